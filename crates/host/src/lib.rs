@@ -1,0 +1,1 @@
+//! The room `host` (see ARCHITECTURE.md).

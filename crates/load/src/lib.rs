@@ -1,0 +1,1 @@
+//! The room `load` (see ARCHITECTURE.md).

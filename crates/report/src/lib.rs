@@ -1,0 +1,1 @@
+//! The room `report` (see ARCHITECTURE.md).

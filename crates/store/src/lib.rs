@@ -1,0 +1,1 @@
+//! The room `store` (see ARCHITECTURE.md).

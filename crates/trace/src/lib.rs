@@ -1,0 +1,1 @@
+//! The room `trace` (see ARCHITECTURE.md).
