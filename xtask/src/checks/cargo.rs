@@ -1,0 +1,37 @@
+//! The checks that are one call of cargo.
+
+use crate::failure::Failure;
+use crate::process::run;
+use crate::report::{Ending, Report};
+use crate::workspace::Workspace;
+
+pub(crate) fn format(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
+    run(&mut workspace.cargo(&["fmt", "--all", "--check"]))?;
+    Ok(Ending::Ok)
+}
+
+pub(crate) fn clippy(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
+    run(&mut workspace.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    Ok(Ending::Ok)
+}
+
+pub(crate) fn build(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
+    run(&mut workspace.cargo(&["build", "--workspace"]))?;
+    Ok(Ending::Ok)
+}
+
+pub(crate) fn docs(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
+    let mut command = workspace.cargo(&["doc", "--workspace", "--no-deps"]);
+    run(command.env("RUSTDOCFLAGS", "-D warnings"))?;
+    Ok(Ending::Ok)
+}
+
+/// Advisories are left out: they need the network and change without a change of ours (CONTRIBUTING.md).
+pub(crate) fn deny(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
+    if !workspace.has_cargo("deny") {
+        report.note("cargo-deny is not there: licences, bans and sources were not checked");
+        return Ok(Ending::NotRun);
+    }
+    run(&mut workspace.cargo(&["deny", "--offline", "check", "licenses", "bans", "sources"]))?;
+    Ok(Ending::Ok)
+}

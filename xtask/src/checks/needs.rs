@@ -1,0 +1,92 @@
+//! The programs that tests and benches need, and the Debian packages that bring them.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use crate::failure::Failure;
+use crate::process::run;
+use crate::report::{Ending, Report};
+use crate::workspace::{Workspace, find_program};
+
+/// A package, the program it brings, and what that is for.
+struct Need {
+    package: &'static str,
+    program: &'static str,
+    purpose: &'static str,
+}
+
+/// The one place for such packages.
+const NEEDS: &[Need] = &[
+    Need { package: "ethtool", program: "ethtool", purpose: "second opinion on offload features in tests" },
+    Need { package: "iproute2", program: "ip", purpose: "second opinion on links and namespaces in tests" },
+    Need {
+        package: "ministat",
+        program: "ministat",
+        purpose: "second opinion on the classic t-test in tests",
+    },
+    Need { package: "shellcheck", program: "shellcheck", purpose: "the check of the shell scripts" },
+];
+
+/// Installs what is missing when that is possible; says how otherwise. What stays missing fails with `CI=true`.
+pub(crate) fn check(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
+    if missing().is_empty() {
+        return Ok(Ending::Ok);
+    }
+    if is_root() && find_program("apt-get").is_some() {
+        install(workspace, &missing())?;
+    }
+    match tell(&missing()) {
+        None => Ok(Ending::Ok),
+        Some(text) if workspace.ci => Err(Failure::Check(text)),
+        Some(text) => {
+            report.note(text);
+            Ok(Ending::Ok)
+        }
+    }
+}
+
+fn missing() -> Vec<&'static Need> {
+    NEEDS.iter().filter(|need| find_program(need.program).is_none()).collect()
+}
+
+fn install(workspace: &Workspace, missing: &[&Need]) -> Result<(), Failure> {
+    let apt = |arguments: &[&str]| {
+        let mut command = workspace.command("apt-get");
+        run(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["-q", "update"])?;
+    let mut arguments = vec!["-q", "--yes", "--no-install-recommends", "install"];
+    arguments.extend(missing.iter().map(|need| need.package));
+    apt(&arguments)
+}
+
+fn tell(missing: &[&Need]) -> Option<String> {
+    if missing.is_empty() {
+        return None;
+    }
+    let lines: Vec<String> = missing.iter().map(|n| format!("{} ({})", n.program, n.purpose)).collect();
+    let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
+    Some(format!(
+        "missing: {}; on Debian: sudo apt-get install --no-install-recommends {}",
+        lines.join(", "),
+        packages.join(" ")
+    ))
+}
+
+/// The kernel gives a process's directory to its effective user.
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_with_the_way_out() {
+        assert_eq!(tell(&[]), None);
+        let text = tell(&[&NEEDS[0], &NEEDS[3]]).unwrap();
+        assert!(text.contains("ethtool (second opinion"), "{text}");
+        assert!(text.ends_with("install --no-install-recommends ethtool shellcheck"), "{text}");
+    }
+}
