@@ -5,11 +5,11 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use crate::failure::Failure;
 
-/// Runs a program on our terminal; it must succeed.
+/// Runs a program that must succeed; what it prints is talk, so all of it goes to our standard error.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let shown = shown(command);
     eprintln!("$ {shown}");
-    let status = command.status().map_err(cannot_start(&shown))?;
+    let status = command.stdout(io::stderr()).status().map_err(cannot_start(&shown))?;
     succeeded(&shown, status)
 }
 
