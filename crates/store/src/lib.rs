@@ -1,1 +1,25 @@
-//! The room `store` (see ARCHITECTURE.md).
+//! Where results live: one SQLite file with every study, environment, boot, run and metric.
+//!
+//! [`Store`] writes and reads it, [`StoredStudy`] is one study as read back, [`export`] turns it into other programs'
+//! formats. A run is on disk, synced, when [`Store::record_run`] returns; `kill -9` or a power cut at any instant loses
+//! nothing that had been recorded. Several processes may read while one records; two that record exclude each other.
+//!
+//! The conditions of a study live in its plan, which is a JSON document this crate looks into only for a condition's
+//! `label` and `slug`.
+
+mod campaign;
+mod document;
+mod error;
+pub mod export;
+mod open;
+mod read;
+mod record;
+mod schema;
+mod store;
+mod stored;
+
+pub use error::StoreError;
+pub use record::{BootId, NewRun, NewStudy, RunId, RunKey, RunStatus, StudyId, StudyStatus};
+pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+pub use store::Store;
+pub use stored::{BootRow, StoredRun, StoredStudy, StudyRow};

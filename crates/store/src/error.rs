@@ -1,0 +1,246 @@
+//! What can go wrong with a database, and the way out of it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+use crate::record::{RunKey, StudyId};
+
+/// An error of the store; each names the file and what to do.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// There is no such file to read.
+    #[error("no results at {path}: run a study first (netassay quick), or name the database with --db")]
+    NotFound {
+        /// The database asked for.
+        path: PathBuf,
+    },
+    /// The file exists but nothing was ever written to it.
+    #[error(
+        "no results in {path}: the file is empty; run a study first (netassay quick), or name the database with --db"
+    )]
+    Empty {
+        /// The database asked for.
+        path: PathBuf,
+    },
+    /// The directory that should hold the database does not exist.
+    #[error(
+        "cannot create {path}: there is no directory {directory}; create it, or choose another file with --db"
+    )]
+    MissingDirectory {
+        /// The database asked for.
+        path: PathBuf,
+        /// The directory that is missing.
+        directory: PathBuf,
+    },
+    /// The database, or a file beside it, cannot be created.
+    #[error("cannot create {path}: {source}; make the directory writable, or choose another file with --db")]
+    CannotCreate {
+        /// The file that cannot be created.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The database can be read but not written.
+    #[error(
+        "cannot write to {path}: the file or its directory is read-only; make both writable, or choose another file with --db"
+    )]
+    ReadOnly {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The database lies in a read-only directory together with a log that only a writer can apply.
+    #[error(
+        "cannot read {path}: a process was killed and left {log}, and the directory is read-only; copy both files to \
+         a writable directory and read them there"
+    )]
+    UnappliedLog {
+        /// The database.
+        path: PathBuf,
+        /// The log beside it.
+        log: PathBuf,
+    },
+    /// The file exists but cannot be opened or read.
+    #[error("cannot open {path}: {source}; make it readable, or choose another file with --db")]
+    CannotOpen {
+        /// The database, or the lock file beside it.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// The file system is full. What was recorded before is safe.
+    #[error(
+        "the disk is full: {path} could not take another write; everything recorded before it is safe. \
+         Free some space, then continue with --resume"
+    )]
+    DiskFull {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The file comes from a newer program.
+    #[error(
+        "{path} was written by a newer netassay: schema {found}, this program knows up to {known}; \
+         upgrade netassay or choose another file with --db"
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// The file's schema version.
+        found: i32,
+        /// The newest schema this program knows.
+        known: i32,
+    },
+    /// The file is no SQLite database.
+    #[error("{path} is not a database of netassay ({what}): choose another file with --db")]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead, as far as is known.
+        what: String,
+    },
+    /// The file is damaged.
+    #[error(
+        "{path} is damaged ({detail}): restore it from a copy, save what is left with \
+         'sqlite3 {path} .recover', or choose another file with --db"
+    )]
+    Corrupted {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite found.
+        detail: String,
+    },
+    /// Another process records a campaign into the same file.
+    #[error(
+        "another netassay{who} is running a campaign on {path}: wait for it to end, or choose another file with --db",
+        who = .pid.map_or(String::new(), |pid| format!(" (process {pid})"))
+    )]
+    CampaignRunning {
+        /// The database.
+        path: PathBuf,
+        /// The other process, where it could be told.
+        pid: Option<u32>,
+    },
+    /// Another process holds SQLite's own lock for longer than we wait.
+    #[error(
+        "{path} is busy: another program has held it for more than {seconds} s; close that program and try again"
+    )]
+    Busy {
+        /// The database.
+        path: PathBuf,
+        /// How long we waited, in seconds.
+        seconds: u64,
+    },
+    /// The run is there already.
+    #[error(
+        "{path}: study {study} already holds {key}; a run is recorded once (continue the study with --resume)"
+    )]
+    AlreadyRecorded {
+        /// The database.
+        path: PathBuf,
+        /// The study.
+        study: StudyId,
+        /// Which run.
+        key: RunKey,
+    },
+    /// A measured value is no number.
+    #[error(
+        "{path}: metric {key} is {value}, and only finite values are stored; record the run as failed instead"
+    )]
+    NotFinite {
+        /// The database.
+        path: PathBuf,
+        /// The metric.
+        key: String,
+        /// NaN or an infinity.
+        value: f64,
+    },
+    /// One run names the same metric twice.
+    #[error("{path}: metric {key} is given twice for one run; give it once")]
+    DuplicateMetric {
+        /// The database.
+        path: PathBuf,
+        /// The metric.
+        key: String,
+    },
+    /// There is no such study.
+    #[error("{path} holds no study {study}: 'netassay list' shows those it holds")]
+    NoSuchStudy {
+        /// The database.
+        path: PathBuf,
+        /// The study asked for.
+        study: StudyId,
+    },
+    /// There is no such boot.
+    #[error("{path} holds no boot {boot}: begin the boot before recording its runs")]
+    NoSuchBoot {
+        /// The database.
+        path: PathBuf,
+        /// The row asked for.
+        boot: i64,
+    },
+    /// A stored document is no JSON.
+    #[error(
+        "{path}: {what} is not valid JSON ({source}): the file was changed by another program; restore it from a copy"
+    )]
+    Json {
+        /// The database.
+        path: PathBuf,
+        /// Which document.
+        what: String,
+        /// What the parser said.
+        source: serde_json::Error,
+    },
+    /// Anything else SQLite reports.
+    #[error("{path}: {source}; check the disk and the file system, or choose another file with --db")]
+    Sql {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// Sorts what SQLite reports into the cases that have a way out of their own.
+    pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> StoreError {
+        let path = path.to_owned();
+        if let rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..) = source
+        {
+            return StoreError::Corrupted { path, detail: source.to_string() };
+        }
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => StoreError::DiskFull { path },
+            Some(ErrorCode::NotADatabase) => {
+                StoreError::NotADatabase { path, what: "it is no SQLite file".to_owned() }
+            }
+            Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupted { path, detail: source.to_string() },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                StoreError::Busy { path, seconds: crate::open::BUSY_TIMEOUT.as_secs() }
+            }
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => StoreError::ReadOnly { path },
+            _ => StoreError::Sql { path, source },
+        }
+    }
+
+    /// The same for the operating system's errors about a file that is being created or written.
+    pub(crate) fn from_creation(path: &Path, source: io::Error) -> StoreError {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::DiskFull { path },
+            io::ErrorKind::NotFound => StoreError::MissingDirectory { directory: directory_of(&path), path },
+            _ => StoreError::CannotCreate { path, source },
+        }
+    }
+}
+
+/// The directory a file lies in; `.` for a bare name.
+pub(crate) fn directory_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}

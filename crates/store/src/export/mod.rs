@@ -1,0 +1,43 @@
+//! A stored study in other programs' formats: ministat's, CSV and JSON.
+//!
+//! Units come from the caller, as a function from a metric's key to its unit: this crate knows no metric.
+
+mod csv;
+mod json;
+mod stat;
+
+pub use csv::csv;
+pub use json::json;
+pub use stat::{StatFile, stat};
+
+/// The shortest decimal that reads back as the same number, with an exponent only where a plain decimal would be long.
+fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude != 0.0 && !(1e-5..1e16).contains(&magnitude) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in
+            [(0.0, "0"), (12.5, "12.5"), (9.4e9, "9400000000"), (1e300, "1e300"), (3e-9, "3e-9")]
+        {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_read_back(value in proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL) {
+            prop_assert_eq!(number(value).parse::<f64>().unwrap(), value);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Reading studies back.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Row;
+use rusqlite::types::Type;
+use serde_json::Value;
+
+use crate::campaign::Campaign;
+use crate::error::StoreError;
+use crate::record::{BootId, RunId, RunStatus, StudyId, StudyStatus};
+use crate::store::Store;
+use crate::stored::{BootRow, StoredRun, StoredStudy, StudyRow};
+
+impl Store {
+    /// Every study, oldest first.
+    ///
+    /// # Errors
+    /// What reading can meet.
+    pub fn studies(&self) -> Result<Vec<StudyRow>, StoreError> {
+        self.rows(&format!("{STUDY} ORDER BY id"), [], study_row).map(|rows| self.settle(rows))
+    }
+
+    /// One study with its boots and runs.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchStudy`]; [`StoreError::Json`] if another program changed the file; what reading can meet.
+    pub fn load(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
+        // One read transaction: a campaign that goes on meanwhile must not show a run without its metrics.
+        let _snapshot = self.connection.unchecked_transaction().map_err(|error| self.sql(error))?;
+        let row = self.rows(&format!("{STUDY} WHERE id = ?1"), [study.0], study_row)?;
+        let row = self
+            .settle(row)
+            .pop()
+            .ok_or_else(|| StoreError::NoSuchStudy { path: self.path.clone(), study })?;
+        let plan: Vec<String> =
+            self.rows("SELECT plan FROM study WHERE id = ?1", [study.0], |row| row.get(0))?;
+        let plan_json = self.json(&plan.concat(), || format!("the plan of study {study}"))?;
+        Ok(StoredStudy { plan_json, boots: self.boots(study)?, runs: self.runs(study)?, row })
+    }
+
+    fn boots(&self, study: StudyId) -> Result<Vec<BootRow>, StoreError> {
+        let rows = self.rows(
+            "SELECT boot.id, number, part, before.json, after.json, started_unix_ms, ended_unix_ms
+             FROM boot JOIN document AS before ON before.id = environment
+                       LEFT JOIN document AS after ON after.id = environment_after
+             WHERE study = ?1 ORDER BY number, part",
+            [study.0],
+            |row| {
+                let boot = BootRow {
+                    id: BootId(row.get(0)?),
+                    number: row.get(1)?,
+                    part: row.get(2)?,
+                    environment: Value::Null,
+                    environment_after: None,
+                    started_unix_ms: row.get(5)?,
+                    ended_unix_ms: row.get(6)?,
+                };
+                Ok((boot, row.get::<_, String>(3)?, row.get::<_, Option<String>>(4)?))
+            },
+        )?;
+        rows.into_iter()
+            .map(|(mut boot, before, after)| {
+                let what = || format!("the environment of boot {}", boot.number);
+                boot.environment = self.json(&before, what)?;
+                boot.environment_after = after.map(|after| self.json(&after, what)).transpose()?;
+                Ok(boot)
+            })
+            .collect()
+    }
+
+    fn runs(&self, study: StudyId) -> Result<Vec<StoredRun>, StoreError> {
+        let rows = self.rows(
+            "SELECT id, number, part, block, repeat, position, warmup, condition, started_unix_ms, status, reason,
+                    detail FROM run WHERE study = ?1 ORDER BY id",
+            [study.0],
+            |row| Ok((stored_run(row)?, row.get::<_, String>(11)?)),
+        )?;
+        let mut runs = rows
+            .into_iter()
+            .map(|(mut run, detail)| {
+                run.detail = self.json(&detail, || format!("the detail of run {}", run.id))?;
+                Ok(run)
+            })
+            .collect::<Result<Vec<_>, StoreError>>()?;
+
+        let metrics = self.rows(
+            "SELECT run, key, value FROM metric WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run",
+            [study.0],
+            |row| Ok((RunId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, f64>(2)?)),
+        )?;
+        // Both are in the order of the runs, so one walk joins them.
+        let mut walk = runs.iter_mut().peekable();
+        for (run, key, value) in metrics {
+            while walk.next_if(|candidate| candidate.id < run).is_some() {}
+            if let Some(run) = walk.peek_mut().filter(|candidate| candidate.id == run) {
+                run.metrics.insert(key, value);
+            }
+        }
+        Ok(runs)
+    }
+
+    /// `running` holds only while a process records: after `kill -9` nobody is left to say `interrupted`.
+    fn settle(&self, mut rows: Vec<StudyRow>) -> Vec<StudyRow> {
+        let looks_running = |row: &StudyRow| row.status == StudyStatus::Running;
+        if rows.iter().any(looks_running) && self.campaign.is_none() && !Campaign::is_running(&self.file) {
+            rows.iter_mut()
+                .filter(|row| looks_running(row))
+                .for_each(|row| row.status = StudyStatus::Interrupted);
+        }
+        rows
+    }
+
+    fn rows<T>(
+        &self,
+        query: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let all = || -> rusqlite::Result<Vec<T>> {
+            self.connection.prepare(query)?.query_map(parameters, read)?.collect()
+        };
+        all().map_err(|error| self.sql(error))
+    }
+
+    fn json(&self, text: &str, what: impl Fn() -> String) -> Result<Value, StoreError> {
+        serde_json::from_str(text).map_err(|source| StoreError::Json {
+            path: self.path.clone(),
+            what: what(),
+            source,
+        })
+    }
+
+    fn sql(&self, error: rusqlite::Error) -> StoreError {
+        StoreError::from_sqlite(&self.path, error)
+    }
+}
+
+const STUDY: &str = "
+    SELECT id, name, scenario, seed, version, status, started_unix_ms, finished_unix_ms, toml,
+           (SELECT count(DISTINCT number) FROM boot WHERE study = study.id),
+           (SELECT count(*) FROM run WHERE study = study.id AND status = 'ok' AND warmup = 0),
+           (SELECT count(*) FROM run WHERE study = study.id AND status = 'failed')
+    FROM study";
+
+fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
+    let status: String = row.get(5)?;
+    Ok(StudyRow {
+        id: StudyId(row.get(0)?),
+        name: row.get(1)?,
+        scenario: row.get(2)?,
+        seed: row.get::<_, i64>(3)?.cast_unsigned(),
+        version: row.get(4)?,
+        status: StudyStatus::from_word(&status)
+            .ok_or_else(|| rusqlite::Error::InvalidColumnType(5, status, Type::Text))?,
+        started_unix_ms: row.get(6)?,
+        finished_unix_ms: row.get(7)?,
+        toml: row.get(8)?,
+        boots: row.get(9)?,
+        recorded_runs: row.get(10)?,
+        failed_runs: row.get(11)?,
+    })
+}
+
+fn stored_run(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
+    let reason: Option<String> = row.get(10)?;
+    Ok(StoredRun {
+        id: RunId(row.get(0)?),
+        boot: row.get(1)?,
+        part: row.get(2)?,
+        block: row.get(3)?,
+        repeat: row.get(4)?,
+        position: row.get(5)?,
+        warmup: row.get(6)?,
+        condition: row.get::<_, u32>(7)? as usize,
+        started_unix_ms: row.get(8)?,
+        status: if reason.is_some() { RunStatus::Failed } else { RunStatus::Ok },
+        reason,
+        metrics: BTreeMap::new(),
+        detail: Value::Null,
+    })
+}

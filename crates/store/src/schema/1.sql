@@ -1,0 +1,68 @@
+-- Inside the step's transaction, so that a file either is netassay's with its tables or is still empty.
+PRAGMA application_id = 1312904025;
+
+CREATE TABLE study (
+    id                INTEGER PRIMARY KEY AUTOINCREMENT,
+    name              TEXT NOT NULL,
+    toml              TEXT NOT NULL,
+    plan              TEXT NOT NULL CHECK (json_valid(plan)),
+    seed              INTEGER NOT NULL, -- the 64 bits of an unsigned number
+    scenario          TEXT NOT NULL,
+    version           TEXT NOT NULL,
+    status            TEXT NOT NULL CHECK (status IN ('running', 'complete', 'interrupted', 'failed')),
+    started_unix_ms   INTEGER NOT NULL,
+    finished_unix_ms  INTEGER
+) STRICT;
+
+-- Environments, once each: most boots of a campaign see the same one.
+CREATE TABLE document (
+    id    INTEGER PRIMARY KEY,
+    hash  INTEGER NOT NULL, -- 64-bit FNV-1a of json; a hint for the search, equality is decided on json
+    json  TEXT NOT NULL CHECK (json_valid(json))
+) STRICT;
+CREATE INDEX document_by_hash ON document (hash);
+
+-- A boot that is resumed is another part of the same planned number.
+CREATE TABLE boot (
+    id                 INTEGER PRIMARY KEY AUTOINCREMENT,
+    study              INTEGER NOT NULL REFERENCES study (id) ON DELETE CASCADE,
+    number             INTEGER NOT NULL CHECK (number >= 0),
+    part               INTEGER NOT NULL CHECK (part >= 1),
+    environment        INTEGER NOT NULL REFERENCES document (id),
+    environment_after  INTEGER REFERENCES document (id),
+    started_unix_ms    INTEGER NOT NULL,
+    ended_unix_ms      INTEGER,
+    UNIQUE (study, number, part),
+    UNIQUE (id, study, number, part)
+) STRICT;
+
+-- study, number and part repeat the boot's (the foreign key holds them equal) so that the unique indexes can see them.
+CREATE TABLE run (
+    id               INTEGER PRIMARY KEY AUTOINCREMENT,
+    boot             INTEGER NOT NULL,
+    study            INTEGER NOT NULL,
+    number           INTEGER NOT NULL,
+    part             INTEGER NOT NULL,
+    block            INTEGER NOT NULL CHECK (block >= 0),
+    repeat           INTEGER NOT NULL CHECK (repeat >= 0),
+    position         INTEGER NOT NULL CHECK (position >= 0),
+    warmup           INTEGER NOT NULL CHECK (warmup IN (0, 1)),
+    condition        INTEGER NOT NULL CHECK (condition >= 0),
+    started_unix_ms  INTEGER NOT NULL,
+    status           TEXT NOT NULL CHECK (status IN ('ok', 'failed')),
+    reason           TEXT CHECK ((reason IS NULL) = (status = 'ok')),
+    detail           TEXT NOT NULL CHECK (json_valid(detail)),
+    FOREIGN KEY (boot, study, number, part) REFERENCES boot (id, study, number, part) ON DELETE CASCADE
+) STRICT;
+CREATE INDEX run_by_boot ON run (boot, study, number, part);
+
+-- No run is recorded twice. A failed one may be tried again; warm-ups are due again in each part of a boot.
+CREATE UNIQUE INDEX run_once ON run (study, number, repeat, condition) WHERE status = 'ok' AND warmup = 0;
+CREATE UNIQUE INDEX warmup_once ON run (study, number, part, repeat, condition) WHERE status = 'ok' AND warmup = 1;
+
+CREATE TABLE metric (
+    run    INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    key    TEXT NOT NULL,
+    value  REAL NOT NULL,
+    PRIMARY KEY (run, key)
+) STRICT, WITHOUT ROWID;

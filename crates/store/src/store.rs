@@ -1,0 +1,336 @@
+//! The open database, and what is written to it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use serde_json::Value;
+
+use crate::campaign::Campaign;
+use crate::document;
+use crate::error::StoreError;
+use crate::open;
+use crate::record::{BootId, NewRun, NewStudy, RunId, RunKey, RunStatus, StudyId, StudyStatus};
+
+/// An open database of results.
+///
+/// Beginning or resuming a study takes the right to record into the file; finishing the study, dropping the store or the
+/// death of the process gives it back.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) connection: Connection,
+    /// As the user named it, for messages.
+    pub(crate) path: PathBuf,
+    /// Where it really is, so that two names of one file share one lock.
+    pub(crate) file: PathBuf,
+    /// After `connection`, so that the file is closed before another process may record.
+    pub(crate) campaign: Option<Campaign>,
+}
+
+impl Store {
+    /// Opens a database for recording, and makes it if there is none. Older schemas are brought up to date.
+    ///
+    /// # Errors
+    /// Every way in which the file cannot become our database: [`StoreError`] tells them apart.
+    pub fn open(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+        Store::with(path.as_ref(), open::for_recording(path.as_ref())?)
+    }
+
+    /// Opens a database for reading, also while another process records into it.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] or [`StoreError::Empty`] when there are no results; else as [`Store::open`].
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+        Store::with(path.as_ref(), open::for_reading(path.as_ref())?)
+    }
+
+    /// The file, as it was named.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Begins a study: its status is `running`, and no other process may record into this file.
+    ///
+    /// # Errors
+    /// [`StoreError::CampaignRunning`] if another process records; else what writing can meet.
+    pub fn begin_study(&mut self, study: &NewStudy) -> Result<StudyId, StoreError> {
+        self.begin_campaign()?;
+        self.write(|transaction, _| {
+            // Whoever was recording before us is gone, or we would not hold the lock.
+            transaction.execute(INTERRUPT_OTHERS, [-1])?;
+            transaction.execute(
+                "INSERT INTO study (name, toml, plan, seed, scenario, version, status, started_unix_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'running', ?7)",
+                params![
+                    study.name,
+                    study.toml,
+                    study.plan_json.to_string(),
+                    study.seed.cast_signed(),
+                    study.scenario,
+                    study.version,
+                    now_unix_ms()
+                ],
+            )?;
+            Ok(StudyId(transaction.last_insert_rowid()))
+        })
+    }
+
+    /// Continues a study: its status is `running` again, and no other process may record into this file. Call it
+    /// before [`Store::recorded`], so that what is recorded cannot grow behind the caller's back.
+    ///
+    /// # Errors
+    /// As [`Store::begin_study`]; [`StoreError::NoSuchStudy`].
+    pub fn resume_study(&mut self, study: StudyId) -> Result<(), StoreError> {
+        self.begin_campaign()?;
+        self.write(|transaction, path| {
+            transaction.execute(INTERRUPT_OTHERS, [study.0])?;
+            let changed = transaction.execute(
+                "UPDATE study SET status = 'running', finished_unix_ms = NULL WHERE id = ?1",
+                [study.0],
+            )?;
+            found(changed, || StoreError::NoSuchStudy { path: path.to_owned(), study })
+        })
+    }
+
+    /// Begins a boot of a study. The same planned number again is the next part of that boot.
+    ///
+    /// # Errors
+    /// As [`Store::resume_study`], whose work it does if that was not called.
+    pub fn begin_boot(
+        &mut self,
+        study: StudyId,
+        number: u32,
+        environment: &Value,
+    ) -> Result<BootId, StoreError> {
+        if self.campaign.is_none() {
+            self.resume_study(study)?;
+        }
+        self.write(|transaction, path| {
+            require_study(transaction, path, study)?;
+            let environment = document::intern(transaction, &environment.to_string())?;
+            transaction.execute(
+                "INSERT INTO boot (study, number, part, environment, started_unix_ms)
+                 SELECT ?1, ?2, 1 + coalesce(max(part), 0), ?3, ?4 FROM boot WHERE study = ?1 AND number = ?2",
+                params![study.0, number, environment, now_unix_ms()],
+            )?;
+            Ok(BootId(transaction.last_insert_rowid()))
+        })
+    }
+
+    /// Records a run. When it returns `Ok`, the run is on disk and synced.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyRecorded`] for a run that was recorded well before, [`StoreError::NotFinite`] and
+    /// [`StoreError::DuplicateMetric`] for values that cannot be kept, [`StoreError::DiskFull`]; whatever it is,
+    /// nothing of this run is stored and everything before it is.
+    pub fn record_run(&mut self, boot: BootId, run: &NewRun) -> Result<RunId, StoreError> {
+        check_metrics(&self.path, run)?;
+        self.write(|transaction, path| {
+            let (study, number, part): (i64, u32, u32) = transaction
+                .prepare_cached("SELECT study, number, part FROM boot WHERE id = ?1")?
+                .query_row([boot.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                .optional()?
+                .ok_or_else(|| StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })?;
+            let condition = index(run.condition);
+            // The unique indexes would refuse a second success; a failure after a success is refused here too.
+            let already: bool = transaction
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM run WHERE study = ?1 AND number = ?2 AND repeat = ?3
+                     AND condition = ?4 AND warmup = ?5 AND status = 'ok' AND (warmup = 0 OR part = ?6))",
+                )?
+                .query_row(params![study, number, run.repeat, condition, run.warmup, part], |row| {
+                    row.get(0)
+                })?;
+            if already {
+                let NewRun { warmup, repeat, condition, .. } = *run;
+                let key = RunKey { boot: number, warmup, repeat, condition };
+                return Err(StoreError::AlreadyRecorded {
+                    path: path.to_owned(),
+                    study: StudyId(study),
+                    key,
+                }
+                .into());
+            }
+            let (status, reason) = match &run.outcome {
+                Ok(_) => (RunStatus::Ok, None),
+                Err(reason) => (RunStatus::Failed, Some(reason)),
+            };
+            transaction
+                .prepare_cached(
+                    "INSERT INTO run (boot, study, number, part, block, repeat, position, warmup, condition,
+                                      started_unix_ms, status, reason, detail)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                )?
+                .execute(params![
+                    boot.0,
+                    study,
+                    number,
+                    part,
+                    run.block,
+                    run.repeat,
+                    run.position,
+                    run.warmup,
+                    condition,
+                    run.started_unix_ms,
+                    status.as_str(),
+                    reason,
+                    run.detail.to_string()
+                ])?;
+            let id = transaction.last_insert_rowid();
+            let mut insert =
+                transaction.prepare_cached("INSERT INTO metric (run, key, value) VALUES (?1, ?2, ?3)")?;
+            for (key, value) in run.outcome.iter().flatten() {
+                insert.execute(params![id, key, value])?;
+            }
+            Ok(RunId(id))
+        })
+    }
+
+    /// Ends a boot in order.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchBoot`]; else what writing can meet.
+    pub fn end_boot(&mut self, boot: BootId, environment_after: &Value) -> Result<(), StoreError> {
+        self.write(|transaction, path| {
+            let environment = document::intern(transaction, &environment_after.to_string())?;
+            let changed = transaction.execute(
+                "UPDATE boot SET environment_after = ?2, ended_unix_ms = ?3 WHERE id = ?1",
+                params![boot.0, environment, now_unix_ms()],
+            )?;
+            found(changed, || StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })
+        })
+    }
+
+    /// Sets where a study stands. Any status but `running` lets other processes record again.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchStudy`]; else what writing can meet.
+    pub fn finish_study(&mut self, study: StudyId, status: StudyStatus) -> Result<(), StoreError> {
+        let finished = (status != StudyStatus::Running).then(now_unix_ms);
+        self.write(|transaction, path| {
+            let changed = transaction.execute(
+                "UPDATE study SET status = ?2, finished_unix_ms = ?3 WHERE id = ?1",
+                params![study.0, status.as_str(), finished],
+            )?;
+            found(changed, || StoreError::NoSuchStudy { path: path.to_owned(), study })
+        })?;
+        if finished.is_some() {
+            self.campaign = None;
+        }
+        Ok(())
+    }
+
+    /// The runs already recorded well, warm-ups included: what `--resume` need not measure again.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchStudy`]; else what reading can meet.
+    pub fn recorded(&self, study: StudyId) -> Result<BTreeSet<RunKey>, StoreError> {
+        require_study(&self.connection, &self.path, study).map_err(|error| error.at(&self.path))?;
+        let read = || -> rusqlite::Result<BTreeSet<RunKey>> {
+            self.connection
+                .prepare(
+                    "SELECT number, warmup, repeat, condition FROM run WHERE study = ?1 AND status = 'ok'",
+                )?
+                .query_map([study.0], |row| {
+                    let condition: u32 = row.get(3)?;
+                    Ok(RunKey {
+                        boot: row.get(0)?,
+                        warmup: row.get(1)?,
+                        repeat: row.get(2)?,
+                        condition: condition as usize,
+                    })
+                })?
+                .collect()
+        };
+        read().map_err(|error| StoreError::from_sqlite(&self.path, error))
+    }
+
+    fn with(path: &Path, connection: Connection) -> Result<Store, StoreError> {
+        let file =
+            path.canonicalize().map_err(|source| StoreError::CannotOpen { path: path.to_owned(), source })?;
+        Ok(Store { connection, path: path.to_owned(), file, campaign: None })
+    }
+
+    fn begin_campaign(&mut self) -> Result<(), StoreError> {
+        if self.campaign.is_none() {
+            self.campaign = Some(Campaign::begin(&self.file)?);
+        }
+        Ok(())
+    }
+
+    /// Does `work` in one transaction, committed (and so synced) or without any trace.
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
+        let attempt = || -> Result<T, Failure> {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = work(&transaction, &self.path)?;
+            transaction.commit()?;
+            Ok(value)
+        };
+        attempt().map_err(|failure| failure.at(&self.path))
+    }
+}
+
+const INTERRUPT_OTHERS: &str =
+    "UPDATE study SET status = 'interrupted' WHERE status = 'running' AND id <> ?1";
+
+/// An error inside a transaction: SQLite's, whose path is added at the end, or one of ours.
+enum Failure {
+    Sql(rusqlite::Error),
+    Ours(Box<StoreError>),
+}
+
+impl Failure {
+    fn at(self, path: &Path) -> StoreError {
+        match self {
+            Failure::Sql(error) => StoreError::from_sqlite(path, error),
+            Failure::Ours(error) => *error,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Failure {
+        Failure::Sql(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::Ours(Box::new(error))
+    }
+}
+
+fn require_study(connection: &Connection, path: &Path, study: StudyId) -> Result<(), Failure> {
+    let known = connection.prepare_cached("SELECT 1 FROM study WHERE id = ?1")?.exists([study.0])?;
+    found(usize::from(known), || StoreError::NoSuchStudy { path: path.to_owned(), study })
+}
+
+fn found(rows: usize, error: impl FnOnce() -> StoreError) -> Result<(), Failure> {
+    if rows == 0 { Err(error().into()) } else { Ok(()) }
+}
+
+fn check_metrics(path: &Path, run: &NewRun) -> Result<(), StoreError> {
+    let mut seen = BTreeSet::new();
+    for (key, value) in run.outcome.iter().flatten() {
+        if !value.is_finite() {
+            return Err(StoreError::NotFinite { path: path.to_owned(), key: key.clone(), value: *value });
+        }
+        if !seen.insert(key) {
+            return Err(StoreError::DuplicateMetric { path: path.to_owned(), key: key.clone() });
+        }
+    }
+    Ok(())
+}
+
+fn index(condition: usize) -> i64 {
+    i64::try_from(condition).expect("no plan has 2^63 conditions")
+}
+
+fn now_unix_ms() -> i64 {
+    // Before 1970 the clock is wrong anyway; 0 says so.
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}

@@ -1,0 +1,145 @@
+//! What is read back.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::record::{BootId, RunId, RunKey, RunStatus, StudyId, StudyStatus};
+
+/// A study without its runs: a line of `netassay list`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StudyRow {
+    /// Its number in this database.
+    pub id: StudyId,
+    /// Its name.
+    pub name: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// What the order of runs was drawn from.
+    pub seed: u64,
+    /// The version of the program that began it.
+    pub version: String,
+    /// Where it stands. `running` only while a process records into this database.
+    pub status: StudyStatus,
+    /// When it began, in milliseconds since 1970 (UTC).
+    pub started_unix_ms: i64,
+    /// When it last ended, in milliseconds since 1970 (UTC); none while it runs or after its process died.
+    pub finished_unix_ms: Option<i64>,
+    /// How many planned boots have begun.
+    pub boots: u32,
+    /// How many runs are recorded, warm-ups and failed ones not counted.
+    pub recorded_runs: u32,
+    /// How many runs failed, warm-ups included, tries that a later one made good included.
+    pub failed_runs: u32,
+    /// The study file's text.
+    pub toml: String,
+}
+
+/// One part of one planned boot.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BootRow {
+    /// Its row.
+    pub id: BootId,
+    /// The planned boot, from 1.
+    pub number: u32,
+    /// 1, or more when the boot was resumed.
+    pub part: u32,
+    /// The environment when it began.
+    pub environment: Value,
+    /// The environment when it ended; none if it never ended in order.
+    pub environment_after: Option<Value>,
+    /// When it began, in milliseconds since 1970 (UTC).
+    pub started_unix_ms: i64,
+    /// When it ended, in milliseconds since 1970 (UTC); none if it never ended in order.
+    pub ended_unix_ms: Option<i64>,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StoredRun {
+    /// Its row.
+    pub id: RunId,
+    /// The planned boot, from 1: the unit of replication, also when the boot was resumed.
+    pub boot: u32,
+    /// The part of that boot, from 1.
+    pub part: u32,
+    /// The block, 0 for warm-ups.
+    pub block: u32,
+    /// Which run of its condition and kind in its boot, from 1.
+    pub repeat: u32,
+    /// The place in the boot's order, from 0.
+    pub position: u32,
+    /// Whether it is a warm-up.
+    pub warmup: bool,
+    /// The condition's index in the plan.
+    pub condition: usize,
+    /// When it started, in milliseconds since 1970 (UTC).
+    pub started_unix_ms: i64,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Why it failed; none if it did not.
+    pub reason: Option<String>,
+    /// What was measured, by metric key; empty if it failed.
+    pub metrics: BTreeMap<String, f64>,
+    /// What the runner kept besides.
+    pub detail: Value,
+}
+
+impl StoredRun {
+    /// Which run of the study this is.
+    pub fn key(&self) -> RunKey {
+        RunKey { boot: self.boot, warmup: self.warmup, repeat: self.repeat, condition: self.condition }
+    }
+
+    /// Whether it counts as a measurement: it went well and is no warm-up.
+    pub fn is_measurement(&self) -> bool {
+        self.status == RunStatus::Ok && !self.warmup
+    }
+}
+
+/// A study with everything recorded of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StoredStudy {
+    /// The study itself.
+    pub row: StudyRow,
+    /// The plan, as it was given.
+    pub plan_json: Value,
+    /// Its boots, by number and part.
+    pub boots: Vec<BootRow>,
+    /// Its runs, in the order in which they were recorded.
+    pub runs: Vec<StoredRun>,
+}
+
+impl StoredStudy {
+    /// How many conditions the plan has.
+    pub fn conditions(&self) -> usize {
+        self.plan_json.get("conditions").and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// A condition's label, "condition N" if the plan gives none.
+    pub fn label(&self, condition: usize) -> String {
+        self.condition_text(condition, "label")
+            .map_or_else(|| format!("condition {condition}"), str::to_owned)
+    }
+
+    /// A condition's slug, "condition_N" if the plan gives none.
+    pub fn slug(&self, condition: usize) -> String {
+        self.condition_text(condition, "slug").map_or_else(|| format!("condition_{condition}"), str::to_owned)
+    }
+
+    /// The runs that count: neither warm-ups nor failed.
+    pub fn measurements(&self) -> impl Iterator<Item = &StoredRun> {
+        self.runs.iter().filter(|run| run.is_measurement())
+    }
+
+    /// The values of one metric over the runs that count, as (condition, planned boot, value), in recording order.
+    pub fn values(&self, metric: &str) -> impl Iterator<Item = (usize, u32, f64)> {
+        self.measurements()
+            .filter_map(move |run| run.metrics.get(metric).map(|value| (run.condition, run.boot, *value)))
+    }
+
+    fn condition_text(&self, condition: usize, field: &str) -> Option<&str> {
+        self.plan_json.get("conditions")?.get(condition)?.get(field)?.as_str()
+    }
+}
