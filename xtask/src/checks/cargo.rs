@@ -26,6 +26,16 @@ pub(crate) fn docs(workspace: &Workspace, _: &mut Report) -> Result<Ending, Fail
     Ok(Ending::Ok)
 }
 
+/// The fuzz targets are outside the workspace: nothing else would see that they no longer fit. They are checked, not run,
+/// and without libFuzzer, which needs a C++ compiler.
+pub(crate) fn fuzz(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
+    const MANIFEST: &str = "fuzz/Cargo.toml";
+    run(&mut workspace.cargo(&["fmt", "--manifest-path", MANIFEST, "--", "--check"]))?;
+    let mut command = workspace.cargo(&["clippy", "--manifest-path", MANIFEST, "--no-default-features"]);
+    run(command.args(["--all-targets", "--", "-D", "warnings"]))?;
+    Ok(Ending::Ok)
+}
+
 /// Advisories are left out: they need the network and change without a change of ours (CONTRIBUTING.md).
 pub(crate) fn deny(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
     if !workspace.has_cargo("deny") {
