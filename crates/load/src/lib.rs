@@ -1,1 +1,48 @@
-//! The room `load` (see ARCHITECTURE.md).
+//! The room `load`: senders and receivers, their hot loops, counters and latencies.
+//!
+//! One workload has two ends, which may live in two processes, two namespaces or two machines:
+//!
+//! 1. [`Receiver::bind`] opens the receiving sockets; [`Receiver::endpoints`] goes to the other end.
+//! 2. [`Transmitter::connect`] connects to them; [`Transmitter::locals`] comes back.
+//! 3. [`Receiver::attach`] takes those peers, and nobody else.
+//! 4. `start` the receiver, then the transmitter: one thread per flow, pinned when asked to.
+//! 5. Both ends step through [`Phase`]: `Ramp`, then `Window`, then `Tail`. `sample` at the edges of the window; rates
+//!    are differences of two samples, see [`Sample::since`]. Look at `failed` now and then.
+//! 6. `finish` the transmitter, then the receiver, which first takes what is still queued. Over their whole life
+//!    `sent = received + dropped` then holds wherever the drops of the path between them are known.
+//!
+//! Both ends must have reached `Tail` before the first of them finishes: a peer that goes away earlier is an error.
+//!
+//! The hot loops read no clock (request-response: one per transaction), take no lock, allocate nothing and format
+//! nothing. Per iteration they load one byte, the phase, and store their own counters, which are read from outside.
+
+mod buffer;
+mod control;
+mod counts;
+mod drain;
+mod error;
+mod lane;
+mod latency;
+mod outcome;
+mod phase;
+mod receiver;
+mod socket;
+mod spec;
+mod sys;
+mod tcp_info;
+mod tcp_rr;
+mod tcp_stream;
+mod team;
+mod transmitter;
+mod udp_rr;
+mod udp_stream;
+
+pub use counts::{Counts, Sample};
+pub use error::{Errno, Error, Result};
+pub use latency::Latency;
+pub use outcome::{Buffers, FlowOutcome, Outcome};
+pub use phase::Phase;
+pub use receiver::Receiver;
+pub use spec::{Kind, MAX_FLOWS, MAX_MEMORY, MAX_SOCKET_BUFFER, MAX_TCP_MESSAGE, Spec, max_datagram};
+pub use tcp_info::TcpInfo;
+pub use transmitter::Transmitter;

@@ -1,0 +1,105 @@
+//! Message buffers: page-aligned, filled before the start, checked after the end.
+
+const PAGE: usize = 4096;
+
+/// Bytes on whole pages, so that no message shares a page with anything else, all of them already written to: a page
+/// never written is the kernel's one zero page, which would make every copy from it cheaper than it is.
+pub(crate) struct Buffer {
+    bytes: Vec<u8>,
+    start: usize,
+    len: usize,
+}
+
+impl Buffer {
+    /// A message to send: the pattern, of which the other end checks a sample.
+    pub(crate) fn pattern(len: usize) -> Self {
+        let mut buffer = Self::filled(len);
+        for (at, byte) in buffer.as_mut().iter_mut().enumerate() {
+            *byte = pattern(at);
+        }
+        buffer
+    }
+
+    /// Room to receive into.
+    pub(crate) fn room(len: usize) -> Self {
+        Self::filled(len)
+    }
+
+    fn filled(len: usize) -> Self {
+        let bytes = vec![0xa5; len + PAGE];
+        let start = bytes.as_ptr().align_offset(PAGE).min(PAGE);
+        Self { bytes, start, len }
+    }
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes[self.start..self.start + self.len]
+    }
+}
+
+impl AsMut<[u8]> for Buffer {
+    fn as_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.start..self.start + self.len]
+    }
+}
+
+/// Compares `bytes` with the pattern of messages of `message` bytes, the first byte being number `offset` of the
+/// stream. Returns the first position that differs.
+pub(crate) fn first_damage(bytes: &[u8], offset: u64, message: usize) -> Option<usize> {
+    let message = message as u64;
+    bytes
+        .iter()
+        .enumerate()
+        .position(|(at, byte)| *byte != pattern(((offset + at as u64) % message) as usize))
+}
+
+/// Byte number `at` of every message: never zero, and without a short period, so that a shift shows.
+/// The factor is 2^32 divided by the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4).
+fn pattern(at: usize) -> u8 {
+    ((at as u32).wrapping_mul(0x9e37_79b1) >> 24) as u8 | 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_stream_of_messages_checks_clean_at_any_offset(
+            message in 1usize..5000, offset in 0u64..1 << 40, len in 0usize..10_000,
+        ) {
+            let buffer = Buffer::pattern(message);
+            let stream: Vec<u8> =
+                (0..len).map(|at| buffer.as_ref()[((offset + at as u64) % message as u64) as usize]).collect();
+            prop_assert_eq!(first_damage(&stream, offset, message), None);
+        }
+
+        #[test]
+        fn damage_is_found_where_it_is(message in 1usize..5000, at in 0usize..5000, flip in 1u8..) {
+            prop_assume!(at < message);
+            let mut buffer = Buffer::pattern(message);
+            buffer.as_mut()[at] ^= flip;
+            prop_assert_eq!(first_damage(buffer.as_ref(), 0, message), Some(at));
+        }
+    }
+
+    #[test]
+    fn a_shifted_stream_is_damage() {
+        let buffer = Buffer::pattern(16384);
+        for shift in [1, 64, 256, 1460, 4096, 8192] {
+            assert!(first_damage(buffer.as_ref(), shift, 16384).is_some(), "shift by {shift}");
+        }
+    }
+
+    #[test]
+    fn buffers_start_on_a_page() {
+        for len in [1, 1472, 16384, 1 << 20] {
+            let buffer = Buffer::room(len);
+            assert_eq!(buffer.as_ref().len(), len);
+            assert_eq!(buffer.as_ref().as_ptr() as usize % PAGE, 0);
+            assert!(buffer.as_ref().iter().all(|byte| *byte != 0));
+        }
+    }
+}

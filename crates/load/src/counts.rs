@@ -1,0 +1,240 @@
+//! What the threads count, and how it is read from outside.
+
+use std::iter::Sum;
+use std::ops::Add;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+/// What one end has done, of one flow or of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Messages handed to the kernel by a transmitter, or taken from it by a receiver. For a TCP stream, which knows
+    /// no messages, `bytes` divided by the size of a message.
+    pub messages: u64,
+    /// Payload bytes sent by a transmitter, received by a receiver.
+    pub bytes: u64,
+    /// System calls that moved data or tried to.
+    pub calls: u64,
+    /// Request-response only: requests answered, as seen by this end.
+    pub transactions: u64,
+    /// Datagrams that the sender's own queue refused (`ENOBUFS`). What was offered is `messages + no_buffers`.
+    pub no_buffers: u64,
+    /// `udp_rr` transmitter only: transactions given up because no answer came in time.
+    pub timeouts: u64,
+    /// `udp_rr` transmitter only: answers to transactions that had been given up.
+    pub late: u64,
+    /// UDP only: datagrams that this end's sockets dropped, mostly for want of room in the receive buffer.
+    pub socket_drops: u64,
+}
+
+impl Counts {
+    /// What happened after `earlier`, counter by counter.
+    #[must_use]
+    pub fn since(&self, earlier: &Counts) -> Counts {
+        self.zip(earlier, u64::saturating_sub)
+    }
+
+    fn zip(&self, other: &Counts, f: impl Fn(u64, u64) -> u64) -> Counts {
+        Counts {
+            messages: f(self.messages, other.messages),
+            bytes: f(self.bytes, other.bytes),
+            calls: f(self.calls, other.calls),
+            transactions: f(self.transactions, other.transactions),
+            no_buffers: f(self.no_buffers, other.no_buffers),
+            timeouts: f(self.timeouts, other.timeouts),
+            late: f(self.late, other.late),
+            socket_drops: f(self.socket_drops, other.socket_drops),
+        }
+    }
+}
+
+impl Add for Counts {
+    type Output = Counts;
+
+    fn add(self, other: Counts) -> Counts {
+        self.zip(&other, u64::saturating_add)
+    }
+}
+
+impl Sum for Counts {
+    fn sum<I: Iterator<Item = Counts>>(counts: I) -> Counts {
+        counts.fold(Counts::default(), Add::add)
+    }
+}
+
+/// All counters of one end at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// `CLOCK_MONOTONIC` in ns, midway between before and after the counters were read.
+    pub at_ns: u64,
+    /// The sum over the flows.
+    pub total: Counts,
+    /// Each flow, in the order of the endpoints.
+    pub flows: Vec<Counts>,
+}
+
+impl Sample {
+    /// What happened after `earlier`; `at_ns` becomes the time between the two, in ns.
+    #[must_use]
+    pub fn since(&self, earlier: &Sample) -> Sample {
+        let none = Counts::default();
+        Sample {
+            at_ns: self.at_ns.saturating_sub(earlier.at_ns),
+            total: self.total.since(&earlier.total),
+            flows: self
+                .flows
+                .iter()
+                .enumerate()
+                .map(|(flow, counts)| counts.since(earlier.flows.get(flow).unwrap_or(&none)))
+                .collect(),
+        }
+    }
+}
+
+/// One thread's counters, alone in their cache lines. Only that thread writes them, so a plain store will do.
+#[repr(align(128))]
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+    calls: AtomicU64,
+    transactions: AtomicU64,
+    no_buffers: AtomicU64,
+    timeouts: AtomicU64,
+    late: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn read(&self) -> Counts {
+        Counts {
+            messages: self.messages.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+            calls: self.calls.load(Ordering::Relaxed),
+            transactions: self.transactions.load(Ordering::Relaxed),
+            no_buffers: self.no_buffers.load(Ordering::Relaxed),
+            timeouts: self.timeouts.load(Ordering::Relaxed),
+            late: self.late.load(Ordering::Relaxed),
+            socket_drops: 0,
+        }
+    }
+}
+
+/// The writer's view of its [`Counters`]: the values stay in registers, each change is one store.
+pub(crate) struct Tally<'a> {
+    counters: &'a Counters,
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    calls: u64,
+    transactions: u64,
+}
+
+impl<'a> Tally<'a> {
+    pub(crate) fn new(counters: &'a Counters) -> Self {
+        Self { counters, messages: 0, bytes: 0, calls: 0, transactions: 0 }
+    }
+
+    /// One call moved `bytes` of a stream.
+    #[inline(always)]
+    pub(crate) fn stream(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.counters.bytes.store(self.bytes, Ordering::Relaxed);
+        self.call();
+    }
+
+    /// One call moved one whole message.
+    #[inline(always)]
+    pub(crate) fn message(&mut self, bytes: u64) {
+        self.messages += 1;
+        self.counters.messages.store(self.messages, Ordering::Relaxed);
+        self.stream(bytes);
+    }
+
+    /// One message was made up of bytes counted before.
+    #[inline(always)]
+    pub(crate) fn completed(&mut self) {
+        self.messages += 1;
+        self.counters.messages.store(self.messages, Ordering::Relaxed);
+    }
+
+    /// A call that moved nothing, or what is not counted as this end's messages.
+    #[inline(always)]
+    pub(crate) fn call(&mut self) {
+        self.calls += 1;
+        self.counters.calls.store(self.calls, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn transaction(&mut self) {
+        self.transactions += 1;
+        self.counters.transactions.store(self.transactions, Ordering::Relaxed);
+    }
+
+    #[cold]
+    pub(crate) fn no_buffers(&mut self) {
+        self.call();
+        bump(&self.counters.no_buffers);
+    }
+
+    #[cold]
+    pub(crate) fn timeout(&mut self) {
+        bump(&self.counters.timeouts);
+    }
+
+    #[cold]
+    pub(crate) fn late(&mut self) {
+        bump(&self.counters.late);
+    }
+}
+
+fn bump(counter: &AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_of_samples_is_the_window() {
+        let flow = |n| Counts { messages: n, bytes: 10 * n, calls: n, ..Counts::default() };
+        let first = Sample { at_ns: 1_000, total: flow(3), flows: vec![flow(1), flow(2)] };
+        let last = Sample { at_ns: 5_000, total: flow(30), flows: vec![flow(10), flow(20)] };
+        let window = last.since(&first);
+        assert_eq!(window.at_ns, 4_000);
+        assert_eq!(window.total, flow(27));
+        assert_eq!(window.flows, vec![flow(9), flow(18)]);
+        assert_eq!(window.flows.iter().copied().sum::<Counts>(), window.total);
+    }
+
+    #[test]
+    fn a_tally_is_seen_from_outside() {
+        let counters = Counters::default();
+        let mut tally = Tally::new(&counters);
+        tally.message(100);
+        tally.message(50);
+        tally.stream(7);
+        tally.completed();
+        tally.transaction();
+        tally.no_buffers();
+        tally.timeout();
+        tally.late();
+        let expected = Counts {
+            messages: 3,
+            bytes: 157,
+            calls: 4,
+            transactions: 1,
+            no_buffers: 1,
+            timeouts: 1,
+            late: 1,
+            socket_drops: 0,
+        };
+        assert_eq!(counters.read(), expected);
+    }
+
+    #[test]
+    fn writers_share_no_cache_line() {
+        assert!(align_of::<Counters>() >= 128);
+        assert_eq!(size_of::<Counters>() % 128, 0);
+    }
+}

@@ -1,0 +1,238 @@
+//! What can go wrong, where, and the way out.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+/// The result of everything here that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a workload could not be opened, or ended early.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A field of a [`crate::Spec`] cannot be had.
+    #[error("`{field}` = {value}: {reason}")]
+    Invalid {
+        /// The field's name in the workload.
+        field: &'static str,
+        /// The value refused.
+        value: String,
+        /// Why, and what would do.
+        reason: String,
+    },
+    /// Somebody else has the port that was asked for.
+    #[error(
+        "port {port} of {address} is in use: leave `port` out of the workload and the kernel chooses a free one"
+    )]
+    PortInUse {
+        /// The receiver's address.
+        address: IpAddr,
+        /// The port asked for.
+        port: u16,
+    },
+    /// A socket could not be opened or set up.
+    #[error("{call} for {what}: {errno}{}", errno.way_out())]
+    Setup {
+        /// The system call.
+        call: &'static str,
+        /// The flow or the address it was for.
+        what: String,
+        /// Its error.
+        errno: Errno,
+    },
+    /// The other end's list of addresses does not fit this end's workload.
+    #[error("the {peer} sent {got}, but {wanted}: start both ends with the same workload")]
+    Mismatch {
+        /// `receiver` or `transmitter`.
+        peer: &'static str,
+        /// What came.
+        got: String,
+        /// What was needed.
+        wanted: String,
+    },
+    /// Not every flow's connection arrived.
+    #[error(
+        "{got} of {wanted} flows connected to {endpoint} within {seconds} s ({strangers} strangers refused): check that the transmitter lives and that nothing filters the port"
+    )]
+    Missing {
+        /// Connections accepted.
+        got: usize,
+        /// Connections needed.
+        wanted: usize,
+        /// Connections from addresses that are no flow of the transmitter.
+        strangers: usize,
+        /// The listener's address.
+        endpoint: SocketAddr,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// A flow's thread could not be pinned.
+    #[error("flow {flow}: cannot run on CPU {cpu}: {errno}; name CPUs that this host may use")]
+    Pin {
+        /// The flow.
+        flow: u32,
+        /// The CPU asked for.
+        cpu: u32,
+        /// The error of `sched_setaffinity`.
+        errno: Errno,
+    },
+    /// A flow's thread could not be started.
+    #[error("flow {flow}: cannot start a thread: {errno}; raise the limit of tasks or take fewer flows")]
+    Thread {
+        /// The flow.
+        flow: u32,
+        /// The error of `clone`.
+        errno: Errno,
+    },
+    /// A call in a flow's loop failed.
+    #[error("flow {flow}: {call} with {peer}: {errno}{}", errno.way_out())]
+    Flow {
+        /// The flow.
+        flow: u32,
+        /// The system call.
+        call: &'static str,
+        /// The other end.
+        peer: SocketAddr,
+        /// Its error.
+        errno: Errno,
+    },
+    /// The other end closed a flow before the window was over.
+    #[error("flow {flow}: {peer} closed the connection before the window was over: see what ended it there")]
+    Closed {
+        /// The flow.
+        flow: u32,
+        /// The other end.
+        peer: SocketAddr,
+    },
+    /// The other end is there but takes or answers nothing.
+    #[error(
+        "flow {flow}: {peer} {silent} for {seconds} s: check that it lives, that it has a CPU, and that the link is up"
+    )]
+    Stalled {
+        /// The flow.
+        flow: u32,
+        /// The other end.
+        peer: SocketAddr,
+        /// What it failed to do: `took nothing`, `answered nothing`.
+        silent: &'static str,
+        /// For how long.
+        seconds: u64,
+    },
+    /// Bytes arrived that were never sent.
+    #[error("flow {flow}: what {peer} sent arrived damaged at byte {at} of the last {checked} bytes")]
+    Corrupt {
+        /// The flow.
+        flow: u32,
+        /// The other end.
+        peer: SocketAddr,
+        /// Where in the checked bytes.
+        at: usize,
+        /// How many bytes were checked.
+        checked: usize,
+    },
+    /// A flow's thread panicked: a bug.
+    #[error("flow {flow}: its thread panicked; this is a bug in netassay")]
+    Panicked {
+        /// The flow.
+        flow: u32,
+    },
+    /// A flow's thread does not end. Its socket is given up with it.
+    #[error("flow {flow}: its thread did not end within {seconds} s and was abandoned")]
+    Stuck {
+        /// The flow.
+        flow: u32,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// Steps out of order.
+    #[error("{step}: {instead}")]
+    Order {
+        /// The step taken.
+        step: &'static str,
+        /// What must come first, or must not come twice.
+        instead: &'static str,
+    },
+}
+
+impl Error {
+    pub(crate) fn setup(call: &'static str, what: impl fmt::Display, error: &io::Error) -> Self {
+        Self::Setup { call, what: what.to_string(), errno: Errno::of(error) }
+    }
+}
+
+/// An error number of the kernel. Displays as its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Errno(pub i32);
+
+impl Errno {
+    pub(crate) fn of(error: &io::Error) -> Self {
+        // What std makes up itself, such as a connect that timed out, carries no number.
+        let timed_out = error.kind() == io::ErrorKind::TimedOut;
+        Self(error.raw_os_error().unwrap_or(if timed_out { libc::ETIMEDOUT } else { libc::EINVAL }))
+    }
+
+    /// The advice that goes with the error, ready to be appended to it.
+    fn way_out(self) -> &'static str {
+        match self.0 {
+            libc::EMFILE | libc::ENFILE => {
+                "; raise the limit of open files (`ulimit -n`) or take fewer flows"
+            }
+            libc::EADDRNOTAVAIL => {
+                "; no interface that is up has this address: give it to one, or correct it"
+            }
+            libc::EACCES => "; a port below 1024 needs a privilege, a firewall may refuse: take another port",
+            libc::EADDRINUSE => "; take another port or leave `port` out of the workload",
+            libc::ENETUNREACH | libc::EHOSTUNREACH => {
+                "; there is no way there: check both ends' addresses, that the link is up, and the MTU"
+            }
+            libc::ECONNREFUSED => "; nothing listens there: the receiver has ended or was never started",
+            libc::ETIMEDOUT => "; nothing answers there: check that the receiver lives and the link is up",
+            libc::ECONNRESET | libc::EPIPE => "; the other end is gone: see what ended it there",
+            libc::EMSGSIZE => "; the path takes no such message: take a smaller `message` or a larger MTU",
+            libc::ENETDOWN | libc::ENODEV | libc::ENXIO => "; the interface went down or vanished",
+            libc::EPERM => "; a firewall rule or a missing privilege forbids it",
+            libc::ENOBUFS | libc::ENOMEM => {
+                "; the kernel is short of memory: take fewer flows or smaller buffers"
+            }
+            libc::EAFNOSUPPORT => "; this kernel does not have this address family: take the other one",
+            _ => "",
+        }
+    }
+}
+
+impl fmt::Display for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = io::Error::from_raw_os_error(self.0).to_string();
+        let text = text.split(" (os error").next().unwrap_or(&text);
+        let mut letters = text.chars();
+        if let Some(first) = letters.next() {
+            write!(f, "{}{}", first.to_lowercase(), letters.as_str())?;
+        }
+        write!(f, " (errno {})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_thing_the_place_and_the_way_out() {
+        let error = Error::Flow {
+            flow: 3,
+            call: "send",
+            peer: "192.0.2.1:5201".parse().unwrap(),
+            errno: Errno(libc::ECONNREFUSED),
+        };
+        assert_eq!(
+            error.to_string(),
+            "flow 3: send with 192.0.2.1:5201: connection refused (errno 111); nothing listens there: the receiver has ended or was never started"
+        );
+    }
+
+    #[test]
+    fn a_timeout_without_a_number_is_still_a_timeout() {
+        assert_eq!(Errno::of(&io::ErrorKind::TimedOut.into()), Errno(libc::ETIMEDOUT));
+    }
+}

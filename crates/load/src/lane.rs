@@ -1,0 +1,108 @@
+//! What a flow's thread has in its hands.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use crate::buffer::first_damage;
+use crate::control::Control;
+use crate::counts::Tally;
+use crate::error::{Errno, Error, Result};
+use crate::latency::Recorder;
+use crate::phase::{PhaseCell, STOP, TAIL};
+use crate::socket::STALL;
+use crate::sys;
+
+/// One flow, as its thread sees it. The thread borrows the socket by number: its owner outlives the thread.
+pub(crate) struct Lane {
+    pub(crate) flow: usize,
+    pub(crate) fd: RawFd,
+    pub(crate) peer: SocketAddr,
+    /// Bytes of a message.
+    pub(crate) message: usize,
+    /// Bytes of an answer; 0 for a stream.
+    pub(crate) response: usize,
+    pub(crate) control: Arc<Control>,
+    /// Dropped once the thread is ready.
+    pub(crate) readiness: Cell<Option<Sender<()>>>,
+}
+
+/// What a thread gives back.
+#[derive(Default)]
+pub(crate) struct End {
+    pub(crate) latencies: Option<Recorder>,
+    pub(crate) verified: u64,
+}
+
+/// How a loop goes on after a call that moved nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Again,
+    End,
+}
+
+impl Lane {
+    pub(crate) fn phase(&self) -> &PhaseCell {
+        &self.control.phase
+    }
+
+    pub(crate) fn tally(&self) -> Tally<'_> {
+        Tally::new(&self.control.counters[self.flow])
+    }
+
+    /// Buffers are filled, the loop begins.
+    pub(crate) fn ready(&self) {
+        self.readiness.take();
+    }
+
+    /// Judges a call that returned 0 or less, its error being still that of the thread.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn trouble(&self, call: &'static str, returned: isize) -> Result<Next> {
+        let errno = sys::errno();
+        let phase = self.phase().load();
+        if returned == 0 {
+            return if phase < TAIL { Err(self.closed()) } else { Ok(Next::End) };
+        }
+        match errno {
+            libc::EINTR => Ok(Next::Again),
+            _ if phase >= STOP => Ok(Next::End),
+            libc::EAGAIN => {
+                Err(self.stalled(if call == "send" { "took nothing" } else { "answered nothing" }))
+            }
+            // From the tail on the other end may go first.
+            libc::EPIPE | libc::ECONNRESET | libc::ECONNREFUSED if phase >= TAIL => Ok(Next::End),
+            _ => Err(self.failed(call, errno)),
+        }
+    }
+
+    pub(crate) fn failed(&self, call: &'static str, errno: i32) -> Error {
+        Error::Flow { flow: self.number(), call, peer: self.peer, errno: Errno(errno) }
+    }
+
+    pub(crate) fn stalled(&self, silent: &'static str) -> Error {
+        Error::Stalled { flow: self.number(), peer: self.peer, silent, seconds: STALL.as_secs() }
+    }
+
+    /// Compares what was received last with what was sent; `offset` is where it begins in the stream of messages.
+    pub(crate) fn verify(&self, received: &[u8], offset: u64, message: usize) -> Result<u64> {
+        match first_damage(received, offset, message) {
+            None => Ok(received.len() as u64),
+            Some(at) => Err(self.damaged(at, received.len())),
+        }
+    }
+
+    pub(crate) fn damaged(&self, at: usize, checked: usize) -> Error {
+        Error::Corrupt { flow: self.number(), peer: self.peer, at, checked }
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        u32::try_from(self.flow).unwrap_or(u32::MAX)
+    }
+
+    fn closed(&self) -> Error {
+        Error::Closed { flow: self.number(), peer: self.peer }
+    }
+}

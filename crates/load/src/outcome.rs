@@ -1,0 +1,74 @@
+//! What one end reports at its end.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::counts::Counts;
+use crate::latency::Latency;
+use crate::tcp_info::TcpInfo;
+
+/// One end's account of its whole life, from the start of its threads to their end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The sum over the flows.
+    pub totals: Counts,
+    /// Each flow, in the order of the endpoints.
+    pub flows: Vec<FlowOutcome>,
+    /// Request-response transmitters: latencies in the window; `None` if no transaction lay in it.
+    pub latency: Option<Latency>,
+    /// The smallest socket buffers of any flow.
+    pub buffers: Buffers,
+}
+
+impl Outcome {
+    /// Datagrams that this end's sockets dropped.
+    #[must_use]
+    pub fn socket_drops(&self) -> u64 {
+        self.totals.socket_drops
+    }
+
+    /// `udp_rr`: transactions given up.
+    #[must_use]
+    pub fn timeouts(&self) -> u64 {
+        self.totals.timeouts
+    }
+
+    /// TCP: segments that this end sent again; `None` for UDP.
+    #[must_use]
+    pub fn retransmits(&self) -> Option<u64> {
+        self.flows.iter().map(|flow| flow.tcp.as_ref().map(|tcp| tcp.retransmits)).sum()
+    }
+}
+
+/// One flow's account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowOutcome {
+    /// This end's address.
+    pub local: SocketAddr,
+    /// The other end's address.
+    pub peer: SocketAddr,
+    /// What was sent or received.
+    pub counts: Counts,
+    /// Bytes of the last message received, compared with what was sent and found equal.
+    pub verified_bytes: u64,
+    /// Buffer sizes in force at the end; TCP's grow where none were asked for.
+    pub buffers: Buffers,
+    /// TCP only.
+    pub tcp: Option<TcpInfo>,
+}
+
+/// Sizes of a socket's buffers in bytes, as the kernel tells them: twice what was asked for, with its own overhead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Buffers {
+    /// `SO_SNDBUF`.
+    pub send: u64,
+    /// `SO_RCVBUF`.
+    pub receive: u64,
+}
+
+impl Buffers {
+    pub(crate) fn smaller(self, other: Self) -> Self {
+        Self { send: self.send.min(other.send), receive: self.receive.min(other.receive) }
+    }
+}

@@ -1,0 +1,148 @@
+//! Sockets as workloads need them.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::error::{Error, Result};
+use crate::outcome::Buffers;
+use crate::spec::{Kind, Spec};
+use crate::sys;
+
+/// How long a TCP peer may take or answer nothing before the flow is given up.
+pub(crate) const STALL: Duration = Duration::from_secs(5);
+/// How long a `udp_rr` transmitter waits for an answer.
+pub(crate) const ANSWER: Duration = Duration::from_millis(100);
+/// How long a connection may take to come about.
+pub(crate) const CONNECT: Duration = Duration::from_secs(5);
+
+/// A socket for the workload, with its buffers and its checksum as asked for; not bound yet. `what` names it in errors.
+pub(crate) fn open(spec: &Spec, what: impl fmt::Display) -> Result<Socket> {
+    let domain = if spec.local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
+    let (kind, protocol) =
+        if spec.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
+    let socket = Socket::new(domain, kind, Some(protocol)).map_err(|e| Error::setup("socket", &what, &e))?;
+    if spec.local.is_ipv6() {
+        socket.set_only_v6(true).map_err(|e| Error::setup("setsockopt IPV6_V6ONLY", &what, &e))?;
+    }
+    if let Some(bytes) = spec.socket_buffer {
+        size_buffers(&socket, bytes, &what)?;
+    }
+    if spec.kind.is_udp() {
+        report_local_drops(&socket, spec.local, &what)?;
+    }
+    if !spec.udp_checksum {
+        sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NO_CHECK, 1)
+            .map_err(|e| Error::setup("setsockopt SO_NO_CHECK", &what, &e))?;
+    }
+    Ok(socket)
+}
+
+/// Binds to `local`, port 0 being the kernel's choice; `fixed` is the port that the workload asked for.
+pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<SocketAddr> {
+    socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))?;
+    local_address(socket)
+}
+
+/// An error of `call`, or the more telling one if the port asked for is taken.
+pub(crate) fn in_use_or(
+    call: &'static str,
+    local: SocketAddr,
+    what: impl fmt::Display,
+    error: &std::io::Error,
+) -> Error {
+    if error.raw_os_error() == Some(libc::EADDRINUSE) && local.port() != 0 {
+        return Error::PortInUse { address: local.ip(), port: local.port() };
+    }
+    Error::setup(call, format!("{what} at {local}"), error)
+}
+
+/// Sets what a connected socket needs before its thread starts.
+pub(crate) fn prepare(socket: &Socket, kind: Kind, transmitter: bool, what: impl fmt::Display) -> Result<()> {
+    let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, &what, &e));
+    match kind {
+        Kind::TcpStream | Kind::TcpRr => {
+            set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(STALL)))?;
+            set("setsockopt SO_SNDTIMEO", socket.set_write_timeout(Some(STALL)))?;
+            if kind == Kind::TcpRr {
+                set("setsockopt TCP_NODELAY", socket.set_tcp_nodelay(true))?;
+                if transmitter {
+                    set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(Some(STALL)))?;
+                }
+            }
+        }
+        Kind::UdpRr if transmitter => set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(Some(ANSWER)))?,
+        Kind::UdpRr | Kind::UdpStream => {}
+    }
+    Ok(())
+}
+
+/// The address that the socket is bound to.
+pub(crate) fn local_address(socket: &Socket) -> Result<SocketAddr> {
+    let address = socket.local_addr().map_err(|e| Error::setup("getsockname", "a bound socket", &e))?;
+    Ok(address.as_socket().expect("sockets here are IPv4 or IPv6"))
+}
+
+/// The buffer sizes in force.
+pub(crate) fn buffers(socket: &Socket) -> Result<Buffers> {
+    let read =
+        |size: std::io::Result<usize>| size.map_err(|e| Error::setup("getsockopt", "a buffer's size", &e));
+    Ok(Buffers {
+        send: read(socket.send_buffer_size())? as u64,
+        receive: read(socket.recv_buffer_size())? as u64,
+    })
+}
+
+/// The socket's own count of datagrams dropped, modulo 2^32.
+pub(crate) fn drops(socket: &Socket) -> u32 {
+    // The last of the nine numbers of `SO_MEMINFO` (linux/sock_diag.h, SK_MEMINFO_DROPS).
+    const DROPS: usize = 8;
+    let mut words = [0u8; 4 * (DROPS + 1)];
+    match sys::option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MEMINFO, &mut words) {
+        Ok(len) if len == words.len() => {
+            let [.., a, b, c, d] = words;
+            u32::from_ne_bytes([a, b, c, d])
+        }
+        // Linux before 4.12 counts, but does not tell: then the drops are among the unaccounted.
+        _ => 0,
+    }
+}
+
+/// Whether `a` and `b` are the same end of a flow. An IPv6 address also carries a flow label, which is no part of it.
+pub(crate) fn same(a: SocketAddr, b: SocketAddr) -> bool {
+    a.ip() == b.ip() && a.port() == b.port()
+}
+
+/// What flow number `flow` is called in errors.
+pub(crate) fn flow(flow: usize) -> String {
+    format!("flow {flow}")
+}
+
+/// Sets both buffers, beyond the limits of the machine (`net.core.wmem_max`, `net.core.rmem_max`) where that is allowed.
+fn size_buffers(socket: &Socket, bytes: u32, what: &impl fmt::Display) -> Result<()> {
+    let fd = socket.as_raw_fd();
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    let options = [
+        (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF, "setsockopt SO_SNDBUF"),
+        (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF, "setsockopt SO_RCVBUF"),
+    ];
+    for (force, plain, call) in options {
+        if sys::set_option(fd, libc::SOL_SOCKET, force, bytes).is_err() {
+            sys::set_option(fd, libc::SOL_SOCKET, plain, bytes).map_err(|e| Error::setup(call, what, &e))?;
+        }
+    }
+    Ok(())
+}
+
+/// Without `IP_RECVERR` the kernel reports success for a datagram that the interface's queue dropped, and what was
+/// sent would be overstated (ip(7), net/ipv4/udp.c).
+fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) -> Result<()> {
+    let (level, name, call) = match local {
+        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),
+        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, "setsockopt IPV6_RECVERR"),
+    };
+    sys::set_option(socket.as_raw_fd(), level, name, 1).map_err(|e| Error::setup(call, what, &e))
+}

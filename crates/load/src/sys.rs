@@ -1,0 +1,171 @@
+//! The system calls of the hot loops, and the few others that std and socket2 do not offer.
+//!
+//! Those of the loops go through `syscall(2)`: glibc's own wrappers of `send` and `recv` are cancellation points, which
+//! in a program with threads costs two atomic exchanges per call.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+/// CPUs that an affinity mask here has room for; the kernel's own limit (`CONFIG_NR_CPUS`) on x86-64.
+pub(crate) const MAX_CPUS: u32 = 8192;
+
+/// Sends on a connected socket. Returns what the kernel returns: bytes, or -1 with [`errno`] set.
+#[inline(always)]
+pub(crate) fn send(fd: RawFd, bytes: &[u8]) -> isize {
+    let none = std::ptr::null::<libc::sockaddr>();
+    // SAFETY: pointer and length are those of `bytes`, which outlives the call; a connected socket takes no address.
+    unsafe {
+        libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), libc::MSG_NOSIGNAL, none, 0) as isize
+    }
+}
+
+/// Receives from a connected socket. Returns what the kernel returns: bytes, 0 at the end, or -1 with [`errno`] set.
+#[inline(always)]
+pub(crate) fn receive(fd: RawFd, room: &mut [u8], flags: libc::c_int) -> isize {
+    let none = std::ptr::null::<libc::sockaddr>();
+    // SAFETY: pointer and length are those of `room`, which outlives the call; null asks for no address.
+    unsafe {
+        libc::syscall(libc::SYS_recvfrom, fd, room.as_mut_ptr(), room.len(), flags, none, none) as isize
+    }
+}
+
+/// `CLOCK_MONOTONIC` in ns, through the vDSO.
+#[inline(always)]
+pub(crate) fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the answer, and this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The error of the last system call of this thread.
+pub(crate) fn errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// Sets a socket option.
+pub(crate) fn set_option(
+    fd: RawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    let len = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: pointer and length are those of `value`, which outlives the call.
+    let done = unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), len) };
+    check(done).map(drop)
+}
+
+/// Reads a socket option into `room`; returns how many bytes the kernel wrote.
+pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mut [u8]) -> io::Result<usize> {
+    let mut len = room.len() as libc::socklen_t;
+    // SAFETY: pointer and length are those of `room`; the kernel writes no more than that and says how much.
+    let done = unsafe { libc::getsockopt(fd, level, name, room.as_mut_ptr().cast(), &raw mut len) };
+    check(done).map(|_| (len as usize).min(room.len()))
+}
+
+/// Bytes that the socket still holds to be sent (`SIOCOUTQ`): for TCP unacknowledged ones, for UDP those in queues.
+pub(crate) fn unsent(fd: RawFd) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: SIOCOUTQ, the socket's name of TIOCOUTQ, writes one int through the pointer.
+    let done = unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) };
+    check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
+}
+
+/// Waits until `fd` can be read, the time is over, or a signal comes.
+pub(crate) fn wait_readable(fd: RawFd, time: Duration) {
+    let mut polled = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: one valid pollfd that outlives the call.
+    unsafe { libc::poll(&raw mut polled, 1, millis) };
+}
+
+/// Lets the calling thread run on `cpu` only.
+pub(crate) fn pin(cpu: u32) -> io::Result<()> {
+    const WORD: usize = libc::c_ulong::BITS as usize;
+    let mut mask = [0 as libc::c_ulong; MAX_CPUS as usize / WORD];
+    let cpu = cpu as usize;
+    let word = mask.get_mut(cpu / WORD).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
+    *word = 1 << (cpu % WORD);
+    // SAFETY: 0 is the calling thread; pointer and size are those of `mask`, a bit mask of whole words as the kernel
+    // wants it.
+    check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
+}
+
+/// Gives the calling thread a descriptor table of its own that holds `fd` and the standard streams only.
+///
+/// With a shared table every call on a descriptor takes and drops a reference to its file, two atomic operations; with
+/// one's own it takes none. Whether it worked makes no difference but to speed.
+pub(crate) fn own_descriptors(fd: RawFd) {
+    let Ok(fd) = u32::try_from(fd) else { return };
+    let close_range = |first: u32, last: u32, flags: libc::c_uint| {
+        // SAFETY: `close_range` takes three numbers. The first call unshares the table before it closes, so nobody
+        // else loses a descriptor; the second runs only if that succeeded. This thread owns no other descriptor.
+        unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) == 0 }
+    };
+    if close_range(fd + 1, u32::MAX, libc::CLOSE_RANGE_UNSHARE) && fd > 3 {
+        close_range(3, fd - 1, 0);
+    }
+}
+
+/// Raises the soft limit of open files so that `more` fit, as far as the hard limit allows.
+pub(crate) fn make_room_for_descriptors(more: u64) {
+    // What a process of ours has open besides its flows, generously.
+    const OTHERS: u64 = 256;
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place for the answer.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 || limit.rlim_cur >= more + OTHERS
+    {
+        return;
+    }
+    limit.rlim_cur = (more + OTHERS).min(limit.rlim_max);
+    // SAFETY: `limit` is a valid limit. A failure shows when the sockets are opened, and is named there.
+    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+}
+
+fn check(done: libc::c_int) -> io::Result<libc::c_int> {
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(done) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn the_clock_moves_forward() {
+        let first = now();
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(now() - first >= 2_000_000);
+    }
+
+    #[test]
+    fn own_descriptors_closes_only_this_threads() {
+        let kept = std::fs::File::open("/proc/self/stat").unwrap();
+        let other = std::fs::File::open("/proc/self/stat").unwrap();
+        let (kept_fd, other_fd) = (kept.as_raw_fd(), other.as_raw_fd());
+        let open = move |fd: RawFd| {
+            // SAFETY: F_GETFD only asks whether the number is an open descriptor.
+            unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
+        };
+        let seen = std::thread::spawn(move || {
+            own_descriptors(kept_fd);
+            (open(kept_fd), open(other_fd))
+        });
+        assert_eq!(seen.join().unwrap(), (true, false));
+        assert!(open(kept_fd) && open(other_fd));
+    }
+
+    #[test]
+    fn a_thread_can_be_pinned_where_it_may_run() {
+        std::thread::spawn(|| {
+            // SAFETY: the call takes nothing.
+            let here = unsafe { libc::sched_getcpu() };
+            pin(u32::try_from(here).unwrap()).unwrap();
+        })
+        .join()
+        .unwrap();
+        assert_eq!(pin(MAX_CPUS - 1).unwrap_err().raw_os_error(), Some(libc::EINVAL));
+    }
+}

@@ -1,0 +1,94 @@
+//! What the kernel says of a TCP connection at its end.
+
+use std::os::fd::AsRawFd;
+
+use serde::{Deserialize, Serialize};
+use socket2::Socket;
+
+use crate::sys;
+
+/// One TCP connection over its whole life, from `TCP_INFO`. A field that an older kernel lacks is 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpInfo {
+    /// Segments sent again.
+    pub retransmits: u64,
+    /// Payload bytes sent again.
+    pub retransmitted_bytes: u64,
+    /// Segments sent. A segment that an offload splits later counts by what it is split into.
+    pub segments_out: u64,
+    /// Segments received.
+    pub segments_in: u64,
+    /// Largest payload of a segment sent, bytes.
+    pub mss: u32,
+    /// Smoothed round-trip time, µs.
+    pub rtt_us: u32,
+    /// The congestion window, segments.
+    pub congestion_window: u32,
+    /// Time in which there was something to send, µs.
+    pub busy_us: u64,
+    /// Part of it held up by the receiver's window, µs.
+    pub receiver_limited_us: u64,
+    /// Part of it held up by this end's send buffer, µs.
+    pub buffer_limited_us: u64,
+}
+
+impl TcpInfo {
+    pub(crate) fn read(socket: &Socket) -> Option<Self> {
+        let mut raw = [0u8; 256];
+        let len = sys::option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw).ok()?;
+        Some(Self::parse(&raw[..len]))
+    }
+
+    /// Offsets are those of `struct tcp_info` in linux/tcp.h, which only ever grows at its end.
+    fn parse(raw: &[u8]) -> Self {
+        Self {
+            retransmits: u32_at(raw, 100).into(),
+            retransmitted_bytes: u64_at(raw, 208),
+            segments_out: u32_at(raw, 136).into(),
+            segments_in: u32_at(raw, 140).into(),
+            mss: u32_at(raw, 16),
+            rtt_us: u32_at(raw, 68),
+            congestion_window: u32_at(raw, 80),
+            busy_us: u64_at(raw, 168),
+            receiver_limited_us: u64_at(raw, 176),
+            buffer_limited_us: u64_at(raw, 184),
+        }
+    }
+}
+
+fn u32_at(raw: &[u8], at: usize) -> u32 {
+    raw.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u32::from_ne_bytes(*bytes))
+}
+
+fn u64_at(raw: &[u8], at: usize) -> u64 {
+    raw.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    #[test]
+    fn a_real_connection_is_described() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut sender = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut receiver = listener.accept().unwrap().0;
+        sender.write_all(&[1; 100_000]).unwrap();
+        receiver.read_exact(&mut [0; 100_000]).unwrap();
+        let info = TcpInfo::read(&sender.into()).unwrap();
+        assert!(info.mss > 1000 && info.mss < 65_536, "{info:?}");
+        assert!(info.segments_out >= 3 && info.segments_in >= 2, "{info:?}");
+        assert!(info.rtt_us < 10_000_000 && info.congestion_window > 0, "{info:?}");
+        assert!(info.receiver_limited_us <= info.busy_us, "{info:?}");
+    }
+
+    #[test]
+    fn an_old_kernels_shorter_answer_reads_as_zeros() {
+        let raw = [1u8; 104];
+        let info = TcpInfo::parse(&raw);
+        assert_eq!(info.retransmits, 0x0101_0101);
+        assert_eq!((info.segments_out, info.busy_us), (0, 0));
+        assert_eq!(TcpInfo::parse(&raw[..102]).retransmits, 0);
+    }
+}

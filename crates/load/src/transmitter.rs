@@ -1,0 +1,116 @@
+//! The sending end.
+
+use std::net::SocketAddr;
+
+use socket2::Socket;
+
+use crate::counts::Sample;
+use crate::error::{Errno, Error, Result};
+use crate::outcome::Outcome;
+use crate::phase::Phase;
+use crate::socket;
+use crate::spec::Spec;
+use crate::sys;
+use crate::team::{Role, Team};
+
+/// The end that sends, or asks.
+#[derive(Debug)]
+pub struct Transmitter {
+    team: Team,
+    locals: Vec<SocketAddr>,
+}
+
+impl Transmitter {
+    /// Connects every flow to the receiver's `endpoints`: TCP flows all to the one, UDP flows each to its own.
+    ///
+    /// # Errors
+    /// A workload that cannot be had, endpoints that do not fit it, or a connection that does not come about in 5 s.
+    pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
+        spec.validate()?;
+        check_endpoints(spec, endpoints)?;
+        sys::make_room_for_descriptors(spec.flows.into());
+        let mut sockets = Vec::with_capacity(spec.flows as usize);
+        let mut locals = Vec::with_capacity(spec.flows as usize);
+        let mut peers = Vec::with_capacity(spec.flows as usize);
+        for flow in 0..spec.flows as usize {
+            let peer = if spec.kind.is_udp() { endpoints[flow] } else { endpoints[0] };
+            let socket = socket::open(spec, socket::flow(flow))?;
+            socket::bind(&socket, SocketAddr::new(spec.local, 0), socket::flow(flow))?;
+            connect(&socket, flow, peer)?;
+            locals.push(socket::local_address(&socket)?);
+            sockets.push(socket);
+            peers.push(peer);
+        }
+        let team = Team::new(Role::Transmitter, spec.clone(), sockets, peers)?;
+        Ok(Self { team, locals })
+    }
+
+    /// This end's address of each flow, for [`crate::Receiver::attach`].
+    #[must_use]
+    pub fn locals(&self) -> &[SocketAddr] {
+        &self.locals
+    }
+
+    /// Starts one thread per flow, pinned to the workload's CPUs in turn. Traffic flows when this returns.
+    ///
+    /// # Errors
+    /// A thread that cannot be started or pinned; then none runs. A second start.
+    pub fn start(&mut self) -> Result<()> {
+        self.team.start()
+    }
+
+    /// Moves on to `phase`. A step back is ignored.
+    pub fn set_phase(&self, phase: Phase) {
+        self.team.set_phase(phase);
+    }
+
+    /// Reads all counters. The threads do not notice.
+    #[must_use]
+    pub fn sample(&self) -> Sample {
+        self.team.sample()
+    }
+
+    /// The first error that ended a thread early.
+    #[must_use]
+    pub fn failed(&self) -> Option<&Error> {
+        self.team.failed()
+    }
+
+    /// Stops and joins the threads and waits for this host's queues to empty, both in bounded time.
+    ///
+    /// # Errors
+    /// What [`Transmitter::failed`] knows, or a thread that does not end.
+    pub fn finish(self) -> Result<Outcome> {
+        self.team.finish()
+    }
+}
+
+fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
+    let mismatch = |got: String, wanted: String| Err(Error::Mismatch { peer: "receiver", got, wanted });
+    let wanted = if spec.kind.is_udp() { spec.flows as usize } else { 1 };
+    if endpoints.len() != wanted {
+        let flows = spec.flows;
+        return mismatch(
+            format!("{} endpoints", endpoints.len()),
+            format!("{flows} flows of {} need {wanted}", spec.kind),
+        );
+    }
+    for endpoint in endpoints {
+        if endpoint.is_ipv4() != spec.local.is_ipv4() {
+            return mismatch(endpoint.to_string(), format!("this end's address is {}", spec.local));
+        }
+        if endpoint.port() == 0 || endpoint.ip().is_unspecified() || endpoint.ip().is_multicast() {
+            return mismatch(endpoint.to_string(), "an address and a port of one host are needed".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn connect(socket: &Socket, flow: usize, peer: SocketAddr) -> Result<()> {
+    socket.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| Error::Flow {
+        flow: u32::try_from(flow).unwrap_or(u32::MAX),
+        call: "connect",
+        peer,
+        errno: Errno::of(&e),
+    })
+}
