@@ -1,1 +1,43 @@
-//! The room `host` (see ARCHITECTURE.md).
+//! One machine, or one network namespace, as seen from inside: its interfaces and their offload features, what its CPUs and
+//! protocols count, what it is, and what this process may do with it.
+//!
+//! Everything here is synchronous and is meant for an agent process that lives in a network namespace of its own. What the
+//! kernel says, in netlink messages or in text files, is read by total functions that never panic.
+
+mod attributes;
+mod bitset;
+mod counted;
+mod counters;
+mod cpu;
+mod cpu_list;
+mod disturbances;
+mod environment;
+mod error;
+mod ethtool;
+mod features;
+mod files;
+mod link;
+mod links;
+mod netlink;
+mod privileges;
+mod queue;
+mod snmp;
+
+pub mod affinity;
+pub mod namespace;
+pub mod steering;
+
+pub use counters::{ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters};
+pub use cpu::{CpuTimes, CpuUsage};
+pub use disturbances::Disturbances;
+pub use environment::{
+    CpuEnvironment, Environment, IdleState, InterfaceEnvironment, KernelEnvironment, LoadEnvironment,
+    MachineEnvironment,
+};
+pub use error::Error;
+pub use ethtool::Ethtool;
+pub use features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
+pub use link::{Link, LinkCounters};
+pub use links::Links;
+pub use privileges::{Privileges, UserNamespaces};
+pub use queue::QueueCounters;

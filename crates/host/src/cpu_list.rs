@@ -1,0 +1,138 @@
+//! Sets of CPUs as the kernel writes them.
+
+use thiserror::Error;
+
+/// A text that is not a list of CPUs.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{text:?} is not a list of CPUs such as \"0-3,5\": {why}")]
+pub struct CpuListError {
+    /// The text as given.
+    pub text: String,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
+
+/// The highest number taken for a CPU: beyond what any kernel is built for (`NR_CPUS` is at most 8192), and small enough that
+/// a range from a hostile text does not fill the memory.
+const HIGHEST: u32 = 65_535;
+
+/// Reads a list such as `0-3,5`. The result is sorted and without doubles; an empty text is an empty list.
+pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
+    let wrong = |why| CpuListError { text: text.to_owned(), why };
+    let number = |part: &str| -> Result<u32, CpuListError> {
+        let cpu = part.parse().map_err(|_| wrong("a CPU is a number"))?;
+        if cpu > HIGHEST { Err(wrong("no machine has a CPU of such a number")) } else { Ok(cpu) }
+    };
+    let mut cpus = Vec::new();
+    for part in text.trim().split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
+        match part.split_once('-') {
+            None => cpus.push(number(part)?),
+            Some((first, last)) => {
+                let (first, last) = (number(first)?, number(last)?);
+                if first > last {
+                    return Err(wrong("a range goes from the lower to the higher"));
+                }
+                cpus.extend(first..=last);
+            }
+        }
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Ok(cpus)
+}
+
+/// Writes a list such as `0-3,5`, sorted and without doubles.
+pub fn format_cpu_list(cpus: &[u32]) -> String {
+    let mut sorted = cpus.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let runs = sorted.chunk_by(|a, b| a + 1 == *b);
+    let write = |run: &[u32]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        single => single.iter().map(u32::to_string).collect(),
+    };
+    runs.map(write).collect::<Vec<_>>().join(",")
+}
+
+/// Writes a mask as `rps_cpus` takes it: hexadecimal words of 32 CPUs, the highest first, with commas between.
+pub(crate) fn format_cpu_mask(cpus: &[u32]) -> String {
+    let highest = cpus.iter().max().copied().unwrap_or_default();
+    let word = |index: u32| {
+        let of_word = cpus.iter().filter(|cpu| **cpu / 32 == index);
+        of_word.fold(0u32, |bits, cpu| bits | 1 << (cpu % 32))
+    };
+    let words: Vec<String> = (0..=highest / 32).rev().map(|index| format!("{:08x}", word(index))).collect();
+    words.join(",")
+}
+
+/// Reads such a mask, of any width.
+pub(crate) fn parse_cpu_mask(text: &str) -> Option<Vec<u32>> {
+    let mut cpus = Vec::new();
+    for (index, word) in (0u32..).zip(text.trim().rsplit(',')) {
+        let bits = u32::from_str_radix(word, 16).ok()?;
+        cpus.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| index * 32 + bit));
+    }
+    Some(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lists_are_read_as_the_kernel_writes_them() {
+        assert_eq!(parse_cpu_list("0-3,5\n"), Ok(vec![0, 1, 2, 3, 5]));
+        assert_eq!(parse_cpu_list("7"), Ok(vec![7]));
+        assert_eq!(parse_cpu_list(""), Ok(vec![]));
+        assert_eq!(parse_cpu_list("5,0-1,1"), Ok(vec![0, 1, 5]));
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused_with_the_reason() {
+        for (text, why) in [
+            ("3-1", "lower to the higher"),
+            ("a", "is a number"),
+            ("1,,2", "is a number"),
+            ("-1", "is a number"),
+            ("0-4294967295", "such a number"),
+        ] {
+            let error = parse_cpu_list(text).unwrap_err().to_string();
+            assert!(error.contains(why) && error.contains(text), "{error}");
+        }
+    }
+
+    #[test]
+    fn masks_have_words_of_32_bits_the_highest_first() {
+        assert_eq!(format_cpu_mask(&[]), "00000000");
+        assert_eq!(format_cpu_mask(&[0, 1]), "00000003");
+        assert_eq!(format_cpu_mask(&[33, 0]), "00000002,00000001");
+        assert_eq!(parse_cpu_mask("3"), Some(vec![0, 1]));
+        assert_eq!(parse_cpu_mask("00000002,00000001\n"), Some(vec![0, 33]));
+        assert_eq!(parse_cpu_mask("x"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_list_survives_the_round_trip(cpus in prop::collection::btree_set(0u32..500, 0..60)) {
+            let list: Vec<u32> = cpus.iter().copied().collect();
+            prop_assert_eq!(parse_cpu_list(&format_cpu_list(&list)).unwrap(), list);
+        }
+
+        #[test]
+        fn a_mask_survives_the_round_trip(cpus in prop::collection::btree_set(0u32..500, 0..60)) {
+            let list: Vec<u32> = cpus.iter().copied().collect();
+            let read: BTreeSet<u32> = parse_cpu_mask(&format_cpu_mask(&list)).unwrap().into_iter().collect();
+            prop_assert_eq!(read, cpus);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "[0-9,\\- a-f\n]{0,40}") {
+            let _ = parse_cpu_list(&text);
+            let _ = parse_cpu_mask(&text);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The CPUs of a host, and what they do to save power or to be safe.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::cpu_list::{format_cpu_list, parse_cpu_list};
+use crate::files::Files;
+
+/// The CPUs of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuEnvironment {
+    /// The model, as the CPU calls itself.
+    pub model: Option<String>,
+    /// The microcode's version.
+    pub microcode: Option<String>,
+    /// How many CPUs are online.
+    pub online: usize,
+    /// The online CPUs as a list such as `0-3,5`.
+    pub online_list: Option<String>,
+    /// CPUs taken out of scheduling at boot, as a list.
+    pub isolated: Option<String>,
+    /// The driver that sets the frequency; `None` if the kernel does not set it, as in most virtual machines.
+    pub frequency_driver: Option<String>,
+    /// The frequency governors in use, each once.
+    pub governors: Vec<String>,
+    /// Whether the CPUs may go above their nominal frequency; `None` if that cannot be read.
+    pub turbo: Option<bool>,
+    /// Simultaneous multithreading: `on`, `off`, `forceoff`, `notsupported` …
+    pub multithreading: Option<String>,
+    /// The driver that puts idle CPUs to sleep.
+    pub idle_driver: Option<String>,
+    /// The governor that chooses how deep.
+    pub idle_governor: Option<String>,
+    /// The idle states of the first CPU, the shallowest first.
+    pub idle_states: Vec<IdleState>,
+    /// What the kernel does about each flaw of the CPUs that it knows (`meltdown`, `spectre_v2` …).
+    pub vulnerabilities: BTreeMap<String, String>,
+}
+
+/// A way for a CPU to be idle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdleState {
+    /// Its name, for example `C6`.
+    pub name: String,
+    /// How long the CPU needs to wake up from it, in microseconds.
+    pub latency: u64,
+    /// Whether it may be used.
+    pub enabled: bool,
+}
+
+impl CpuEnvironment {
+    pub(crate) fn read(files: &Files) -> Self {
+        let cpuinfo = files.text("proc/cpuinfo").unwrap_or_default();
+        let online_list = files.text("sys/devices/system/cpu/online");
+        let online = online_list.as_deref().and_then(|text| parse_cpu_list(text).ok()).unwrap_or_default();
+        let frequency =
+            |cpu: &u32, file: &str| files.text(&format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/{file}"));
+        let governors: BTreeSet<String> =
+            online.iter().filter_map(|cpu| frequency(cpu, "scaling_governor")).collect();
+        Self {
+            model: model(&cpuinfo),
+            microcode: field(&cpuinfo, "microcode").map(str::to_owned),
+            frequency_driver: online.first().and_then(|cpu| frequency(cpu, "scaling_driver")),
+            governors: governors.into_iter().collect(),
+            turbo: turbo(files),
+            multithreading: files.text("sys/devices/system/cpu/smt/control"),
+            idle_driver: files
+                .text("sys/devices/system/cpu/cpuidle/current_driver")
+                .filter(|name| name != "none"),
+            idle_governor: files
+                .text("sys/devices/system/cpu/cpuidle/current_governor")
+                .or_else(|| files.text("sys/devices/system/cpu/cpuidle/current_governor_ro")),
+            idle_states: online.first().map(|cpu| idle_states(files, *cpu)).unwrap_or_default(),
+            vulnerabilities: vulnerabilities(files),
+            isolated: files.text("sys/devices/system/cpu/isolated"),
+            online: online.len(),
+            online_list: (!online.is_empty()).then(|| format_cpu_list(&online)),
+        }
+    }
+}
+
+/// Whether the CPU says that it runs below a hypervisor: a flag of x86 CPUs, which others do not have.
+pub(crate) fn hypervisor(cpuinfo: &str) -> Option<bool> {
+    field(cpuinfo, "flags").map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
+}
+
+/// The first value of a field of `/proc/cpuinfo`.
+fn field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
+    let of_line = |line: &'a str| line.split_once(':').filter(|(key, _)| key.trim() == name);
+    cpuinfo.lines().find_map(of_line).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+}
+
+/// Every architecture calls it something else; Arm tells only numbers.
+fn model(cpuinfo: &str) -> Option<String> {
+    let named = ["model name", "cpu model", "cpu", "uarch", "Model Name"]
+        .iter()
+        .find_map(|name| field(cpuinfo, name));
+    named.map(str::to_owned).or_else(|| {
+        let part = |name| field(cpuinfo, name);
+        Some(format!("implementer {} part {}", part("CPU implementer")?, part("CPU part")?))
+    })
+}
+
+fn turbo(files: &Files) -> Option<bool> {
+    let forbidden = files.switch("sys/devices/system/cpu/intel_pstate/no_turbo");
+    forbidden.map(|forbidden| !forbidden).or_else(|| files.switch("sys/devices/system/cpu/cpufreq/boost"))
+}
+
+fn idle_states(files: &Files, cpu: u32) -> Vec<IdleState> {
+    let directory = format!("sys/devices/system/cpu/cpu{cpu}/cpuidle");
+    let read = |state: String| {
+        let file = |name: &str| format!("{directory}/{state}/{name}");
+        Some(IdleState {
+            name: files.text(&file("name"))?,
+            latency: files.number(&file("latency"))?,
+            enabled: !files.switch(&file("disable")).unwrap_or(false),
+        })
+    };
+    files.names(&directory, "state").into_iter().filter_map(read).collect()
+}
+
+fn vulnerabilities(files: &Files) -> BTreeMap<String, String> {
+    const DIRECTORY: &str = "sys/devices/system/cpu/vulnerabilities";
+    let read = |name: String| Some((name.clone(), files.text(&format!("{DIRECTORY}/{name}"))?));
+    files.names(DIRECTORY, "").into_iter().filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::fixture::files;
+
+    #[test]
+    fn an_x86_machine_is_read() {
+        let (_keep, files) = files(&[
+            (
+                "proc/cpuinfo",
+                "processor\t: 0\nmodel name\t: Fast CPU @ 3.0\nmicrocode\t: 0x1\nflags\t\t: fpu hypervisor\n\nprocessor\t: 1\n",
+            ),
+            ("sys/devices/system/cpu/online", "0-1\n"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
+            ("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", "intel_pstate\n"),
+            ("sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
+            ("sys/devices/system/cpu/cpuidle/current_driver", "none\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state0/name", "POLL\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state0/latency", "0\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C6\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "133\n"),
+            ("sys/devices/system/cpu/cpu0/cpuidle/state1/disable", "1\n"),
+            ("sys/devices/system/cpu/vulnerabilities/meltdown", "Not affected\n"),
+        ]);
+        let cpu = CpuEnvironment::read(&files);
+        assert_eq!(cpu.model.as_deref(), Some("Fast CPU @ 3.0"));
+        assert_eq!(cpu.online, 2);
+        assert_eq!(cpu.governors, ["performance", "powersave"]);
+        assert_eq!(cpu.turbo, Some(true));
+        assert_eq!(cpu.idle_driver, None);
+        let state = |name: &str, latency, enabled| IdleState { name: name.to_owned(), latency, enabled };
+        assert_eq!(cpu.idle_states, [state("POLL", 0, true), state("C6", 133, false)]);
+        assert_eq!(cpu.vulnerabilities["meltdown"], "Not affected");
+        assert_eq!(hypervisor(&files.text("proc/cpuinfo").unwrap()), Some(true));
+    }
+
+    #[test]
+    fn an_arm_machine_has_numbers_for_a_model_and_no_hypervisor_flag() {
+        let cpuinfo = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+        assert_eq!(model(cpuinfo).as_deref(), Some("implementer 0x41 part 0xd0c"));
+        assert_eq!(hypervisor(cpuinfo), None);
+    }
+}

@@ -1,0 +1,274 @@
+//! What a host is: everything that could explain why its numbers differ from another's.
+
+mod cpu;
+mod sysctls;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use cpu::hypervisor;
+pub use cpu::{CpuEnvironment, IdleState};
+
+use crate::ethtool::Ethtool;
+use crate::features::Features;
+use crate::files::Files;
+use crate::link::Link;
+use crate::links::Links;
+
+/// A fingerprint of a host, taken at the start of a boot and compared with one at its end. A part that this machine does not
+/// tell is `None` (or missing from its list), never an error.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// The version of netassay.
+    pub netassay: String,
+    /// The kernel.
+    pub kernel: KernelEnvironment,
+    /// The CPUs.
+    pub cpu: CpuEnvironment,
+    /// The machine and what lies below it.
+    pub machine: MachineEnvironment,
+    /// Each interface that was asked for, by name; `None` for one that is not there.
+    pub interfaces: BTreeMap<String, Option<InterfaceEnvironment>>,
+    /// The settings that matter to the network, as sysctl names them (`net.core.rmem_max`); those that this kernel, or this
+    /// network namespace, does not have are missing.
+    pub sysctls: BTreeMap<String, String>,
+    /// How busy the machine was.
+    pub load: LoadEnvironment,
+}
+
+/// The kernel of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelEnvironment {
+    /// The release, for example `6.12.9-amd64`.
+    pub release: Option<String>,
+    /// The build: number, options and date.
+    pub version: Option<String>,
+    /// What it was started with.
+    pub command_line: Option<String>,
+    /// The random name of this boot of the machine.
+    pub boot_id: Option<String>,
+    /// The clock that it reads.
+    pub clock_source: Option<String>,
+    /// The clocks that it could read.
+    pub clock_sources: Option<String>,
+    /// Its taints, as a number; 0 is none.
+    pub tainted: Option<String>,
+    /// Preemption model, where the kernel tells (`/sys/kernel/debug/sched/preempt` needs root).
+    pub preemption: Option<String>,
+    /// Transparent huge pages, the choice in brackets.
+    pub huge_pages: Option<String>,
+}
+
+/// The machine of a host, and what lies below it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineEnvironment {
+    /// Who made it.
+    pub vendor: Option<String>,
+    /// What it is called; for a virtual machine mostly the hypervisor's name.
+    pub product: Option<String>,
+    /// Whether the CPU says that it runs below a hypervisor; `None` if this kind of CPU does not say.
+    pub hypervisor: Option<bool>,
+    /// Memory that the kernel manages, in bytes.
+    pub memory: Option<u64>,
+}
+
+/// An interface of a host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterfaceEnvironment {
+    /// What it is.
+    pub link: Link,
+    /// The driver of the hardware.
+    pub driver: Option<String>,
+    /// Its offload features; `None` if this kernel cannot tell.
+    pub features: Option<Features>,
+    /// Of each receive queue (`rx-0`), the CPUs that its work is steered to, as the kernel's mask. Missing if `/sys` shows
+    /// another network namespace.
+    pub receive_steering: BTreeMap<String, String>,
+    /// Of each transmit queue (`tx-0`), the CPUs that use it, as the kernel's mask.
+    pub transmit_steering: BTreeMap<String, String>,
+}
+
+/// How busy a host was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadEnvironment {
+    /// Average number of runnable tasks over the last 1, 5 and 15 minutes.
+    pub average: Option<[f64; 3]>,
+    /// CPU time that the hypervisor gave to others since boot, in nanoseconds summed over the CPUs.
+    pub stolen: Option<u64>,
+    /// The same in % of all CPU time since boot.
+    pub stolen_percent: Option<f64>,
+}
+
+impl Environment {
+    /// Reads it, with the named interfaces of this network namespace.
+    pub fn read<S: AsRef<str>>(interfaces: &[S], version: &str) -> Self {
+        let files = Files::system();
+        let interfaces = interfaces.iter().map(AsRef::as_ref);
+        let interfaces =
+            interfaces.map(|name| (name.to_owned(), InterfaceEnvironment::read(&files, name))).collect();
+        Self { interfaces, ..Self::of_machine(&files, version) }
+    }
+
+    /// The part that does not depend on the interfaces.
+    fn of_machine(files: &Files, version: &str) -> Self {
+        Self {
+            netassay: version.to_owned(),
+            kernel: KernelEnvironment::read(files),
+            cpu: CpuEnvironment::read(files),
+            machine: MachineEnvironment::read(files),
+            interfaces: BTreeMap::new(),
+            sysctls: sysctls::read(files),
+            load: LoadEnvironment::read(files),
+        }
+    }
+}
+
+impl KernelEnvironment {
+    fn read(files: &Files) -> Self {
+        let clock = |file| files.text(&format!("sys/devices/system/clocksource/clocksource0/{file}"));
+        Self {
+            release: files.text("proc/sys/kernel/osrelease"),
+            version: files.text("proc/sys/kernel/version"),
+            command_line: files.text("proc/cmdline"),
+            boot_id: files.text("proc/sys/kernel/random/boot_id"),
+            clock_source: clock("current_clocksource"),
+            clock_sources: clock("available_clocksource"),
+            tainted: files.text("proc/sys/kernel/tainted"),
+            preemption: files.text("sys/kernel/debug/sched/preempt"),
+            huge_pages: files.text("sys/kernel/mm/transparent_hugepage/enabled"),
+        }
+    }
+}
+
+impl MachineEnvironment {
+    fn read(files: &Files) -> Self {
+        let memory = files.text("proc/meminfo").and_then(|text| total_memory(&text));
+        let cpuinfo = files.text("proc/cpuinfo").unwrap_or_default();
+        Self {
+            vendor: files.text("sys/class/dmi/id/sys_vendor"),
+            product: files
+                .text("sys/class/dmi/id/product_name")
+                .or_else(|| files.text("sys/firmware/devicetree/base/model")),
+            hypervisor: hypervisor(&cpuinfo),
+            memory,
+        }
+    }
+}
+
+impl InterfaceEnvironment {
+    fn read(files: &Files, name: &str) -> Option<Self> {
+        let link = Links::open().and_then(|mut links| links.find(name)).ok()?;
+        let features = Ethtool::open().and_then(|mut ethtool| ethtool.features(name)).ok();
+        let directory = format!("sys/class/net/{name}");
+        // A sysfs of another network namespace may hold a namesake.
+        let own = files.number(&format!("{directory}/ifindex")) == Some(link.index)
+            && files.text(&format!("{directory}/address")) == link.address;
+        let queues = format!("{directory}/queues");
+        let masks = |prefix: &str, file: &str| -> BTreeMap<String, String> {
+            let names = if own { files.names(&queues, prefix) } else { Vec::new() };
+            let read =
+                |queue: String| Some((queue.clone(), files.text(&format!("{queues}/{queue}/{file}"))?));
+            names.into_iter().filter_map(read).collect()
+        };
+        Some(Self {
+            receive_steering: masks("rx-", "rps_cpus"),
+            transmit_steering: masks("tx-", "xps_cpus"),
+            driver: own
+                .then(|| files.text(&format!("{directory}/device/uevent")))
+                .flatten()
+                .and_then(|t| driver(&t)),
+            features,
+            link,
+        })
+    }
+}
+
+impl LoadEnvironment {
+    pub(crate) fn read(files: &Files) -> Self {
+        // Only the share matters here, so the unit of the numbers needs not be asked for; 100 a second is what Linux shows on
+        // every architecture but one that is gone.
+        const TICK: u64 = 10_000_000;
+        let times = files.text("proc/stat").map(|text| crate::cpu::since_boot(&text, TICK));
+        Self {
+            average: files.text("proc/loadavg").and_then(|text| load_average(&text)),
+            stolen: times.map(|times| times.steal),
+            stolen_percent: times.and_then(|times| times.usage()).map(|usage| usage.steal),
+        }
+    }
+}
+
+fn total_memory(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+fn load_average(text: &str) -> Option<[f64; 3]> {
+    let mut words =
+        text.split_whitespace().map(|word| word.parse::<f64>().ok().filter(|load| load.is_finite()));
+    Some([words.next()??, words.next()??, words.next()??])
+}
+
+fn driver(uevent: &str) -> Option<String> {
+    uevent.lines().find_map(|line| line.strip_prefix("DRIVER=")).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::fixture::files;
+
+    #[test]
+    fn a_machine_without_any_file_gives_an_environment_without_content() {
+        let (_keep, files) = files(&[]);
+        let environment = Environment::of_machine(&files, "0.1.0");
+        assert_eq!(environment.netassay, "0.1.0");
+        assert_eq!(environment.kernel.release, None);
+        assert_eq!(
+            environment.machine,
+            MachineEnvironment { vendor: None, product: None, hypervisor: None, memory: None }
+        );
+        assert_eq!(environment.load, LoadEnvironment { average: None, stolen: None, stolen_percent: None });
+        assert!(environment.sysctls.is_empty());
+    }
+
+    #[test]
+    fn a_machine_is_read() {
+        let (_keep, files) = files(&[
+            ("proc/sys/kernel/osrelease", "6.12.9\n"),
+            ("proc/cmdline", "quiet mitigations=off\n"),
+            ("proc/meminfo", "MemTotal:       16318480 kB\nMemFree: 1 kB\n"),
+            ("proc/loadavg", "0.51 0.40 0.30 1/123 4567\n"),
+            ("proc/stat", "cpu  0 0 0 0\ncpu0 50 0 25 20 0 0 0 5 0 0\n"),
+            ("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
+            ("sys/firmware/devicetree/base/model", "Some Board\0"),
+            ("proc/sys/net/core/rmem_max", "212992\n"),
+            ("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
+        ]);
+        let environment = Environment::of_machine(&files, "0.1.0");
+        assert_eq!(environment.kernel.release.as_deref(), Some("6.12.9"));
+        assert_eq!(environment.kernel.clock_source.as_deref(), Some("tsc"));
+        assert_eq!(environment.machine.memory, Some(16_318_480 * 1024));
+        assert_eq!(environment.load.average, Some([0.51, 0.40, 0.30]));
+        assert_eq!(environment.load.stolen, Some(50_000_000));
+        assert_eq!(environment.load.stolen_percent, Some(5.0));
+        assert_eq!(environment.sysctls["net.core.rmem_max"], "212992");
+        assert_eq!(environment.sysctls["net.ipv4.tcp_rmem"], "4096 131072 6291456");
+    }
+
+    #[test]
+    fn this_machine_is_read_and_the_reading_survives_the_journey() {
+        let environment = Environment::read(&["lo", "no-such-thing"], "0.1.0");
+        assert!(environment.kernel.release.is_some() && environment.kernel.boot_id.is_some());
+        assert!(environment.cpu.online > 0);
+        let lo = environment.interfaces["lo"].as_ref().unwrap();
+        assert_eq!(lo.link.name, "lo");
+        assert!(lo.features.as_ref().is_some_and(|features| features.contains_key("tx-tcp-segmentation")));
+        assert_eq!(environment.interfaces["no-such-thing"], None);
+        assert!(environment.sysctls.contains_key("net.ipv4.tcp_congestion_control"));
+        let json = serde_json::to_string(&environment).unwrap();
+        let back: Environment = serde_json::from_str(&json).unwrap();
+        assert_eq!(serde_json::to_string(&back).unwrap(), json);
+    }
+}

@@ -1,0 +1,89 @@
+//! The small text files in which the kernel tells about itself.
+
+use std::path::{Path, PathBuf};
+
+/// A tree of such files: the machine's, or a made-up one in tests.
+#[derive(Clone, Debug)]
+pub(crate) struct Files {
+    root: PathBuf,
+}
+
+impl Files {
+    /// The machine's own.
+    pub(crate) fn system() -> Self {
+        Self::below("/")
+    }
+
+    pub(crate) fn below(root: impl AsRef<Path>) -> Self {
+        Self { root: root.as_ref().to_owned() }
+    }
+
+    /// The text of a file without the white space around it. `None` if it is missing, unreadable or empty: which files there
+    /// are depends on the kernel, the machine and the privileges, so their absence is no error.
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        let text = String::from_utf8_lossy(&std::fs::read(self.root.join(path)).ok()?).trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The number in a file.
+    pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
+        self.text(path)?.parse().ok()
+    }
+
+    /// The switch in a file: `0` or `1`.
+    pub(crate) fn switch(&self, path: &str) -> Option<bool> {
+        self.number::<i64>(path).map(|number| number != 0)
+    }
+
+    /// The names in a directory that begin with `prefix`, sorted with their numbers in order (`cpu2` before `cpu10`).
+    pub(crate) fn names(&self, directory: &str, prefix: &str) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.root.join(directory)) else { return Vec::new() };
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| name.starts_with(prefix))
+            .collect();
+        names.sort_by_cached_key(|name| (name[prefix.len()..].parse::<u64>().ok(), name.clone()));
+        names
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod fixture {
+    use super::Files;
+
+    /// A made-up tree that lasts as long as the first of the two.
+    pub(crate) fn files(list: &[(&str, &str)]) -> (tempfile::TempDir, Files) {
+        let directory = tempfile::tempdir().unwrap();
+        for (path, text) in list {
+            let path = directory.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let files = Files::below(directory.path());
+        (directory, files)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::files;
+
+    #[test]
+    fn files_are_read_trimmed_and_absence_is_no_error() {
+        let (_keep, files) =
+            files(&[("a/n", "42\n"), ("a/on", "1\n"), ("a/empty", "\n"), ("a/words", " x y \n")]);
+        assert_eq!(files.number::<u32>("a/n"), Some(42));
+        assert_eq!(files.number::<u32>("a/words"), None);
+        assert_eq!(files.switch("a/on"), Some(true));
+        assert_eq!(files.text("a/words").as_deref(), Some("x y"));
+        assert_eq!(files.text("a/empty"), None);
+        assert_eq!(files.text("b"), None);
+        assert_eq!(files.names("b", ""), [""; 0]);
+    }
+
+    #[test]
+    fn names_are_sorted_by_their_number() {
+        let (_keep, files) = files(&[("d/rx-10", ""), ("d/rx-2", ""), ("d/tx-0", "")]);
+        assert_eq!(files.names("d", "rx-"), ["rx-2", "rx-10"]);
+    }
+}

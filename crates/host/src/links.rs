@@ -1,0 +1,215 @@
+//! Interfaces and their addresses, by rtnetlink.
+
+use std::net::IpAddr;
+
+use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::tc::TcMessage;
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+
+use crate::error::Error;
+use crate::link::Link;
+use crate::netlink::{Failure, Netlink};
+use crate::queue::QueueCounters;
+
+/// The interfaces of one network namespace: that of the thread which opened this, whatever namespace the thread joins later.
+///
+/// Changes need `CAP_NET_ADMIN` in the user namespace that owns the network namespace.
+#[derive(Debug)]
+pub struct Links {
+    netlink: Netlink,
+}
+
+impl Links {
+    /// Opens an rtnetlink socket.
+    pub fn open() -> Result<Self, Error> {
+        Netlink::open(NETLINK_ROUTE)
+            .map(|netlink| Self { netlink })
+            .map_err(|errno| Error::Socket { purpose: "interfaces (rtnetlink)", errno })
+    }
+
+    /// Every interface of the namespace.
+    pub fn list(&mut self) -> Result<Vec<Link>, Error> {
+        let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
+        let read = |payloads: Vec<Vec<u8>>| {
+            payloads.iter().map(|payload| Ok(Link::parse(payload)?)).collect::<Result<_, Failure>>()
+        };
+        self.netlink
+            .dump(request)
+            .and_then(read)
+            .map_err(|failure| Error::netlink("list the interfaces", "", failure))
+    }
+
+    /// The interface called `name`.
+    ///
+    /// # Errors
+    /// [`Error::NoInterface`] if there is none.
+    pub fn find(&mut self, name: &str) -> Result<Link, Error> {
+        let request = RouteNetlinkMessage::GetLink(named(name)?);
+        let read = |payloads: Vec<Vec<u8>>| match payloads.first() {
+            Some(payload) => Ok(Link::parse(payload)?),
+            None => Err(Failure::Malformed("no link in it".to_owned())),
+        };
+        self.netlink
+            .ask(request, 0)
+            .and_then(read)
+            .map_err(|failure| Error::netlink(format!("look at interface {name:?}"), name, failure))
+    }
+
+    /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` straight in the network namespace of the process
+    /// (or thread) `peer_pid`. They vanish together: with either namespace, or by [`Links::delete`].
+    pub fn create_veth(&mut self, name: &str, peer: &str, peer_pid: u32) -> Result<(), Error> {
+        let mut there = named(peer)?;
+        there.attributes.push(LinkAttribute::NetNsPid(peer_pid));
+        let mut here = named(name)?;
+        here.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(there))),
+        ]));
+        self.change(RouteNetlinkMessage::NewLink(here), NLM_F_CREATE | NLM_F_EXCL, name, || {
+            format!(
+                "make the veth pair {name:?} and {peer:?} (in the network namespace of process {peer_pid})"
+            )
+        })
+    }
+
+    /// Sets the interface up.
+    pub fn set_up(&mut self, name: &str) -> Result<(), Error> {
+        let mut message = named(name)?;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || format!("set interface {name:?} up"))
+    }
+
+    /// Sets the MTU, in bytes.
+    pub fn set_mtu(&mut self, name: &str, mtu: u32) -> Result<(), Error> {
+        let mut message = named(name)?;
+        message.attributes.push(LinkAttribute::Mtu(mtu));
+        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
+            format!("set the MTU of interface {name:?} to {mtu} bytes")
+        })
+    }
+
+    /// Turns the kernel's own IPv6 link-local address, and with it duplicate address detection and router solicitations, off
+    /// before the interface is set up: on a private wire they are only noise in the counters of short runs.
+    ///
+    /// Works where [`Links::add_address`] gives the interface the IPv6 addresses it needs.
+    pub fn quiet_ipv6(&mut self, name: &str) -> Result<(), Error> {
+        let mut message = named(name)?;
+        message.attributes.push(LinkAttribute::Other(address_generation_off()));
+        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
+            format!("turn the automatic IPv6 addresses of interface {name:?} off")
+        })
+    }
+
+    /// Gives the interface an address. IPv6 addresses skip duplicate address detection, so that they can be used at once.
+    pub fn add_address(&mut self, name: &str, address: IpAddr, prefix: u8) -> Result<(), Error> {
+        let index = self.find(name)?.index;
+        let mut message = AddressMessage::default();
+        message.header.index = index;
+        message.header.prefix_len = prefix;
+        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        message.header.family = match address {
+            IpAddr::V4(_) => AddressFamily::Inet,
+            IpAddr::V6(_) => {
+                message.header.flags = AddressHeaderFlags::Nodad;
+                message.attributes.push(AddressAttribute::Flags(AddressFlags::Nodad));
+                AddressFamily::Inet6
+            }
+        };
+        self.change(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
+            format!("give interface {name:?} the address {address}/{prefix}")
+        })
+    }
+
+    /// Deletes the interface; of a veth pair both ends go.
+    pub fn delete(&mut self, name: &str) -> Result<(), Error> {
+        self.change(RouteNetlinkMessage::DelLink(named(name)?), 0, name, || {
+            format!("delete interface {name:?}")
+        })
+    }
+
+    /// What the transmit queues of the interface did; all zero without a queue, as on a veth by default.
+    pub fn queue(&mut self, name: &str) -> Result<QueueCounters, Error> {
+        let index = self.find(name)?.index;
+        self.queue_of(index, name)
+    }
+
+    /// The same, for an interface just found.
+    pub(crate) fn queue_of(&mut self, index: u32, name: &str) -> Result<QueueCounters, Error> {
+        // The kernel dumps the queues of all interfaces, whatever index is asked for.
+        let request = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
+        let read = |payloads: Vec<Vec<u8>>| {
+            let mut sum = QueueCounters::default();
+            payloads.iter().try_for_each(|payload| sum.add(index, payload))?;
+            Ok(sum)
+        };
+        self.netlink
+            .dump(request)
+            .and_then(read)
+            .map_err(|failure| Error::netlink(format!("read the queue of interface {name:?}"), name, failure))
+    }
+
+    fn change(
+        &mut self,
+        message: RouteNetlinkMessage,
+        flags: u16,
+        name: &str,
+        action: impl FnOnce() -> String,
+    ) -> Result<(), Error> {
+        self.netlink.ask(message, flags).map(drop).map_err(|failure| Error::netlink(action(), name, failure))
+    }
+}
+
+/// A message about the interface called `name`.
+fn named(name: &str) -> Result<LinkMessage, Error> {
+    check_name(name)?;
+    let mut message = LinkMessage::default();
+    message.attributes.push(LinkAttribute::IfName(name.to_owned()));
+    Ok(message)
+}
+
+/// `IFNAMSIZ` with its closing NUL.
+const NAME_MAX: usize = 15;
+
+/// The kernel's rule (`dev_valid_name`), so that a name from a file can neither be cut short nor lead out of a directory.
+pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+    let forbidden = |c: char| matches!(c, '/' | ':' | '\0') || c.is_whitespace();
+    if name.is_empty() || name.len() > NAME_MAX || matches!(name, "." | "..") || name.contains(forbidden) {
+        return Err(Error::InterfaceName { name: name.to_owned() });
+    }
+    Ok(())
+}
+
+/// `IFLA_AF_SPEC { AF_INET6 { IFLA_INET6_ADDR_GEN_MODE = none } }`.
+fn address_generation_off() -> DefaultNla {
+    use crate::attributes::{NESTED, push};
+    const IFLA_AF_SPEC: u16 = 26;
+    const AF_INET6: u16 = 10;
+    const IFLA_INET6_ADDR_GEN_MODE: u16 = 8;
+    const IN6_ADDR_GEN_MODE_NONE: u8 = 1;
+    let mut mode = Vec::new();
+    push(&mut mode, IFLA_INET6_ADDR_GEN_MODE, &[IN6_ADDR_GEN_MODE_NONE]);
+    let mut family = Vec::new();
+    push(&mut family, AF_INET6 | NESTED, &mode);
+    DefaultNla::new(IFLA_AF_SPEC | NESTED, family)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_kernel_would_not_take_are_refused_before_it_is_asked() {
+        for name in ["", ".", "..", "a/b", "a b", "a:1", "a\0b", "sixteen-bytes-xx", "größer-als-15-b"] {
+            assert!(matches!(check_name(name), Err(Error::InterfaceName { .. })), "{name:?}");
+        }
+        for name in ["lo", "eth0", "enp0s31f6", "br-1.2", "fifteen-bytes-x"] {
+            assert!(check_name(name).is_ok(), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Going into namespaces: the walls of a testbed on one machine.
+//!
+//! All of these change the calling thread (or process) and cannot be undone; a host's agent calls them first of all, while it
+//! has one thread. The order is: [`enter_user`] or [`join_user`], [`new_net`] or [`join_net`], [`mount_sysfs`], and
+//! [`die_with_parent`] after the user namespace, because the kernel can clear the death signal when credentials change.
+
+mod error;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+
+use nix::errno::Errno;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::unistd::{getegid, geteuid, getppid};
+
+pub use error::NamespaceError;
+
+use crate::privileges::UserNamespaces;
+
+/// Puts this process into a new user namespace in which it is root (user and group 0, all capabilities), mapped to the user
+/// that it is outside.
+///
+/// The process must have a single thread. It stays, or is made, "dumpable": a process that changed its user without an
+/// `exec` is not, and then root owns its files in `/proc`, so that neither it nor its fellows could write the maps or join it.
+///
+/// # Errors
+/// [`NamespaceError::Threads`] with more than one thread; [`NamespaceError::User`] if the kernel refuses, naming the setting
+/// that forbids it.
+pub fn enter_user() -> Result<(), NamespaceError> {
+    single_thread()?;
+    let (user, group) = (geteuid(), getegid());
+    let refused = |step: String, errno: io::Error| NamespaceError::user(step, errno, &UserNamespaces::read());
+    prctl::set_dumpable(true)
+        .map_err(|errno| refused("make the process dumpable".to_owned(), errno.into()))?;
+    unshare(CloneFlags::CLONE_NEWUSER)
+        .map_err(|errno| refused("make a user namespace".to_owned(), errno.into()))?;
+    // Without privileges the group map may be written only once setgroups is given up. Kernels before 3.19 have no such file.
+    let maps = [
+        ("/proc/self/setgroups", "deny".to_owned()),
+        ("/proc/self/uid_map", format!("0 {user} 1")),
+        ("/proc/self/gid_map", format!("0 {group} 1")),
+    ];
+    for (path, text) in maps {
+        match write_once(path, &text) {
+            Err(errno) if errno.kind() == io::ErrorKind::NotFound && path.ends_with("setgroups") => {}
+            result => result.map_err(|errno| refused(format!("write {text:?} to {path}"), errno))?,
+        }
+    }
+    Ok(())
+}
+
+/// Puts this process into the user namespace of the process `pid`: the second host of a rootless testbed joins that of the
+/// first.
+///
+/// The process must have a single thread, and run as the user who made that namespace.
+pub fn join_user(pid: u32) -> Result<(), NamespaceError> {
+    single_thread()?;
+    join("user", pid, CloneFlags::CLONE_NEWUSER)
+}
+
+/// Puts the calling thread, and the threads and processes it starts from now on, into a new network namespace. It holds only
+/// a loopback interface, which is down.
+pub fn new_net() -> Result<(), NamespaceError> {
+    unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| NamespaceError::Net { errno: errno.into() })
+}
+
+/// Puts the calling thread into the network namespace of the process (or thread) `pid`.
+pub fn join_net(pid: u32) -> Result<(), NamespaceError> {
+    join("net", pid, CloneFlags::CLONE_NEWNET)
+}
+
+/// Puts the calling thread into a mount namespace of its own and mounts on `/sys` a sysfs of its network namespace, so that
+/// `/sys/class/net` shows its interfaces. Nothing that is mounted afterwards is seen outside.
+///
+/// Tracing and debugging file systems below `/sys` are covered by this. Without root it works only where the whole of `/sys`
+/// can be seen: containers often cover parts of it, and then the kernel refuses.
+pub fn mount_sysfs() -> Result<(), NamespaceError> {
+    let refused =
+        |step: &'static str| move |errno: Errno| NamespaceError::Sysfs { step, errno: errno.into() };
+    unshare(CloneFlags::CLONE_NEWNS).map_err(refused("make a mount namespace"))?;
+    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(refused("make the mounts private"))?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(Some("sysfs"), "/sys", Some("sysfs"), flags, NOTHING).map_err(refused("mount it"))
+}
+
+/// Has the kernel kill this process when the parent dies, `kill -9` included, so that nothing is left behind.
+///
+/// `parent` is the process number of the parent, known before this process was started. If the parent is gone already, the
+/// signal would never come: that is the error. "The parent" is the *thread* that started this process; when only that thread
+/// ends, the signal comes too.
+///
+/// Call it after [`enter_user`] or [`join_user`]: a change of credentials clears the death signal.
+pub fn die_with_parent(parent: u32) -> Result<(), NamespaceError> {
+    prctl::set_pdeathsig(Signal::SIGKILL)
+        .map_err(|errno| NamespaceError::DeathSignal { errno: errno.into() })?;
+    // Asked for only now, so that a death before the line above cannot be missed.
+    let found = u32::try_from(getppid().as_raw()).unwrap_or(0);
+    if found == parent { Ok(()) } else { Err(NamespaceError::ParentGone { parent, found }) }
+}
+
+const NOTHING: Option<&str> = None;
+
+fn single_thread() -> Result<(), NamespaceError> {
+    let threads = std::fs::read_dir("/proc/self/task").map(Iterator::count).unwrap_or(1);
+    if threads > 1 { Err(NamespaceError::Threads { threads }) } else { Ok(()) }
+}
+
+fn join(kind: &'static str, pid: u32, flag: CloneFlags) -> Result<(), NamespaceError> {
+    let refused = |errno: io::Error| NamespaceError::Join { kind, pid, errno };
+    let namespace = File::open(format!("/proc/{pid}/ns/{kind}")).map_err(refused)?;
+    setns(namespace.as_fd(), flag).map_err(|errno| refused(errno.into()))
+}
+
+/// The kernel takes these files only in one single write.
+fn write_once(path: &str, text: &str) -> io::Result<()> {
+    File::options().write(true).open(path)?.write_all(text.as_bytes())
+}

@@ -1,0 +1,123 @@
+//! Which CPUs do the receive work of an interface (receive packet steering).
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::cpu_list::{format_cpu_list, format_cpu_mask, parse_cpu_mask};
+use crate::error::Error;
+use crate::links::Links;
+
+/// Why receive work could not be steered.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SteeringError {
+    /// The interface could not be looked at.
+    #[error(transparent)]
+    Link(#[from] Error),
+    /// `/sys` does not show this network namespace's interfaces.
+    #[error(
+        "cannot steer the receive work of {interface:?}: /sys/class/net shows another network namespace ({why}); \
+         mount a sysfs of this one first"
+    )]
+    WrongSysfs {
+        /// The interface.
+        interface: String,
+        /// How that shows.
+        why: String,
+    },
+    /// The kernel wants a privilege of the whole machine.
+    #[error(
+        "cannot steer the receive work of {interface:?} to CPUs {cpus}: {errno}; the kernel asks for CAP_NET_ADMIN in the \
+         first user namespace, so run as root. Without steering, packets between namespaces are received on the CPU that \
+         sent them: the receiver's softirq time is spent, and counted, on the transmitter's CPUs"
+    )]
+    Forbidden {
+        /// The interface.
+        interface: String,
+        /// The CPUs asked for, as a list.
+        cpus: String,
+        /// The kernel's answer.
+        errno: io::Error,
+    },
+    /// Reading or writing failed for another reason.
+    #[error("cannot steer the receive work of {interface:?} to CPUs {cpus}: {}: {errno}", path.display())]
+    Io {
+        /// The interface.
+        interface: String,
+        /// The CPUs asked for, as a list.
+        cpus: String,
+        /// The file.
+        path: PathBuf,
+        /// The kernel's answer.
+        errno: io::Error,
+    },
+    /// Written, but not so when read back.
+    #[error(
+        "cannot steer the receive work of {interface:?} to CPUs {cpus}: the kernel made it {got:?} (offline or isolated CPUs?)"
+    )]
+    NotTaken {
+        /// The interface.
+        interface: String,
+        /// The CPUs asked for, as a list.
+        cpus: String,
+        /// The mask read back.
+        got: String,
+    },
+}
+
+/// Has the receive work of every queue of the interface done on `cpus`, and reads that back; no CPUs at all ends the
+/// steering.
+///
+/// It needs a sysfs of this network namespace on `/sys` (see [`crate::namespace::mount_sysfs`]) and `CAP_NET_ADMIN` in the
+/// machine's first user namespace.
+///
+/// # Errors
+/// [`SteeringError::Forbidden`] without that privilege, as in every rootless run.
+pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), SteeringError> {
+    let directory = own_directory(interface)?;
+    let fail = |path: &Path, errno: io::Error| {
+        let (interface, cpus) = (interface.to_owned(), format_cpu_list(cpus));
+        match errno.kind() {
+            io::ErrorKind::PermissionDenied => SteeringError::Forbidden { interface, cpus, errno },
+            _ => SteeringError::Io { interface, cpus, path: path.to_owned(), errno },
+        }
+    };
+    let mut wanted = cpus.to_vec();
+    wanted.sort_unstable();
+    wanted.dedup();
+    let queues = directory.join("queues");
+    for entry in std::fs::read_dir(&queues).map_err(|errno| fail(&queues, errno))? {
+        let queue = entry.map_err(|errno| fail(&queues, errno))?;
+        if !queue.file_name().as_encoded_bytes().starts_with(b"rx-") {
+            continue;
+        }
+        let file = queue.path().join("rps_cpus");
+        std::fs::write(&file, format_cpu_mask(cpus)).map_err(|errno| fail(&file, errno))?;
+        let got = std::fs::read_to_string(&file).map_err(|errno| fail(&file, errno))?;
+        if parse_cpu_mask(&got).as_ref() != Some(&wanted) {
+            let (interface, cpus) = (interface.to_owned(), format_cpu_list(cpus));
+            return Err(SteeringError::NotTaken { interface, cpus, got: got.trim().to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// The interface's directory in sysfs, once it is certain that it is this interface and not its namesake in another network
+/// namespace: the machine's own `eth0` must not be steered in place of a testbed's.
+fn own_directory(interface: &str) -> Result<PathBuf, SteeringError> {
+    let link = Links::open()?.find(interface)?;
+    let directory = Path::new("/sys/class/net").join(interface);
+    let wrong = |why: String| SteeringError::WrongSysfs { interface: interface.to_owned(), why };
+    let read = |file: &str| std::fs::read_to_string(directory.join(file)).map(|text| text.trim().to_owned());
+    let index = read("ifindex").map_err(|_| wrong("it has no such interface".to_owned()))?;
+    if index != link.index.to_string() {
+        return Err(wrong(format!("there it has the index {index}, here {}", link.index)));
+    }
+    let address = read("address").unwrap_or_default();
+    if address != link.address.clone().unwrap_or_default() {
+        return Err(wrong(format!("there it has the address {address:?}, here {:?}", link.address)));
+    }
+    Ok(directory)
+}
