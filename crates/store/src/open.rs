@@ -1,14 +1,17 @@
 //! Opening a file, and saying what is wrong with it before anything is read or written.
+//!
+//! Where the text says that a file is not opened: closing any descriptor of a database drops the POSIX locks of every
+//! SQLite connection to it in this process, so only SQLite may open one that exists.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
-use std::io;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::StoreError;
 use crate::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
@@ -16,12 +19,24 @@ use crate::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 /// How long a statement waits for a lock that another program holds.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The smallest page SQLite has, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2), and so the smallest file.
+const SMALLEST_DATABASE: u64 = 512;
+
+/// A database file.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    /// As the user named it, for messages.
+    pub(crate) named: PathBuf,
+    /// Absolute and without links: what SQLite is given (it knows names like `:memory:`), where its log and our lock lie.
+    pub(crate) real: PathBuf,
+}
+
 /// Opens for recording; makes the file, or brings its schema up to date.
-pub(crate) fn for_recording(path: &Path) -> Result<Connection, StoreError> {
-    create_if_missing(path)?;
+pub(crate) fn for_recording(path: &Path) -> Result<(Connection, Place), StoreError> {
+    let place = create_if_missing(path)?;
     let sql = |error| StoreError::from_sqlite(path, error);
-    let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let state = inspect(&connection, path)?;
+    let mut connection = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let state = inspect(&connection, &place)?;
     if connection.is_readonly("main").map_err(sql)? {
         return Err(StoreError::ReadOnly { path: path.to_owned() });
     }
@@ -33,32 +48,32 @@ pub(crate) fn for_recording(path: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "synchronous", "full").map_err(sql)?;
     connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
     if state.version < SCHEMA_VERSION {
-        migrate(&mut connection, path)?;
+        migrate(&mut connection, &place)?;
     }
-    Ok(connection)
+    Ok((connection, place))
 }
 
 /// Opens for reading. Never creates the database and never changes its content; a log that a killed process left
 /// behind is applied where the file can be written.
-pub(crate) fn for_reading(path: &Path) -> Result<Connection, StoreError> {
-    require_file(path)?;
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let (connection, state) = match inspect(&connection, path) {
+pub(crate) fn for_reading(path: &Path) -> Result<(Connection, Place), StoreError> {
+    let place = existing(path)?;
+    let connection = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let (connection, state) = match inspect(&connection, &place) {
         Err(StoreError::ReadOnly { .. }) => {
             drop(connection);
-            let connection = connect_immutable(path)?;
-            let state = inspect(&connection, path)?;
+            let connection = connect_immutable(&place)?;
+            let state = inspect(&connection, &place)?;
             (connection, state)
         }
         inspected => (connection, inspected?),
     };
     if state.is_empty {
-        return Err(StoreError::Empty { path: path.to_owned() });
+        return Err(StoreError::Empty { path: place.named });
     }
     connection
         .pragma_update(None, "query_only", true)
         .map_err(|error| StoreError::from_sqlite(path, error))?;
-    Ok(connection)
+    Ok((connection, place))
 }
 
 /// What the file says of itself.
@@ -67,52 +82,71 @@ struct State {
     is_empty: bool,
 }
 
-fn create_if_missing(path: &Path) -> Result<(), StoreError> {
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => require_file(path),
-        Err(error) => Err(StoreError::from_creation(path, error)),
+fn create_if_missing(path: &Path) -> Result<Place, StoreError> {
+    let create = |options: &mut OpenOptions| options.write(true).open(path).map(drop);
+    match create(OpenOptions::new().create_new(true)) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        created => created.map_err(|error| StoreError::from_creation(path, error))?,
+    }
+    match existing(path) {
+        // A link to a file that is still to be made.
+        Err(StoreError::NotFound { .. }) => {
+            create(OpenOptions::new().create(true).truncate(false))
+                .map_err(|error| StoreError::from_creation(path, error))?;
+            existing(path)
+        }
+        place => place,
     }
 }
 
-fn require_file(path: &Path) -> Result<(), StoreError> {
-    let path_owned = || path.to_owned();
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => Ok(()),
-        Ok(metadata) => {
-            let what = if metadata.is_dir() { "it is a directory" } else { "it is no regular file" };
-            Err(StoreError::NotADatabase { path: path_owned(), what: what.to_owned() })
+fn existing(path: &Path) -> Result<Place, StoreError> {
+    let named = path.to_owned();
+    let metadata = match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(StoreError::NotFound { path: named });
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(StoreError::NotFound { path: path_owned() })
+        Err(source) => return Err(StoreError::CannotOpen { path: named, source }),
+        Ok(metadata) => metadata,
+    };
+    let what = match metadata.len() {
+        _ if metadata.is_dir() => "it is a directory".to_owned(),
+        _ if !metadata.is_file() => "it is no regular file".to_owned(),
+        // SQLite would take such a file for an empty one and write over it.
+        length @ 1..SMALLEST_DATABASE => format!("it holds only {length} bytes"),
+        _ => {
+            let real = path
+                .canonicalize()
+                .map_err(|source| StoreError::CannotOpen { path: named.clone(), source })?;
+            return Ok(Place { named, real });
         }
-        Err(source) => Err(StoreError::CannotOpen { path: path_owned(), source }),
-    }
+    };
+    Err(StoreError::NotADatabase { path: named, what })
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
-    let connection =
-        Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(|error| {
-            // SQLite only says that it cannot; the operating system says why. (The file is not opened here when SQLite
-            // could: closing it again would drop the locks of another connection of this process.)
-            match OpenOptions::new().read(true).open(path) {
-                Err(source) => StoreError::CannotOpen { path: path.to_owned(), source },
-                Ok(_) => StoreError::from_sqlite(path, error),
-            }
-        })?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| StoreError::from_sqlite(path, error))?;
-    Ok(connection)
+/// Opens `address`: the place's real path, or a URI for it.
+fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let attempt = || {
+        let connection = Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        Ok(connection)
+    };
+    attempt().map_err(|error: rusqlite::Error| {
+        let path = place.named.clone();
+        // SQLite only says that it cannot; the operating system says why, by refusing in the same way.
+        match OpenOptions::new().read(true).open(&place.real) {
+            Err(source) => StoreError::CannotOpen { path, source },
+            Ok(_) => StoreError::from_sqlite(&path, error),
+        }
+    })
 }
 
 /// Opens a file in a directory where SQLite cannot make its shared-memory file. Nobody can be writing there.
-fn connect_immutable(path: &Path) -> Result<Connection, StoreError> {
-    let mut log = OsString::from(path);
-    log.push("-wal");
-    if fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0) {
-        return Err(StoreError::UnappliedLog { path: path.to_owned(), log: PathBuf::from(log) });
+fn connect_immutable(place: &Place) -> Result<Connection, StoreError> {
+    if let Some(log) = log_beside(&place.real) {
+        return Err(StoreError::UnappliedLog { path: place.named.clone(), log });
     }
     let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_bytes() {
+    for byte in place.real.as_os_str().as_bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
                 uri.push(char::from(*byte))
@@ -121,47 +155,65 @@ fn connect_immutable(path: &Path) -> Result<Connection, StoreError> {
         }
     }
     uri.push_str("?immutable=1");
-    connect(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+    connect(place, Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
 /// Refuses what is not ours, what is newer than we are and what is damaged.
-fn inspect(connection: &Connection, path: &Path) -> Result<State, StoreError> {
-    let sql = |error| StoreError::from_sqlite(path, error);
+fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> {
+    let path = || place.named.clone();
+    let sql = |error| StoreError::from_sqlite(&place.named, error);
     let number =
         |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0)).map_err(sql);
     let version = number("user_version")?;
     let application = number("application_id")?;
-    let tables: u32 =
-        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(sql)?;
 
     // A file that was created but never written is nobody's, so it may become ours.
+    let tables: u32 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(sql)?;
     let is_empty = version == 0 && application == 0 && tables == 0;
     if is_empty {
         return Ok(State { version, is_empty });
     }
     if application != APPLICATION_ID {
         let what = "it is another program's SQLite file".to_owned();
-        return Err(StoreError::NotADatabase { path: path.to_owned(), what });
+        return Err(StoreError::NotADatabase { path: path(), what });
     }
     if version > SCHEMA_VERSION {
-        return Err(StoreError::Newer { path: path.to_owned(), found: version, known: SCHEMA_VERSION });
+        return Err(StoreError::Newer { path: path(), found: version, known: SCHEMA_VERSION });
+    }
+    if has_partial_page(&place.real, u64::from(number("page_size")?.unsigned_abs())) {
+        return Err(StoreError::Corrupted { path: path(), detail: "its end is missing".to_owned() });
     }
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(sql)?;
     if found != "ok" {
-        return Err(StoreError::Corrupted { path: path.to_owned(), detail: found });
+        return Err(StoreError::Corrupted { path: path(), detail: found });
     }
     Ok(State { version, is_empty })
 }
 
-fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    connection.set_transaction_behavior(rusqlite::TransactionBehavior::Immediate);
+/// SQLite fills up a page that was cut off with zeros and reads on. A page may rightly be partial while a log holds the
+/// whole of it: a checkpoint is under way or was killed. (The log is looked at twice because both change meanwhile.)
+fn has_partial_page(file: &Path, page_size: u64) -> bool {
+    let is_partial = || fs::metadata(file).is_ok_and(|file| file.len() % page_size != 0);
+    log_beside(file).is_none() && is_partial() && log_beside(file).is_none()
+}
+
+/// The write-ahead log, if it has any content.
+fn log_beside(file: &Path) -> Option<PathBuf> {
+    let mut log = OsString::from(file);
+    log.push("-wal");
+    fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0).then(|| PathBuf::from(log))
+}
+
+fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
+    connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     // Another process that opened the new file at the same time may have done it while we waited for the lock.
-    if inspect(connection, path)?.version == SCHEMA_VERSION {
+    if inspect(connection, place)?.version == SCHEMA_VERSION {
         return Ok(());
     }
     Err(match error {
-        rusqlite_migration::Error::RusqliteError { err, .. } => StoreError::from_sqlite(path, err),
-        other => StoreError::Corrupted { path: path.to_owned(), detail: other.to_string() },
+        rusqlite_migration::Error::RusqliteError { err, .. } => StoreError::from_sqlite(&place.named, err),
+        other => StoreError::Corrupted { path: place.named.clone(), detail: other.to_string() },
     })
 }

@@ -32,7 +32,7 @@ impl Store {
         let row = self
             .settle(row)
             .pop()
-            .ok_or_else(|| StoreError::NoSuchStudy { path: self.path.clone(), study })?;
+            .ok_or_else(|| StoreError::NoSuchStudy { path: self.place.named.clone(), study })?;
         let plan: Vec<String> =
             self.rows("SELECT plan FROM study WHERE id = ?1", [study.0], |row| row.get(0))?;
         let plan_json = self.json(&plan.concat(), || format!("the plan of study {study}"))?;
@@ -103,7 +103,10 @@ impl Store {
     /// `running` holds only while a process records: after `kill -9` nobody is left to say `interrupted`.
     fn settle(&self, mut rows: Vec<StudyRow>) -> Vec<StudyRow> {
         let looks_running = |row: &StudyRow| row.status == StudyStatus::Running;
-        if rows.iter().any(looks_running) && self.campaign.is_none() && !Campaign::is_running(&self.file) {
+        if rows.iter().any(looks_running)
+            && self.campaign.is_none()
+            && !Campaign::is_running(&self.place.real)
+        {
             rows.iter_mut()
                 .filter(|row| looks_running(row))
                 .for_each(|row| row.status = StudyStatus::Interrupted);
@@ -125,14 +128,14 @@ impl Store {
 
     fn json(&self, text: &str, what: impl Fn() -> String) -> Result<Value, StoreError> {
         serde_json::from_str(text).map_err(|source| StoreError::Json {
-            path: self.path.clone(),
+            path: self.place.named.clone(),
             what: what(),
             source,
         })
     }
 
     fn sql(&self, error: rusqlite::Error) -> StoreError {
-        StoreError::from_sqlite(&self.path, error)
+        StoreError::from_sqlite(&self.place.named, error)
     }
 }
 

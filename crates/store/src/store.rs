@@ -1,7 +1,7 @@
 //! The open database, and what is written to it.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::campaign::Campaign;
 use crate::document;
 use crate::error::StoreError;
-use crate::open;
+use crate::open::{self, Place};
 use crate::record::{BootId, NewRun, NewStudy, RunId, RunKey, RunStatus, StudyId, StudyStatus};
 
 /// An open database of results.
@@ -20,10 +20,7 @@ use crate::record::{BootId, NewRun, NewStudy, RunId, RunKey, RunStatus, StudyId,
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
-    /// As the user named it, for messages.
-    pub(crate) path: PathBuf,
-    /// Where it really is, so that two names of one file share one lock.
-    pub(crate) file: PathBuf,
+    pub(crate) place: Place,
     /// After `connection`, so that the file is closed before another process may record.
     pub(crate) campaign: Option<Campaign>,
 }
@@ -34,7 +31,7 @@ impl Store {
     /// # Errors
     /// Every way in which the file cannot become our database: [`StoreError`] tells them apart.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        Store::with(path.as_ref(), open::for_recording(path.as_ref())?)
+        open::for_recording(path.as_ref()).map(Store::with)
     }
 
     /// Opens a database for reading, also while another process records into it.
@@ -42,12 +39,12 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] or [`StoreError::Empty`] when there are no results; else as [`Store::open`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        Store::with(path.as_ref(), open::for_reading(path.as_ref())?)
+        open::for_reading(path.as_ref()).map(Store::with)
     }
 
     /// The file, as it was named.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.place.named
     }
 
     /// Begins a study: its status is `running`, and no other process may record into this file.
@@ -55,8 +52,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::CampaignRunning`] if another process records; else what writing can meet.
     pub fn begin_study(&mut self, study: &NewStudy) -> Result<StudyId, StoreError> {
-        self.begin_campaign()?;
-        self.write(|transaction, _| {
+        self.campaign(|transaction, _| {
             // Whoever was recording before us is gone, or we would not hold the lock.
             transaction.execute(INTERRUPT_OTHERS, [-1])?;
             transaction.execute(
@@ -82,8 +78,7 @@ impl Store {
     /// # Errors
     /// As [`Store::begin_study`]; [`StoreError::NoSuchStudy`].
     pub fn resume_study(&mut self, study: StudyId) -> Result<(), StoreError> {
-        self.begin_campaign()?;
-        self.write(|transaction, path| {
+        self.campaign(|transaction, path| {
             transaction.execute(INTERRUPT_OTHERS, [study.0])?;
             let changed = transaction.execute(
                 "UPDATE study SET status = 'running', finished_unix_ms = NULL WHERE id = ?1",
@@ -125,7 +120,7 @@ impl Store {
     /// [`StoreError::DuplicateMetric`] for values that cannot be kept, [`StoreError::DiskFull`]; whatever it is,
     /// nothing of this run is stored and everything before it is.
     pub fn record_run(&mut self, boot: BootId, run: &NewRun) -> Result<RunId, StoreError> {
-        check_metrics(&self.path, run)?;
+        check_metrics(&self.place.named, run)?;
         self.write(|transaction, path| {
             let (study, number, part): (i64, u32, u32) = transaction
                 .prepare_cached("SELECT study, number, part FROM boot WHERE id = ?1")?
@@ -226,7 +221,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchStudy`]; else what reading can meet.
     pub fn recorded(&self, study: StudyId) -> Result<BTreeSet<RunKey>, StoreError> {
-        require_study(&self.connection, &self.path, study).map_err(|error| error.at(&self.path))?;
+        require_study(&self.connection, &self.place.named, study)
+            .map_err(|error| error.at(&self.place.named))?;
         let read = || -> rusqlite::Result<BTreeSet<RunKey>> {
             self.connection
                 .prepare(
@@ -243,20 +239,25 @@ impl Store {
                 })?
                 .collect()
         };
-        read().map_err(|error| StoreError::from_sqlite(&self.path, error))
+        read().map_err(|error| StoreError::from_sqlite(&self.place.named, error))
     }
 
-    fn with(path: &Path, connection: Connection) -> Result<Store, StoreError> {
-        let file =
-            path.canonicalize().map_err(|source| StoreError::CannotOpen { path: path.to_owned(), source })?;
-        Ok(Store { connection, path: path.to_owned(), file, campaign: None })
+    fn with((connection, place): (Connection, Place)) -> Store {
+        Store { connection, place, campaign: None }
     }
 
-    fn begin_campaign(&mut self) -> Result<(), StoreError> {
-        if self.campaign.is_none() {
-            self.campaign = Some(Campaign::begin(&self.file)?);
-        }
-        Ok(())
+    /// Does `work` with the right to record, which is kept if it succeeds.
+    fn campaign<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Failure>,
+    ) -> Result<T, StoreError> {
+        let campaign = match self.campaign.take() {
+            Some(campaign) => campaign,
+            None => Campaign::begin(&self.place.real)?,
+        };
+        let value = self.write(work)?;
+        self.campaign = Some(campaign);
+        Ok(value)
     }
 
     /// Does `work` in one transaction, committed (and so synced) or without any trace.
@@ -266,11 +267,11 @@ impl Store {
     ) -> Result<T, StoreError> {
         let attempt = || -> Result<T, Failure> {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let value = work(&transaction, &self.path)?;
+            let value = work(&transaction, &self.place.named)?;
             transaction.commit()?;
             Ok(value)
         };
-        attempt().map_err(|failure| failure.at(&self.path))
+        attempt().map_err(|failure| failure.at(&self.place.named))
     }
 }
 

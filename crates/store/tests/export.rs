@@ -1,0 +1,101 @@
+//! The exported texts, to the letter.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use netassay_store::{NewRun, Store, StoredStudy, StudyStatus, export};
+use serde_json::{Value, json};
+use support::{environment, run, study, warmup};
+
+fn unit(metric: &str) -> Option<&'static str> {
+    (metric == "throughput").then_some("10^6 bits/s")
+}
+
+fn with_throughput(repeat: u32, condition: usize, value: f64) -> NewRun {
+    NewRun { outcome: Ok(vec![("throughput".to_owned(), value)]), ..run(repeat, condition) }
+}
+
+/// Two boots, the first one resumed; a warm-up, a failure, and a metric that one condition lacks.
+fn stored() -> StoredStudy {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path().join("netassay.db")).unwrap();
+    let id = store.begin_study(&study()).unwrap();
+    let first = store.begin_boot(id, 1, &environment()).unwrap();
+    store.record_run(first, &warmup(0)).unwrap();
+    store.record_run(first, &with_throughput(1, 0, 9414.52)).unwrap();
+    let failed = NewRun { outcome: Err("port 5201 is in use, by \"iperf\"".to_owned()), ..run(2, 0) };
+    store.record_run(first, &failed).unwrap();
+    let resumed = store.begin_boot(id, 1, &environment()).unwrap();
+    store.record_run(resumed, &with_throughput(2, 0, 1e20)).unwrap();
+    let second = store.begin_boot(id, 2, &environment()).unwrap();
+    store.record_run(second, &with_throughput(1, 0, -0.5)).unwrap();
+    let other = NewRun { outcome: Ok(vec![("a,b".to_owned(), 3.0)]), ..run(1, 1) };
+    store.record_run(second, &other).unwrap();
+    store.finish_study(id, StudyStatus::Complete).unwrap();
+    store.load(id).unwrap()
+}
+
+#[test]
+fn stat_files_hold_the_recorded_runs_with_their_boots() {
+    let study = stored();
+    let files = export::stat(&study, "throughput", unit);
+    let [file] = files.as_slice() else { panic!("{files:?}") };
+    assert_eq!(file.name, "tcp4_default.stat");
+    let expected = "# study: quick (netassay 0.1.0)\n\
+                    # condition: ipv4 offloads=default\n\
+                    # metric: throughput (10^6 bits/s)\n\
+                    # columns: value, boot\n\
+                    9414.52\t1\n1e20\t1\n-0.5\t2\n";
+    assert_eq!(file.text, expected);
+
+    let files = export::stat(&study, "a,b", unit);
+    assert_eq!(files[0].name, "tcp6_nooffload.stat");
+    assert!(files[0].text.contains("# metric: a,b\n"), "{}", files[0].text);
+    assert_eq!(export::stat(&study, "cpu", unit), []);
+}
+
+#[test]
+fn a_name_cannot_smuggle_a_value_into_a_stat_file() {
+    let mut study = stored();
+    study.row.name = "evil\n1234\r5".to_owned();
+    study.plan_json["conditions"][0]["label"] = json!("label\n99");
+    for line in export::stat(&study, "throughput", unit)[0].text.lines().take(4) {
+        assert!(line.starts_with("# "), "{line}");
+    }
+}
+
+#[test]
+fn csv_has_a_row_for_each_run_and_metric() {
+    let text = export::csv(&stored(), unit);
+    let lines: Vec<&str> = text.lines().collect();
+    let expected = [
+        "study,name,boot,part,block,repeat,position,warmup,condition,label,started_unix_ms,status,reason,metric,unit,value",
+        "1,quick,1,1,0,1,2,1,0,ipv4 offloads=default,1700000000000,ok,,loss,,0",
+        "1,quick,1,1,0,1,2,1,0,ipv4 offloads=default,1700000000000,ok,,throughput,10^6 bits/s,9414.52",
+        "1,quick,1,1,1,1,2,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,10^6 bits/s,9414.52",
+        "1,quick,1,1,2,2,4,0,0,ipv4 offloads=default,1700000000000,failed,\"port 5201 is in use, by \"\"iperf\"\"\",,,",
+        "1,quick,1,2,2,2,4,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,10^6 bits/s,1e20",
+        "1,quick,2,1,1,1,2,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,10^6 bits/s,-0.5",
+        "1,quick,2,1,1,1,3,0,1,\"ipv6, offloads=none\",1700000000000,ok,,\"a,b\",,3",
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn json_is_one_object_with_everything() {
+    let study = stored();
+    let object = export::json(&study, unit);
+    let keys: Vec<&String> = object.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["boots", "plan", "runs", "study", "units"]);
+    assert_eq!(object["study"]["status"], "complete");
+    assert_eq!(object["study"]["seed"], u64::MAX);
+    assert_eq!(object["plan"], study.plan_json);
+    assert_eq!(object["boots"].as_array().unwrap().len(), 3);
+    assert_eq!(object["units"], json!({"throughput": "10^6 bits/s"}));
+    let failed = &object["runs"][2];
+    assert_eq!((&failed["status"], &failed["metrics"]), (&json!("failed"), &json!({})));
+    assert_eq!(failed["reason"], "port 5201 is in use, by \"iperf\"");
+    assert_eq!(object["runs"][3]["metrics"]["throughput"], 1e20);
+    assert_eq!(serde_json::from_str::<Value>(&object.to_string()).unwrap(), object);
+}

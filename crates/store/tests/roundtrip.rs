@@ -1,0 +1,317 @@
+//! What is written is what is read.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use netassay_store::{NewRun, RunKey, RunStatus, Store, StoreError, StudyId, StudyStatus};
+use proptest::prelude::*;
+use serde_json::json;
+use support::{environment, run, study, warmup};
+use tempfile::TempDir;
+
+fn new_store() -> (TempDir, Store) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path().join("netassay.db")).unwrap();
+    (directory, store)
+}
+
+#[test]
+fn a_whole_study_comes_back() {
+    let (_directory, mut store) = new_store();
+    let id = store.begin_study(&study()).unwrap();
+    let boot = store.begin_boot(id, 1, &environment()).unwrap();
+    store.record_run(boot, &warmup(0)).unwrap();
+    store.record_run(boot, &run(1, 0)).unwrap();
+    let failed = NewRun { outcome: Err("the receiver died".to_owned()), ..run(1, 1) };
+    store.record_run(boot, &failed).unwrap();
+    store.end_boot(boot, &json!({"kernel": "6.18.0", "features": {"tso": false}})).unwrap();
+    store.finish_study(id, StudyStatus::Complete).unwrap();
+
+    let stored = store.load(id).unwrap();
+    assert_eq!(stored.plan_json, study().plan_json);
+    assert_eq!(stored.label(1), "ipv6, offloads=none");
+    assert_eq!(stored.slug(0), "tcp4_default");
+    assert_eq!((stored.label(7), stored.slug(7)), ("condition 7".to_owned(), "condition_7".to_owned()));
+
+    let row = &stored.row;
+    assert_eq!((row.name.as_str(), row.scenario.as_str(), row.version.as_str()), ("quick", "veth", "0.1.0"));
+    assert_eq!((row.seed, &row.toml), (u64::MAX, &study().toml));
+    assert_eq!((row.status, row.boots, row.recorded_runs, row.failed_runs), (StudyStatus::Complete, 1, 1, 1));
+    assert!(row.finished_unix_ms.unwrap() >= row.started_unix_ms && row.started_unix_ms > 1_700_000_000_000);
+
+    let boot = &stored.boots[0];
+    assert_eq!((boot.number, boot.part, &boot.environment), (1, 1, &environment()));
+    assert_eq!(boot.environment_after.as_ref().unwrap()["features"]["tso"], false);
+    assert!(boot.ended_unix_ms.unwrap() >= boot.started_unix_ms);
+
+    let [warm, good, bad] = stored.runs.as_slice() else { panic!("{:?}", stored.runs) };
+    assert!(warm.warmup && !warm.is_measurement() && warm.block == 0);
+    assert_eq!(good.key(), RunKey { boot: 1, warmup: false, repeat: 1, condition: 0 });
+    assert_eq!(
+        (good.position, good.started_unix_ms, &good.detail),
+        (2, 1_700_000_000_000, &json!({"note": "as planned"}))
+    );
+    assert_eq!(good.metrics["throughput"], 9414.52);
+    assert_eq!((bad.status, bad.reason.as_deref()), (RunStatus::Failed, Some("the receiver died")));
+    assert!(bad.metrics.is_empty());
+    assert_eq!(stored.values("throughput").collect::<Vec<_>>(), [(0, 1, 9414.52)]);
+    assert_eq!(store.studies().unwrap(), [stored.row]);
+}
+
+#[test]
+fn a_store_dropped_without_finishing_reopens_with_every_run() {
+    let (directory, mut store) = new_store();
+    let id = store.begin_study(&study()).unwrap();
+    let boot = store.begin_boot(id, 1, &environment()).unwrap();
+    store.record_run(boot, &run(1, 0)).unwrap();
+    drop(store);
+
+    let store = Store::open_read_only(directory.path().join("netassay.db")).unwrap();
+    let stored = store.load(id).unwrap();
+    assert_eq!(stored.row.status, StudyStatus::Interrupted, "nobody is recording it");
+    assert_eq!((stored.row.finished_unix_ms, stored.boots[0].ended_unix_ms), (None, None));
+    assert_eq!(stored.runs.len(), 1);
+    drop(store);
+    let left: Vec<_> =
+        std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["netassay.db"], "files stay behind");
+}
+
+#[test]
+fn a_reader_sees_each_run_while_another_records() {
+    let (directory, mut writer) = new_store();
+    let id = writer.begin_study(&study()).unwrap();
+    let reader = Store::open_read_only(directory.path().join("netassay.db")).unwrap();
+    let boot = writer.begin_boot(id, 1, &environment()).unwrap();
+    for repeat in 1..=3 {
+        writer.record_run(boot, &run(repeat, 0)).unwrap();
+        let seen = reader.load(id).unwrap();
+        assert_eq!((seen.row.status, seen.runs.len()), (StudyStatus::Running, repeat as usize));
+    }
+}
+
+#[test]
+fn a_reader_cannot_write() {
+    let (directory, mut writer) = new_store();
+    let id = writer.begin_study(&study()).unwrap();
+    writer.finish_study(id, StudyStatus::Complete).unwrap();
+    drop(writer);
+    let mut reader = Store::open_read_only(directory.path().join("netassay.db")).unwrap();
+    assert!(matches!(reader.begin_study(&study()), Err(StoreError::ReadOnly { .. })));
+    assert_eq!(reader.studies().unwrap().len(), 1);
+}
+
+#[test]
+fn no_run_is_recorded_twice() {
+    let (_directory, mut store) = new_store();
+    let id = store.begin_study(&study()).unwrap();
+    let first = store.begin_boot(id, 1, &environment()).unwrap();
+    store.record_run(first, &warmup(0)).unwrap();
+    store.record_run(first, &run(1, 0)).unwrap();
+    assert!(is_duplicate(store.record_run(first, &run(1, 0))));
+    assert!(is_duplicate(store.record_run(first, &warmup(0))));
+    let failed = |repeat| NewRun { outcome: Err("late".to_owned()), ..run(repeat, 0) };
+    assert!(is_duplicate(store.record_run(first, &failed(1))), "a failure cannot follow a success");
+
+    // A failed run may be tried again, and again.
+    store.record_run(first, &failed(2)).unwrap();
+    store.record_run(first, &failed(2)).unwrap();
+    store.record_run(first, &run(2, 0)).unwrap();
+
+    // The boot is resumed: warm-ups are due again, recorded runs are not.
+    let resumed = store.begin_boot(id, 1, &environment()).unwrap();
+    store.record_run(resumed, &warmup(0)).unwrap();
+    assert!(is_duplicate(store.record_run(resumed, &warmup(0))));
+    assert!(is_duplicate(store.record_run(resumed, &run(1, 0))));
+    store.record_run(resumed, &run(3, 0)).unwrap();
+
+    // Another planned boot has runs of its own.
+    let second = store.begin_boot(id, 2, &environment()).unwrap();
+    store.record_run(second, &run(1, 0)).unwrap();
+
+    let stored = store.load(id).unwrap();
+    assert_eq!(
+        stored.boots.iter().map(|boot| (boot.number, boot.part)).collect::<Vec<_>>(),
+        [(1, 1), (1, 2), (2, 1)]
+    );
+    assert_eq!(stored.runs.last().unwrap().boot, 2);
+    assert_eq!((stored.row.boots, stored.row.recorded_runs, stored.row.failed_runs), (2, 4, 2));
+    let key = |boot, warmup, repeat| RunKey { boot, warmup, repeat, condition: 0 };
+    let expected = [key(1, true, 1), key(1, false, 1), key(1, false, 2), key(1, false, 3), key(2, false, 1)];
+    assert_eq!(store.recorded(id).unwrap(), BTreeSet::from(expected));
+}
+
+fn is_duplicate<T>(result: Result<T, StoreError>) -> bool {
+    matches!(result, Err(StoreError::AlreadyRecorded { .. }))
+}
+
+#[test]
+fn values_that_are_no_numbers_are_refused_by_name() {
+    let (_directory, mut store) = new_store();
+    let id = store.begin_study(&study()).unwrap();
+    let boot = store.begin_boot(id, 1, &environment()).unwrap();
+    let with = |values: &[(&str, f64)]| NewRun {
+        outcome: Ok(values.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect()),
+        ..run(1, 0)
+    };
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let error = store.record_run(boot, &with(&[("throughput", 1.0), ("loss", value)])).unwrap_err();
+        assert!(error.to_string().contains("metric loss is"), "{error}");
+    }
+    let error = store.record_run(boot, &with(&[("loss", 1.0), ("loss", 2.0)])).unwrap_err();
+    assert!(matches!(&error, StoreError::DuplicateMetric { key, .. } if key == "loss"), "{error}");
+    assert!(store.load(id).unwrap().runs.is_empty(), "a refused run leaves nothing");
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let (_directory, mut store) = new_store();
+    let nowhere = StudyId(7);
+    assert!(matches!(store.load(nowhere), Err(StoreError::NoSuchStudy { .. })));
+    assert!(matches!(store.recorded(nowhere), Err(StoreError::NoSuchStudy { .. })));
+    assert!(matches!(store.resume_study(nowhere), Err(StoreError::NoSuchStudy { .. })));
+    assert!(matches!(store.begin_boot(nowhere, 1, &json!({})), Err(StoreError::NoSuchStudy { .. })));
+    let error = store.finish_study(nowhere, StudyStatus::Failed).unwrap_err();
+    assert!(error.to_string().ends_with("holds no study 7: 'netassay list' shows those it holds"), "{error}");
+    let nowhere = "99".parse().unwrap();
+    assert!(matches!(store.record_run(nowhere, &run(1, 0)), Err(StoreError::NoSuchBoot { .. })));
+    assert!(matches!(store.end_boot(nowhere, &json!({})), Err(StoreError::NoSuchBoot { .. })));
+}
+
+#[test]
+fn equal_environments_are_stored_once() {
+    let (directory, mut store) = new_store();
+    let id = store.begin_study(&study()).unwrap();
+    for number in 1..=3 {
+        let boot = store.begin_boot(id, number, &environment()).unwrap();
+        store.end_boot(boot, &environment()).unwrap();
+    }
+    store.begin_boot(id, 4, &json!({"kernel": "7.0.0"})).unwrap();
+    assert_eq!(store.load(id).unwrap().boots[2].environment_after, Some(environment()));
+    drop(store);
+    let connection = rusqlite::Connection::open(directory.path().join("netassay.db")).unwrap();
+    let documents: u32 = connection.query_row("SELECT count(*) FROM document", [], |row| row.get(0)).unwrap();
+    assert_eq!(documents, 2);
+}
+
+#[test]
+fn only_one_store_records_at_a_time() {
+    let (directory, mut first) = new_store();
+    let path = directory.path().join("netassay.db");
+    let link = directory.path().join("other-name.db");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let id = first.begin_study(&study()).unwrap();
+
+    let mut second = Store::open(&link).unwrap();
+    let error = second.begin_study(&study()).unwrap_err().to_string();
+    assert!(
+        error.contains(&format!("another netassay (process {}) is running a campaign", std::process::id()))
+    );
+    assert!(matches!(second.resume_study(id), Err(StoreError::CampaignRunning { .. })));
+    assert_eq!(second.studies().unwrap()[0].status, StudyStatus::Running);
+
+    first.finish_study(id, StudyStatus::Interrupted).unwrap();
+    second.resume_study(id).unwrap();
+    assert_eq!(first.studies().unwrap()[0].status, StudyStatus::Running);
+    drop(second);
+    assert_eq!(first.studies().unwrap()[0].status, StudyStatus::Interrupted);
+}
+
+#[test]
+fn a_new_campaign_settles_what_a_dead_one_left_running() {
+    let (directory, mut store) = new_store();
+    let dead = store.begin_study(&study()).unwrap();
+    drop(store);
+    let mut store = Store::open(directory.path().join("netassay.db")).unwrap();
+    let alive = store.begin_study(&study()).unwrap();
+    let status = |id| store.load(id).unwrap().row.status;
+    assert_eq!((status(dead), status(alive)), (StudyStatus::Interrupted, StudyStatus::Running));
+}
+
+#[test]
+fn many_processes_may_open_a_new_file_at_once() {
+    for _ in 0..10 {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("netassay.db");
+        std::thread::scope(|scope| {
+            let openers: Vec<_> = (0..4).map(|_| scope.spawn(|| Store::open(&path).map(drop))).collect();
+            for opener in openers {
+                opener.join().unwrap().unwrap();
+            }
+        });
+        assert_eq!(Store::open(&path).unwrap().studies().unwrap(), []);
+    }
+}
+
+fn any_run() -> impl Strategy<Value = NewRun> {
+    let value = proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL | proptest::num::f64::ZERO;
+    let metrics = proptest::collection::btree_map("[a-z._0-9]{1,12}|\\PC{1,4}", value, 0..5);
+    let outcome = prop_oneof![
+        3 => metrics.prop_map(|metrics| Ok(metrics.into_iter().collect::<Vec<_>>())),
+        1 => "\\PC{0,20}".prop_map(Err),
+    ];
+    let numbers =
+        (any::<u32>(), any::<u32>(), any::<u32>(), any::<bool>(), 0..u32::MAX as usize, any::<i64>());
+    (numbers, outcome, "\\PC{0,20}").prop_map(
+        |((block, repeat, position, warmup, condition, started_unix_ms), outcome, note)| NewRun {
+            block,
+            repeat,
+            position,
+            warmup,
+            condition,
+            started_unix_ms,
+            outcome,
+            detail: json!({"note": note, "position": position}),
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_set_of_runs_comes_back(boots in proptest::collection::vec(proptest::collection::vec(any_run(), 0..6), 0..4)) {
+        let (directory, mut store) = new_store();
+        let id = store.begin_study(&study()).unwrap();
+        let mut written = Vec::new();
+        for (number, runs) in boots.into_iter().enumerate() {
+            let number = number as u32 + 1;
+            let boot = store.begin_boot(id, number, &environment()).unwrap();
+            for run in runs {
+                match store.record_run(boot, &run) {
+                    Ok(row) => written.push((row, number, run)),
+                    Err(error) => prop_assert!(is_duplicate::<()>(Err(error))),
+                }
+            }
+        }
+        drop(store);
+
+        let store = Store::open_read_only(directory.path().join("netassay.db")).unwrap();
+        let stored = store.load(id).unwrap();
+        prop_assert_eq!(stored.runs.len(), written.len());
+        for (read, (row, boot, run)) in stored.runs.iter().zip(&written) {
+            prop_assert_eq!((read.id, read.boot, read.part), (*row, *boot, 1));
+            let outcome = match read.status {
+                RunStatus::Ok => Ok(read.metrics.clone().into_iter().collect()),
+                RunStatus::Failed => Err(read.reason.clone().unwrap()),
+            };
+            let read = NewRun {
+                block: read.block,
+                repeat: read.repeat,
+                position: read.position,
+                warmup: read.warmup,
+                condition: read.condition,
+                started_unix_ms: read.started_unix_ms,
+                outcome,
+                detail: read.detail.clone(),
+            };
+            prop_assert_eq!(&read, run);
+        }
+        let ok: BTreeSet<RunKey> =
+            stored.runs.iter().filter(|run| run.status == RunStatus::Ok).map(|run| run.key()).collect();
+        prop_assert_eq!(store.recorded(id).unwrap(), ok);
+    }
+}

@@ -1,0 +1,43 @@
+//! Studies and runs for the tests.
+
+use netassay_store::{NewRun, NewStudy};
+use serde_json::{Value, json};
+
+/// A plan of two conditions.
+pub(crate) fn study() -> NewStudy {
+    NewStudy {
+        name: "quick".to_owned(),
+        toml: "name = \"quick\"\n".to_owned(),
+        plan_json: json!({"conditions": [
+            {"label": "ipv4 offloads=default", "slug": "tcp4_default"},
+            {"label": "ipv6, offloads=none", "slug": "tcp6_nooffload"},
+        ]}),
+        seed: u64::MAX,
+        scenario: "veth".to_owned(),
+        version: "0.1.0".to_owned(),
+    }
+}
+
+/// A recorded run with two metrics.
+pub(crate) fn run(repeat: u32, condition: usize) -> NewRun {
+    NewRun {
+        block: repeat,
+        repeat,
+        position: repeat * 2 + condition as u32,
+        warmup: false,
+        condition,
+        started_unix_ms: 1_700_000_000_000,
+        outcome: Ok(vec![("throughput".to_owned(), 9414.52), ("loss".to_owned(), 0.0)]),
+        detail: json!({"note": "as planned"}),
+    }
+}
+
+/// A warm-up.
+pub(crate) fn warmup(condition: usize) -> NewRun {
+    NewRun { block: 0, warmup: true, ..run(1, condition) }
+}
+
+/// An environment.
+pub(crate) fn environment() -> Value {
+    json!({"kernel": "6.18.0", "features": {"tso": true}})
+}
