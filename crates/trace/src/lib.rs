@@ -1,1 +1,6 @@
-//! The room `trace` (see ARCHITECTURE.md).
+//! The kernel's own path of a packet: so far, what tracing this kernel allows.
+
+mod bpf;
+mod capabilities;
+
+pub use capabilities::{Capabilities, Capability, Verdict};

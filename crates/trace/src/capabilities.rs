@@ -1,0 +1,235 @@
+//! What tracing the running kernel allows.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bpf::load_raw_tracepoint;
+
+/// What tracing the running kernel, with the privileges of this process, allows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// The kernel describes its own types (BTF): programs find fields by name on any kernel.
+    pub types: Capability,
+    /// BPF programs at the kernel's fixed tracepoints.
+    pub raw_tracepoints: Capability,
+    /// Probes at (almost) any kernel function: the event source for them is there.
+    pub kernel_probes: Capability,
+    /// The file system in which the kernel lists its tracepoints and functions.
+    pub trace_files: Capability,
+    /// Programs at the entry and exit of kernel functions (fentry, kprobe): never tried here.
+    pub functions: Capability,
+}
+
+/// One thing that tracing needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capability {
+    /// Whether it can be had.
+    pub verdict: Verdict,
+    /// How that shows, or what is missing and the way out.
+    pub reason: String,
+}
+
+/// Whether something can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It can.
+    Yes,
+    /// It cannot.
+    No,
+    /// Nobody tried.
+    NotTried,
+}
+
+impl Capabilities {
+    /// Finds out. Loads one BPF program of two instructions, attached to nothing, and unloads it at once; changes nothing else.
+    ///
+    /// Ask before a sysfs of another network namespace is mounted on `/sys`: it hides the trace files.
+    pub fn probe() -> Self {
+        let root = Path::new("/");
+        Self {
+            types: types(root),
+            raw_tracepoints: raw_tracepoints(load_raw_tracepoint().map(drop)),
+            kernel_probes: kernel_probes(root),
+            trace_files: trace_files(root),
+            functions: Capability {
+                verdict: Verdict::NotTried,
+                reason: "not tried on the running kernel; netassay traces functions in a guest".to_owned(),
+            },
+        }
+    }
+}
+
+impl Capability {
+    /// Whether it can be had for certain.
+    pub fn available(&self) -> bool {
+        self.verdict == Verdict::Yes
+    }
+
+    fn yes(reason: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Yes, reason: reason.into() }
+    }
+
+    fn no(reason: impl Into<String>) -> Self {
+        Self { verdict: Verdict::No, reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::NotTried => "not tried",
+        })
+    }
+}
+
+const BTF: &str = "sys/kernel/btf/vmlinux";
+/// The first two bytes of BTF, in the machine's byte order.
+const BTF_MAGIC: u16 = 0xeb9f;
+
+fn types(root: &Path) -> Capability {
+    let read = || -> io::Result<[u8; 2]> {
+        let mut magic = [0; 2];
+        std::fs::File::open(root.join(BTF))?.read_exact(&mut magic)?;
+        Ok(magic)
+    };
+    match read() {
+        Ok(magic) if u16::from_ne_bytes(magic) == BTF_MAGIC => Capability::yes(format!("/{BTF} holds them")),
+        Ok(_) => Capability::no(format!("/{BTF} is not in the format BTF")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Capability::no(format!("no /{BTF}: the kernel needs CONFIG_DEBUG_INFO_BTF"))
+        }
+        Err(error) => Capability::no(format!("/{BTF} cannot be read: {error}")),
+    }
+}
+
+fn raw_tracepoints(loaded: io::Result<()>) -> Capability {
+    let Err(error) = loaded else { return Capability::yes("a program of two instructions was loaded") };
+    let why = match error.raw_os_error() {
+        Some(libc::EPERM) => {
+            "it needs CAP_BPF and CAP_PERFMON (root has them) in the first user namespace; kernel lockdown and, before Linux \
+             5.11, a low RLIMIT_MEMLOCK refuse it too"
+        }
+        Some(libc::ENOSYS) => {
+            "the kernel has no BPF system call (CONFIG_BPF_SYSCALL), or a seccomp filter hides it"
+        }
+        Some(libc::EINVAL) => "the kernel does not know raw tracepoint programs: they came with Linux 4.17",
+        _ => "the kernel refused the program",
+    };
+    Capability::no(format!("loading a program of two instructions failed: {error}: {why}"))
+}
+
+const KPROBE: &str = "sys/bus/event_source/devices/kprobe/type";
+
+fn kernel_probes(root: &Path) -> Capability {
+    if root.join(KPROBE).exists() {
+        Capability::yes("the event source \"kprobe\" is there (no probe was set on the running kernel)")
+    } else {
+        Capability::no("the kernel has no event source \"kprobe\": it needs CONFIG_KPROBE_EVENTS")
+    }
+}
+
+fn trace_files(root: &Path) -> Capability {
+    let mut refused = None;
+    for directory in ["sys/kernel/tracing", "sys/kernel/debug/tracing"] {
+        match std::fs::metadata(root.join(directory).join("events")) {
+            Ok(_) => return Capability::yes(format!("mounted on /{directory}")),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                refused.get_or_insert(format!("/{directory} is for root only: {error}"));
+            }
+            Err(_) => {}
+        }
+    }
+    Capability::no(refused.unwrap_or_else(|| {
+        "not mounted: `mount -t tracefs tracefs /sys/kernel/tracing` as root, if the kernel has CONFIG_TRACING".to_owned()
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (path, bytes) in files {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn types_need_a_file_with_the_right_magic() {
+        let magic = BTF_MAGIC.to_ne_bytes();
+        assert!(types(machine(&[(BTF, &magic)]).path()).available());
+        assert!(types(machine(&[(BTF, b"xx")]).path()).reason.contains("not in the format"));
+        assert!(types(machine(&[(BTF, b"x")]).path()).reason.contains("cannot be read"));
+        assert!(types(machine(&[]).path()).reason.contains("CONFIG_DEBUG_INFO_BTF"));
+    }
+
+    #[test]
+    fn probes_and_trace_files_are_found_where_they_are() {
+        let root = machine(&[(KPROBE, b"8\n"), ("sys/kernel/debug/tracing/events/enable", b"0\n")]);
+        assert!(kernel_probes(root.path()).available());
+        assert_eq!(trace_files(root.path()).reason, "mounted on /sys/kernel/debug/tracing");
+        let root = machine(&[]);
+        assert!(kernel_probes(root.path()).reason.contains("CONFIG_KPROBE_EVENTS"));
+        assert!(trace_files(root.path()).reason.contains("mount -t tracefs"));
+    }
+
+    #[test]
+    fn a_refused_program_is_told_with_the_way_out() {
+        let refused = |errno| raw_tracepoints(Err(io::Error::from_raw_os_error(errno))).reason;
+        assert!(refused(libc::EPERM).contains("CAP_BPF"));
+        assert!(refused(libc::ENOSYS).contains("CONFIG_BPF_SYSCALL"));
+        assert!(refused(libc::EINVAL).contains("4.17"));
+        assert!(refused(libc::E2BIG).contains("refused the program"));
+    }
+
+    #[test]
+    fn the_running_kernel_is_probed_and_nothing_stays_behind() {
+        let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+        // Open files of tests beside this one come and go; those of this thread must not pile up.
+        let before = descriptors();
+        for _ in 0..100 {
+            let found = Capabilities::probe();
+            assert_eq!(found.functions.verdict, Verdict::NotTried);
+            for capability in [&found.types, &found.raw_tracepoints, &found.kernel_probes, &found.trace_files]
+            {
+                assert!(!capability.reason.is_empty());
+                assert_ne!(capability.verdict, Verdict::NotTried);
+            }
+        }
+        assert!(descriptors() < before + 50, "descriptors pile up");
+    }
+
+    #[test]
+    #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+    fn whoever_has_the_capability_can_load_programs_and_others_are_told_so() {
+        const CAP_SYS_ADMIN: u64 = 1 << 21;
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
+        let capable = u64::from_str_radix(line.trim(), 16).unwrap() & CAP_SYS_ADMIN != 0;
+        let first = std::fs::read_to_string("/proc/self/uid_map").unwrap().contains("4294967295");
+        let found = Capabilities::probe().raw_tracepoints;
+        if found.reason.contains("CONFIG_BPF_SYSCALL") || found.reason.contains("4.17") {
+            let name = "whoever_has_the_capability_can_load_programs_and_others_are_told_so";
+            assert!(
+                std::env::var_os("CI").is_none_or(|ci| ci != "true"),
+                "must not be skipped here: {}",
+                found.reason
+            );
+            eprintln!("SKIPPED: {name}: {}", found.reason);
+        } else if capable && first {
+            assert!(found.available(), "{found:?}");
+        } else if !capable && !found.available() {
+            assert!(found.reason.contains("CAP_BPF"), "{found:?}");
+        }
+    }
+}
