@@ -1,1 +1,58 @@
-//! The room `study` (see ARCHITECTURE.md).
+//! The room `study` (see ARCHITECTURE.md): a study file becomes conditions, and conditions become a schedule
+//! of boots, blocks and runs. It says what is wrong with a file, with line, column and the nearest valid word.
+//!
+//! Pure: no I/O, no clock, no randomness but the seeded one of the schedule.
+//!
+//! ```
+//! let study = netassay_study::bundled::find("quick").expect("bundled").study();
+//! let plan = study.plan();
+//! let boots = netassay_study::schedule(plan.conditions.len(), study.protocol());
+//! assert_eq!(boots.len(), 3);
+//! ```
+
+pub mod bundled;
+pub mod feature;
+pub mod metric;
+
+mod comparison;
+mod condition;
+mod diagnostic;
+mod duration;
+mod factor;
+mod family;
+mod grid;
+mod merge;
+mod name;
+mod plan;
+mod protocol;
+mod read;
+mod rule;
+mod scenario;
+mod schedule;
+mod schema;
+mod selection;
+mod side;
+mod starter;
+mod study;
+mod suggest;
+mod word;
+mod workload;
+
+/// The longest study file that is read, in bytes.
+pub const MAX_TEXT: usize = read::limit::TEXT;
+
+pub use comparison::Comparison;
+pub use condition::{Condition, Offloads, SideSettings};
+pub use diagnostic::{Diagnostic, Diagnostics};
+pub use duration::{DurationError, format_duration, parse_duration};
+pub use factor::Factor;
+pub use family::Family;
+pub use plan::{Dropped, Plan, expected_duration};
+pub use protocol::{Order, Protocol};
+pub use scenario::Scenario;
+pub use schedule::{PlannedRun, schedule};
+pub use schema::schema;
+pub use side::Side;
+pub use starter::starter;
+pub use study::Study;
+pub use workload::{Workload, WorkloadKind};

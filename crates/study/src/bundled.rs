@@ -1,0 +1,90 @@
+//! The studies that come with netassay.
+
+use crate::study::Study;
+
+/// A study embedded in the binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bundled {
+    /// Its name, which is also the name of its file without `.toml`.
+    pub name: &'static str,
+    /// Its file, comments included.
+    pub text: &'static str,
+}
+
+impl Bundled {
+    /// The study.
+    ///
+    /// # Panics
+    /// Never: a test reads every bundled file.
+    pub fn study(&self) -> Study {
+        match Study::parse(&format!("{}.toml", self.name), self.text) {
+            Ok(study) => study,
+            Err(diagnostics) => unreachable!("a bundled study is wrong: {diagnostics}"),
+        }
+    }
+}
+
+macro_rules! bundled {
+    ($($name:literal),* $(,)?) => {
+        &[$(Bundled { name: $name, text: include_str!(concat!("../../../studies/", $name, ".toml")) }),*]
+    };
+}
+
+/// All of them, the shortest first.
+const ALL: &[Bundled] = bundled!["quick", "rr-latency", "mtu", "tcp-offload", "udp-loopback"];
+
+/// All bundled studies, the main job first.
+pub fn list() -> &'static [Bundled] {
+    ALL
+}
+
+/// The bundled study of a name.
+pub fn find(name: &str) -> Option<&'static Bundled> {
+    ALL.iter().find(|study| study.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::expected_duration;
+
+    #[test]
+    fn every_bundled_study_is_valid_and_goes_by_its_file_name() {
+        for bundled in list() {
+            let study = Study::parse(bundled.name, bundled.text).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(study.name(), bundled.name);
+            assert_eq!(study.source_text(), bundled.text);
+            assert!(bundled.text.starts_with("# "), "{}: begins with its question and source", bundled.name);
+            assert!(!study.plan().comparisons.is_empty(), "{}", bundled.name);
+        }
+    }
+
+    #[test]
+    fn every_study_file_is_bundled() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter_map(|file| file.strip_suffix(".toml").map(str::to_owned))
+            .collect();
+        files.sort_unstable();
+        let mut names: Vec<&str> = list().iter().map(|study| study.name).collect();
+        names.sort_unstable();
+        assert_eq!(names, files);
+    }
+
+    #[test]
+    fn quick_is_quick() {
+        let study = find("quick").unwrap().study();
+        let plan = study.plan();
+        assert_eq!(plan.conditions.len(), 4);
+        assert!(expected_duration(&plan, study.protocol()) <= Duration::from_secs(45));
+    }
+
+    #[test]
+    fn an_unknown_name_is_not_found() {
+        assert_eq!(find("slow"), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! What is compared with what.
+
+use serde::{Deserialize, Serialize};
+
+use crate::condition::Condition;
+use crate::grid::Cell;
+use crate::metric::Metric;
+use crate::selection::Selection;
+
+/// Conditions of one workload, compared in one metric with one of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The name of the workload.
+    pub workload: String,
+    /// The key of the metric, in full: `transmitter.cpu`.
+    pub metric: String,
+    /// The condition compared with, as an index into the plan.
+    pub baseline: usize,
+    /// The conditions compared, in plan order, without the baseline. Never empty.
+    pub conditions: Vec<usize>,
+}
+
+/// A comparison as the file asks for it. `Request::default()` is the one of a file that asks for none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Request {
+    /// The metric; the workload's primary one if absent.
+    pub(crate) metric: Option<&'static Metric>,
+    /// What is compared with; the first condition if absent.
+    pub(crate) baseline: Option<Selection>,
+    /// What takes part.
+    pub(crate) only: Selection,
+}
+
+/// Why a comparison that a file asks for cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unresolved {
+    /// The baseline is not among the conditions.
+    NoBaseline,
+    /// The baseline is these conditions, not one.
+    ManyBaselines(Vec<String>),
+    /// Apart from the baseline there is no condition.
+    NothingToCompare,
+}
+
+impl Request {
+    /// The comparisons, one for each workload that yields the metric and has the baseline.
+    ///
+    /// # Errors
+    /// [`Unresolved`], if no workload has the baseline, or one has several, or none has anything beside it.
+    pub(crate) fn resolve(&self, planned: &[(Cell, &Condition)]) -> Result<Vec<Comparison>, Unresolved> {
+        let mut comparisons = Vec::new();
+        let mut found = false;
+        for workload in workloads(planned) {
+            let metric = self.metric.unwrap_or_else(|| workload.kind.primary_metric());
+            if !workload.kind.produces(metric) {
+                continue;
+            }
+            let members: Vec<&(Cell, &Condition)> = planned
+                .iter()
+                .filter(|(cell, condition)| {
+                    condition.workload.name == workload.name && self.only.chooses(cell)
+                })
+                .collect();
+            let Some(baseline) = self.baseline(&members)? else { continue };
+            found = true;
+            let conditions: Vec<usize> = members
+                .iter()
+                .map(|(_, condition)| condition.index)
+                .filter(|index| *index != baseline)
+                .collect();
+            if !conditions.is_empty() {
+                let (workload, metric) = (workload.name.clone(), metric.key.to_owned());
+                comparisons.push(Comparison { workload, metric, baseline, conditions });
+            }
+        }
+        match (found, comparisons.is_empty()) {
+            (false, _) => Err(Unresolved::NoBaseline),
+            (true, true) => Err(Unresolved::NothingToCompare),
+            (true, false) => Ok(comparisons),
+        }
+    }
+
+    /// The one condition among `members` that is the baseline.
+    fn baseline(&self, members: &[&(Cell, &Condition)]) -> Result<Option<usize>, Unresolved> {
+        let Some(selection) = &self.baseline else {
+            return Ok(members.first().map(|(_, condition)| condition.index));
+        };
+        let chosen: Vec<&Condition> = members
+            .iter()
+            .filter(|(cell, _)| selection.chooses(cell))
+            .map(|(_, condition)| *condition)
+            .collect();
+        match chosen.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one.index)),
+            many => {
+                Err(Unresolved::ManyBaselines(many.iter().map(|condition| condition.label.clone()).collect()))
+            }
+        }
+    }
+}
+
+/// The workloads of a plan, in order, each once by name.
+fn workloads<'p>(planned: &'p [(Cell, &Condition)]) -> Vec<&'p crate::workload::Workload> {
+    let mut workloads: Vec<&crate::workload::Workload> = Vec::new();
+    for (_, condition) in planned {
+        if !workloads.iter().any(|known| known.name == condition.workload.name) {
+            workloads.push(&condition.workload);
+        }
+    }
+    workloads
+}

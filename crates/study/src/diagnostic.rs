@@ -1,0 +1,238 @@
+//! What is wrong with a study file, and where.
+
+use std::fmt;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use serde::Serialize;
+
+/// Problems beyond this many are counted but not shown.
+const MOST_SHOWN: usize = 50;
+
+/// Longer lines (in bytes) are named by number but not shown.
+const LONGEST_LINE_SHOWN: usize = 2_000;
+
+/// Everything that is wrong with a study file, in the order of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnostics {
+    file: String,
+    #[serde(skip)]
+    source: String,
+    problems: Vec<Diagnostic>,
+    /// How many more there are than `problems` holds.
+    further: usize,
+}
+
+/// One thing that is wrong with a study file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong, as a lower-case fragment.
+    pub message: String,
+    /// What is said at the caret, possibly nothing.
+    pub label: String,
+    /// The way out.
+    pub help: Option<String>,
+    /// The bytes it is about.
+    #[serde(skip)]
+    span: Range<usize>,
+}
+
+impl Diagnostics {
+    /// The problems of a file, ordered by place.
+    pub(crate) fn new(file: &str, source: &str, mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
+        problems.dedup();
+        let further = problems.len().saturating_sub(MOST_SHOWN);
+        let problems = problems.into_iter().take(MOST_SHOWN).map(|problem| problem.locate(source)).collect();
+        Self { file: file.to_owned(), source: source.to_owned(), problems, further }
+    }
+
+    /// The name of the file, as it was given.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The problems, in the order of the file; at most 50.
+    pub fn problems(&self) -> &[Diagnostic] {
+        &self.problems
+    }
+
+    /// How many more problems there are.
+    pub fn further(&self) -> usize {
+        self.further
+    }
+
+    /// The problems as text for people, with the lines they are about. `colour` adds the escape codes of a terminal.
+    pub fn render(&self, colour: bool) -> String {
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        let mut blocks: Vec<String> =
+            self.problems.iter().map(|problem| self.render_one(&renderer, problem)).collect();
+        if self.further > 0 {
+            blocks.push(format!("and {} more", self.further));
+        }
+        blocks.join("\n\n")
+    }
+
+    fn render_one(&self, renderer: &Renderer, problem: &Diagnostic) -> String {
+        let title = Level::ERROR.primary_title(problem.message.as_str());
+        let line = Line::at(&self.source, problem.span.start);
+        let mut group = if line.text.is_empty() || line.text.len() > LONGEST_LINE_SHOWN {
+            let origin = Origin::path(self.file.as_str()).line(problem.line).char_column(problem.column);
+            Group::with_title(title).element(origin)
+        } else {
+            let end = problem.span.end.min(line.start + line.text.len()).max(problem.span.start);
+            let span = problem.span.start - line.start..end - line.start;
+            let annotation = AnnotationKind::Primary.span(span);
+            let annotation = match problem.label.as_str() {
+                "" => annotation,
+                label => annotation.label(label),
+            };
+            let snippet = Snippet::source(line.text)
+                .path(self.file.as_str())
+                .line_start(problem.line)
+                .annotation(annotation);
+            Group::with_title(title).element(snippet)
+        };
+        if let Some(help) = &problem.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        renderer.render(&[group])
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// A problem, before its place is turned into line and column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) span: Range<usize>,
+    pub(crate) message: String,
+    pub(crate) label: String,
+    pub(crate) help: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { span, message: message.into(), label: String::new(), help: None }
+    }
+
+    /// What is said at the caret.
+    pub(crate) fn label(self, label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..self }
+    }
+
+    /// The way out.
+    pub(crate) fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+
+    /// The way out, if there is one to be named.
+    pub(crate) fn maybe_help(self, help: Option<String>) -> Self {
+        Self { help, ..self }
+    }
+
+    fn locate(self, source: &str) -> Diagnostic {
+        // A parser of syntax may stop in the middle of a character or behind the end.
+        let start = source.floor_char_boundary(self.span.start);
+        let end = source.ceil_char_boundary(self.span.end.max(start));
+        let line = Line::at(source, start);
+        Diagnostic {
+            line: line.number,
+            column: source[line.start..start].chars().count() + 1,
+            message: self.message,
+            label: self.label,
+            help: self.help,
+            span: start..end,
+        }
+    }
+}
+
+/// A line of the source.
+struct Line<'s> {
+    /// From 1.
+    number: usize,
+    /// The byte it begins at.
+    start: usize,
+    /// Without its end.
+    text: &'s str,
+}
+
+impl<'s> Line<'s> {
+    /// The line that holds a byte, which must be a boundary of characters.
+    fn at(source: &'s str, place: usize) -> Self {
+        let before = &source[..place];
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let text = source[start..].split('\n').next().unwrap_or_default();
+        let text = text.strip_suffix('\r').filter(|text| start + text.len() >= place).unwrap_or(text);
+        Self { number: before.matches('\n').count() + 1, start, text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(source: &str, span: Range<usize>) -> String {
+        let problem = Problem::new(span, "no such word").label("here").help("use another");
+        Diagnostics::new("a.toml", source, vec![problem]).to_string()
+    }
+
+    #[test]
+    fn the_caret_stands_under_the_word() {
+        insta::assert_snapshot!(shown("a = 1\nfamiy = 2\n", 6..11), @"");
+    }
+
+    #[test]
+    fn a_span_of_several_lines_is_shown_by_its_first() {
+        insta::assert_snapshot!(shown("a = [\n  1,\n]\n", 4..12), @"");
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let source = "name = \"äöü\" # ß\nx = \"ä\" y";
+        let place = source.find('y').unwrap();
+        let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(place..place + 1, "m")]);
+        assert_eq!((diagnostics.problems()[0].line, diagnostics.problems()[0].column), (2, 9));
+    }
+
+    #[test]
+    fn places_outside_the_text_or_inside_a_character_are_moved_to_the_nearest() {
+        for (source, span) in
+            [("", 0..0), ("", 5..9), ("ä", 1..2), ("a\n", 2..2), ("a\r\n", 2..3), ("\r\n", 1..2), ("a", 7..3)]
+        {
+            let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(span.clone(), "m")]);
+            assert!(diagnostics.to_string().contains("a.toml"), "{source:?} {span:?}");
+            assert!(diagnostics.render(true).contains("\u{1b}["), "{source:?} {span:?}");
+        }
+    }
+
+    #[test]
+    fn there_is_an_end_to_what_is_shown() {
+        let source = "x".repeat(200);
+        let problems =
+            (0..60).map(|place| Problem::new(place..place + 1, format!("problem {place}"))).collect();
+        let diagnostics = Diagnostics::new("a.toml", &source, problems);
+        assert_eq!((diagnostics.problems().len(), diagnostics.further()), (50, 10));
+        assert!(diagnostics.to_string().ends_with("and 10 more"));
+
+        let long = format!("x = \"{}\"", "y".repeat(1_000_000));
+        assert!(shown(&long, 0..1).len() < 200, "a very long line is not shown");
+    }
+
+    #[test]
+    fn a_file_name_and_a_message_cannot_drive_the_terminal() {
+        let problem = Problem::new(0..1, "m \u{1b}[31m").label("l \u{1b}[31m");
+        let text = Diagnostics::new("a\u{1b}[31m.toml", "x \u{1b}[31m", vec![problem]).to_string();
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
+}

@@ -1,0 +1,190 @@
+//! Durations as people write them: `700ms`, `2s`, `1m30s`, `1.5h`.
+
+use std::fmt;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// Units, largest first, with their length in nanoseconds.
+const UNITS: [(&str, u128); 6] = [
+    ("h", 3_600_000_000_000),
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+];
+
+/// Why a text is not a duration.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DurationError {
+    /// Nothing is written.
+    #[error("the duration is empty")]
+    Empty,
+    /// A number was expected.
+    #[error("a number is expected before `{0}`")]
+    NumberExpected(String),
+    /// A number has no unit.
+    #[error("`{0}` has no unit")]
+    UnitExpected(String),
+    /// A number has a unit that is not one.
+    #[error("`{0}` is not a unit of time")]
+    UnknownUnit(String),
+    /// It is longer than can be counted.
+    #[error("the duration is too long")]
+    TooLong,
+}
+
+/// Reads a duration: one or more numbers, each with a unit (`h`, `m`, `s`, `ms`, `us`, `ns`), added up.
+/// What is finer than a nanosecond is cut off.
+///
+/// # Errors
+/// [`DurationError`] says which part of the text is not a duration.
+pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Err(DurationError::Empty);
+    }
+    let mut total: u128 = 0;
+    while !rest.is_empty() {
+        let (number, after) = split(rest, |c| c.is_ascii_digit() || c == '.');
+        if number.is_empty() {
+            return Err(DurationError::NumberExpected(brief(rest)));
+        }
+        let (unit, after) = split(after, |c| !c.is_ascii_digit() && c != '.' && !c.is_whitespace());
+        if unit.is_empty() {
+            return Err(DurationError::UnitExpected(brief(number)));
+        }
+        let Some((_, length)) = UNITS.iter().find(|(name, _)| *name == unit) else {
+            return Err(DurationError::UnknownUnit(brief(unit)));
+        };
+        let part = nanoseconds(number, *length)?;
+        total = total.checked_add(part).ok_or(DurationError::TooLong)?;
+        rest = after.trim_start();
+    }
+    let seconds = u64::try_from(total / 1_000_000_000).map_err(|_| DurationError::TooLong)?;
+    let rest = u32::try_from(total % 1_000_000_000).map_err(|_| DurationError::TooLong)?;
+    Ok(Duration::new(seconds, rest))
+}
+
+/// Writes a duration so that [`parse_duration`] reads the same one back: `1m30s`, `700ms`, `0s`.
+pub fn format_duration(duration: Duration) -> String {
+    let mut rest = duration.as_nanos();
+    if rest == 0 {
+        return "0s".to_owned();
+    }
+    let mut text = String::new();
+    for (unit, length) in UNITS {
+        let count = rest / length;
+        if count > 0 {
+            text.push_str(&format!("{count}{unit}"));
+            rest %= length;
+        }
+    }
+    text
+}
+
+/// `serde(with = …)`: a duration as its text.
+pub(crate) mod text {
+    use super::{Duration, Visitor, format_duration};
+    use serde::{Deserializer, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format_duration(*duration))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        deserializer.deserialize_str(Visitor)
+    }
+}
+
+struct Visitor;
+
+impl serde::de::Visitor<'_> for Visitor {
+    type Value = Duration;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a duration such as \"700ms\"")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Duration, E> {
+        parse_duration(text).map_err(E::custom)
+    }
+}
+
+/// The longest head of `text` whose characters all satisfy `belongs`, and what follows it.
+fn split(text: &str, belongs: impl Fn(char) -> bool) -> (&str, &str) {
+    let end = text.find(|c| !belongs(c)).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// A decimal number of units, in nanoseconds.
+fn nanoseconds(number: &str, unit: u128) -> Result<u128, DurationError> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let malformed = || DurationError::NumberExpected(brief(number));
+    if whole.is_empty() || fraction.is_empty() || fraction.contains('.') {
+        return Err(malformed());
+    }
+    let whole: u128 = whole.parse().map_err(|_| DurationError::TooLong)?;
+    let mut total = whole.checked_mul(unit).ok_or(DurationError::TooLong)?;
+    let mut place = unit;
+    for digit in fraction.bytes() {
+        place /= 10;
+        total = total.checked_add(place * u128::from(digit - b'0')).ok_or(DurationError::TooLong)?;
+    }
+    Ok(total)
+}
+
+/// A piece of somebody's text that is safe and short enough to quote.
+fn brief(text: &str) -> String {
+    crate::suggest::quoted(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn people_write_durations_in_many_ways() {
+        for (text, milliseconds) in [
+            ("700ms", 700),
+            ("2s", 2_000),
+            ("1m30s", 90_000),
+            ("1m 30s", 90_000),
+            ("1.5h", 5_400_000),
+            ("0.25s", 250),
+            ("0s", 0),
+            (" 10s ", 10_000),
+        ] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        assert_eq!(parse_duration("1500us"), Ok(Duration::from_micros(1_500)));
+    }
+
+    #[test]
+    fn what_is_not_a_duration_is_named() {
+        assert_eq!(parse_duration(""), Err(DurationError::Empty));
+        assert_eq!(parse_duration("10"), Err(DurationError::UnitExpected("10".into())));
+        assert_eq!(parse_duration("10 s"), Err(DurationError::UnitExpected("10".into())));
+        assert_eq!(parse_duration("10sec"), Err(DurationError::UnknownUnit("sec".into())));
+        assert_eq!(parse_duration("-1s"), Err(DurationError::NumberExpected("-1s".into())));
+        assert_eq!(parse_duration("1.s"), Err(DurationError::NumberExpected("1.".into())));
+        assert_eq!(parse_duration("1.2.3s"), Err(DurationError::NumberExpected("1.2.3".into())));
+        assert_eq!(parse_duration("99999999999999999999h"), Err(DurationError::TooLong));
+        assert_eq!(parse_duration(&"9".repeat(60)), Err(DurationError::UnitExpected("9".repeat(40) + "…")));
+    }
+
+    proptest! {
+        #[test]
+        fn writing_then_reading_loses_nothing(nanoseconds in any::<u64>()) {
+            let duration = Duration::from_nanos(nanoseconds);
+            prop_assert_eq!(parse_duration(&format_duration(duration)), Ok(duration));
+        }
+
+        #[test]
+        fn reading_never_panics(text in "\\PC{0,40}|[0-9.hmsun ]{0,40}") {
+            let _ = parse_duration(&text);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What a study varies, and the values it takes.
+
+use crate::condition::Offloads;
+use crate::family::Family;
+use crate::feature;
+use crate::side::Side;
+use crate::word::Word;
+
+/// A factor with its levels, as the file has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Factor {
+    name: String,
+    subject: Subject,
+    levels: Vec<Level>,
+}
+
+impl Factor {
+    pub(crate) fn new(name: String, subject: Subject, levels: Vec<Level>) -> Self {
+        Self { name, subject, levels }
+    }
+
+    /// Its name as the file has it: `family`, `tso`, `receiver.gro`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its levels as the file has them.
+    pub fn levels(&self) -> impl ExactSizeIterator<Item = String> {
+        self.levels.iter().map(Level::text)
+    }
+
+    /// Whether it has more than one level.
+    pub fn varies(&self) -> bool {
+        self.levels.len() > 1
+    }
+
+    pub(crate) fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    pub(crate) fn level(&self, index: usize) -> &Level {
+        &self.levels[index]
+    }
+}
+
+/// What a factor is about. Two names for the same thing (`gso`, `tx-generic-segmentation`) are equal here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Subject {
+    Workload,
+    Family,
+    Checksum,
+    Mtu,
+    Message,
+    Flows,
+    SocketBuffer,
+    /// All offloads, of one side or of both.
+    Offloads(Option<Side>),
+    /// Some features by their kernel names, of one side or of both.
+    Feature(Option<Side>, Vec<&'static str>),
+}
+
+impl Subject {
+    /// The factors that are about the testbed or the traffic as a whole and so have no sides.
+    pub(crate) const WHOLE: &'static [(&'static str, Self)] = &[
+        ("family", Self::Family),
+        ("checksum", Self::Checksum),
+        ("mtu", Self::Mtu),
+        ("message", Self::Message),
+        ("flows", Self::Flows),
+        ("socket_buffer", Self::SocketBuffer),
+    ];
+
+    /// The subject that a factor's name means, after the side (if any) is taken off it.
+    pub(crate) fn named(side: Option<Side>, name: &str) -> Option<Self> {
+        if name == "offloads" {
+            return Some(Self::Offloads(side));
+        }
+        if let Some(features) = feature::expand(name) {
+            return Some(Self::Feature(side, features));
+        }
+        let whole = Self::WHOLE.iter().find(|(known, _)| *known == name);
+        whole.filter(|_| side.is_none()).map(|(_, subject)| subject.clone())
+    }
+
+    /// Every name that a factor can have, but for the sides.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        let whole = Self::WHOLE.iter().map(|(name, _)| *name);
+        whole.chain(["offloads"]).chain(feature::names())
+    }
+
+    /// The side it is confined to.
+    pub(crate) fn side(&self) -> Option<Side> {
+        match self {
+            Self::Offloads(side) | Self::Feature(side, _) => *side,
+            _ => None,
+        }
+    }
+
+    /// The same subject, of one side or of both.
+    pub(crate) fn on(&self, side: Option<Side>) -> Self {
+        match self {
+            Self::Offloads(_) => Self::Offloads(side),
+            Self::Feature(_, features) => Self::Feature(side, features.clone()),
+            whole => whole.clone(),
+        }
+    }
+}
+
+/// A value that a factor takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// The index of a workload, and its name.
+    Workload(usize, String),
+    Family(Family),
+    Offloads(Offloads),
+    /// On or off: a feature, or the checksum.
+    Switch(bool),
+    /// A number, or `None` for what the system does by default.
+    Number(Option<u32>),
+}
+
+impl Level {
+    /// What the file writes for it.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Workload(_, name) => name.clone(),
+            Self::Family(family) => family.word().to_owned(),
+            Self::Offloads(offloads) => offloads.word().to_owned(),
+            Self::Switch(true) => "on".to_owned(),
+            Self::Switch(false) => "off".to_owned(),
+            Self::Number(Some(number)) => number.to_string(),
+            Self::Number(None) => "default".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_names_of_one_feature_are_one_subject() {
+        let named = |name| Subject::named(None, name).unwrap();
+        assert_eq!(named("gso"), named("tx-generic-segmentation"));
+        assert_eq!(named("tso"), named("tcp-segmentation-offload"));
+        assert_ne!(named("tso"), named("tx-tcp-segmentation"));
+        assert_ne!(named("tso"), named("tso").on(Some(Side::Receiver)));
+    }
+
+    #[test]
+    fn only_features_and_offloads_have_sides() {
+        let side = Some(Side::Transmitter);
+        assert!(Subject::named(side, "offloads").is_some());
+        assert!(Subject::named(side, "tso").is_some());
+        for (name, subject) in Subject::WHOLE {
+            assert_eq!(Subject::named(None, name).as_ref(), Some(subject));
+            assert_eq!(Subject::named(side, name), None, "{name}");
+        }
+        assert_eq!(Subject::named(None, "workload"), None, "workloads become a factor by being several");
+    }
+}

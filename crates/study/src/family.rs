@@ -1,0 +1,42 @@
+//! The version of the Internet Protocol.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::word::{Word, display_as_word};
+
+/// The version of the Internet Protocol that carries the traffic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// IPv4.
+    Ipv4,
+    /// IPv6.
+    Ipv6,
+}
+
+impl Family {
+    /// The digit that names in file names end with: `udp4`, `tcp6`.
+    pub(crate) fn digit(self) -> char {
+        match self {
+            Self::Ipv4 => '4',
+            Self::Ipv6 => '6',
+        }
+    }
+
+    /// The most payload, in bytes, that one UDP datagram can carry over this version: the 16 bits of UDP's length
+    /// (RFC 768) less its header of 8, and for IPv4 less 20 for the IP header, which its total length includes
+    /// (RFC 791) and the payload length of IPv6 does not (RFC 8200, section 3).
+    pub(crate) fn most_udp_payload(self) -> u32 {
+        match self {
+            Self::Ipv4 => 65_535 - 20 - 8,
+            Self::Ipv6 => 65_535 - 8,
+        }
+    }
+}
+
+impl Word for Family {
+    const WHAT: &'static str = "a family";
+    const WORDS: &'static [(&'static str, Self)] = &[("ipv4", Self::Ipv4), ("ipv6", Self::Ipv6)];
+}
+display_as_word!(Family);

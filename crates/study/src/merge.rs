@@ -1,0 +1,76 @@
+//! Conditions that read back as the same effective state are one condition.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::comparison::Comparison;
+use crate::condition::Condition;
+use crate::plan::{Dropped, Plan};
+
+impl Plan {
+    /// Makes conditions with the same effective state one: the first stays, the others move to `merged`, the
+    /// conditions are numbered anew and the comparisons follow.
+    ///
+    /// `fingerprints[i]` is what the testbed's state reads back as under `conditions[i]`. Only conditions with the
+    /// same traffic (workload, family, checksums of the sockets) are merged, so that a fingerprint need not hold
+    /// what is no state of the testbed. A condition without a fingerprint stays as it is.
+    pub fn merge(self, fingerprints: &[String]) -> Plan {
+        let representatives = representatives(&self.conditions, fingerprints);
+        let mut merged = self.merged;
+        let mut numbers = HashMap::new();
+        let mut conditions: Vec<Condition> = Vec::new();
+        let labels: Vec<String> = self.conditions.iter().map(|condition| condition.label.clone()).collect();
+        for (old, condition) in self.conditions.into_iter().enumerate() {
+            let first = representatives[old];
+            if first == old {
+                numbers.insert(old, conditions.len());
+                conditions.push(Condition { index: conditions.len(), ..condition });
+            } else {
+                let why = format!("reads back as the same state as `{}`", labels[first]);
+                merged.push(Dropped { label: condition.label, why });
+            }
+        }
+        let renumber = |old: usize| representatives.get(old).and_then(|first| numbers.get(first)).copied();
+        let comparisons =
+            self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
+        Plan { conditions, excluded: self.excluded, merged, comparisons }
+    }
+}
+
+/// For each condition, the first one with its state and its traffic.
+fn representatives(conditions: &[Condition], fingerprints: &[String]) -> Vec<usize> {
+    let mut by_state: HashMap<&str, Vec<usize>> = HashMap::new();
+    (0..conditions.len())
+        .map(|index| {
+            let Some(fingerprint) = fingerprints.get(index) else { return index };
+            match by_state.entry(fingerprint) {
+                Entry::Vacant(entry) => {
+                    entry.insert(vec![index]);
+                    index
+                }
+                Entry::Occupied(mut entry) => {
+                    let twin = |first: &usize| same_traffic(&conditions[*first], &conditions[index]);
+                    if let Some(first) = entry.get().iter().copied().find(twin) {
+                        return first;
+                    }
+                    entry.get_mut().push(index);
+                    index
+                }
+            }
+        })
+        .collect()
+}
+
+fn same_traffic(one: &Condition, other: &Condition) -> bool {
+    (&one.workload, one.family, one.checksum) == (&other.workload, other.family, other.checksum)
+}
+
+/// A comparison under new numbers; `None` if nothing is left to compare.
+fn follow(comparison: Comparison, renumber: impl Fn(usize) -> Option<usize>) -> Option<Comparison> {
+    let baseline = renumber(comparison.baseline)?;
+    let mut conditions: Vec<usize> = comparison.conditions.into_iter().filter_map(renumber).collect();
+    conditions.sort_unstable();
+    conditions.dedup();
+    conditions.retain(|index| *index != baseline);
+    (!conditions.is_empty()).then_some(Comparison { baseline, conditions, ..comparison })
+}

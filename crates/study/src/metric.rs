@@ -1,0 +1,195 @@
+//! The vocabulary of metrics: every key under which a run's results are kept, with unit and meaning.
+
+use serde::Serialize;
+
+use crate::side::Side;
+use crate::suggest;
+use crate::workload::WorkloadKind;
+
+/// One thing that a run measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Metric {
+    /// The name in files, tables and the store: `throughput`, `transmitter.cpu`.
+    pub key: &'static str,
+    /// The unit, empty for a plain number.
+    pub unit: &'static str,
+    /// Which way is better.
+    pub better: Better,
+    /// What it says, as a fragment of a sentence.
+    pub meaning: &'static str,
+    /// The traffic whose runs yield it.
+    #[serde(skip)]
+    pub(crate) source: Source,
+}
+
+impl Metric {
+    /// The side it is counted on, if it belongs to one.
+    pub fn side(&self) -> Option<Side> {
+        Side::BOTH
+            .into_iter()
+            .find(|side| self.key.strip_prefix(&side.to_string()).is_some_and(|rest| rest.starts_with('.')))
+    }
+}
+
+/// Which direction of a metric is an improvement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// It is evidence of what happened, and neither good nor bad.
+    Neither,
+}
+
+/// The kinds of traffic that yield a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// All of them.
+    Every,
+    /// Bulk streams.
+    Streams,
+    /// Request and response.
+    Rr,
+    /// Whatever runs over TCP.
+    Tcp,
+    /// Whatever runs over UDP.
+    Udp,
+    /// Bulk UDP only.
+    UdpStream,
+}
+
+impl Source {
+    /// Whether traffic of this kind is among them.
+    pub(crate) fn covers(self, kind: WorkloadKind) -> bool {
+        match self {
+            Self::Every => true,
+            Self::Streams => kind.is_stream(),
+            Self::Rr => kind.is_rr(),
+            Self::Tcp => kind.is_tcp(),
+            Self::Udp => kind.is_udp(),
+            Self::UdpStream => kind == WorkloadKind::UdpStream,
+        }
+    }
+}
+
+/// Writes the list once for the run as a whole and once for each side.
+macro_rules! metrics {
+    (
+        run { $($key:literal, $unit:literal, $better:ident, $source:ident, $meaning:literal;)* }
+        side { $($side_key:literal, $side_unit:literal, $side_better:ident, $side_source:ident, $side_meaning:literal;)* }
+    ) => {
+        /// Every metric, in the order in which tables show them.
+        pub const METRICS: &[Metric] = &[
+            $(Metric {
+                key: $key, unit: $unit, better: Better::$better, meaning: $meaning, source: Source::$source,
+            },)*
+            $(Metric {
+                key: concat!("transmitter.", $side_key), unit: $side_unit, better: Better::$side_better,
+                meaning: concat!($side_meaning, ", at the transmitter"), source: Source::$side_source,
+            },)*
+            $(Metric {
+                key: concat!("receiver.", $side_key), unit: $side_unit, better: Better::$side_better,
+                meaning: concat!($side_meaning, ", at the receiver"), source: Source::$side_source,
+            },)*
+        ];
+    };
+}
+
+metrics! {
+    run {
+        "throughput", "10^6 bits/s", Higher, Streams, "payload that reached the receiving application in the window";
+        "packets", "1/s", Higher, UdpStream, "datagrams that reached the receiving application in the window";
+        "transactions", "1/s", Higher, Rr, "requests answered in the window";
+        "latency_mean", "ns", Lower, Rr, "mean time from request to response";
+        "latency_p50", "ns", Lower, Rr, "time from request to response that half of the transactions stay within";
+        "latency_p90", "ns", Lower, Rr, "time from request to response that 90 % of the transactions stay within";
+        "latency_p99", "ns", Lower, Rr, "time from request to response that 99 % of the transactions stay within";
+        "latency_p99_9", "ns", Lower, Rr, "time from request to response that 99.9 % of the transactions stay within";
+        "latency_max", "ns", Lower, Rr, "longest time from request to response";
+        "loss", "%", Lower, Udp, "messages sent that never reached the receiving application";
+        "offered", "1", Neither, Udp, "messages the application tried to send in the whole run";
+        "sent", "1", Neither, Udp, "messages the kernel took from the application in the whole run";
+        "received", "1", Neither, Udp, "messages the receiving application got in the whole run";
+        "lost", "1", Lower, Udp, "messages sent but not received in the whole run";
+        "lost_queue", "1", Lower, Udp, "messages lost in the sender's queue";
+        "lost_device", "1", Lower, Udp, "messages lost in a device or on the wire between";
+        "lost_socket", "1", Lower, Udp, "messages lost because the receiving socket was full";
+        "lost_unaccounted", "1", Lower, Udp, "messages lost at a place no counter of the kernel tells";
+    }
+    side {
+        "cpu", "%", Lower, Every, "CPU in use, of all CPUs of the host";
+        "cpu_user", "%", Lower, Every, "CPU in applications";
+        "cpu_system", "%", Lower, Every, "CPU in system calls and kernel threads";
+        "cpu_irq", "%", Lower, Every, "CPU in hardware interrupts";
+        "cpu_softirq", "%", Lower, Every, "CPU in soft interrupts, where packets are received";
+        "cpu_steal", "%", Lower, Every, "CPU that the hypervisor gave to others";
+        "cpu_idle", "%", Higher, Every, "CPU left over";
+        "service_demand_byte", "ns", Lower, Streams, "CPU time per byte received";
+        "service_demand_packet", "ns", Lower, UdpStream, "CPU time per datagram received";
+        "service_demand_transaction", "ns", Lower, Rr, "CPU time per transaction";
+        "wire_packets", "1", Neither, Every, "packets across the interface in the window, as the interface counts them";
+        "bytes_per_wire_packet", "bytes", Neither, Every, "mean size of what the interface counts as a packet";
+        "segments", "1", Neither, Every, "segments or datagrams across the interface in the window, after segmentation";
+        "segments_per_wire_packet", "1", Neither, Every, "segments carried by one packet: above 1, offloads acted";
+        "retransmits", "1", Lower, Tcp, "TCP segments sent again in the window";
+        "drops", "1", Lower, Every, "packets the kernel's counters say were dropped in the window";
+        "context_switches", "1", Lower, Every, "context switches of the traffic's threads in the window";
+    }
+}
+
+/// The metric of a key. A bare key of a side (`cpu`) means the transmitter's.
+pub fn find(key: &str) -> Option<&'static Metric> {
+    let exact = METRICS.iter().find(|metric| metric.key == key);
+    exact.or_else(|| METRICS.iter().find(|metric| metric.key.strip_prefix("transmitter.") == Some(key)))
+}
+
+/// The key nearest to a word that is none.
+pub fn nearest(word: &str) -> Option<&'static str> {
+    let bare = METRICS.iter().filter_map(|metric| metric.key.strip_prefix("transmitter."));
+    suggest::nearest(word, METRICS.iter().map(|metric| metric.key).chain(bare))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn keys_are_unique_and_found() {
+        let mut seen = HashSet::new();
+        for metric in METRICS {
+            assert!(seen.insert(metric.key), "{}", metric.key);
+            assert_eq!(find(metric.key).unwrap().key, metric.key);
+        }
+        assert_eq!(METRICS.len(), 18 + 2 * 17);
+        assert_eq!(find("speed"), None);
+    }
+
+    #[test]
+    fn a_bare_side_metric_is_the_transmitters() {
+        assert_eq!(find("cpu").unwrap().key, "transmitter.cpu");
+        assert_eq!(find("service_demand_byte").unwrap().side(), Some(Side::Transmitter));
+        assert_eq!(find("receiver.drops").unwrap().side(), Some(Side::Receiver));
+        assert_eq!(find("throughput").unwrap().side(), None);
+    }
+
+    #[test]
+    fn streams_have_no_transactions_and_rr_no_throughput() {
+        let transactions = find("transactions").unwrap();
+        assert!(!WorkloadKind::TcpStream.produces(transactions));
+        assert!(WorkloadKind::UdpRr.produces(transactions));
+        assert!(!WorkloadKind::TcpRr.produces(find("throughput").unwrap()));
+        assert!(!WorkloadKind::UdpStream.produces(find("retransmits").unwrap()));
+        assert!(WorkloadKind::UdpStream.produces(find("loss").unwrap()));
+    }
+
+    #[test]
+    fn a_misspelt_key_is_understood() {
+        assert_eq!(nearest("troughput"), Some("throughput"));
+        assert_eq!(nearest("service_demand_bytes"), Some("service_demand_byte"));
+        assert_eq!(nearest("transmiter.cpu"), Some("transmitter.cpu"));
+    }
+}

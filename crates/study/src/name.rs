@@ -1,0 +1,85 @@
+//! The names of conditions: labels for people, slugs for files.
+
+use std::collections::HashSet;
+
+use crate::condition::{Condition, Offloads};
+use crate::factor::{Factor, Level, Subject};
+use crate::grid::Cell;
+use crate::word::Word;
+
+/// The label: the levels of what varies, in file order. Families and workloads need no factor's name to be
+/// understood. Where nothing varies, the workload and the family.
+pub(crate) fn label(factors: &[Factor], cell: &Cell, condition: &Condition) -> String {
+    let parts: Vec<String> = factors
+        .iter()
+        .zip(cell)
+        .filter(|(factor, _)| factor.varies())
+        .map(|(factor, &level)| match factor.level(level) {
+            level @ (Level::Family(_) | Level::Workload(..)) => level.text(),
+            level => format!("{}={}", factor.name(), level.text()),
+        })
+        .collect();
+    if parts.is_empty() {
+        format!("{} {}", condition.workload.name, condition.family)
+    } else {
+        parts.join(" ")
+    }
+}
+
+/// The slug, in the manner of the reference study R1 (`udp4_default_nocksum`): traffic and family, then offloads,
+/// then `nocksum`, then whatever else varies.
+pub(crate) fn slug(factors: &[Factor], cell: &Cell, condition: &Condition) -> String {
+    let kind = condition.workload.kind;
+    let mut parts = vec![format!("{}{}", kind.slug(), condition.family.digit())];
+    let levels = || factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level)));
+    if levels().any(|(factor, _)| *factor.subject() == Subject::Workload)
+        && condition.workload.name != kind.word()
+    {
+        parts.push(condition.workload.name.to_lowercase());
+    }
+    for (factor, level) in levels() {
+        if let (Subject::Offloads(None), Level::Offloads(offloads)) = (factor.subject(), level) {
+            parts.push(offloads_slug(*offloads).to_owned());
+        }
+    }
+    if !condition.checksum {
+        parts.push("nocksum".to_owned());
+    }
+    parts.extend(
+        levels().filter(|(factor, _)| factor.varies()).filter_map(|(factor, level)| other(factor, level)),
+    );
+    parts.join("_")
+}
+
+/// Makes slugs unique, in order, by numbering those that are taken.
+pub(crate) fn make_unique(conditions: &mut [Condition]) {
+    let mut taken = HashSet::new();
+    for condition in conditions {
+        let wanted = condition.slug.clone();
+        let numbered = (2_u32..).map(|number| format!("{wanted}-{number}"));
+        let free = std::iter::once(wanted.clone()).chain(numbered).find(|slug| !taken.contains(slug));
+        condition.slug = free.unwrap_or(wanted);
+        taken.insert(condition.slug.clone());
+    }
+}
+
+/// What R1 calls the state of the offloads.
+fn offloads_slug(offloads: Offloads) -> &'static str {
+    match offloads {
+        Offloads::Default => "default",
+        Offloads::None => "nooffload",
+    }
+}
+
+/// The part of a factor that has no place of its own at the front.
+fn other(factor: &Factor, level: &Level) -> Option<String> {
+    let side = factor.subject().side();
+    let side = side.map_or(String::new(), |side| format!("{}-", side.short()));
+    let name = factor.name().rsplit('.').next().unwrap_or_default();
+    match (factor.subject(), level) {
+        (Subject::Workload | Subject::Family | Subject::Checksum | Subject::Offloads(None), _) => None,
+        (_, Level::Offloads(offloads)) => Some(format!("{side}{}", offloads_slug(*offloads))),
+        (_, Level::Switch(_)) => Some(format!("{side}{name}-{}", level.text())),
+        (_, level) => Some(format!("{}{}", name.replace('_', "-"), level.text())),
+    }
+}

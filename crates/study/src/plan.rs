@@ -1,0 +1,99 @@
+//! What a study comes down to: the conditions to measure, those left out and why, and what is compared.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::comparison::Comparison;
+use crate::condition::Condition;
+use crate::grid::{self, Cell};
+use crate::name;
+use crate::protocol::Protocol;
+use crate::rule;
+use crate::study::Study;
+
+/// What a run takes beside its ramp and its window: setting features and reading them back, connecting, draining.
+/// An allowance for [`expected_duration`], not a promise.
+const RUN_ALLOWANCE: Duration = Duration::from_millis(75);
+
+/// What a boot of local hosts takes: building the testbed, starting agents, taking the fingerprint, tearing down.
+const BOOT_ALLOWANCE: Duration = Duration::from_millis(250);
+
+/// The conditions of a study in their order: factors in file order, the last varies fastest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What is measured. `conditions[i].index` is `i`.
+    pub conditions: Vec<Condition>,
+    /// What the file or a rule leaves out.
+    pub excluded: Vec<Dropped>,
+    /// What turned out to be the same as a condition that stays; see [`Plan::merge`].
+    pub merged: Vec<Dropped>,
+    /// What is compared with what.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// A combination of levels that is not measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// Its label.
+    pub label: String,
+    /// The reason, as a fragment of a sentence.
+    pub why: String,
+}
+
+/// A plan whose conditions still know the levels they come from.
+pub(crate) struct Draft {
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) excluded: Vec<Dropped>,
+}
+
+impl Draft {
+    /// Resolves every combination of the study, and leaves out what the file or a rule excludes.
+    pub(crate) fn of(study: &Study) -> Self {
+        let factors = study.factors();
+        let mut draft = Self { conditions: Vec::new(), cells: Vec::new(), excluded: Vec::new() };
+        for cell in grid::cells(factors) {
+            let mut condition = Condition::resolve(factors, &cell, study.workloads());
+            let exclusion = study.exclusions.iter().find(|exclusion| exclusion.selection.chooses(&cell));
+            // The file's own reason comes first: whoever writes down what a rule would exclude anyway is heard.
+            match exclusion.map(|exclusion| exclusion.why()).or_else(|| rule::forbids(&condition)) {
+                Some(why) => draft.excluded.push(Dropped { label: condition.label, why }),
+                None => {
+                    condition.index = draft.conditions.len();
+                    condition.slug = name::slug(factors, &cell, &condition);
+                    draft.conditions.push(condition);
+                    draft.cells.push(cell);
+                }
+            }
+        }
+        name::make_unique(&mut draft.conditions);
+        draft
+    }
+
+    /// The conditions with the levels they come from.
+    pub(crate) fn planned(&self) -> Vec<(Cell, &Condition)> {
+        self.cells.iter().cloned().zip(&self.conditions).collect()
+    }
+
+    /// The plan, with the study's comparisons.
+    pub(crate) fn finish(self, study: &Study) -> Plan {
+        let planned = self.planned();
+        // What cannot be resolved was reported when the file was read; only the default comparison of a study with
+        // a single condition comes here without one.
+        let comparisons =
+            study.requests.iter().filter_map(|request| request.resolve(&planned).ok()).flatten().collect();
+        Plan { conditions: self.conditions, excluded: self.excluded, merged: Vec::new(), comparisons }
+    }
+}
+
+/// How long a plan is expected to take: every run's ramp and window, and an allowance for each run and each boot.
+pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
+    let times = |duration: Duration, count: u32| duration.checked_mul(count).unwrap_or(Duration::MAX);
+    let runs = protocol.warmup.saturating_add(protocol.runs);
+    let block = plan.conditions.iter().fold(Duration::ZERO, |sum, condition| {
+        let workload = &condition.workload;
+        sum.saturating_add(workload.ramp).saturating_add(workload.duration).saturating_add(RUN_ALLOWANCE)
+    });
+    times(times(block, runs).saturating_add(BOOT_ALLOWANCE), protocol.boots)
+}

@@ -1,0 +1,151 @@
+//! What is wrong with a file although each of its parts is right.
+
+use std::ops::Range;
+
+use crate::diagnostic::Problem;
+use crate::factor::{Level, Subject};
+use crate::family::Family;
+use crate::grid;
+use crate::plan::Draft;
+use crate::read::table::Problems;
+use crate::read::{comparison, factor, limit, workload};
+use crate::study::Study;
+use crate::workload::Workload;
+
+/// Reports messages that no datagram of a family in the study can carry.
+pub(crate) fn datagrams(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
+    let family = factors.iter().find(|read| *read.factor.subject() == Subject::Family);
+    let ipv4 = family.is_none_or(|read| read.factor.levels().any(|level| level == "ipv4"));
+    let family = if ipv4 { Family::Ipv4 } else { Family::Ipv6 };
+    let most = family.most_udp_payload();
+    let mut check = |name: &str, bytes: u32, place: Range<usize>| {
+        if bytes > most {
+            let (version, kind) = (if ipv4 { "IPv4" } else { "IPv6" }, "a UDP datagram");
+            let message =
+                format!("`{name}` is {bytes} bytes, and {kind} over {version} carries at most {most}");
+            problems.push(Problem::new(place, message));
+        }
+    };
+    let mut any_udp = false;
+    for read in workloads.iter().filter(|read| read.workload.kind.is_udp()) {
+        any_udp = true;
+        check("message", read.workload.message, read.place_of("message"));
+        check("response", read.workload.response, read.place_of("response"));
+    }
+    for read in factors.iter().filter(|read| any_udp && *read.factor.subject() == Subject::Message) {
+        for (index, place) in read.levels.iter().enumerate() {
+            if let Level::Number(Some(bytes)) = read.factor.level(index) {
+                check("message", *bytes, place.clone());
+            }
+        }
+    }
+}
+
+/// Reports what only shows when all levels are combined.
+pub(crate) fn plan(
+    study: &Study,
+    workloads: &[workload::Read],
+    exclusions: &[Range<usize>],
+    comparisons: &[comparison::Read],
+    problems: &mut Problems,
+) {
+    let size = grid::size(study.factors());
+    if size.is_none_or(|size| size > limit::CONDITIONS) {
+        let size = size
+            .map_or("more conditions than can be counted".to_owned(), |size| format!("{size} conditions"));
+        let message = format!("the factors combine to {size}, and {} is the most", limit::CONDITIONS);
+        problems
+            .push(Problem::new(place_of(study, "[factors]"), message).help("take fewer factors or levels"));
+        return;
+    }
+    exclusions_act(study, exclusions, problems);
+    let draft = Draft::of(study);
+    if draft.conditions.is_empty() {
+        let reasons: Vec<String> = draft
+            .excluded
+            .iter()
+            .take(3)
+            .map(|dropped| format!("{}: {}", dropped.label, dropped.why))
+            .collect();
+        let problem = Problem::new(place_of(study, "[factors]"), "no condition is left to measure")
+            .help(reasons.join("; "));
+        problems.push(problem);
+        return;
+    }
+    sizes(study, &draft, workloads, problems);
+    let planned = draft.planned();
+    for read in comparisons {
+        if let Err(why) = read.request.resolve(&planned) {
+            problems.push(comparison::explain(read, why));
+        }
+    }
+}
+
+/// Reports exclusions that exclude nothing that is still there.
+fn exclusions_act(study: &Study, places: &[Range<usize>], problems: &mut Problems) {
+    let mut left: Vec<grid::Cell> = grid::cells(study.factors()).collect();
+    for (exclusion, place) in study.exclusions.iter().zip(places) {
+        let before = left.len();
+        left.retain(|cell| !exclusion.selection.chooses(cell));
+        if left.len() == before {
+            let problem =
+                Problem::new(place.clone(), "this excludes nothing: those before it exclude it all")
+                    .help("remove it");
+            problems.push(problem);
+        }
+    }
+}
+
+/// Reports what the sizes of a plan multiply to.
+fn sizes(study: &Study, draft: &Draft, workloads: &[workload::Read], problems: &mut Problems) {
+    let protocol = study.protocol();
+    let runs = (u64::from(protocol.warmup) + u64::from(protocol.runs)) * u64::from(protocol.boots);
+    let runs = runs.saturating_mul(draft.conditions.len() as u64);
+    if runs > limit::RUNS {
+        let message = format!("the study has {runs} runs, and {} is the most", limit::RUNS);
+        problems.push(
+            Problem::new(place_of(study, "[protocol]"), message).help("take fewer boots, runs or conditions"),
+        );
+    }
+    for read in workloads {
+        let of_workload = draft.conditions.iter().map(|condition| &condition.workload);
+        let of_workload = || of_workload.clone().filter(|workload| workload.name == read.workload.name);
+        let heavy = of_workload().find(|workload| {
+            u64::from(workload.flows) * (u64::from(workload.message) + u64::from(workload.response))
+                > limit::MEMORY
+        });
+        if let Some(heavy) = heavy {
+            let message = format!(
+                "{} flows with messages of {} bytes take more than {} bytes of memory",
+                heavy.flows,
+                heavy.message,
+                limit::MEMORY
+            );
+            problems.push(
+                Problem::new(read.place_of("flows"), message).help("take fewer flows or smaller messages"),
+            );
+        }
+        let last = |workload: &&Workload| {
+            let ports = if workload.kind.is_udp() { workload.flows } else { 1 };
+            workload.port.is_some_and(|port| u32::from(port) + ports - 1 > u32::from(u16::MAX))
+        };
+        if let Some(high) = of_workload().find(last) {
+            let message = format!(
+                "{} flows over UDP need as many ports from this one on, and 65535 is the last",
+                high.flows
+            );
+            problems.push(
+                Problem::new(read.place_of("port"), message)
+                    .help("take a lower port, or leave it to the kernel"),
+            );
+        }
+    }
+}
+
+/// The line that begins a table, or the start of the file if it has none.
+fn place_of(study: &Study, header: &str) -> Range<usize> {
+    let found = study.source_text().lines().find(|line| line.trim_start().starts_with(header));
+    let start = found.map_or(0, |line| line.as_ptr() as usize - study.source_text().as_ptr() as usize);
+    let indent = found.map_or(0, |line| line.len() - line.trim_start().len());
+    start + indent..start + indent + found.map_or(0, |_| header.len())
+}

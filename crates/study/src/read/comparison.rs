@@ -1,0 +1,90 @@
+//! `[[comparison]]`.
+
+use std::ops::Range;
+
+use crate::comparison::{Request, Unresolved};
+use crate::diagnostic::Problem;
+use crate::metric::{self, METRICS, Metric};
+use crate::read::selection::{self, Scope};
+use crate::read::table::{Problems, Table};
+use crate::read::value::Value;
+use crate::suggest::{self, quoted};
+use crate::workload::WorkloadKind;
+
+/// The keys of `[[comparison]]`.
+pub(crate) const KEYS: &[&str] = &["baseline", "metric", "only"];
+
+/// A comparison with the places of what later checks may find wrong.
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) request: Request,
+    pub(crate) place: Range<usize>,
+    pub(crate) baseline: Option<Range<usize>>,
+}
+
+/// One table of `[[comparison]]`; `None` if anything in it is wrong.
+pub(crate) fn read(
+    mut table: Table<'_>,
+    scope: Scope<'_>,
+    kinds: &[WorkloadKind],
+    problems: &mut Problems,
+) -> Option<Read> {
+    let found = problems.len();
+    let place = table.span.clone();
+    let metric = table.take("metric").and_then(|entry| metric(Value::of(&entry), kinds, problems));
+    let baseline = table.take("baseline");
+    let baseline_place = baseline.as_ref().map(|entry| entry.span());
+    let baseline = baseline.and_then(|entry| selection::inline(&entry, scope, problems));
+    let only =
+        table.take("only").and_then(|entry| selection::inline(&entry, scope, problems)).unwrap_or_default();
+    table.finish(KEYS, problems);
+    let request = Request { metric, baseline, only };
+    (problems.len() == found).then_some(Read { request, place, baseline: baseline_place })
+}
+
+fn metric(value: Value<'_>, kinds: &[WorkloadKind], problems: &mut Problems) -> Option<&'static Metric> {
+    let key = value.text(problems)?;
+    let Some(metric) = metric::find(key) else {
+        let help = metric::nearest(key).map(|near| format!("did you mean `{near}`?"));
+        let help = help.unwrap_or_else(|| format!("this study's traffic yields {}", yields(kinds)));
+        problems.push(Problem::new(value.span(), format!("`{}` is no metric", quoted(key))).help(help));
+        return None;
+    };
+    if !kinds.is_empty() && !kinds.iter().any(|kind| kind.produces(metric)) {
+        let words: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+        let problem = Problem::new(value.span(), format!("{} yields no `{key}`", suggest::list(&words)))
+            .label(metric.meaning)
+            .help(format!("take one of {}", yields(kinds)));
+        problems.push(problem);
+        return None;
+    }
+    Some(metric)
+}
+
+/// The metrics of a run as a whole that the traffic yields, and a word on the others.
+fn yields(kinds: &[WorkloadKind]) -> String {
+    let keys: Vec<&str> = METRICS
+        .iter()
+        .filter(|metric| metric.side().is_none() && kinds.iter().any(|kind| kind.produces(metric)))
+        .map(|metric| metric.key)
+        .collect();
+    format!("{}, or one of a side, such as `transmitter.cpu`", suggest::list(&keys))
+}
+
+/// Says in words why a comparison cannot be made.
+pub(crate) fn explain(read: &Read, why: Unresolved) -> Problem {
+    let at_baseline = read.baseline.clone().unwrap_or(read.place.clone());
+    match why {
+        Unresolved::NoBaseline => Problem::new(at_baseline, "the baseline matches no condition")
+            .help("`netassay run --dry-run` lists the conditions, and those excluded with the reason"),
+        Unresolved::ManyBaselines(labels) => {
+            let shown: Vec<&String> = labels.iter().take(4).collect();
+            let more = if labels.len() > shown.len() { ", …" } else { "" };
+            let message =
+                format!("the baseline matches {} conditions: {}{more}", labels.len(), suggest::list(&shown));
+            Problem::new(at_baseline, message).help("name the level of every factor that varies")
+        }
+        Unresolved::NothingToCompare => Problem::new(read.place.clone(), "there is nothing to compare")
+            .label("apart from the baseline it has no condition"),
+    }
+}

@@ -1,0 +1,60 @@
+//! From the text of a file to a valid study, or to everything that is wrong with it.
+
+mod check;
+mod comparison;
+mod factor;
+mod protocol;
+mod selection;
+mod study;
+mod table;
+mod value;
+mod workload;
+
+pub(crate) use protocol::KEYS as PROTOCOL_KEYS;
+pub(crate) use study::{KEYS as STUDY_KEYS, study};
+pub(crate) use workload::KEYS as WORKLOAD_KEYS;
+
+/// The limits of what a file may ask for, shared with the schema.
+pub(crate) mod limit {
+    use std::ops::RangeInclusive;
+    use std::time::Duration;
+
+    /// Bytes of text.
+    pub(crate) const TEXT: usize = 1 << 20;
+    /// Combinations of levels.
+    pub(crate) const CONDITIONS: usize = 10_000;
+    /// Runs of all conditions in all boots.
+    pub(crate) const RUNS: u64 = 1_000_000;
+    /// Workloads, and comparisons.
+    pub(crate) const BLOCKS: usize = 32;
+    /// Tables of `[[exclude]]`.
+    pub(crate) const EXCLUSIONS: usize = 1_000;
+    /// Characters of a name.
+    pub(crate) const NAME: usize = 64;
+
+    /// Bytes per message or response. UDP carries less; see `Family::most_udp_payload`.
+    pub(crate) const MESSAGE: RangeInclusive<u64> = 1..=16_777_216;
+    /// Bytes of all messages and responses that all flows hold at once.
+    pub(crate) const MEMORY: u64 = 1 << 30;
+    /// Flows.
+    pub(crate) const FLOWS: RangeInclusive<u64> = 1..=1_024;
+    /// Bytes of a socket buffer: the kernel doubles what it is given and keeps it in an `int`; a quarter of that is far beyond use.
+    pub(crate) const SOCKET_BUFFER: RangeInclusive<u64> = 1_024..=536_870_912;
+    /// The port.
+    pub(crate) const PORT: RangeInclusive<u64> = 1..=65_535;
+    /// The MTU in bytes: the least that IPv4 allows (RFC 791) to the longest packet of either family.
+    pub(crate) const MTU: RangeInclusive<u64> = 68..=65_535;
+    /// Boots.
+    pub(crate) const BOOTS: RangeInclusive<u64> = 1..=1_000;
+    /// Warm-up runs.
+    pub(crate) const WARMUP: RangeInclusive<u64> = 0..=1_000;
+    /// Recorded runs.
+    pub(crate) const RECORDED: RangeInclusive<u64> = 1..=10_000;
+    /// The seed: what TOML's integers can hold.
+    pub(crate) const SEED: RangeInclusive<u64> = 0..=9_223_372_036_854_775_807;
+    /// The window: a tick of the kernel's CPU accounting, to a day.
+    pub(crate) const DURATION: RangeInclusive<Duration> =
+        Duration::from_millis(10)..=Duration::from_secs(86_400);
+    /// The ramp.
+    pub(crate) const RAMP: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(600);
+}

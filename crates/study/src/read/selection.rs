@@ -1,0 +1,150 @@
+//! `[[exclude]]`, `baseline` and `only`: conditions chosen by levels.
+
+use std::collections::HashSet;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::diagnostic::Problem;
+use crate::factor::{Factor, Subject};
+use crate::read::factor::{Named, flatten};
+use crate::read::table::{Entry, Problems, Table, entries, kind};
+use crate::read::value::Value;
+use crate::selection::{Exclusion, Selection};
+use crate::suggest::{self, quoted};
+
+/// The factors that a selection may name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scope<'f> {
+    pub(crate) factors: &'f [Factor],
+    /// Whether all factors of the file could be read. If not, a name that is not there is no news.
+    pub(crate) whole: bool,
+}
+
+/// One table of `[[exclude]]`.
+pub(crate) fn exclusion(
+    mut table: Table<'_>,
+    scope: Scope<'_>,
+    problems: &mut Problems,
+) -> Option<Exclusion> {
+    let reason = table.take("reason").and_then(|entry| Value::of(&entry).sentence(problems));
+    let place = table.span.clone();
+    let rest = table.rest();
+    if rest.is_empty() {
+        let problem = Problem::new(place, "this excludes every condition")
+            .help("name levels, such as `family = \"ipv6\"`, or remove it");
+        problems.push(problem);
+        return None;
+    }
+    let selection = select(rest, scope, problems)?;
+    Some(Exclusion { selection, reason })
+}
+
+/// The value of `baseline` or `only`.
+pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {
+    match entry.value.get_ref() {
+        DeValue::Table(table) => select(of_table(table), scope, problems),
+        other => {
+            let message = format!("`{}` must be a table of levels, not {}", quoted(entry.key), kind(other));
+            let help = format!("write it as `{} = {{ family = \"ipv4\" }}`", quoted(entry.key));
+            problems.push(Problem::new(entry.span(), message).help(help));
+            None
+        }
+    }
+}
+
+fn of_table<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
+    entries(table)
+}
+
+/// The selection that entries make; `None` if anything in it is wrong.
+fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {
+    let mut chosen = Vec::new();
+    let mut seen = HashSet::new();
+    let mut whole = true;
+    for named in flatten(rest, problems) {
+        let Some((index, factor)) = factor(&named, scope, problems) else {
+            whole = false;
+            continue;
+        };
+        if !seen.insert(index) {
+            let message = format!("the factor `{}` is named twice", factor.name());
+            problems.push(Problem::new(named.place, message));
+            whole = false;
+            continue;
+        }
+        match levels(&named, factor, scope, problems) {
+            Some(levels) => chosen.push((index, levels)),
+            None => whole = false,
+        }
+    }
+    whole.then_some(Selection(chosen))
+}
+
+/// The factor that a key names, by whatever of its names.
+fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> Option<(usize, &'f Factor)> {
+    let subject = match (named.side, named.name) {
+        (None, "workload") => Some(Subject::Workload),
+        (side, name) => Subject::named(side, name),
+    };
+    let factors = || scope.factors.iter().enumerate();
+    let found = subject.and_then(|subject| factors().find(|(_, factor)| *factor.subject() == subject));
+    if found.is_none() && scope.whole {
+        let full = named.full();
+        let message = format!("this study has no factor `{}`", quoted(&full));
+        let help = if scope.factors.is_empty() {
+            Some("add it to `[factors]`: the study has none yet".to_owned())
+        } else {
+            suggest::help(&full, scope.factors.iter().map(Factor::name))
+        };
+        problems.push(Problem::new(named.place.clone(), message).maybe_help(help));
+    }
+    found
+}
+
+/// The levels that a value names: one, or a list.
+fn levels(
+    named: &Named<'_>,
+    factor: &Factor,
+    scope: Scope<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<usize>> {
+    let known: Vec<String> = factor.levels().collect();
+    let mut one = |value: &Spanned<DeValue<'_>>| {
+        let text = text(value, named, problems)?;
+        let level = known.iter().position(|level| *level == text);
+        if level.is_none() && scope.whole {
+            let message = format!("`{}` has no level `{}`", factor.name(), quoted(&text));
+            let help = suggest::help(&text, known.iter().map(String::as_str));
+            problems.push(Problem::new(value.span(), message).maybe_help(help));
+        }
+        level
+    };
+    match named.value.get_ref() {
+        // Each is looked at, so that all that are wrong are reported.
+        DeValue::Array(array) => {
+            let levels: Vec<Option<usize>> = array.iter().map(one).collect();
+            let levels: Option<Vec<usize>> = levels.into_iter().collect();
+            if levels.as_ref().is_some_and(Vec::is_empty) {
+                let message = format!("no level of `{}` is named", factor.name());
+                problems.push(Problem::new(named.value.span(), message));
+                return None;
+            }
+            levels
+        }
+        _ => one(named.value).map(|level| vec![level]),
+    }
+}
+
+/// A level as the file writes it, in the spelling of [`Factor::levels`].
+fn text(value: &Spanned<DeValue<'_>>, named: &Named<'_>, problems: &mut Problems) -> Option<String> {
+    match value.get_ref() {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Boolean(on) => Some(if *on { "on" } else { "off" }.to_owned()),
+        DeValue::Integer(integer) => {
+            let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
+            Some(number.map_or_else(|| integer.to_string(), |number| number.to_string()))
+        }
+        _ => Value { name: named.name, value }.wrong_type("a level", problems),
+    }
+}

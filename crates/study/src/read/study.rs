@@ -1,0 +1,124 @@
+//! The whole file.
+
+use std::ops::Range;
+
+use toml::de::DeTable;
+
+use crate::comparison::Request;
+use crate::diagnostic::{Diagnostics, Problem};
+use crate::factor::{Factor, Level, Subject};
+use crate::read::selection::Scope;
+use crate::read::table::{Entry, Problems, Table};
+use crate::read::value::Value;
+use crate::read::{check, comparison, factor, limit, protocol, selection, workload};
+use crate::selection::Exclusion;
+use crate::study::Study;
+use crate::workload::WorkloadKind;
+
+/// The keys of a study file.
+pub(crate) const KEYS: &[&str] =
+    &["name", "question", "scenario", "workload", "factors", "exclude", "protocol", "comparison"];
+
+/// Reads a study file; see [`Study::parse`].
+pub(crate) fn study(file: &str, text: &str) -> Result<Study, Diagnostics> {
+    if text.len() > limit::TEXT {
+        let message = format!("the file has {} bytes, and {} is the most", text.len(), limit::TEXT);
+        return Err(Diagnostics::new(file, "", vec![Problem::new(0..0, message)]));
+    }
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        return Err(Diagnostics::new(file, text, errors.iter().map(syntax).collect()));
+    }
+    let mut problems = Problems::new();
+    let root = Table::new("the study", 0..0, table.get_ref());
+    match read(root, text, &mut problems) {
+        Some(study) if problems.is_empty() => Ok(study),
+        _ => Err(Diagnostics::new(file, text, problems)),
+    }
+}
+
+/// A mistake in TOML itself.
+fn syntax(error: &toml::de::Error) -> Problem {
+    Problem::new(error.span().unwrap_or(0..0), error.message()).label("here the file stops being TOML")
+}
+
+/// The study, if it can be had; `problems` tells whether it is valid.
+fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Study> {
+    let name = root.require("name", "`name = \"my-study\"`", problems);
+    let name = name.and_then(|entry| Value::of(&entry).identifier(problems));
+    let question = root.require("question", "`question = \"…\"`: what the study is to find out", problems);
+    let question = question.and_then(|entry| Value::of(&entry).sentence(problems));
+    let scenario = root.require("scenario", "`scenario = \"veth\"`", problems);
+    let scenario = scenario.and_then(|entry| Value::of(&entry).word(problems));
+
+    let written = root.require("workload", "a `[[workload]]` with `kind = \"tcp_stream\"`", problems);
+    let (mut workloads, workloads_whole) =
+        workload::read(all(written, "[[workload]]", limit::BLOCKS, problems), problems);
+    let factors = root.take("factors").and_then(|entry| Table::of("[factors]", &entry, problems));
+    let (factors, factors_whole) = factors.map_or((Vec::new(), true), |table| factor::read(table, problems));
+    factor::check(&factors, scenario, problems);
+    for key in ["message", "flows", "socket_buffer"] {
+        if factors.iter().any(|read| read.factor.name() == key) {
+            workloads.iter_mut().for_each(|read| workload::yield_to_factor(read, key, problems));
+        }
+    }
+    check::datagrams(&workloads, &factors, problems);
+
+    let combined = with_workloads(&workloads, &factors);
+    let scope = Scope { factors: &combined, whole: factors_whole && workloads_whole };
+    let (exclusions, places): (Vec<Exclusion>, Vec<Range<usize>>) =
+        all(root.take("exclude"), "[[exclude]]", limit::EXCLUSIONS, problems)
+            .into_iter()
+            .filter_map(|table| {
+                let place = table.span.clone();
+                Some((selection::exclusion(table, scope, problems)?, place))
+            })
+            .unzip();
+    let protocol = root.take("protocol").and_then(|entry| Table::of("[protocol]", &entry, problems));
+    let protocol = protocol.map(|table| protocol::read(table, problems)).unwrap_or_default();
+    let kinds: Vec<WorkloadKind> = workloads.iter().map(|read| read.workload.kind).collect();
+    let comparisons: Vec<comparison::Read> =
+        all(root.take("comparison"), "[[comparison]]", limit::BLOCKS, problems)
+            .into_iter()
+            .filter_map(|table| comparison::read(table, scope, &kinds, problems))
+            .collect();
+    root.finish(KEYS, problems);
+
+    let asked: Vec<Request> = comparisons.iter().map(|read| read.request.clone()).collect();
+    let study = Study {
+        name: name?,
+        question: question?,
+        scenario: scenario?,
+        workloads: workloads.iter().map(|read| read.workload.clone()).collect(),
+        factors: combined,
+        exclusions,
+        protocol,
+        requests: if asked.is_empty() { vec![Request::default()] } else { asked },
+        text: text.to_owned(),
+    };
+    // What only shows when everything is combined is worth looking at when all the parts are right.
+    if problems.is_empty() {
+        check::plan(&study, &workloads, &places, &comparisons, problems);
+    }
+    Some(study)
+}
+
+/// The tables of a key that may be there several times.
+fn all<'t>(
+    entry: Option<Entry<'t>>,
+    name: &'static str,
+    most: usize,
+    problems: &mut Problems,
+) -> Vec<Table<'t>> {
+    entry.map_or_else(Vec::new, |entry| Table::all(name, &entry, most, problems))
+}
+
+/// The factors, with several workloads as the first of them.
+fn with_workloads(workloads: &[workload::Read], factors: &[factor::Read]) -> Vec<Factor> {
+    let several = (workloads.len() > 1).then(|| {
+        let name = |read: &workload::Read| read.workload.name.clone();
+        let levels = workloads.iter().enumerate().map(|(index, read)| Level::Workload(index, name(read)));
+        Factor::new("workload".to_owned(), Subject::Workload, levels.collect())
+    });
+    several.into_iter().chain(factors.iter().map(|read| read.factor.clone())).collect()
+}

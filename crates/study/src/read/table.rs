@@ -1,0 +1,142 @@
+//! A table of the file, from which keys are taken until only unknown ones are left.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::diagnostic::Problem;
+use crate::suggest;
+
+/// The problems found so far.
+pub(crate) type Problems = Vec<Problem>;
+
+/// A key with its value.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry<'t> {
+    /// The key as written; of a dotted key, its last part.
+    pub(crate) key: &'t str,
+    pub(crate) key_span: Range<usize>,
+    pub(crate) value: &'t Spanned<DeValue<'t>>,
+}
+
+impl Entry<'_> {
+    /// The place of the value.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.value.span()
+    }
+}
+
+/// A table whose keys are being read.
+#[derive(Debug)]
+pub(crate) struct Table<'t> {
+    /// What messages call it: `[protocol]`.
+    pub(crate) name: &'static str,
+    /// Its place, for what is missing from it.
+    pub(crate) span: Range<usize>,
+    entries: Vec<Entry<'t>>,
+}
+
+impl<'t> Table<'t> {
+    pub(crate) fn new(name: &'static str, span: Range<usize>, table: &'t DeTable<'t>) -> Self {
+        Self { name, span, entries: entries(table) }
+    }
+
+    /// The value of an entry as a table; anything else is reported.
+    pub(crate) fn of(name: &'static str, entry: &Entry<'t>, problems: &mut Problems) -> Option<Self> {
+        match entry.value.get_ref() {
+            DeValue::Table(table) => Some(Self::new(name, entry.span(), table)),
+            other => {
+                let message =
+                    format!("`{}` must be a table, not {}", suggest::quoted(entry.key), kind(other));
+                problems.push(Problem::new(entry.span(), message).help(format!("write it as `{name}`")));
+                None
+            }
+        }
+    }
+
+    /// The tables of an entry that may be there several times (`[[workload]]`).
+    pub(crate) fn all(
+        name: &'static str,
+        entry: &Entry<'t>,
+        most: usize,
+        problems: &mut Problems,
+    ) -> Vec<Self> {
+        let wrong = |span, other: &DeValue<'_>| {
+            let message = format!(
+                "`{}` must be written as `{name}`, not as {}",
+                suggest::quoted(entry.key),
+                kind(other)
+            );
+            Problem::new(span, message).help(format!("begin each one with a line `{name}`"))
+        };
+        let DeValue::Array(array) = entry.value.get_ref() else {
+            problems.push(wrong(entry.span(), entry.value.get_ref()));
+            return Vec::new();
+        };
+        if array.len() > most {
+            let message = format!("there are {} tables `{name}`, and {most} is the most", array.len());
+            problems.push(Problem::new(entry.key_span.clone(), message));
+            return Vec::new();
+        }
+        let mut tables = Vec::new();
+        for item in array.iter() {
+            match item.get_ref() {
+                DeValue::Table(table) => tables.push(Self::new(name, item.span(), table)),
+                other => problems.push(wrong(item.span(), other)),
+            }
+        }
+        tables
+    }
+
+    /// Takes a key out of the table.
+    pub(crate) fn take(&mut self, key: &str) -> Option<Entry<'t>> {
+        let place = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.remove(place))
+    }
+
+    /// Takes a key that must be there.
+    pub(crate) fn require(&mut self, key: &str, example: &str, problems: &mut Problems) -> Option<Entry<'t>> {
+        let entry = self.take(key);
+        if entry.is_none() {
+            let message = format!("`{key}` is missing from {}", self.name);
+            problems.push(Problem::new(self.span.clone(), message).help(format!("add {example}")));
+        }
+        entry
+    }
+
+    /// All that is left, in file order.
+    pub(crate) fn rest(self) -> Vec<Entry<'t>> {
+        self.entries
+    }
+
+    /// Reports all that is left as unknown.
+    pub(crate) fn finish(self, known: &[&str], problems: &mut Problems) {
+        for entry in self.entries {
+            let message = format!("unknown key `{}` in {}", suggest::quoted(entry.key), self.name);
+            let help = suggest::help(entry.key, known.iter().copied());
+            problems.push(Problem::new(entry.key_span, message).maybe_help(help));
+        }
+    }
+}
+
+/// The entries of a table in file order.
+pub(crate) fn entries<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
+    let mut entries: Vec<Entry<'t>> =
+        table.iter().map(|(key, value)| Entry { key: key.get_ref(), key_span: key.span(), value }).collect();
+    entries.sort_by_key(|entry| entry.key_span.start);
+    entries
+}
+
+/// What a value is, with its article.
+pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a number with a fraction",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date or time",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    }
+}

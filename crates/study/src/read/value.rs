@@ -1,0 +1,190 @@
+//! Single values: words, numbers, durations, texts. What is wrong is reported and reads as `None`.
+
+use std::ops::{Range, RangeInclusive};
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::diagnostic::Problem;
+use crate::duration::{format_duration, parse_duration};
+use crate::read::limit;
+use crate::read::table::{Entry, Problems, kind};
+use crate::suggest::{self, quoted};
+use crate::word::Word;
+
+/// A value with what messages call it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Value<'v> {
+    /// The name of the key it belongs to.
+    pub(crate) name: &'v str,
+    pub(crate) value: &'v Spanned<DeValue<'v>>,
+}
+
+impl<'v> Value<'v> {
+    pub(crate) fn of(entry: &Entry<'v>) -> Self {
+        Self { name: entry.key, value: entry.value }
+    }
+
+    /// The place of the value.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.value.span()
+    }
+
+    /// A text.
+    pub(crate) fn text(&self, problems: &mut Problems) -> Option<&'v str> {
+        match self.value.get_ref() {
+            DeValue::String(text) => Some(text),
+            _ => self.wrong_type("a string", problems),
+        }
+    }
+
+    /// One of the words of a vocabulary.
+    pub(crate) fn word<W: Word>(&self, problems: &mut Problems) -> Option<W> {
+        let text = self.text(problems)?;
+        let word = W::from_word(text);
+        if word.is_none() && W::NOT_BUILT_YET.contains(&text) {
+            let known: Vec<&str> = W::WORDS.iter().map(|(word, _)| *word).collect();
+            let problem = Problem::new(self.span(), format!("`{text}` is not built yet"))
+                .help(format!("this version has {}", suggest::list(&known)));
+            problems.push(problem);
+        } else if word.is_none() {
+            let known = W::WORDS.iter().map(|(word, _)| *word);
+            return self.unknown(text, &format!("`{}` is not {}", quoted(text), W::WHAT), known, problems);
+        }
+        word
+    }
+
+    /// On or off, also written as a boolean.
+    pub(crate) fn switch(&self, problems: &mut Problems) -> Option<bool> {
+        match self.value.get_ref() {
+            DeValue::Boolean(on) => Some(*on),
+            DeValue::String(text) if text == "on" => Some(true),
+            DeValue::String(text) if text == "off" => Some(false),
+            DeValue::String(text) => {
+                let message = format!("`{}` is neither `on` nor `off`", quoted(text));
+                self.unknown(text, &message, ["on", "off"], problems)
+            }
+            _ => self.wrong_type("`\"on\"` or `\"off\"`", problems),
+        }
+    }
+
+    /// A whole number within a range.
+    pub(crate) fn number(&self, range: RangeInclusive<u64>, problems: &mut Problems) -> Option<u64> {
+        let DeValue::Integer(integer) = self.value.get_ref() else {
+            return self.wrong_type("a whole number", problems);
+        };
+        let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
+        let number =
+            number.and_then(|number| u64::try_from(number).ok()).filter(|number| range.contains(number));
+        if number.is_none() {
+            let name = quoted(self.name);
+            let message = format!("`{name}` must be {} to {}", range.start(), range.end());
+            problems.push(Problem::new(self.span(), message).label("out of range"));
+        }
+        number
+    }
+
+    /// A whole number within a range that `u32` holds.
+    pub(crate) fn small(&self, range: RangeInclusive<u64>, problems: &mut Problems) -> Option<u32> {
+        self.number(range, problems).and_then(|number| u32::try_from(number).ok())
+    }
+
+    /// A number as [`Value::small`], or the word `default`, which is `None` inside.
+    pub(crate) fn small_or_default(
+        &self,
+        range: RangeInclusive<u64>,
+        problems: &mut Problems,
+    ) -> Option<Option<u32>> {
+        match self.value.get_ref() {
+            DeValue::String(text) if text == "default" => Some(None),
+            DeValue::String(text) => {
+                let message = format!("`{}` is neither a whole number nor `default`", quoted(text));
+                self.unknown(text, &message, ["default"], problems)
+            }
+            _ => self.small(range, problems).map(Some),
+        }
+    }
+
+    /// A duration within a range.
+    pub(crate) fn duration(
+        &self,
+        range: RangeInclusive<Duration>,
+        problems: &mut Problems,
+    ) -> Option<Duration> {
+        const EXAMPLES: &str = "write it as \"700ms\", \"2s\" or \"1m30s\"";
+        let DeValue::String(text) = self.value.get_ref() else {
+            let message =
+                format!("`{}` must be a duration, not {}", quoted(self.name), kind(self.value.get_ref()));
+            problems.push(Problem::new(self.span(), message).help(EXAMPLES));
+            return None;
+        };
+        let (least, most) = (format_duration(*range.start()), format_duration(*range.end()));
+        match parse_duration(text) {
+            Ok(duration) if range.contains(&duration) => return Some(duration),
+            Ok(_) => {
+                let message = format!("`{}` must be {least} to {most}", quoted(self.name));
+                problems.push(Problem::new(self.span(), message).label("out of range"));
+            }
+            Err(error) => {
+                let message = format!("`{}` is not a duration: {error}", quoted(text));
+                problems.push(Problem::new(self.span(), message).help(EXAMPLES));
+            }
+        }
+        None
+    }
+
+    /// A name: letters, digits, `-`, `_` and `.`, so that it can name files and stand in tables.
+    pub(crate) fn identifier(&self, problems: &mut Problems) -> Option<String> {
+        let text = self.text(problems)?;
+        if is_identifier(text) {
+            return Some(text.to_owned());
+        }
+        let message = format!("`{}` cannot be a name", quoted(text));
+        let help = format!(
+            "use 1 to {} letters, digits, `-`, `_` and `.`, beginning with a letter or digit",
+            limit::NAME
+        );
+        problems.push(Problem::new(self.span(), message).help(help));
+        None
+    }
+
+    /// A sentence for people: some text without control characters.
+    pub(crate) fn sentence(&self, problems: &mut Problems) -> Option<String> {
+        let text = self.text(problems)?;
+        if text.trim().is_empty() || text.chars().any(char::is_control) {
+            let name = quoted(self.name);
+            let message = format!("`{name}` must be a line of text without control characters");
+            problems.push(Problem::new(self.span(), message));
+            return None;
+        }
+        Some(text.trim().to_owned())
+    }
+
+    /// Reports a wrong type. The return type is the caller's, to be returned.
+    pub(crate) fn wrong_type<T>(&self, wanted: &str, problems: &mut Problems) -> Option<T> {
+        let message = format!("`{}` must be {wanted}, not {}", quoted(self.name), kind(self.value.get_ref()));
+        problems.push(Problem::new(self.span(), message));
+        None
+    }
+
+    /// Reports a word that is not among the known ones.
+    pub(crate) fn unknown<'w, T>(
+        &self,
+        text: &str,
+        message: &str,
+        known: impl IntoIterator<Item = &'w str>,
+        problems: &mut Problems,
+    ) -> Option<T> {
+        problems.push(Problem::new(self.span(), message).maybe_help(suggest::help(text, known)));
+        None
+    }
+}
+
+/// Whether a text can name a study or a workload.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    text.len() <= limit::NAME
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(allowed)
+}

@@ -1,0 +1,77 @@
+//! A study: the parsed, valid file.
+
+use crate::comparison::Request;
+use crate::diagnostic::Diagnostics;
+use crate::factor::Factor;
+use crate::plan::{Draft, Plan};
+use crate::protocol::Protocol;
+use crate::read;
+use crate::scenario::Scenario;
+use crate::selection::Exclusion;
+use crate::workload::Workload;
+
+/// A study: the parsed, valid file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Study {
+    pub(crate) name: String,
+    pub(crate) question: String,
+    pub(crate) scenario: Scenario,
+    pub(crate) workloads: Vec<Workload>,
+    pub(crate) factors: Vec<Factor>,
+    pub(crate) exclusions: Vec<Exclusion>,
+    pub(crate) protocol: Protocol,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) text: String,
+}
+
+impl Study {
+    /// Reads a study file. `file_name` is only shown, never opened.
+    ///
+    /// # Errors
+    /// [`Diagnostics`]: everything that is wrong with the file, with line and column. Total: no text makes it panic,
+    /// and its work is bounded (1 MiB of text, 10,000 conditions).
+    pub fn parse(file_name: &str, text: &str) -> Result<Self, Diagnostics> {
+        read::study(file_name, text)
+    }
+
+    /// Its name, of letters, digits, `-`, `_` and `.`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The question it asks.
+    pub fn question(&self) -> &str {
+        &self.question
+    }
+
+    /// The kind of testbed it runs on.
+    pub fn scenario(&self) -> Scenario {
+        self.scenario
+    }
+
+    /// Its workloads, before factors change their parameters (a response that follows the factor `message` is 0
+    /// here). Never empty.
+    pub fn workloads(&self) -> &[Workload] {
+        &self.workloads
+    }
+
+    /// Its factors in file order. Several workloads come first, as the factor `workload`.
+    pub fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    /// How often and in which order its conditions are measured.
+    pub fn protocol(&self) -> &Protocol {
+        &self.protocol
+    }
+
+    /// The text it was read from, to the byte.
+    pub fn source_text(&self) -> &str {
+        &self.text
+    }
+
+    /// The conditions, what is left out and why, and what is compared.
+    pub fn plan(&self) -> Plan {
+        Draft::of(self).finish(self)
+    }
+}

@@ -1,0 +1,98 @@
+//! Quoting what somebody wrote, and finding what they may have meant.
+
+/// Longer words are not compared: the vocabularies have none, and the comparison is quadratic.
+const LONGEST_COMPARED: usize = 64;
+
+/// Lists of at most this many words are shown whole in a help line.
+const LONGEST_LIST: usize = 8;
+
+/// A piece of somebody's text that is safe to print and short: control characters escaped, at most 40 characters.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut quoted: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+    if text.chars().nth(40).is_some() {
+        quoted.push('…');
+    }
+    // `escape_debug` escapes quotes, which need none here.
+    quoted.replace("\\'", "'").replace("\\\"", "\"")
+}
+
+/// The word of `known` nearest to `word`, if any is near enough to be what was meant: at most every third character
+/// wrong (insertions, deletions, replacements and swapped neighbours each count as one), case aside.
+pub(crate) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+    if word.len() > LONGEST_COMPARED {
+        return None;
+    }
+    let word = fold(word);
+    let allowed = |candidate: &str| candidate.len().max(word.len()).div_ceil(3);
+    known
+        .into_iter()
+        .map(|candidate| {
+            let folded = fold(candidate);
+            let unlike = 1.0 - strsim::jaro_winkler(&word, &folded);
+            (strsim::osa_distance(&word, &folded), unlike, candidate)
+        })
+        .filter(|(distance, _, candidate)| *distance <= allowed(candidate) && *distance < word.len().max(1))
+        // Of two words equally many slips away, the one with more in common at its start.
+        .min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))
+        .map(|(_, _, candidate)| candidate)
+}
+
+/// The help line for a word that is not of `known`: the nearest one, and all of them if they are few.
+pub(crate) fn help<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let near = nearest(word, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+    let all = (!known.is_empty() && known.len() <= LONGEST_LIST).then(|| list(&known));
+    match (near, all) {
+        (Some(near), Some(all)) if known.len() > 1 => Some(format!("{near} Known here: {all}")),
+        (Some(near), _) => Some(near),
+        (None, Some(all)) => Some(format!("known here: {all}")),
+        (None, None) => None,
+    }
+}
+
+/// Words for a sentence: `` `a`, `b` ``.
+pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.as_ref())).collect();
+    words.join(", ")
+}
+
+/// Case, and the choice between `-` and `_`, are no difference worth counting.
+fn fold(word: &str) -> String {
+    word.to_lowercase().replace('_', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_is_understood() {
+        let words = ["loopback", "veth", "tcp_stream", "udp_stream"];
+        assert_eq!(nearest("lopback", words), Some("loopback"));
+        assert_eq!(nearest("LOOPBACK", words), Some("loopback"));
+        assert_eq!(nearest("udp-stream", words), Some("udp_stream"));
+        assert_eq!(nearest("vteh", words), Some("veth"));
+    }
+
+    #[test]
+    fn what_is_far_from_all_words_is_not_guessed() {
+        assert_eq!(nearest("wombat", ["loopback", "veth"]), None);
+        assert_eq!(nearest("", ["on", "off"]), None);
+        assert_eq!(nearest(&"x".repeat(1_000_000), ["on"]), None);
+    }
+
+    #[test]
+    fn quoting_defuses_and_shortens() {
+        assert_eq!(quoted("a\u{1b}[31mb\"c"), "a\\u{1b}[31mb\"c");
+        assert_eq!(quoted(&"ä".repeat(41)), format!("{}…", "ä".repeat(40)));
+        assert_eq!(quoted("plain"), "plain");
+    }
+
+    #[test]
+    fn help_names_the_nearest_word_and_short_lists() {
+        assert_eq!(help("of", ["on", "off"]).unwrap(), "did you mean `off`? Known here: `on`, `off`");
+        assert_eq!(help("wombat", ["veth"]).unwrap(), "known here: `veth`");
+        let many: Vec<String> = (0..20).map(|n| format!("word{n}")).collect();
+        assert_eq!(help("wombat", many.iter().map(String::as_str)), None);
+    }
+}
