@@ -1,0 +1,285 @@
+//! The controller's end of the conversation with one agent.
+
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use crate::frame::{FrameError, LineReader, decode, encode};
+use crate::interrupt::Interrupt;
+use crate::message::{Answer, Request};
+
+/// Why a request came to nothing.
+#[derive(Debug, Error)]
+pub enum CallError {
+    /// The agent's end of the pipe is closed.
+    #[error("the {host}'s agent is gone")]
+    Gone {
+        /// Which host.
+        host: String,
+    },
+    /// The agent is there, but did not answer in time.
+    #[error("the {host}'s agent did not answer within {} s", .patience.as_secs_f64())]
+    Silent {
+        /// Which host.
+        host: String,
+        /// How long was waited.
+        patience: Duration,
+    },
+    /// The agent answered that it cannot.
+    #[error("{host}: {why}")]
+    Refused {
+        /// Which host.
+        host: String,
+        /// The agent's words.
+        why: String,
+    },
+    /// What came back is not the protocol.
+    #[error("the {host}'s agent: {source}")]
+    Garbled {
+        /// Which host.
+        host: String,
+        /// What is wrong with it.
+        source: FrameError,
+    },
+    /// An answer to another question.
+    #[error("the {host}'s agent answered another question: {got}")]
+    Unexpected {
+        /// Which host.
+        host: String,
+        /// What it said.
+        got: String,
+    },
+    /// The pipe itself failed.
+    #[error("cannot talk to the {host}'s agent: {source}")]
+    Pipe {
+        /// Which host.
+        host: String,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl CallError {
+    /// Can the agent still be asked? If not, its host must be started anew.
+    #[must_use]
+    pub fn agent_is_well(&self) -> bool {
+        matches!(self, Self::Refused { .. })
+    }
+}
+
+/// A conversation with one agent over two pipes.
+#[derive(Debug)]
+pub struct Client {
+    host: String,
+    to: std::fs::File,
+    from: std::fs::File,
+    lines: LineReader,
+    interrupt: Interrupt,
+}
+
+impl Client {
+    /// Speaks to the agent of `host` (a word for messages) through its standard input and output.
+    pub fn new(
+        host: impl Into<String>,
+        to: impl Into<OwnedFd>,
+        from: impl Into<OwnedFd>,
+        interrupt: Interrupt,
+    ) -> Self {
+        Self {
+            host: host.into(),
+            to: to.into().into(),
+            from: from.into().into(),
+            lines: LineReader::default(),
+            interrupt,
+        }
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// [`CallError`]; an answer of [`Answer::Failed`] becomes [`CallError::Refused`].
+    pub fn call(&mut self, request: &Request, patience: Duration) -> Result<Answer, CallError> {
+        self.send(request)?;
+        self.receive(patience)
+    }
+
+    /// Asks for something whose answer carries no news.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub fn order(&mut self, request: &Request, patience: Duration) -> Result<(), CallError> {
+        match self.call(request, patience)? {
+            Answer::Done => Ok(()),
+            other => Err(self.unexpected(&other)),
+        }
+    }
+
+    /// Asks, without waiting: another agent can be asked meanwhile.
+    ///
+    /// # Errors
+    /// When the agent is gone or the pipe fails.
+    pub fn send(&mut self, request: &Request) -> Result<(), CallError> {
+        let line = encode(request).map_err(|error| self.pipe(error.into()))?;
+        match self.to.write_all(&line) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(self.gone()),
+            Err(error) => Err(self.pipe(error)),
+        }
+    }
+
+    /// Waits for the answer to the last [`Client::send`].
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub fn receive(&mut self, patience: Duration) -> Result<Answer, CallError> {
+        self.receive_within(patience)?.ok_or_else(|| CallError::Silent { host: self.host.clone(), patience })
+    }
+
+    /// Waits for the answer, but returns `None` when it has not come after `patience`: ask again later.
+    ///
+    /// # Errors
+    /// As [`Client::call`], but for silence.
+    pub fn receive_within(&mut self, patience: Duration) -> Result<Option<Answer>, CallError> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let line = self
+                .lines
+                .next_line()
+                .map_err(|source| CallError::Garbled { host: self.host.clone(), source })?;
+            if let Some(line) = line {
+                return self.understand(&line).map(Some);
+            }
+            match self.wait_for_bytes(deadline)? {
+                Wake::Readable => self.take_bytes()?,
+                Wake::Timeout => return Ok(None),
+                Wake::Interrupted => return Err(CallError::Interrupted),
+            }
+        }
+    }
+
+    /// The error for an answer that does not fit its question.
+    #[must_use]
+    pub fn unexpected(&self, got: &Answer) -> CallError {
+        let mut got = format!("{got:?}");
+        got.truncate(got.floor_char_boundary(120));
+        CallError::Unexpected { host: self.host.clone(), got }
+    }
+
+    fn understand(&self, line: &[u8]) -> Result<Answer, CallError> {
+        match decode(line) {
+            Ok(Answer::Failed { why }) => Err(CallError::Refused { host: self.host.clone(), why }),
+            Ok(answer) => Ok(answer),
+            Err(source) => Err(CallError::Garbled { host: self.host.clone(), source }),
+        }
+    }
+
+    fn wait_for_bytes(&self, deadline: Instant) -> Result<Wake, CallError> {
+        let watch = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let mut watched = [watch(self.from.as_raw_fd()), watch(self.interrupt.as_fd().as_raw_fd())];
+        let left = deadline.saturating_duration_since(Instant::now());
+        // Rounded up: a wait of 0 ms for the last fraction of a millisecond would spin.
+        let milliseconds = i32::try_from(left.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
+        // SAFETY: two valid pollfds that live through the call, and a count of two.
+        let ready = unsafe { libc::poll(watched.as_mut_ptr(), 2, milliseconds) };
+        if ready < 0 {
+            let error = io::Error::last_os_error();
+            return match error.kind() {
+                // A signal; the handler has tripped the latch if it meant to stop us, and the caller polls again.
+                io::ErrorKind::Interrupted => self.wait_for_bytes(deadline),
+                _ => Err(self.pipe(error)),
+            };
+        }
+        Ok(match (watched[1].revents, watched[0].revents) {
+            (0, 0) => Wake::Timeout,
+            (0, _) => Wake::Readable,
+            _ => Wake::Interrupted,
+        })
+    }
+
+    fn take_bytes(&mut self) -> Result<(), CallError> {
+        let mut piece = [0u8; 16 << 10];
+        match io::Read::read(&mut self.from, &mut piece) {
+            Ok(0) => Err(self.gone()),
+            Ok(count) => {
+                self.lines.push(&piece[..count]);
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(self.pipe(error)),
+        }
+    }
+
+    fn gone(&self) -> CallError {
+        CallError::Gone { host: self.host.clone() }
+    }
+
+    fn pipe(&self, source: io::Error) -> CallError {
+        CallError::Pipe { host: self.host.clone(), source }
+    }
+}
+
+enum Wake {
+    Readable,
+    Timeout,
+    Interrupted,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    fn conversation() -> (Client, UnixStream, Interrupt) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let interrupt = Interrupt::new().unwrap();
+        let client = Client::new("receiver", ours.try_clone().unwrap(), ours, interrupt.clone());
+        (client, theirs, interrupt)
+    }
+
+    #[test]
+    fn an_answer_arrives_whole() {
+        let (mut client, mut agent, _) = conversation();
+        agent.write_all(&encode(&Answer::Done).unwrap()).unwrap();
+        client.order(&Request::Start, Duration::from_secs(1)).unwrap();
+    }
+
+    #[test]
+    fn an_agent_that_dies_is_named() {
+        let (mut client, agent, _) = conversation();
+        drop(agent);
+        let error = client.receive(Duration::from_secs(1)).unwrap_err();
+        assert_eq!(error.to_string(), "the receiver's agent is gone");
+        assert!(!error.agent_is_well());
+    }
+
+    #[test]
+    fn a_silent_agent_is_not_waited_for_for_ever() {
+        let (mut client, _agent, _) = conversation();
+        assert!(client.receive_within(Duration::from_millis(5)).unwrap().is_none());
+        let error = client.receive(Duration::from_millis(5)).unwrap_err();
+        assert_eq!(error.to_string(), "the receiver's agent did not answer within 0.005 s");
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_wait() {
+        let (mut client, _agent, interrupt) = conversation();
+        interrupt.trip();
+        assert!(matches!(client.receive(Duration::from_secs(60)), Err(CallError::Interrupted)));
+    }
+
+    #[test]
+    fn rubbish_is_an_error_and_a_refusal_keeps_the_agent() {
+        let (mut client, mut agent, _) = conversation();
+        agent.write_all(b"login:\n").unwrap();
+        assert!(matches!(client.receive(Duration::from_secs(1)), Err(CallError::Garbled { .. })));
+        agent.write_all(&encode(&Answer::Failed { why: "no".into() }).unwrap()).unwrap();
+        let refused = client.receive(Duration::from_secs(1)).unwrap_err();
+        assert_eq!(refused.to_string(), "receiver: no");
+        assert!(refused.agent_is_well());
+    }
+}

@@ -1,0 +1,128 @@
+//! How messages travel: one JSON value per line, so that a conversation can be read, and held, by hand.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+/// The longest line either side accepts, in bytes. The largest honest message, an environment with every feature
+/// of a few interfaces, is a few tens of kilobytes.
+pub const MAX_FRAME: usize = 4 << 20;
+
+/// What can be wrong with the bytes of a message.
+#[derive(Debug, Error)]
+pub enum FrameError {
+    /// The line is longer than [`MAX_FRAME`].
+    #[error("a message of more than {MAX_FRAME} bytes: the other end does not speak this protocol")]
+    TooLong,
+    /// The line is not a message.
+    #[error("not a message of this protocol ({source}): {line:?}")]
+    NotAMessage {
+        /// What the decoder said.
+        source: serde_json::Error,
+        /// The line's beginning.
+        line: String,
+    },
+}
+
+/// Writes a message as one line, the newline included.
+///
+/// # Errors
+/// A value that JSON cannot hold, such as a map with a key that is not a string; no message of ours is one.
+pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, serde_json::Error> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Reads one line as a message.
+///
+/// # Errors
+/// [`FrameError`] for anything else; never panics, whatever the bytes.
+pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, FrameError> {
+    if line.len() > MAX_FRAME {
+        return Err(FrameError::TooLong);
+    }
+    serde_json::from_slice(line).map_err(|source| FrameError::NotAMessage {
+        source,
+        line: String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned(),
+    })
+}
+
+/// Puts lines together from the pieces in which a pipe delivers them.
+#[derive(Debug, Default)]
+pub struct LineReader {
+    pending: Vec<u8>,
+    /// How much of `pending` is known to hold no newline, so that a long line is not searched again and again.
+    searched: usize,
+}
+
+impl LineReader {
+    /// Takes what was read.
+    pub fn push(&mut self, piece: &[u8]) {
+        self.pending.extend_from_slice(piece);
+    }
+
+    /// The next whole line, without its newline.
+    ///
+    /// # Errors
+    /// [`FrameError::TooLong`] when more than [`MAX_FRAME`] bytes came without a newline.
+    pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
+        match self.pending[self.searched..].iter().position(|&byte| byte == b'\n') {
+            Some(offset) => {
+                let mut line: Vec<u8> = self.pending.drain(..=self.searched + offset).collect();
+                line.pop();
+                self.searched = 0;
+                Ok(Some(line))
+            }
+            None if self.pending.len() > MAX_FRAME => Err(FrameError::TooLong),
+            None => {
+                self.searched = self.pending.len();
+                Ok(None)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Answer, Request};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode_or_fail_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode::<Request>(&bytes);
+            let _ = decode::<Answer>(&bytes);
+        }
+
+        #[test]
+        fn lines_survive_any_cutting(texts in proptest::collection::vec("[a-z]{0,20}", 0..10), cut in 1usize..7) {
+            let stream: Vec<u8> = texts.iter().flat_map(|t| format!("{t}\n").into_bytes()).collect();
+            let mut reader = LineReader::default();
+            let mut seen = Vec::new();
+            for piece in stream.chunks(cut) {
+                reader.push(piece);
+                while let Some(line) = reader.next_line().unwrap() {
+                    seen.push(String::from_utf8(line).unwrap());
+                }
+            }
+            prop_assert_eq!(seen, texts);
+        }
+    }
+
+    #[test]
+    fn a_message_survives_the_trip() {
+        let request = Request::Measure { ramp_ns: 1, window_ns: u64::MAX };
+        let line = encode(&request).unwrap();
+        assert_eq!(line.iter().filter(|&&byte| byte == b'\n').count(), 1);
+        assert_eq!(decode::<Request>(&line).unwrap(), request);
+    }
+
+    #[test]
+    fn an_endless_line_is_refused() {
+        let mut reader = LineReader::default();
+        reader.push(&vec![b'x'; MAX_FRAME + 1]);
+        assert!(matches!(reader.next_line(), Err(FrameError::TooLong)));
+    }
+}

@@ -1,0 +1,167 @@
+//! The words of the protocol: what the controller asks of an agent, and what the agent answers.
+//!
+//! One request, one answer, in order. A request that fails is answered by [`Answer::Failed`] and leaves the agent
+//! ready for the next one.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
+
+/// The protocol's version. Controller and agent must agree on it exactly: they are the same binary on every
+/// host that netassay starts by itself, and a mismatch means that a stale copy answered.
+pub const PROTOCOL: u32 = 1;
+
+/// What the controller asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case")]
+pub enum Request {
+    /// Who are you? Always the first request.
+    Hello {
+        /// [`PROTOCOL`] of the controller.
+        protocol: u32,
+    },
+    /// Make a veth pair between this host's network namespace and that of another process on the same kernel.
+    CreateVeth {
+        /// Name of this end.
+        name: String,
+        /// Name of the far end.
+        peer: String,
+        /// A process in the far end's network namespace.
+        peer_pid: u32,
+    },
+    /// Give an interface its addresses and set it up.
+    Configure {
+        /// The interface.
+        interface: String,
+        /// Addresses with their prefix lengths.
+        addresses: Vec<(IpAddr, u8)>,
+    },
+    /// Let an interface's receive work run on these CPUs.
+    Steer {
+        /// The interface.
+        interface: String,
+        /// The CPUs, by number.
+        cpus: Vec<u32>,
+    },
+    /// Set the switches of an interface and read them back.
+    Settle {
+        /// The interface.
+        interface: String,
+        /// The MTU in bytes, or `None` to leave it alone.
+        mtu: Option<u32>,
+        /// Features by kernel name. Features not named return to what they were when the agent first saw the interface.
+        features: BTreeMap<String, bool>,
+    },
+    /// Describe this host and these interfaces.
+    Environment {
+        /// The interfaces to describe.
+        interfaces: Vec<String>,
+    },
+    /// Become the receiver of a workload: open its sockets.
+    Listen {
+        /// The receiver's side of the workload.
+        spec: load::Spec,
+        /// The interface the traffic arrives on.
+        interface: String,
+    },
+    /// Become the transmitter of a workload: open its sockets towards the receiver's.
+    Connect {
+        /// The transmitter's side of the workload.
+        spec: load::Spec,
+        /// The receiver's sockets, as it answered [`Request::Listen`].
+        endpoints: Vec<SocketAddr>,
+        /// The interface the traffic leaves by.
+        interface: String,
+    },
+    /// (Receiver) take exactly these peers, and nobody else.
+    Attach {
+        /// The transmitter's sockets, as it answered [`Request::Connect`].
+        locals: Vec<SocketAddr>,
+    },
+    /// Start the threads of the workload.
+    Start,
+    /// Wait `ramp_ns`, then measure for `window_ns`; the threads go on afterwards.
+    Measure {
+        /// Time from this request to the window's opening, in ns.
+        ramp_ns: u64,
+        /// Length of the window, in ns.
+        window_ns: u64,
+    },
+    /// Stop the threads, close the sockets and give the final account.
+    Finish,
+    /// Drop whatever workload there is, without an account.
+    Abandon,
+}
+
+/// What the agent answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Answer {
+    /// To [`Request::Hello`].
+    Hello {
+        /// [`PROTOCOL`] of the agent.
+        protocol: u32,
+        /// The agent's netassay version.
+        version: String,
+        /// Its process id, as it sees it.
+        pid: u32,
+    },
+    /// Done; nothing to tell.
+    Done,
+    /// To [`Request::Settle`].
+    Settled(Settled),
+    /// To [`Request::Environment`]: the host's description.
+    Environment(serde_json::Value),
+    /// To [`Request::Listen`] and [`Request::Connect`]: the sockets opened.
+    Sockets {
+        /// Local addresses, in the order of the flows.
+        addresses: Vec<SocketAddr>,
+    },
+    /// To [`Request::Measure`].
+    Measured(Box<Measured>),
+    /// To [`Request::Finish`].
+    Finished(Box<Finished>),
+    /// The request could not be carried out.
+    Failed {
+        /// Why, in words for the user: the thing, the place and the way out.
+        why: String,
+    },
+}
+
+/// The state of an interface after its switches were set, as the kernel reported it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// MTU in bytes.
+    pub mtu: u32,
+    /// Every feature with its active state, by kernel name.
+    pub active: BTreeMap<String, bool>,
+    /// Features that did not become what was asked, each with the reason.
+    pub refused: BTreeMap<String, String>,
+    /// Features that the kernel changed though nobody asked: name and new state.
+    pub follow_on: BTreeMap<String, bool>,
+}
+
+/// One side's account of one window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Length of the window on this host's own clock, in ns.
+    pub elapsed_ns: u64,
+    /// What the workload's threads did in the window.
+    pub load: load::Sample,
+    /// CPU time of the host's CPUs in the window.
+    pub cpu: host::CpuTimes,
+    /// The CPUs that were counted.
+    pub cpus: Vec<u32>,
+    /// The kernel's counters over the window.
+    pub counters: host::Counters,
+}
+
+/// One side's account of a whole run, from opening its sockets to closing them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    /// What the threads did.
+    pub outcome: load::Outcome,
+    /// The kernel's counters over the whole run.
+    pub counters: host::Counters,
+}

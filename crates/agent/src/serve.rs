@@ -1,0 +1,148 @@
+//! An agent's life: put itself into its place, say nothing until asked, answer, end when the controller does.
+
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+
+use host::namespace::{self, NamespaceError};
+use thiserror::Error;
+
+use crate::frame::{FrameError, LineReader, decode, encode};
+use crate::message::{Answer, Request};
+use crate::session::Session;
+
+/// Where an agent puts itself before it serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// Nowhere: it serves the host as it finds it.
+    None,
+    /// A new network namespace.
+    Network,
+    /// A new user namespace and a new network namespace that belongs to it: needs no privilege.
+    UserAndNetwork,
+    /// The user namespace of another process, and a new network namespace in it.
+    NetworkInUserOf(u32),
+    /// The network namespace of another process.
+    NetworkOf(u32),
+    /// The user namespace of another process, and its network namespace.
+    UserAndNetworkOf(u32),
+}
+
+/// What an agent is told on its command line.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    /// Where it puts itself.
+    pub isolation: Isolation,
+    /// The CPUs of its host; empty for all.
+    pub cpus: Vec<u32>,
+    /// The controller's process, with which the agent is to die; `None` where it runs on another kernel.
+    pub parent: Option<u32>,
+    /// The program's version, to answer with.
+    pub version: &'static str,
+}
+
+/// Why an agent could not begin, or had to end.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// The namespaces could not be entered.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// The host's kernel could not be asked.
+    #[error(transparent)]
+    Host(#[from] host::Error),
+    /// Standard input or output failed.
+    #[error("the controller's pipe: {0}")]
+    Pipe(#[from] io::Error),
+    /// The controller does not speak the protocol.
+    #[error("the controller: {0}")]
+    Frame(#[from] FrameError),
+    /// An answer could not be put into words.
+    #[error("an answer could not be encoded: {0}")]
+    Encode(#[from] serde_json::Error),
+}
+
+/// Serves requests from standard input until it ends. The process must still have one thread.
+///
+/// # Errors
+/// When the agent cannot put itself into its place, or its pipes fail. What goes wrong with one request is that
+/// request's answer.
+pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
+    if let Err(error) = enter(options.isolation, options.parent) {
+        // The controller is waiting for the answer to its first question: let it hear why there is none.
+        reply(&Answer::Failed { why: error.to_string() })?;
+        return Err(error.into());
+    }
+    // A Ctrl-C at the terminal reaches the whole process group; stopping is the controller's to order.
+    // SAFETY: installing "ignore" needs no handler and touches no memory.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
+    if !options.cpus.is_empty() {
+        host::affinity::pin_current_thread(&options.cpus)?;
+    }
+    let mut session = Session::open(options)?;
+    let mut lines = LineReader::default();
+    while let Some(line) = read_line(&mut lines)? {
+        let answer = match decode::<Request>(&line) {
+            Ok(request) => session.answer(request).unwrap_or_else(|why| Answer::Failed { why }),
+            Err(error) => Answer::Failed { why: error.to_string() },
+        };
+        reply(&answer)?;
+    }
+    Ok(())
+}
+
+fn reply(answer: &Answer) -> Result<(), ServeError> {
+    let mut out = io::stdout().lock();
+    out.write_all(&encode(answer)?)?;
+    Ok(out.flush()?)
+}
+
+fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), NamespaceError> {
+    match isolation {
+        Isolation::None => {}
+        Isolation::Network => namespace::new_net()?,
+        Isolation::UserAndNetwork => {
+            namespace::enter_user()?;
+            namespace::new_net()?;
+        }
+        Isolation::NetworkInUserOf(pid) => {
+            namespace::join_user(pid)?;
+            namespace::new_net()?;
+        }
+        Isolation::NetworkOf(pid) => namespace::join_net(pid)?,
+        Isolation::UserAndNetworkOf(pid) => {
+            namespace::join_user(pid)?;
+            namespace::join_net(pid)?;
+        }
+    }
+    // Last, because the kernel forgets the wish when credentials change, as they do in a new user namespace.
+    if let Some(parent) = parent {
+        namespace::die_with_parent(parent)?;
+    }
+    if isolation != Isolation::None {
+        // Steering needs the sysfs of this namespace. Where it cannot be mounted, steering says so by itself.
+        let _ = namespace::mount_sysfs();
+    }
+    Ok(())
+}
+
+/// The next line of standard input; `None` when the controller has gone. Unbuffered on purpose: while a
+/// measurement waits, the session polls the same descriptor to learn that the controller died.
+fn read_line(lines: &mut LineReader) -> Result<Option<Vec<u8>>, ServeError> {
+    loop {
+        if let Some(line) = lines.next_line()? {
+            return Ok(Some(line));
+        }
+        let mut piece = [0u8; 16 << 10];
+        // SAFETY: the buffer is writable for as many bytes as are asked for.
+        let count = unsafe { libc::read(io::stdin().as_raw_fd(), piece.as_mut_ptr().cast(), piece.len()) };
+        match usize::try_from(count) {
+            Ok(0) => return Ok(None),
+            Ok(count) => lines.push(&piece[..count]),
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+}

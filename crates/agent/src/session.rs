@@ -1,0 +1,178 @@
+//! What an agent knows between requests, and how it answers each.
+
+use std::collections::BTreeMap;
+
+use host::{Ethtool, Features, Links};
+
+use crate::message::{Answer, PROTOCOL, Request, Settled};
+use crate::serve::AgentOptions;
+use crate::traffic::Traffic;
+
+/// An answer, or the words for why there is none.
+pub(crate) type Reply = Result<Answer, String>;
+
+/// One controller's conversation with this host.
+pub(crate) struct Session {
+    links: Links,
+    ethtool: Ethtool,
+    cpus: Vec<u32>,
+    version: &'static str,
+    /// Interfaces as they were first seen: what "not asked for" returns to.
+    originals: BTreeMap<String, Original>,
+    traffic: Option<Traffic>,
+}
+
+struct Original {
+    features: Features,
+    mtu: u32,
+}
+
+impl Session {
+    pub(crate) fn open(options: &AgentOptions) -> Result<Self, host::Error> {
+        let cpus = if options.cpus.is_empty() { host::affinity::online_cpus() } else { options.cpus.clone() };
+        Ok(Self {
+            links: Links::open()?,
+            ethtool: Ethtool::open()?,
+            cpus,
+            version: options.version,
+            originals: BTreeMap::new(),
+            traffic: None,
+        })
+    }
+
+    pub(crate) fn answer(&mut self, request: Request) -> Reply {
+        match request {
+            Request::Hello { protocol } => self.hello(protocol),
+            Request::CreateVeth { name, peer, peer_pid } => {
+                self.links.create_veth(&name, &peer, peer_pid).map_err(words)?;
+                Ok(Answer::Done)
+            }
+            Request::Configure { interface, addresses } => self.configure(&interface, &addresses),
+            Request::Steer { interface, cpus } => {
+                host::steering::steer(&interface, &cpus).map_err(words)?;
+                Ok(Answer::Done)
+            }
+            Request::Settle { interface, mtu, features } => {
+                self.settle(&interface, mtu, &features).map(Answer::Settled)
+            }
+            Request::Environment { interfaces } => self.environment(&interfaces),
+            Request::Listen { spec, interface } => {
+                self.traffic = None;
+                let (traffic, addresses) = Traffic::listen(&mut self.links, &spec, interface)?;
+                self.traffic = Some(traffic);
+                Ok(Answer::Sockets { addresses })
+            }
+            Request::Connect { spec, endpoints, interface } => {
+                self.traffic = None;
+                let (traffic, addresses) = Traffic::connect(&mut self.links, &spec, &endpoints, interface)?;
+                self.traffic = Some(traffic);
+                Ok(Answer::Sockets { addresses })
+            }
+            Request::Attach { locals } => self.traffic()?.attach(&locals),
+            Request::Start => self.traffic()?.start(),
+            Request::Measure { ramp_ns, window_ns } => {
+                let cpus = self.cpus.clone();
+                let traffic = self.traffic.as_mut().ok_or(NO_TRAFFIC)?;
+                traffic.measure(&mut self.links, cpus, ramp_ns, window_ns)
+            }
+            Request::Finish => {
+                let traffic = self.traffic.take().ok_or(NO_TRAFFIC)?;
+                traffic.finish(&mut self.links)
+            }
+            Request::Abandon => {
+                self.traffic = None;
+                Ok(Answer::Done)
+            }
+        }
+    }
+
+    fn hello(&self, protocol: u32) -> Reply {
+        if protocol != PROTOCOL {
+            return Err(format!(
+                "the controller speaks protocol {protocol}, this agent {PROTOCOL}: install the same netassay on both hosts"
+            ));
+        }
+        Ok(Answer::Hello { protocol: PROTOCOL, version: self.version.to_owned(), pid: std::process::id() })
+    }
+
+    fn configure(&mut self, interface: &str, addresses: &[(std::net::IpAddr, u8)]) -> Reply {
+        for (address, prefix) in addresses {
+            self.links.add_address(interface, *address, *prefix).map_err(words)?;
+        }
+        self.links.set_up(interface).map_err(words)?;
+        Ok(Answer::Done)
+    }
+
+    fn settle(
+        &mut self,
+        interface: &str,
+        mtu: Option<u32>,
+        asked: &BTreeMap<String, bool>,
+    ) -> Result<Settled, String> {
+        let original = self.original(interface)?;
+        let target_mtu = mtu.unwrap_or(original.mtu);
+        let mut wanted: BTreeMap<String, bool> = original
+            .features
+            .iter()
+            .filter(|(_, state)| state.changeable)
+            .map(|(name, state)| (name.clone(), state.active))
+            .collect();
+        wanted.extend(asked.iter().map(|(name, on)| (name.clone(), *on)));
+        let defaults = original.features.clone();
+
+        if self.links.find(interface).map_err(words)?.mtu != target_mtu {
+            self.links.set_mtu(interface, target_mtu).map_err(words)?;
+        }
+        let change = self.ethtool.set(interface, &wanted).map_err(words)?;
+        let after = &change.after;
+        // Only what was asked for can be refused: the rest of `wanted` is the way back to the defaults. A feature that
+        // this kernel does not know is as good as off, so a wish for "off" is fulfilled.
+        let unfulfilled = |name: &String| {
+            asked.get(name).is_some_and(|&on| after.get(name).is_some_and(|state| state.active) != on)
+        };
+        let refused = change
+            .refused
+            .iter()
+            .filter(|refusal| unfulfilled(&refusal.feature))
+            .map(|refusal| (refusal.feature.clone(), refusal.reason.to_string()))
+            .collect();
+        // Against the defaults, not against the last condition: a condition's record must not depend on its
+        // predecessor.
+        let follow_on = after
+            .iter()
+            .filter(|(name, state)| {
+                !asked.contains_key(*name)
+                    && defaults.get(*name).is_some_and(|was| was.active != state.active)
+            })
+            .map(|(name, state)| (name.clone(), state.active))
+            .collect();
+        let active = after.iter().map(|(name, state)| (name.clone(), state.active)).collect();
+        let mtu = self.links.find(interface).map_err(words)?.mtu;
+        Ok(Settled { mtu, active, refused, follow_on })
+    }
+
+    fn original(&mut self, interface: &str) -> Result<&Original, String> {
+        if !self.originals.contains_key(interface) {
+            let features = self.ethtool.features(interface).map_err(words)?;
+            let mtu = self.links.find(interface).map_err(words)?.mtu;
+            self.originals.insert(interface.to_owned(), Original { features, mtu });
+        }
+        Ok(&self.originals[interface])
+    }
+
+    fn environment(&self, interfaces: &[String]) -> Reply {
+        let environment = host::Environment::read(interfaces, self.version);
+        serde_json::to_value(environment).map(Answer::Environment).map_err(words)
+    }
+
+    fn traffic(&mut self) -> Result<&mut Traffic, String> {
+        self.traffic.as_mut().ok_or_else(|| NO_TRAFFIC.to_owned())
+    }
+}
+
+const NO_TRAFFIC: &str = "no workload is open: listen or connect first";
+
+/// An error as words for the controller's user.
+pub(crate) fn words(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

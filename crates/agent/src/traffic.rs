@@ -1,0 +1,162 @@
+//! One side of one run: its sockets and threads, and the counters read at the edges of its window.
+
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use host::{Counters, CpuTimes, Links};
+use load::{Phase, Receiver, Transmitter};
+
+use crate::message::{Answer, Finished, Measured};
+use crate::session::{Reply, words};
+
+/// How often a waiting measurement looks whether its threads still live. A look is two loads per thread.
+const GLANCE: Duration = Duration::from_millis(200);
+
+/// A workload's side on this host, from its sockets' opening to their closing.
+pub(crate) struct Traffic {
+    side: Side,
+    interface: String,
+    /// The kernel's counters before the sockets were opened.
+    before: Counters,
+}
+
+enum Side {
+    Receiver(Receiver),
+    Transmitter(Transmitter),
+}
+
+impl Traffic {
+    pub(crate) fn listen(
+        links: &mut Links,
+        spec: &load::Spec,
+        interface: String,
+    ) -> Result<(Self, Vec<SocketAddr>), String> {
+        let before = Counters::read(links, &interface).map_err(words)?;
+        let receiver = Receiver::bind(spec).map_err(words)?;
+        let endpoints = receiver.endpoints().to_vec();
+        Ok((Self { side: Side::Receiver(receiver), interface, before }, endpoints))
+    }
+
+    pub(crate) fn connect(
+        links: &mut Links,
+        spec: &load::Spec,
+        endpoints: &[SocketAddr],
+        interface: String,
+    ) -> Result<(Self, Vec<SocketAddr>), String> {
+        let before = Counters::read(links, &interface).map_err(words)?;
+        let transmitter = Transmitter::connect(spec, endpoints).map_err(words)?;
+        let locals = transmitter.locals().to_vec();
+        Ok((Self { side: Side::Transmitter(transmitter), interface, before }, locals))
+    }
+
+    pub(crate) fn attach(&mut self, locals: &[SocketAddr]) -> Reply {
+        match &mut self.side {
+            Side::Receiver(receiver) => receiver.attach(locals).map_err(words)?,
+            Side::Transmitter(_) => return Err("only a receiver attaches peers".to_owned()),
+        }
+        Ok(Answer::Done)
+    }
+
+    pub(crate) fn start(&mut self) -> Reply {
+        match &mut self.side {
+            Side::Receiver(receiver) => receiver.start(),
+            Side::Transmitter(transmitter) => transmitter.start(),
+        }
+        .map_err(words)?;
+        Ok(Answer::Done)
+    }
+
+    /// Reads everything at both edges of the window. The edges are this host's own clock: rates divide by the
+    /// time that this host saw pass, so the two hosts need no common clock.
+    pub(crate) fn measure(
+        &mut self,
+        links: &mut Links,
+        cpus: Vec<u32>,
+        ramp_ns: u64,
+        window_ns: u64,
+    ) -> Reply {
+        let opens = Instant::now() + Duration::from_nanos(ramp_ns);
+        let closes = opens + Duration::from_nanos(window_ns);
+        self.wait_until(opens)?;
+        let first = self.edge(links, &cpus, Phase::Window)?;
+        self.wait_until(closes)?;
+        let last = self.edge(links, &cpus, Phase::Tail)?;
+        Ok(Answer::Measured(Box::new(Measured {
+            elapsed_ns: last.load.at_ns.saturating_sub(first.load.at_ns),
+            load: last.load.since(&first.load),
+            cpu: last.cpu.since(&first.cpu),
+            cpus,
+            counters: last.counters.since(&first.counters),
+        })))
+    }
+
+    pub(crate) fn finish(self, links: &mut Links) -> Reply {
+        let outcome = match self.side {
+            Side::Receiver(receiver) => receiver.finish(),
+            Side::Transmitter(transmitter) => transmitter.finish(),
+        }
+        .map_err(words)?;
+        let counters = Counters::read(links, &self.interface).map_err(words)?.since(&self.before);
+        Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
+    }
+
+    fn edge(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Edge, String> {
+        // The kernel's counters take longest to read, so they go first at both edges: each quantity then covers
+        // a window of the same length, if not the same nanosecond.
+        let counters = Counters::read(links, &self.interface).map_err(words)?;
+        let cpu = CpuTimes::read(cpus).map_err(words)?;
+        let load = match &self.side {
+            Side::Receiver(receiver) => {
+                receiver.set_phase(next);
+                receiver.sample()
+            }
+            Side::Transmitter(transmitter) => {
+                transmitter.set_phase(next);
+                transmitter.sample()
+            }
+        };
+        Ok(Edge { counters, cpu, load })
+    }
+
+    fn wait_until(&self, when: Instant) -> Result<(), String> {
+        loop {
+            if let Some(failure) = self.failed() {
+                return Err(failure);
+            }
+            let left = when.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            sleep_watching_the_controller(left.min(GLANCE))?;
+        }
+    }
+
+    fn failed(&self) -> Option<String> {
+        match &self.side {
+            Side::Receiver(receiver) => receiver.failed().map(words),
+            Side::Transmitter(transmitter) => transmitter.failed().map(words),
+        }
+    }
+}
+
+struct Edge {
+    counters: Counters,
+    cpu: CpuTimes,
+    load: load::Sample,
+}
+
+/// Sleeps, unless the controller goes: then there is nobody to measure for.
+fn sleep_watching_the_controller(time: Duration) -> Result<(), String> {
+    let mut watched = libc::pollfd { fd: std::io::stdin().as_raw_fd(), events: 0, revents: 0 };
+    let timeout = libc::timespec {
+        tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(time.subsec_nanos()),
+    };
+    // SAFETY: one valid pollfd, a valid timespec, and no signal mask; all outlive the call.
+    let ready = unsafe { libc::ppoll(&raw mut watched, 1, &raw const timeout, std::ptr::null()) };
+    if ready > 0 {
+        return Err("the controller is gone".to_owned());
+    }
+    Ok(())
+}
