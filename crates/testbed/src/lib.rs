@@ -1,1 +1,16 @@
-//! The room `testbed` (see ARCHITECTURE.md).
+//! Scenarios: makes the hosts and the wire between them, starts their agents, and takes everything down again.
+//!
+//! A [`Testbed`] lives as long as its value: dropping it ends the agents, and with them the namespaces and links
+//! that only they held. Nothing has a name that could outlive the controller.
+
+mod cpus;
+mod end;
+mod run;
+mod switches;
+mod testbed;
+
+pub use cpus::{CpuSplit, split, usable};
+pub use end::End;
+pub use run::{RunAccount, RunOrder, SideAccount};
+pub use switches::{Effective, Switches};
+pub use testbed::{Error, Options, Testbed};

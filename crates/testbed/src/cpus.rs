@@ -1,0 +1,110 @@
+//! Which CPUs belong to which host, and which to the controller.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+/// One set of CPUs per host, and what is left for the controller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuSplit {
+    /// The transmitter's CPUs, by number.
+    pub transmitter: Vec<u32>,
+    /// The receiver's CPUs, by number.
+    pub receiver: Vec<u32>,
+    /// The controller's own CPUs; empty where there are too few to spare one.
+    pub controller: Vec<u32>,
+}
+
+impl CpuSplit {
+    /// Do both hosts run on the same CPUs, so that their CPU use cannot be told apart?
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.transmitter == self.receiver
+    }
+}
+
+/// The CPUs that this process may run on, each with the number of its core: the lowest CPU of that core. A CPU whose
+/// core is not told is a core of its own.
+#[must_use]
+pub fn usable() -> Vec<(u32, u32)> {
+    let core = |cpu: u32| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        let siblings = fs::read_to_string(path).ok()?;
+        host::affinity::parse_cpu_list(siblings.trim()).ok()?.into_iter().min()
+    };
+    host::affinity::allowed_cpus().into_iter().map(|cpu| (cpu, core(cpu).unwrap_or(cpu))).collect()
+}
+
+/// The fewest cores with which one can be spared for the controller and the rest of the machine.
+const CORES_TO_SPARE_ONE: usize = 5;
+
+/// Gives each host half of the cores, the controller the odd one where there are enough. Hardware threads of one core stay together: a transmitter and a receiver
+/// that share a core would slow each other down in a way that two machines do not. With a single core both hosts
+/// share it.
+///
+/// `cpus` holds each usable CPU with the number of its core.
+#[must_use]
+pub fn split(cpus: &[(u32, u32)]) -> CpuSplit {
+    let mut cores: Vec<u32> = cpus.iter().map(|&(_, core)| core).collect();
+    cores.sort_unstable();
+    cores.dedup();
+    let of = |wanted: &[u32]| {
+        let mut set: Vec<u32> =
+            cpus.iter().filter(|(_, core)| wanted.contains(core)).map(|&(cpu, _)| cpu).collect();
+        set.sort_unstable();
+        set
+    };
+    if cores.len() < 2 {
+        return CpuSplit { transmitter: of(&cores), receiver: of(&cores), controller: Vec::new() };
+    }
+    // The first core: it is the one that takes the machine's interrupts unless somebody has spread them.
+    let spared = usize::from(cores.len() >= CORES_TO_SPARE_ONE);
+    let (controller, measured) = cores.split_at(spared);
+    let (first, second) = measured.split_at(measured.len() / 2);
+    CpuSplit { transmitter: of(first), receiver: of(second), controller: of(controller) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn two_cpus_make_two_hosts() {
+        let halves = split(&[(0, 0), (1, 1)]);
+        assert_eq!(halves, CpuSplit { transmitter: vec![0], receiver: vec![1], controller: vec![] });
+    }
+
+    #[test]
+    fn siblings_stay_together() {
+        let halves = split(&[(0, 0), (1, 1), (2, 0), (3, 1)]);
+        assert_eq!(halves, CpuSplit { transmitter: vec![0, 2], receiver: vec![1, 3], controller: vec![] });
+    }
+
+    #[test]
+    fn many_cores_spare_one_for_the_controller() {
+        let halves = split(&[(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
+        assert_eq!(halves, CpuSplit { transmitter: vec![1, 2], receiver: vec![3, 4], controller: vec![0] });
+    }
+
+    #[test]
+    fn one_core_is_shared() {
+        assert!(split(&[(0, 0), (1, 0)]).is_shared());
+        assert!(!split(&[(0, 0), (1, 1)]).is_shared());
+    }
+
+    proptest! {
+        #[test]
+        fn every_cpu_has_a_host_and_only_one(cores in proptest::collection::vec(0u32..6, 1..24)) {
+            let cpus: Vec<(u32, u32)> = (0u32..).zip(cores).collect();
+            let halves = split(&cpus);
+            let mut all = [halves.transmitter.clone(), halves.controller.clone()].concat();
+            if !halves.is_shared() {
+                all.extend(&halves.receiver);
+            }
+            all.sort_unstable();
+            prop_assert_eq!(all, cpus.iter().map(|&(cpu, _)| cpu).collect::<Vec<_>>());
+            prop_assert!(!halves.transmitter.is_empty() && !halves.receiver.is_empty());
+        }
+    }
+}

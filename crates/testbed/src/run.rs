@@ -1,0 +1,169 @@
+//! One run: both ends open their sockets, the traffic flows, both count, both give their account.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use agent::CallError;
+use agent::message::{Answer, Finished, Measured, Request};
+use serde::{Deserialize, Serialize};
+
+use crate::end::{End, PATIENCE};
+use crate::testbed::{Error, Testbed};
+
+/// What is to be run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunOrder {
+    /// The traffic.
+    pub kind: load::Kind,
+    /// Over IPv6, not IPv4.
+    pub ipv6: bool,
+    /// Bytes per write, datagram or request.
+    pub message: u32,
+    /// Bytes per response.
+    pub response: u32,
+    /// How many at once.
+    pub flows: u32,
+    /// Socket buffer in bytes; `None`: the kernel's default.
+    pub socket_buffer: Option<u32>,
+    /// Checksums on UDP datagrams.
+    pub udp_checksum: bool,
+    /// The receiver's first port; `None`: the kernel chooses.
+    pub port: Option<u16>,
+    /// Time between the threads' start and the window.
+    pub ramp: Duration,
+    /// The window.
+    pub window: Duration,
+}
+
+/// One side's account of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SideAccount {
+    /// Over the window.
+    pub window: Measured,
+    /// From the sockets' opening to their closing.
+    pub whole: Finished,
+}
+
+/// Both sides' accounts of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunAccount {
+    /// The transmitter's.
+    pub transmitter: SideAccount,
+    /// The receiver's.
+    pub receiver: SideAccount,
+}
+
+/// How long a waiting controller looks at one end before it looks at the other and calls back. Waking twice a second
+/// costs less than 0.01 % of a CPU.
+const GLANCE: Duration = Duration::from_millis(500);
+
+impl Testbed {
+    /// Runs a workload once. `tick` is called about once a second while the window is open.
+    ///
+    /// # Errors
+    /// As the ends report them. After an error with [`Error::testbed_is_well`] the next run can follow.
+    pub fn run(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
+        let result = self.carry_out(order, tick);
+        if result.as_ref().is_err_and(Error::testbed_is_well) {
+            for end in [&mut self.transmitter, &mut self.receiver] {
+                end.order(&Request::Abandon)?;
+            }
+        }
+        result
+    }
+
+    fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
+        let (transmitter, receiver) = (&mut self.transmitter, &mut self.receiver);
+
+        let listen = Request::Listen { spec: spec(receiver, order), interface: receiver.interface.clone() };
+        let endpoints = sockets(receiver, &listen)?;
+        let connect = Request::Connect {
+            spec: spec(transmitter, order),
+            endpoints,
+            interface: transmitter.interface.clone(),
+        };
+        let locals = sockets(transmitter, &connect)?;
+        receiver.order(&Request::Attach { locals })?;
+        receiver.order(&Request::Start)?;
+        transmitter.order(&Request::Start)?;
+
+        let measure =
+            Request::Measure { ramp_ns: nanoseconds(order.ramp), window_ns: nanoseconds(order.window) };
+        receiver.client.send(&measure)?;
+        transmitter.client.send(&measure)?;
+        let (sent, taken) = measured(transmitter, receiver, order.ramp + order.window + PATIENCE, tick)?;
+
+        // The transmitter stops first, so that the receiver can drain what is on the way and the account closes.
+        let sent_whole = finished(transmitter)?;
+        let taken_whole = finished(receiver)?;
+        Ok(RunAccount {
+            transmitter: SideAccount { window: sent, whole: sent_whole },
+            receiver: SideAccount { window: taken, whole: taken_whole },
+        })
+    }
+}
+
+fn spec(end: &End, order: &RunOrder) -> load::Spec {
+    let local: IpAddr = if order.ipv6 { end.ipv6 } else { end.ipv4 };
+    load::Spec {
+        kind: order.kind,
+        local,
+        message: order.message,
+        response: order.response,
+        flows: order.flows,
+        socket_buffer: order.socket_buffer,
+        udp_checksum: order.udp_checksum,
+        port: order.port,
+        cpus: end.cpus.clone(),
+    }
+}
+
+fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>, Error> {
+    match end.call(request)? {
+        Answer::Sockets { addresses } => Ok(addresses),
+        other => Err(end.client.unexpected(&other).into()),
+    }
+}
+
+/// Waits for both ends' windows. An end that is gone ends the wait at once; one that merely failed does not,
+/// because an answer left in the other's pipe would be mistaken for that to the next question.
+fn measured(
+    transmitter: &mut End,
+    receiver: &mut End,
+    patience: Duration,
+    tick: &mut dyn FnMut(),
+) -> Result<(Measured, Measured), Error> {
+    let (mut sent, mut taken) = (None, None);
+    let mut waited = Duration::ZERO;
+    while sent.is_none() || taken.is_none() {
+        let ends = [(&mut *transmitter, &mut sent), (&mut *receiver, &mut taken)];
+        for (end, slot) in ends.into_iter().filter(|(_, slot)| slot.is_none()) {
+            if waited >= patience {
+                return Err(CallError::Silent { host: end.side.to_string(), patience }.into());
+            }
+            match end.client.receive_within(GLANCE) {
+                Ok(Some(Answer::Measured(measured))) => *slot = Some(Ok(*measured)),
+                Ok(Some(other)) => return Err(end.client.unexpected(&other).into()),
+                Ok(None) => waited += GLANCE,
+                Err(error) if error.agent_is_well() => *slot = Some(Err(error)),
+                Err(error) => return Err(end.explain(error)),
+            }
+        }
+        tick();
+    }
+    let both = (taken.expect("the loop ends when it is there"), sent.expect("likewise"));
+    // The receiver's word goes first: a transmitter that failed because its peer did should not hide the cause.
+    let (taken, sent) = (both.0?, both.1?);
+    Ok((sent, taken))
+}
+
+fn finished(end: &mut End) -> Result<Finished, Error> {
+    match end.call(&Request::Finish)? {
+        Answer::Finished(finished) => Ok(*finished),
+        other => Err(end.client.unexpected(&other).into()),
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
