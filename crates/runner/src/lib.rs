@@ -1,1 +1,25 @@
-//! The room `runner` (see ARCHITECTURE.md).
+//! Drives a study's schedule through a testbed.
+//!
+//! [`run`] tries the study's switches out, merges the conditions that come to the same, and then goes through the
+//! boots; [`resume`] goes on where an earlier controller stopped. Every run is in the store before the next one
+//! starts, and everything that happens is told as one stream of [`Event`]s. Testbeds are reached through [`Lab`] and
+//! [`Bench`], so that the whole of this can be driven by a simulator in tests.
+
+mod campaign;
+mod document;
+mod event;
+mod lab;
+mod loss;
+mod measure;
+mod pending;
+mod probe;
+mod progress;
+#[cfg(test)]
+mod sample;
+
+pub use campaign::{Campaign, Ending, Error, Summary};
+pub use document::PlanDocument;
+pub use event::Event;
+pub use lab::{Bench, Lab, LocalLab, Readings};
+pub use measure::metrics;
+pub use probe::{order_of, probe, switches_of};

@@ -1,0 +1,355 @@
+//! A study from its first boot to its last, or from where it stopped.
+
+use std::collections::BTreeSet;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use agent::Interrupt;
+use serde_json::Value;
+use store::{BootId, NewRun, NewStudy, RunKey, Store, StudyId, StudyStatus};
+use study::{Diagnostics, PlannedRun, Study};
+use thiserror::Error as ThisError;
+
+use crate::document::PlanDocument;
+use crate::event::Event;
+use crate::lab::{Bench, Lab};
+use crate::pending::pending;
+use crate::probe::{order_of, probe, switches_of};
+use crate::progress::Progress;
+
+/// How often a boot is tried on a new testbed after one was lost.
+const ATTEMPTS: u32 = 3;
+
+/// Everything that a study needs to be run.
+pub struct Campaign<'a> {
+    /// Where testbeds come from.
+    pub lab: &'a mut dyn Lab,
+    /// Where runs go.
+    pub store: &'a mut Store,
+    /// The user's wish to stop.
+    pub interrupt: Interrupt,
+    /// Who is told what happens.
+    pub observe: &'a mut dyn FnMut(&Event),
+    /// The program's version, for the record.
+    pub version: &'a str,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Every planned run is recorded.
+    Complete,
+    /// Some runs failed; the others are recorded.
+    SomeFailed,
+    /// The user stopped it; what was recorded is kept.
+    Interrupted,
+}
+
+/// What a session came to.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// The study's number in the store.
+    pub study: StudyId,
+    /// How it ended.
+    pub ending: Ending,
+    /// Recorded runs in the store, warm-ups not counted.
+    pub recorded: usize,
+    /// Runs that failed in this session.
+    pub failed: usize,
+}
+
+/// Why a session could not begin, or had to be given up. What was recorded before stays recorded.
+#[derive(Debug, ThisError)]
+pub enum Error {
+    /// No testbed.
+    #[error(transparent)]
+    Testbed(#[from] testbed::Error),
+    /// The store cannot take what was measured.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    /// Nothing is left after exclusion.
+    #[error("nothing to run: {why}")]
+    NothingToRun {
+        /// Why not.
+        why: String,
+    },
+    /// The stored plan cannot be read back.
+    #[error("the stored plan of study {study} cannot be read ({what}): start the study anew")]
+    Plan {
+        /// The study's number.
+        study: i64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The user stopped it before the first run.
+    #[error("interrupted before the first run: nothing was recorded")]
+    Interrupted,
+}
+
+impl Campaign<'_> {
+    /// Runs a study from its beginning.
+    ///
+    /// # Errors
+    /// [`Error`]; failed runs are not errors but part of the [`Summary`].
+    pub fn run(&mut self, study: &Study) -> Result<Summary, Error> {
+        let plan = study.plan();
+        if plan.conditions.is_empty() {
+            let reasons: Vec<String> =
+                plan.excluded.iter().map(|dropped| format!("{}: {}", dropped.label, dropped.why)).collect();
+            return Err(Error::NothingToRun {
+                why: format!("every condition is excluded ({})", reasons.join("; ")),
+            });
+        }
+        let document = self.try_out(plan).map_err(|error| match error {
+            error if error.is_interrupt() => Error::Interrupted,
+            error => error.into(),
+        })?;
+        let id = self.store.begin_study(&NewStudy {
+            name: study.name().to_owned(),
+            toml: study.source_text().to_owned(),
+            plan_json: serde_json::to_value(&document)
+                .map_err(|error| Error::Plan { study: 0, what: error.to_string() })?,
+            seed: study.protocol().seed,
+            scenario: study.scenario().to_string(),
+            version: self.version.to_owned(),
+        })?;
+        self.go(id, study, &document)
+    }
+
+    /// Goes on with a stored study: whatever the plan holds and the store does not.
+    ///
+    /// # Errors
+    /// As [`Campaign::run`]; [`Error::NothingToRun`] when it is complete.
+    pub fn resume(&mut self, id: StudyId) -> Result<Summary, Error> {
+        let stored = self.store.load(id)?;
+        let broken = |what: String| Error::Plan { study: id.0, what };
+        let study = Study::parse(&format!("study {}", id.0), &stored.row.toml)
+            .map_err(|diagnostics: Diagnostics| broken(diagnostics.to_string()))?;
+        let document: PlanDocument =
+            serde_json::from_value(stored.plan_json).map_err(|error| broken(error.to_string()))?;
+        if !document.is_whole() {
+            return Err(broken("conditions and states do not match".to_owned()));
+        }
+        self.go(id, &study, &document)
+    }
+
+    fn try_out(&mut self, plan: study::Plan) -> Result<PlanDocument, testbed::Error> {
+        let mut bench = self.lab.build()?;
+        probe(plan, bench.as_mut())
+    }
+
+    fn go(&mut self, id: StudyId, study: &Study, document: &PlanDocument) -> Result<Summary, Error> {
+        let schedule = study::schedule(document.plan.conditions.len(), study.protocol());
+        let recorded = self.store.recorded(id)?;
+        let todo: usize = schedule.iter().map(|boot| pending(boot, &recorded).len()).sum();
+        if todo == 0 {
+            return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
+        }
+        let planned: usize = schedule.iter().map(Vec::len).sum();
+        let whole = study::expected_duration(&document.plan, study.protocol());
+        let expected = whole.mul_f64(todo as f64 / planned as f64);
+        self.tell(Event::Planned {
+            study: id.0,
+            conditions: document.plan.conditions.iter().map(|condition| condition.label.clone()).collect(),
+            boots: study.protocol().boots,
+            runs: todo,
+            expected_s: expected.as_secs_f64(),
+        });
+        let mut session = Session {
+            id,
+            document,
+            boots: study.protocol().boots,
+            recorded,
+            progress: Progress::new(todo, expected),
+            failed: 0,
+        };
+        let walked = self.walk(&mut session, &schedule);
+        let complete = schedule.iter().all(|boot| pending(boot, &session.recorded).is_empty());
+        let (ending, status) = match &walked {
+            Ok(Walk::Through) if complete => (Ending::Complete, StudyStatus::Complete),
+            Ok(Walk::Through) => (Ending::SomeFailed, StudyStatus::Failed),
+            Ok(Walk::Interrupted) => (Ending::Interrupted, StudyStatus::Interrupted),
+            Err(_) => (Ending::SomeFailed, StudyStatus::Failed),
+        };
+        let closed = self.store.finish_study(id, status);
+        // What went wrong first is what the user must hear: a full disk fails the closing entry too.
+        walked?;
+        closed?;
+        let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
+        self.tell(Event::Finished { study: id.0, complete, recorded, failed: session.failed });
+        Ok(Summary { study: id, ending, recorded, failed: session.failed })
+    }
+
+    fn walk(&mut self, session: &mut Session<'_>, schedule: &[Vec<PlannedRun>]) -> Result<Walk, Error> {
+        for runs in schedule {
+            for attempt in 1..=ATTEMPTS {
+                let todo = pending(runs, &session.recorded);
+                let Some(first) = todo.first() else { break };
+                if attempt > 1 {
+                    session.progress.lengthen(todo.len());
+                }
+                match self.boot(session, first.boot, &todo)? {
+                    BootEnd::Through => break,
+                    BootEnd::Interrupted => return Ok(Walk::Interrupted),
+                    BootEnd::Lost(why) => {
+                        self.tell(Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
+                    }
+                }
+            }
+        }
+        Ok(Walk::Through)
+    }
+
+    /// One testbed, and the runs on it.
+    fn boot(
+        &mut self,
+        session: &mut Session<'_>,
+        number: u32,
+        todo: &[PlannedRun],
+    ) -> Result<BootEnd, Error> {
+        if self.interrupt.is_tripped() {
+            return Ok(BootEnd::Interrupted);
+        }
+        let begun = Instant::now();
+        let mut bench = match self.lab.build() {
+            Ok(bench) => bench,
+            Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
+            Err(error) => return Err(error.into()),
+        };
+        let build_ms = begun.elapsed().as_secs_f64() * 1e3;
+        let environment = match bench.environment() {
+            Ok(environment) => environment,
+            Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
+            Err(error) => return Ok(BootEnd::Lost(error.to_string())),
+        };
+        let boot = self.store.begin_boot(session.id, number, &environment)?;
+        self.tell(Event::BootStarted { boot: number, of: session.boots, build_ms, notes: bench.notes() });
+        for run in todo {
+            if self.interrupt.is_tripped() {
+                return Ok(BootEnd::Interrupted);
+            }
+            match self.one_run(session, boot, bench.as_mut(), run)? {
+                RunEnd::Over => {}
+                RunEnd::Interrupted => return Ok(BootEnd::Interrupted),
+                RunEnd::TestbedLost(why) => return Ok(BootEnd::Lost(why)),
+            }
+        }
+        let after = bench.environment().unwrap_or(Value::Null);
+        self.store.end_boot(boot, &after)?;
+        Ok(BootEnd::Through)
+    }
+
+    fn one_run(
+        &mut self,
+        session: &mut Session<'_>,
+        boot: BootId,
+        bench: &mut dyn Bench,
+        run: &PlannedRun,
+    ) -> Result<RunEnd, Error> {
+        let condition = &session.document.plan.conditions[run.condition];
+        let planned = session.document.effective[run.condition].fingerprint();
+        let label = condition.label.clone();
+        self.tell(Event::RunStarted { run: run.clone(), label: label.clone() });
+        let started_unix_ms = unix_ms();
+        let observe = &mut *self.observe;
+        let result = bench.settle(&switches_of(condition)).and_then(|effective| {
+            let found = effective.fingerprint();
+            if found != planned {
+                return Ok(Err(drifted(&planned, &found)));
+            }
+            bench.run(condition, &order_of(condition), &mut || observe(&Event::Tick)).map(Ok)
+        });
+        let (outcome, detail, end) = match result {
+            Ok(Ok(readings)) => (Ok(readings.metrics), readings.detail, RunEnd::Over),
+            Ok(Err(why)) => (Err(why), Value::Null, RunEnd::Over),
+            Err(error) if error.is_interrupt() => return Ok(RunEnd::Interrupted),
+            Err(error) => {
+                let why = error.to_string();
+                let end =
+                    if error.testbed_is_well() { RunEnd::Over } else { RunEnd::TestbedLost(why.clone()) };
+                (Err(why), Value::Null, end)
+            }
+        };
+        let primary_key = condition.workload.kind.primary_metric().key;
+        let primary = outcome.as_ref().ok().and_then(|metrics| {
+            metrics.iter().find(|(key, _)| key == primary_key).map(|(key, value)| (key.clone(), *value))
+        });
+        let failed = outcome.as_ref().err().cloned();
+        self.store.record_run(
+            boot,
+            &NewRun {
+                block: run.block,
+                repeat: run.repeat,
+                position: run.position,
+                warmup: run.warmup,
+                condition: run.condition,
+                started_unix_ms,
+                outcome,
+                detail,
+            },
+        )?;
+        match failed {
+            None => {
+                session.recorded.insert(key_of(run));
+            }
+            Some(_) => session.failed += 1,
+        }
+        session.progress.step();
+        self.tell(Event::RunFinished {
+            run: run.clone(),
+            label,
+            primary,
+            failed,
+            done: session.progress.done(),
+            of: session.progress.of(),
+            left_s: session.progress.left().as_secs_f64(),
+        });
+        Ok(end)
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
+    fn tell(&mut self, event: Event) {
+        (self.observe)(&event);
+    }
+}
+
+/// What a session knows while it goes.
+struct Session<'a> {
+    id: StudyId,
+    document: &'a PlanDocument,
+    boots: u32,
+    recorded: BTreeSet<RunKey>,
+    progress: Progress,
+    failed: usize,
+}
+
+enum Walk {
+    Through,
+    Interrupted,
+}
+
+enum BootEnd {
+    Through,
+    Lost(String),
+    Interrupted,
+}
+
+enum RunEnd {
+    Over,
+    TestbedLost(String),
+    Interrupted,
+}
+
+pub(crate) fn key_of(run: &PlannedRun) -> RunKey {
+    RunKey { boot: run.boot, warmup: run.warmup, repeat: run.repeat, condition: run.condition }
+}
+
+fn drifted(planned: &str, found: &str) -> String {
+    format!(
+        "the switches do not read back as they did when the study was planned (planned: {planned}; found: {found}): something else changes this host; start the study anew"
+    )
+}
+
+fn unix_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

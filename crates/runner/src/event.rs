@@ -1,0 +1,80 @@
+//! What happens while a study runs, told once for every reporter.
+
+use serde::Serialize;
+use study::PlannedRun;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// The plan stands, and the first boot is about to begin.
+    Planned {
+        /// The study's number in the store.
+        study: i64,
+        /// Labels of the conditions.
+        conditions: Vec<String>,
+        /// Boots to come.
+        boots: u32,
+        /// Runs to come, warm-ups included.
+        runs: usize,
+        /// How long that should take, in seconds.
+        expected_s: f64,
+    },
+    /// A testbed stands.
+    BootStarted {
+        /// Its number in the schedule, from 1.
+        boot: u32,
+        /// Boots in the schedule.
+        of: u32,
+        /// How long building it took, in ms.
+        build_ms: f64,
+        /// What it cannot give.
+        notes: Vec<String>,
+    },
+    /// A run begins.
+    RunStarted {
+        /// Its place in the schedule.
+        run: PlannedRun,
+        /// Its condition.
+        label: String,
+    },
+    /// About twice a second while a window is open.
+    Tick,
+    /// A run is over, and in the store.
+    RunFinished {
+        /// Its place in the schedule.
+        run: PlannedRun,
+        /// Its condition.
+        label: String,
+        /// Its primary metric: key and value.
+        primary: Option<(String, f64)>,
+        /// Why it failed, if it did.
+        failed: Option<String>,
+        /// Runs done in this session.
+        done: usize,
+        /// Runs of this session in all.
+        of: usize,
+        /// Expected time to the end, in seconds.
+        left_s: f64,
+    },
+    /// A testbed had to be given up before its time.
+    BootLost {
+        /// Its number in the schedule.
+        boot: u32,
+        /// Why.
+        why: String,
+        /// Will the rest of its runs be tried on a new one?
+        retried: bool,
+    },
+    /// It is over.
+    Finished {
+        /// The study's number in the store.
+        study: i64,
+        /// Was everything recorded?
+        complete: bool,
+        /// Recorded runs in the store, warm-ups not counted.
+        recorded: usize,
+        /// Runs that failed in this session.
+        failed: usize,
+    },
+}

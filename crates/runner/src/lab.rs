@@ -1,0 +1,93 @@
+//! What the runner needs of a testbed, as two small traits, and the real one behind them.
+
+use agent::Interrupt;
+use serde_json::Value;
+use study::Condition;
+use testbed::{Effective, RunOrder, Switches, Testbed};
+
+use crate::measure::metrics;
+
+/// Builds testbeds: one for each boot.
+pub trait Lab {
+    /// Builds a fresh one.
+    ///
+    /// # Errors
+    /// When it cannot be built here, or the user interrupts.
+    fn build(&mut self) -> Result<Box<dyn Bench>, testbed::Error>;
+}
+
+/// A testbed as the runner uses it. Dropping it takes it down.
+pub trait Bench {
+    /// What it cannot give, for the user.
+    fn notes(&self) -> Vec<String>;
+    /// Both hosts, described.
+    ///
+    /// # Errors
+    /// When a host is gone.
+    fn environment(&mut self) -> Result<Value, testbed::Error>;
+    /// Sets the switches and reads them back.
+    ///
+    /// # Errors
+    /// When a host or its interface is gone, or a value is out of range.
+    fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error>;
+    /// Runs a condition's workload once; `tick` is called now and then while it lasts.
+    ///
+    /// # Errors
+    /// When the run came to nothing.
+    fn run(
+        &mut self,
+        condition: &Condition,
+        order: &RunOrder,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Readings, testbed::Error>;
+}
+
+/// What one run gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Readings {
+    /// Metrics by key (`study::metric`), in the metric's unit.
+    pub metrics: Vec<(String, f64)>,
+    /// Both sides' whole accounts, for whoever wants to look closer.
+    pub detail: Value,
+}
+
+/// The lab on this machine: namespaces and veth pairs.
+#[derive(Debug)]
+pub struct LocalLab {
+    /// How testbeds are built.
+    pub options: testbed::Options,
+    /// The user's wish to stop.
+    pub interrupt: Interrupt,
+}
+
+impl Lab for LocalLab {
+    fn build(&mut self) -> Result<Box<dyn Bench>, testbed::Error> {
+        Ok(Box::new(Testbed::build(&self.options, &self.interrupt)?))
+    }
+}
+
+impl Bench for Testbed {
+    fn notes(&self) -> Vec<String> {
+        Testbed::notes(self).to_vec()
+    }
+
+    fn environment(&mut self) -> Result<Value, testbed::Error> {
+        Testbed::environment(self)
+    }
+
+    fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
+        Testbed::settle(self, switches)
+    }
+
+    fn run(
+        &mut self,
+        condition: &Condition,
+        order: &RunOrder,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Readings, testbed::Error> {
+        let account = Testbed::run(self, order, tick)?;
+        let metrics = metrics(condition.workload.kind, &account);
+        let detail = serde_json::to_value(&account).unwrap_or(Value::Null);
+        Ok(Readings { metrics, detail })
+    }
+}

@@ -1,0 +1,114 @@
+//! Where a UDP workload's messages went, over the whole life of its sockets.
+
+use study::WorkloadKind;
+use testbed::RunAccount;
+
+/// The account of one run's messages. Over the whole run, not the window: only when the senders have stopped and the
+/// receiver has drained its socket is nothing on the way any more.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Loss {
+    offered: u64,
+    sent: u64,
+    received: u64,
+    queue: u64,
+    device: u64,
+    socket: u64,
+}
+
+impl Loss {
+    pub(crate) fn of(kind: WorkloadKind, account: &RunAccount) -> Self {
+        let (transmitter, receiver) = (&account.transmitter.whole, &account.receiver.whole);
+        let asked = &transmitter.outcome.totals;
+        if kind == WorkloadKind::UdpRr {
+            // A transaction is lost with its request or with its answer; both sockets may have dropped.
+            return Self {
+                offered: asked.messages + asked.no_buffers,
+                sent: asked.messages,
+                received: asked.messages.saturating_sub(asked.timeouts),
+                queue: asked.no_buffers,
+                device: 0,
+                socket: transmitter.outcome.socket_drops() + receiver.outcome.socket_drops(),
+            };
+        }
+        let (near, far) = (&transmitter.counters, &receiver.counters);
+        Self {
+            offered: asked.messages + asked.no_buffers,
+            sent: asked.messages,
+            received: receiver.outcome.totals.messages,
+            // What the socket refused was never taken; what a queueing discipline dropped was, and the kernel counts
+            // the same datagram as a send-buffer error too, so only the larger of the two is a count of datagrams.
+            queue: asked.no_buffers + near.queue.drops.max(near.udp.sndbuf_errors),
+            // A full backlog behind a veth counts at both of its ends: as not sent by the one and not taken by the
+            // other.
+            device: near.link.tx_dropped.max(far.link.rx_dropped),
+            socket: receiver.outcome.socket_drops(),
+        }
+    }
+
+    /// The account by metric key. Lost is what was offered and not received, wherever it stayed.
+    pub(crate) fn tell(&self, mut put: impl FnMut(&str, f64)) {
+        let lost = self.offered.saturating_sub(self.received);
+        let accounted = self.queue + self.device + self.socket;
+        put("offered", self.offered as f64);
+        put("sent", self.sent as f64);
+        put("received", self.received as f64);
+        put("lost", lost as f64);
+        put("lost_queue", self.queue as f64);
+        put("lost_device", self.device as f64);
+        put("lost_socket", self.socket as f64);
+        put("lost_unaccounted", lost.saturating_sub(accounted) as f64);
+        if self.offered > 0 {
+            put("loss", lost as f64 * 100.0 / self.offered as f64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::account;
+
+    fn told(loss: &Loss) -> std::collections::BTreeMap<String, f64> {
+        let mut metrics = std::collections::BTreeMap::new();
+        loss.tell(|key, value| {
+            metrics.insert(key.to_owned(), value);
+        });
+        metrics
+    }
+
+    #[test]
+    fn a_drop_that_both_ends_of_a_veth_count_is_one_drop() {
+        let mut account = account();
+        account.transmitter.whole.outcome.totals.messages = 100;
+        account.receiver.whole.outcome.totals.messages = 90;
+        account.transmitter.whole.counters.link.tx_dropped = 6;
+        account.receiver.whole.counters.link.rx_dropped = 6;
+        account.receiver.whole.outcome.totals.socket_drops = 3;
+        let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
+        assert_eq!(told["lost"], 10.0);
+        assert_eq!(told["lost_device"], 6.0);
+        assert_eq!(told["lost_socket"], 3.0);
+        assert_eq!(told["lost_unaccounted"], 1.0);
+        assert_eq!(told["loss"], 10.0);
+    }
+
+    #[test]
+    fn what_the_queue_refused_was_offered_but_not_sent() {
+        let mut account = account();
+        account.transmitter.whole.outcome.totals.messages = 80;
+        account.transmitter.whole.outcome.totals.no_buffers = 20;
+        account.receiver.whole.outcome.totals.messages = 80;
+        let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
+        assert_eq!((told["offered"], told["sent"], told["received"]), (100.0, 80.0, 80.0));
+        assert_eq!((told["lost"], told["lost_queue"], told["lost_unaccounted"]), (20.0, 20.0, 0.0));
+    }
+
+    #[test]
+    fn an_unanswered_request_is_a_lost_transaction() {
+        let mut account = account();
+        account.transmitter.whole.outcome.totals.messages = 50;
+        account.transmitter.whole.outcome.totals.timeouts = 2;
+        let told = told(&Loss::of(WorkloadKind::UdpRr, &account));
+        assert_eq!((told["lost"], told["loss"]), (2.0, 4.0));
+    }
+}

@@ -1,0 +1,181 @@
+//! From both sides' accounts of a run to its metrics (`study::metric` says what each means).
+
+use study::{Side, WorkloadKind};
+use testbed::{RunAccount, SideAccount};
+
+use crate::loss::Loss;
+
+/// The metrics of one run, by key, in the unit that the vocabulary gives. What cannot be told, such as a ratio
+/// whose divisor is nothing, is left out.
+#[must_use]
+pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
+    let mut metrics = Sheet::default();
+    let received = account.receiver.window.load.total;
+    let sent = account.transmitter.window.load.total;
+    let seconds = |side: &SideAccount| side.window.elapsed_ns as f64 / 1e9;
+
+    if kind.is_stream() {
+        // The receiver's word: what was sent may still be on the way, or lost.
+        metrics.ratio("throughput", received.bytes as f64 * 8.0 / 1e6, seconds(&account.receiver));
+    }
+    if kind == WorkloadKind::UdpStream {
+        metrics.ratio("packets", received.messages as f64, seconds(&account.receiver));
+    }
+    if kind.is_rr() {
+        // The side that asks knows when an answer came.
+        metrics.ratio("transactions", sent.transactions as f64, seconds(&account.transmitter));
+        latencies(&mut metrics, account);
+    }
+    if kind.is_udp() {
+        Loss::of(kind, account).tell(|key, value| metrics.put(key, value));
+    }
+    for (side, own) in [(Side::Transmitter, &account.transmitter), (Side::Receiver, &account.receiver)] {
+        cpu(&mut metrics, side, own);
+        let busy = own.window.cpu.busy() as f64;
+        // Per unit of useful work, and the useful work is what arrived.
+        match kind {
+            WorkloadKind::TcpStream | WorkloadKind::UdpStream => {
+                metrics.ratio(&format!("{side}.service_demand_byte"), busy, received.bytes as f64);
+            }
+            WorkloadKind::TcpRr | WorkloadKind::UdpRr => {
+                metrics.ratio(&format!("{side}.service_demand_transaction"), busy, sent.transactions as f64);
+            }
+        }
+        if kind == WorkloadKind::UdpStream {
+            metrics.ratio(&format!("{side}.service_demand_packet"), busy, received.messages as f64);
+        }
+        proof(&mut metrics, kind, side, own);
+    }
+    metrics.entries
+}
+
+#[derive(Default)]
+struct Sheet {
+    entries: Vec<(String, f64)>,
+}
+
+impl Sheet {
+    fn put(&mut self, key: &str, value: f64) {
+        if value.is_finite() {
+            self.entries.push((key.to_owned(), value));
+        }
+    }
+
+    fn ratio(&mut self, key: &str, dividend: f64, divisor: f64) {
+        if divisor > 0.0 {
+            self.put(key, dividend / divisor);
+        }
+    }
+}
+
+fn latencies(metrics: &mut Sheet, account: &RunAccount) {
+    let Some(latency) = &account.transmitter.whole.outcome.latency else { return };
+    metrics.put("latency_mean", latency.mean);
+    metrics.put("latency_p50", latency.p50 as f64);
+    metrics.put("latency_p90", latency.p90 as f64);
+    metrics.put("latency_p99", latency.p99 as f64);
+    metrics.put("latency_p99_9", latency.p99_9 as f64);
+    metrics.put("latency_max", latency.max as f64);
+}
+
+fn cpu(metrics: &mut Sheet, side: Side, own: &SideAccount) {
+    let Some(usage) = own.window.cpu.usage() else { return };
+    let parts = [
+        ("cpu", usage.busy()),
+        ("cpu_user", usage.user),
+        ("cpu_system", usage.system),
+        ("cpu_irq", usage.irq),
+        ("cpu_softirq", usage.softirq),
+        ("cpu_steal", usage.steal),
+        ("cpu_idle", usage.idle),
+    ];
+    for (part, percent) in parts {
+        metrics.put(&format!("{side}.{part}"), percent);
+    }
+}
+
+/// What the kernel counted: the evidence that an offload acted. The transmitter counts what left it, the receiver what
+/// reached it.
+fn proof(metrics: &mut Sheet, kind: WorkloadKind, side: Side, own: &SideAccount) {
+    let counters = &own.window.counters;
+    let (packets, bytes, segments) = match side {
+        Side::Transmitter => (
+            counters.link.tx_packets,
+            counters.link.tx_bytes,
+            if kind.is_tcp() {
+                counters.tcp.out_segs + counters.tcp.retrans_segs
+            } else {
+                counters.udp.out_datagrams
+            },
+        ),
+        Side::Receiver => (
+            counters.link.rx_packets,
+            counters.link.rx_bytes,
+            if kind.is_tcp() { counters.tcp.in_segs } else { counters.udp.in_datagrams },
+        ),
+    };
+    metrics.put(&format!("{side}.wire_packets"), packets as f64);
+    metrics.ratio(&format!("{side}.bytes_per_wire_packet"), bytes as f64, packets as f64);
+    metrics.put(&format!("{side}.segments"), segments as f64);
+    metrics.ratio(&format!("{side}.segments_per_wire_packet"), segments as f64, packets as f64);
+    if kind.is_tcp() {
+        metrics.put(&format!("{side}.retransmits"), counters.tcp.retrans_segs as f64);
+    }
+    let drops = counters.link.rx_dropped
+        + counters.link.tx_dropped
+        + counters.queue.drops
+        + counters.udp.rcvbuf_errors
+        + counters.tcp.backlog_drops
+        + counters.tcp.receive_queue_drops;
+    metrics.put(&format!("{side}.drops"), drops as f64);
+    let switches = counters.context_switches.voluntary + counters.context_switches.involuntary;
+    metrics.put(&format!("{side}.context_switches"), switches as f64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::account;
+
+    fn value(metrics: &[(String, f64)], key: &str) -> f64 {
+        metrics.iter().find(|(known, _)| known == key).unwrap_or_else(|| panic!("no {key}")).1
+    }
+
+    #[test]
+    fn every_metric_is_of_the_vocabulary_and_of_its_workload() {
+        for kind in
+            [WorkloadKind::TcpStream, WorkloadKind::UdpStream, WorkloadKind::TcpRr, WorkloadKind::UdpRr]
+        {
+            let metrics = metrics(kind, &account());
+            let expected: Vec<&str> =
+                study::metric::METRICS.iter().filter(|metric| kind.produces(metric)).map(|m| m.key).collect();
+            let mut found: Vec<&str> = metrics.iter().map(|(key, _)| key.as_str()).collect();
+            found.sort_unstable();
+            let mut sorted = expected.clone();
+            sorted.sort_unstable();
+            assert_eq!(found, sorted, "{kind}");
+        }
+    }
+
+    #[test]
+    fn rates_are_the_receivers_over_its_own_clock() {
+        // 125 MB in 0.5 s by the receiver's clock.
+        let metrics = metrics(WorkloadKind::TcpStream, &account());
+        assert!((value(&metrics, "throughput") - 2000.0).abs() < 1e-9);
+        // 0.3 s of CPU for 125 MB.
+        assert!((value(&metrics, "transmitter.service_demand_byte") - 2.4).abs() < 1e-9);
+        assert!((value(&metrics, "transmitter.cpu") - 60.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_run_without_traffic_has_no_ratios() {
+        let mut idle = account();
+        idle.receiver.window.load.total = load::Counts::default();
+        idle.transmitter.window.counters = host::Counters::default();
+        let metrics = metrics(WorkloadKind::TcpStream, &idle);
+        assert!(metrics.iter().all(|(_, value)| value.is_finite()));
+        assert!(!metrics.iter().any(|(key, _)| key == "transmitter.service_demand_byte"));
+        assert!(!metrics.iter().any(|(key, _)| key == "transmitter.bytes_per_wire_packet"));
+        assert_eq!(value(&metrics, "throughput"), 0.0);
+    }
+}

@@ -1,0 +1,85 @@
+//! Trying a plan's switches out: what was asked is not what was got.
+
+use std::collections::BTreeMap;
+
+use study::{Condition, Family, Offloads, Plan, SideSettings, WorkloadKind};
+use testbed::{Effective, RunOrder, Switches};
+
+use crate::document::PlanDocument;
+use crate::lab::Bench;
+
+/// Sets every condition's switches once, reads them back, and merges the conditions that come to the same.
+///
+/// # Errors
+/// When the testbed fails, or a condition's values are out of its range.
+pub fn probe(plan: Plan, bench: &mut dyn Bench) -> Result<PlanDocument, testbed::Error> {
+    let mut effective = Vec::with_capacity(plan.conditions.len());
+    for condition in &plan.conditions {
+        effective.push(bench.settle(&switches_of(condition))?);
+    }
+    let fingerprints: Vec<String> = plan
+        .conditions
+        .iter()
+        .zip(&effective)
+        .map(|(condition, effective)| fingerprint(condition, effective))
+        .collect();
+    let labels: Vec<String> = plan.conditions.iter().map(|condition| condition.label.clone()).collect();
+    let plan = plan.merge(&fingerprints);
+    // Merging keeps the first of each kind, so the kept conditions' states are found again by their labels.
+    let effective = plan
+        .conditions
+        .iter()
+        .filter_map(|condition| labels.iter().position(|label| *label == condition.label))
+        .map(|index| effective[index].clone())
+        .collect();
+    Ok(PlanDocument { plan, effective })
+}
+
+/// What makes two conditions one: the interfaces' state, and everything else that shapes the traffic.
+fn fingerprint(condition: &Condition, effective: &Effective) -> String {
+    let order = order_of(condition);
+    format!("{order:?} {}", effective.fingerprint())
+}
+
+/// The switches that a condition asks for.
+#[must_use]
+pub fn switches_of(condition: &Condition) -> Switches {
+    Switches {
+        mtu: condition.mtu,
+        transmitter: features_of(&condition.transmitter),
+        receiver: features_of(&condition.receiver),
+    }
+}
+
+fn features_of(side: &SideSettings) -> BTreeMap<String, bool> {
+    let mut features = BTreeMap::new();
+    if side.offloads == Offloads::None {
+        features.extend(study::feature::OFFLOADS.iter().map(|name| ((*name).to_owned(), false)));
+    }
+    // A feature named by itself outranks the shorthand.
+    features.extend(side.features.iter().map(|(name, on)| (name.clone(), *on)));
+    features
+}
+
+/// The traffic that a condition asks for.
+#[must_use]
+pub fn order_of(condition: &Condition) -> RunOrder {
+    let workload = &condition.workload;
+    RunOrder {
+        kind: match workload.kind {
+            WorkloadKind::TcpStream => load::Kind::TcpStream,
+            WorkloadKind::UdpStream => load::Kind::UdpStream,
+            WorkloadKind::TcpRr => load::Kind::TcpRr,
+            WorkloadKind::UdpRr => load::Kind::UdpRr,
+        },
+        ipv6: condition.family == Family::Ipv6,
+        message: workload.message,
+        response: workload.response,
+        flows: workload.flows,
+        socket_buffer: workload.socket_buffer,
+        udp_checksum: condition.checksum,
+        port: workload.port,
+        ramp: workload.ramp,
+        window: workload.duration,
+    }
+}

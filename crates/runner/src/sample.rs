@@ -1,0 +1,44 @@
+//! (tests) One run's account with round figures.
+
+use agent::message::{Finished, Measured};
+use testbed::{RunAccount, SideAccount};
+
+pub(crate) fn account() -> RunAccount {
+    let address = "127.0.0.1:1".parse().expect("an address");
+    let side = |user: u64| {
+        let total =
+            load::Counts { messages: 1000, bytes: 125_000_000, transactions: 1000, ..Default::default() };
+        let mut counters = host::Counters::default();
+        counters.link.tx_packets = 100;
+        counters.link.rx_packets = 100;
+        counters.link.tx_bytes = 1000;
+        counters.link.rx_bytes = 1000;
+        let latency = load::Latency { count: 1, min: 1, mean: 1.0, p50: 1, p90: 1, p99: 1, p99_9: 1, max: 1 };
+        SideAccount {
+            window: Measured {
+                elapsed_ns: 500_000_000,
+                load: load::Sample { at_ns: 500_000_000, total, flows: vec![total] },
+                cpu: host::CpuTimes { user, idle: 500_000_000 - user, ..Default::default() },
+                cpus: vec![0],
+                counters,
+            },
+            whole: Finished {
+                outcome: load::Outcome {
+                    totals: total,
+                    flows: vec![load::FlowOutcome {
+                        local: address,
+                        peer: address,
+                        counts: total,
+                        verified_bytes: 0,
+                        buffers: load::Buffers::default(),
+                        tcp: None,
+                    }],
+                    latency: Some(latency),
+                    buffers: load::Buffers::default(),
+                },
+                counters,
+            },
+        }
+    };
+    RunAccount { transmitter: side(300_000_000), receiver: side(100_000_000) }
+}

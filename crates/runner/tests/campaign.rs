@@ -1,0 +1,172 @@
+//! Whole sessions on a simulated lab: what is recorded, what is told, and what a stop at any place leaves behind.
+
+mod simulator;
+
+use std::collections::BTreeMap;
+
+use agent::Interrupt;
+use netassay_runner::{Campaign, Ending, Error, Event, Summary};
+use simulator::{Fault, SimulatedLab, study};
+use store::{RunStatus, Store, StudyId, StudyStatus};
+
+struct World {
+    lab: SimulatedLab,
+    store: Store,
+    interrupt: Interrupt,
+    events: Vec<Event>,
+    _directory: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(&directory.path().join("netassay.db")).unwrap();
+        let interrupt = Interrupt::new().unwrap();
+        let lab = SimulatedLab::new(interrupt.clone());
+        Self { lab, store, interrupt, events: Vec::new(), _directory: directory }
+    }
+
+    fn session(&mut self, resume: Option<StudyId>) -> Result<Summary, Error> {
+        let events = &mut self.events;
+        let mut campaign = Campaign {
+            lab: &mut self.lab,
+            store: &mut self.store,
+            interrupt: self.interrupt.clone(),
+            observe: &mut |event| events.push(event.clone()),
+            version: "test",
+        };
+        match resume {
+            None => campaign.run(&study()),
+            Some(id) => campaign.resume(id),
+        }
+    }
+
+    /// A new controller, after the old one's user has interrupted it.
+    fn calm(&mut self) {
+        self.interrupt = Interrupt::new().unwrap();
+        self.lab.interrupt = self.interrupt.clone();
+        self.lab.faults.clear();
+    }
+
+    /// How often each planned recorded run is in the store.
+    fn recorded(&self, id: StudyId) -> BTreeMap<(u32, u32, usize), usize> {
+        let mut counts = BTreeMap::new();
+        for run in self.store.load(id).unwrap().runs {
+            if !run.warmup && run.status == RunStatus::Ok {
+                *counts.entry((run.boot, run.repeat, run.condition)).or_insert(0) += 1;
+            }
+        }
+        counts
+    }
+}
+
+/// 3 conditions (of 4, of which two read back the same) x 2 boots x 2 runs.
+const RECORDED: usize = 12;
+
+#[test]
+fn a_study_goes_through_and_merges_what_reads_back_the_same() {
+    let mut world = World::new();
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
+    let stored = world.store.load(summary.study).unwrap();
+    assert_eq!(stored.row.status, StudyStatus::Complete);
+    assert_eq!(stored.conditions(), 3, "tso off is the same as tx off, tso on: {}", stored.plan_json);
+    assert_eq!(stored.plan_json["merged"].as_array().unwrap().len(), 1);
+    assert!(world.recorded(summary.study).values().all(|count| *count == 1));
+    // A testbed for trying out, and a fresh one for each boot.
+    assert_eq!(world.lab.built, 3);
+    // 3 conditions x 2 boots x (1 + 2)
+    let finished = world.events.iter().filter(|event| matches!(event, Event::RunFinished { .. })).count();
+    assert_eq!(finished, 18);
+    assert!(matches!(world.events.last(), Some(Event::Finished { complete: true, recorded: RECORDED, .. })));
+}
+
+#[test]
+fn a_lost_testbed_costs_no_run() {
+    let mut world = World::new();
+    world.lab.faults.insert(5, Fault::Lost);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 1));
+    assert!(world.recorded(summary.study).values().all(|count| *count == 1));
+    let stored = world.store.load(summary.study).unwrap();
+    let parts: Vec<(u32, u32)> = stored.boots.iter().map(|boot| (boot.number, boot.part)).collect();
+    assert_eq!(parts, [(1, 1), (1, 2), (2, 1)]);
+    assert!(world.events.iter().any(|event| matches!(event, Event::BootLost { boot: 1, retried: true, .. })));
+}
+
+#[test]
+fn a_boot_that_is_lost_again_and_again_is_given_up() {
+    let mut world = World::new();
+    world.lab.always = Some(Fault::Lost);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::SomeFailed, 0));
+    assert_eq!(world.lab.built, 1 + 2 * 3, "trying out, and three tries for each of two boots");
+    world.lab.always = None;
+    let summary = world.session(Some(summary.study)).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+}
+
+#[test]
+fn a_failed_run_is_kept_and_tried_again_by_resume_only() {
+    let mut world = World::new();
+    world.lab.faults.insert(8, Fault::Failed);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::SomeFailed, RECORDED - 1, 1));
+    let stored = world.store.load(summary.study).unwrap();
+    let failed: Vec<_> = stored.runs.iter().filter(|run| run.status == RunStatus::Failed).collect();
+    assert_eq!(failed.len(), 1);
+    assert!(failed[0].reason.as_deref().unwrap().contains("simulated"), "{:?}", failed[0].reason);
+
+    world.calm();
+    let before = world.lab.runs();
+    let summary = world.session(Some(summary.study)).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+    assert_eq!(world.lab.runs() - before, 2, "the warm-up of one condition, and the run itself");
+}
+
+#[test]
+fn switches_that_read_back_otherwise_fail_the_run() {
+    let mut world = World::new();
+    world.lab.drift_after_build = Some(2);
+    let summary = world.session(None).unwrap();
+    assert_eq!(summary.ending, Ending::SomeFailed);
+    let stored = world.store.load(summary.study).unwrap();
+    let reasons: Vec<_> = stored.runs.iter().filter_map(|run| run.reason.as_deref()).collect();
+    assert!(!reasons.is_empty() && reasons.iter().all(|why| why.contains("do not read back")), "{reasons:?}");
+}
+
+#[test]
+fn an_interrupt_at_any_run_loses_and_doubles_nothing() {
+    for at in 0..18 {
+        let mut world = World::new();
+        world.lab.faults.insert(at, Fault::Interrupt);
+        let summary = match world.session(None) {
+            Ok(summary) => summary,
+            Err(error) => panic!("interrupt at run {at}: {error}"),
+        };
+        assert_eq!(summary.ending, Ending::Interrupted, "at run {at}");
+        assert_eq!(world.store.load(summary.study).unwrap().row.status, StudyStatus::Interrupted);
+        world.calm();
+        let summary = world.session(Some(summary.study)).unwrap();
+        assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED), "at run {at}");
+        let recorded = world.recorded(summary.study);
+        assert_eq!(recorded.len(), RECORDED, "at run {at}");
+        assert!(recorded.values().all(|count| *count == 1), "at run {at}: {recorded:?}");
+    }
+}
+
+#[test]
+fn a_complete_study_has_nothing_to_resume() {
+    let mut world = World::new();
+    let summary = world.session(None).unwrap();
+    let error = world.session(Some(summary.study)).unwrap_err();
+    assert!(matches!(error, Error::NothingToRun { .. }), "{error}");
+}
+
+#[test]
+fn a_lab_that_cannot_build_stores_no_study() {
+    let mut world = World::new();
+    world.lab.cannot_build = true;
+    assert!(matches!(world.session(None), Err(Error::Testbed(_))));
+    assert!(world.store.studies().unwrap().is_empty());
+}

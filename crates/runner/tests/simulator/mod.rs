@@ -1,0 +1,157 @@
+//! A lab without hosts: switches with the kernel's dependencies, runs that take no time, faults on demand.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use agent::message::Settled;
+use agent::{CallError, Interrupt};
+use netassay_runner::{Bench, Lab, Readings};
+use serde_json::{Value, json};
+use study::{Condition, Study};
+use testbed::{Effective, RunOrder, Switches};
+
+/// tx off drags tso off, so two of the four combinations are one.
+pub(crate) fn study() -> Study {
+    let text = r#"
+        name = "simulated"
+        question = "Does the runner run?"
+        scenario = "veth"
+        [[workload]]
+        kind = "tcp_stream"
+        duration = "10ms"
+        [factors]
+        tx = ["on", "off"]
+        tso = ["on", "off"]
+        [protocol]
+        boots = 2
+        warmup = 1
+        runs = 2
+        seed = 7
+    "#;
+    Study::parse("simulated.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Fault {
+    /// The run fails, the testbed is sound.
+    Failed,
+    /// An agent dies.
+    Lost,
+    /// The user presses Ctrl-C.
+    Interrupt,
+}
+
+pub(crate) struct SimulatedLab {
+    /// Faults by the number of the run, counted from 0 over all testbeds.
+    pub(crate) faults: BTreeMap<usize, Fault>,
+    pub(crate) always: Option<Fault>,
+    /// From this many testbeds on, a switch reads back otherwise.
+    pub(crate) drift_after_build: Option<usize>,
+    pub(crate) cannot_build: bool,
+    pub(crate) interrupt: Interrupt,
+    pub(crate) built: usize,
+    /// Runs so far, over all testbeds.
+    runs: Rc<Cell<usize>>,
+}
+
+impl SimulatedLab {
+    pub(crate) fn new(interrupt: Interrupt) -> Self {
+        Self {
+            faults: BTreeMap::new(),
+            always: None,
+            drift_after_build: None,
+            cannot_build: false,
+            interrupt,
+            built: 0,
+            runs: Rc::default(),
+        }
+    }
+}
+
+impl SimulatedLab {
+    pub(crate) fn runs(&self) -> usize {
+        self.runs.get()
+    }
+}
+
+impl Lab for SimulatedLab {
+    fn build(&mut self) -> Result<Box<dyn Bench>, testbed::Error> {
+        if self.cannot_build {
+            return Err(gone());
+        }
+        self.built += 1;
+        Ok(Box::new(SimulatedBench {
+            faults: self.faults.clone(),
+            always: self.always,
+            drifted: self.drift_after_build.is_some_and(|builds| self.built >= builds),
+            interrupt: self.interrupt.clone(),
+            runs: Rc::clone(&self.runs),
+        }))
+    }
+}
+
+struct SimulatedBench {
+    faults: BTreeMap<usize, Fault>,
+    always: Option<Fault>,
+    drifted: bool,
+    interrupt: Interrupt,
+    runs: Rc<Cell<usize>>,
+}
+
+impl Bench for SimulatedBench {
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn environment(&mut self) -> Result<Value, testbed::Error> {
+        Ok(json!({"simulated": true}))
+    }
+
+    fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
+        let transmitter = self.side(&switches.transmitter);
+        Ok(Effective { receiver: transmitter.clone(), transmitter })
+    }
+
+    fn run(
+        &mut self,
+        condition: &Condition,
+        _order: &RunOrder,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Readings, testbed::Error> {
+        tick();
+        let number = self.runs.replace(self.runs.get() + 1);
+        match self.always.or_else(|| self.faults.get(&number).copied()) {
+            Some(Fault::Failed) => {
+                Err(CallError::Refused { host: "receiver".into(), why: "simulated".into() }.into())
+            }
+            Some(Fault::Lost) => Err(gone()),
+            Some(Fault::Interrupt) => {
+                self.interrupt.trip();
+                Err(CallError::Interrupted.into())
+            }
+            None => {
+                let throughput = 1000.0 + condition.index as f64;
+                Ok(Readings { metrics: vec![("throughput".into(), throughput)], detail: Value::Null })
+            }
+        }
+    }
+}
+
+impl SimulatedBench {
+    /// The kernel's rule: segmentation needs checksums. One feature of each group stands for all.
+    fn side(&self, asked: &BTreeMap<String, bool>) -> Settled {
+        let on = |name: &str| asked.get(name).copied().unwrap_or(true);
+        let checksum = on("tx-checksum-ip-generic");
+        let segmentation = on("tx-tcp-segmentation") && checksum;
+        let active = BTreeMap::from([
+            ("tx-checksum-ip-generic".to_owned(), checksum),
+            ("tx-tcp-segmentation".to_owned(), segmentation && !self.drifted),
+        ]);
+        Settled { mtu: 1500, active, refused: BTreeMap::new(), follow_on: BTreeMap::new() }
+    }
+}
+
+fn gone() -> testbed::Error {
+    CallError::Gone { host: "receiver".into() }.into()
+}
