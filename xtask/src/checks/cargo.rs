@@ -42,6 +42,6 @@ pub(crate) fn deny(workspace: &Workspace, report: &mut Report) -> Result<Ending,
         report.note("cargo-deny is not there: licences, bans and sources were not checked");
         return Ok(Ending::NotRun);
     }
-    run(&mut workspace.cargo(&["deny", "--offline", "check", "licenses", "bans", "sources"]))?;
+    run(&mut workspace.cargo(&["deny", "check", "licenses", "bans", "sources"]))?;
     Ok(Ending::Ok)
 }
