@@ -2,7 +2,8 @@
 //!
 //! All of these change the calling thread (or process) and cannot be undone; a host's agent calls them first of all, while it
 //! has one thread. The order is: [`enter_user`] or [`join_user`], [`new_net`] or [`join_net`], [`mount_sysfs`], and
-//! [`die_with_parent`] after the user namespace, because the kernel can clear the death signal when credentials change.
+//! [`die_with_parent`] after the user namespace: the kernel clears the death signal when a process changes its user, or joins
+//! the user namespace of somebody else (seen on Linux 6.18; entering one's own, or a fellow's of the same user, leaves it).
 
 mod error;
 
@@ -25,7 +26,8 @@ use crate::privileges::UserNamespaces;
 /// that it is outside.
 ///
 /// The process must have a single thread. It stays, or is made, "dumpable": a process that changed its user without an
-/// `exec` is not, and then root owns its files in `/proc`, so that neither it nor its fellows could write the maps or join it.
+/// `exec` is not, and then root owns its files in `/proc`, so that it cannot write its maps (`EACCES`) and its fellows cannot
+/// join it. Being dumpable, it can be looked into by other processes of the same user.
 ///
 /// # Errors
 /// [`NamespaceError::Threads`] with more than one thread; [`NamespaceError::User`] if the kernel refuses, naming the setting
@@ -94,7 +96,7 @@ pub fn mount_sysfs() -> Result<(), NamespaceError> {
 /// signal would never come: that is the error. "The parent" is the *thread* that started this process; when only that thread
 /// ends, the signal comes too.
 ///
-/// Call it after [`enter_user`] or [`join_user`]: a change of credentials clears the death signal.
+/// Call it after [`enter_user`] or [`join_user`]: a change of credentials clears the death signal (see above).
 pub fn die_with_parent(parent: u32) -> Result<(), NamespaceError> {
     prctl::set_pdeathsig(Signal::SIGKILL)
         .map_err(|errno| NamespaceError::DeathSignal { errno: errno.into() })?;

@@ -1,0 +1,56 @@
+//! Namespaces, wires between them and offload features on the running kernel, as root and as an ordinary user.
+//!
+//! Every case runs in a process of its own, inside namespaces that it makes itself; the machine's own interfaces are never
+//! touched. A case that lacks a privilege says `SKIPPED`, and fails instead with `CI=true`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a test harness")]
+#![expect(clippy::unwrap_used, reason = "a case fails by panicking where it fails")]
+
+mod features;
+mod harness;
+mod peer;
+mod walls;
+mod wire;
+
+use harness::{Case, Identity::Root, Identity::User};
+
+const CASES: &[Case] = &[
+    Case { name: "two_namespaces_exchange_packets", identities: &[Root, User], run: wire::exchange },
+    Case { name: "mtu_is_set_and_obeyed", identities: &[Root, User], run: wire::mtu },
+    Case { name: "queue_drops_are_counted", identities: &[Root, User], run: wire::queue_drops },
+    Case { name: "a_wire_vanishes_with_either_end", identities: &[Root, User], run: wire::vanishes },
+    Case { name: "refusals_name_thing_and_way_out", identities: &[Root, User], run: wire::refusals },
+    Case {
+        name: "without_privileges_changes_are_refused",
+        identities: &[Root],
+        run: wire::without_privileges,
+    },
+    Case { name: "wires_are_made_fast", identities: &[Root, User], run: wire::fast },
+    Case {
+        name: "features_are_set_and_read_back",
+        identities: &[Root, User],
+        run: features::set_and_read_back,
+    },
+    Case { name: "checksums_off_drags_segmentation", identities: &[Root, User], run: features::dragged },
+    Case {
+        name: "features_that_cannot_be_had_are_refused",
+        identities: &[Root, User],
+        run: features::refused,
+    },
+    Case { name: "features_are_those_of_ethtool", identities: &[Root, User], run: features::as_ethtool_says },
+    Case { name: "environment_shows_this_namespace", identities: &[Root, User], run: features::environment },
+    Case { name: "namespaces_are_of_a_thread", identities: &[Root, User], run: walls::of_a_thread },
+    Case { name: "threads_keep_out_of_user_namespaces", identities: &[Root, User], run: walls::threads },
+    Case { name: "sysfs_shows_this_namespace", identities: &[Root, User], run: walls::sysfs },
+    Case { name: "receive_work_is_steered_or_refused", identities: &[Root, User], run: walls::steering },
+    Case { name: "children_die_with_their_parent", identities: &[Root, User], run: walls::die_with_parent },
+    Case {
+        name: "a_process_that_dropped_root_enters_a_user_namespace",
+        identities: &[Root],
+        run: walls::dropped_root,
+    },
+    Case { name: "privileges_inside_are_seen", identities: &[Root, User], run: walls::privileges },
+];
+
+fn main() -> std::process::ExitCode {
+    harness::main(CASES)
+}
