@@ -136,6 +136,8 @@ impl Error {
 
 const EPERM: i32 = nix::errno::Errno::EPERM as i32;
 const ENODEV: i32 = nix::errno::Errno::ENODEV as i32;
+const EACCES: i32 = nix::errno::Errno::EACCES as i32;
+const EOPNOTSUPP: i32 = nix::errno::Errno::EOPNOTSUPP as i32;
 
 /// The way out that holds for every netlink request refused with this errno.
 fn hint(errno: Option<i32>) -> &'static str {
@@ -143,6 +145,9 @@ fn hint(errno: Option<i32>) -> &'static str {
         Some(EPERM) => {
             "; it needs CAP_NET_ADMIN over this network namespace: be root, or own it in a user namespace"
         }
+        // Only IPv6 answers so: an address on an interface where it is off.
+        Some(EACCES) => "; IPv6 is off here: `sysctl net.ipv6.conf.all.disable_ipv6=0` turns it on",
+        Some(EOPNOTSUPP) => "; this kernel is built without it, or its module is not loaded",
         _ => "",
     }
 }

@@ -146,7 +146,7 @@ pub(crate) fn queue_drops(stage: &mut Stage) {
         socket.send_to(&[0; 1000], at).unwrap();
     }
     let passed = Counters::read(&mut links, &stage.here).unwrap().since(&before);
-    assert!((90..100).contains(&passed.queue.drops), "{passed:?}");
+    assert!((80..100).contains(&passed.queue.drops), "{passed:?}");
     assert!(passed.queue.overlimits > 0, "{passed:?}");
     // The rest was sent, or waits in the queue of 4000 bytes.
     let waiting = 100 - passed.queue.drops - passed.link.tx_packets;
@@ -191,6 +191,9 @@ pub(crate) fn refusals(stage: &mut Stage) {
     assert!(dead.contains("process 4000000") && dead.contains("No such process"), "{dead}");
     let address = links.add_address(&name, [10, 11, 12, 1].into(), 24).unwrap_err().to_string();
     assert!(address.contains("10.11.12.1/24") && address.contains("File exists"), "{address}");
+    std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1").unwrap();
+    let off = links.add_address(&name, "fd00::1".parse().unwrap(), 64).unwrap_err().to_string();
+    assert!(off.contains("fd00::1/64") && off.contains("disable_ipv6"), "{off}");
     assert!(matches!(links.find("a name with spaces"), Err(Error::InterfaceName { .. })));
     // The socket still answers after all these errors.
     assert_eq!(links.find(&name).unwrap().name, name);
