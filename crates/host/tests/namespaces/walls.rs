@@ -10,9 +10,12 @@ use netassay_host::namespace::{self, NamespaceError, enter_user, join_net, join_
 use netassay_host::steering::{SteeringError, steer};
 use netassay_host::{Environment, Links, Privileges, UserNamespaces};
 
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+
 use crate::harness::{Identity, ROLE, Stage, become_ordinary, skipped};
 use crate::peer::Peer;
-use crate::wire::connect;
+use crate::wire::{connect, round_trip, sockets};
 
 pub(crate) fn of_a_thread(stage: &mut Stage) {
     let mut links = connect(stage);
@@ -84,15 +87,21 @@ pub(crate) fn steering(stage: &mut Stage) {
     }
     match stage.identity {
         Identity::Root => {
+            let here = stage.here.clone();
             let mask = || {
-                let environment = Environment::read(&[&stage.here], "0.0.0");
-                let text = &environment.interfaces[&stage.here].as_ref().unwrap().receive_steering["rx-0"];
+                let environment = Environment::read(&[&here], "0.0.0");
+                let text = &environment.interfaces[&here].as_ref().unwrap().receive_steering["rx-0"];
                 u32::from_str_radix(text.rsplit(',').next().unwrap(), 16).unwrap()
             };
             steer(&stage.here, &cpus[..1]).unwrap();
             assert_eq!(mask(), 1 << cpus[0]);
             steer(&stage.here, &cpus).unwrap();
             assert_eq!(mask().count_ones() as usize, cpus.len().min(32));
+            if let [first, second, ..] = cpus[..] {
+                acts(stage, first, second);
+            } else {
+                skipped("receive_work_is_steered_or_refused, effect", "one CPU only");
+            }
             steer(&stage.here, &[]).unwrap();
             assert_eq!(mask(), 0);
             // The kernel takes CPUs that could come one day, but not beyond the mask's end.
@@ -104,6 +113,31 @@ pub(crate) fn steering(stage: &mut Stage) {
             assert!(error.to_string().contains("the receiver's softirq time"), "{error}");
         }
     }
+}
+
+/// What the peer sends from one CPU is received on the other.
+fn acts(stage: &mut Stage, sender: u32, receiver: u32) {
+    const ROUNDS: u64 = 100;
+    // Column 9: times that another CPU woke this one for receive work; column 12: which CPU it is.
+    let woken = || {
+        let text = std::fs::read_to_string("/proc/net/softnet_stat").unwrap();
+        let lines: Vec<Vec<u64>> = text
+            .lines()
+            .map(|line| line.split_whitespace().map(|word| u64::from_str_radix(word, 16).unwrap()).collect())
+            .collect();
+        lines.iter().find(|columns| columns[12] == u64::from(receiver)).unwrap()[9]
+    };
+    let mut set = CpuSet::new();
+    set.set(sender as usize).unwrap();
+    sched_setaffinity(Pid::from_raw(i32::try_from(stage.peer.pid()).unwrap()), &set).unwrap();
+    steer(&stage.here, &[receiver]).unwrap();
+    let sockets = sockets(&mut stage.peer);
+    let before = woken();
+    for _ in 0..ROUNDS {
+        sockets.iter().for_each(|(socket, at)| round_trip(socket, *at, 100));
+    }
+    let woken = woken() - before;
+    assert!(woken > ROUNDS, "{woken} of {} packets", 2 * ROUNDS);
 }
 
 /// `kill -9` of a process ends the processes that it started, though they wait for nothing and nobody tells them.

@@ -26,7 +26,7 @@ pub(crate) fn connect(stage: &mut Stage) -> Links {
 }
 
 /// Sockets on both families, and where the peer echoes.
-fn sockets(peer: &mut Peer) -> Vec<(UdpSocket, SocketAddr)> {
+pub(crate) fn sockets(peer: &mut Peer) -> Vec<(UdpSocket, SocketAddr)> {
     let families = HERE.iter().zip(THERE).map(|(here, there)| {
         let bare = |address: &str| address.split_once('/').unwrap().0.to_owned();
         let at: SocketAddr = peer.ask(&format!("echo {}", bare(there))).parse().unwrap();
@@ -41,7 +41,7 @@ fn sockets(peer: &mut Peer) -> Vec<(UdpSocket, SocketAddr)> {
     families.collect()
 }
 
-fn round_trip(socket: &UdpSocket, to: SocketAddr, size: usize) {
+pub(crate) fn round_trip(socket: &UdpSocket, to: SocketAddr, size: usize) {
     let sent: Vec<u8> = (0..size).map(|index| index as u8).collect();
     socket.send_to(&sent, to).unwrap();
     let mut buffer = vec![0; 65_536];
