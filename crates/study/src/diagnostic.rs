@@ -42,13 +42,19 @@ pub struct Diagnostic {
 }
 
 impl Diagnostics {
-    /// The problems of a file, ordered by place.
-    pub(crate) fn new(file: &str, source: &str, mut problems: Vec<Problem>) -> Self {
+    /// The problems of a file, ordered by place, and how many there were beside them. The file's name is made fit to
+    /// be printed.
+    pub(crate) fn new(file: &str, source: &str, mut problems: Vec<Problem>, further: usize) -> Self {
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
         problems.dedup();
-        let further = problems.len().saturating_sub(MOST_SHOWN);
+        let further = further + problems.len().saturating_sub(MOST_SHOWN);
         let problems = problems.into_iter().take(MOST_SHOWN).map(|problem| problem.locate(source)).collect();
-        Self { file: file.to_owned(), source: source.to_owned(), problems, further }
+        Self {
+            file: annotate_snippets::normalize_untrusted_str(file),
+            source: source.to_owned(),
+            problems,
+            further,
+        }
     }
 
     /// The name of the file, as it was given.
@@ -89,7 +95,8 @@ impl Diagnostics {
             let annotation = AnnotationKind::Primary.span(span);
             let annotation = match problem.label.as_str() {
                 "" => annotation,
-                label => annotation.label(label),
+                // Unlike titles and messages, labels are printed as they come.
+                label => annotation.label(annotate_snippets::normalize_untrusted_str(label)),
             };
             let snippet = Snippet::source(line.text)
                 .path(self.file.as_str())
@@ -184,24 +191,40 @@ mod tests {
 
     fn shown(source: &str, span: Range<usize>) -> String {
         let problem = Problem::new(span, "no such word").label("here").help("use another");
-        Diagnostics::new("a.toml", source, vec![problem]).to_string()
+        Diagnostics::new("a.toml", source, vec![problem], 0).to_string()
     }
 
     #[test]
     fn the_caret_stands_under_the_word() {
-        insta::assert_snapshot!(shown("a = 1\nfamiy = 2\n", 6..11), @"");
+        insta::assert_snapshot!(shown("a = 1\nfamiy = 2\n", 6..11), @r"
+        error: no such word
+         --> a.toml:2:1
+          |
+        2 | famiy = 2
+          | ^^^^^ here
+          |
+          = help: use another
+        ");
     }
 
     #[test]
     fn a_span_of_several_lines_is_shown_by_its_first() {
-        insta::assert_snapshot!(shown("a = [\n  1,\n]\n", 4..12), @"");
+        insta::assert_snapshot!(shown("a = [\n  1,\n]\n", 4..12), @r"
+        error: no such word
+         --> a.toml:1:5
+          |
+        1 | a = [
+          |     ^ here
+          |
+          = help: use another
+        ");
     }
 
     #[test]
     fn columns_count_characters() {
         let source = "name = \"äöü\" # ß\nx = \"ä\" y";
         let place = source.find('y').unwrap();
-        let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(place..place + 1, "m")]);
+        let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(place..place + 1, "m")], 0);
         assert_eq!((diagnostics.problems()[0].line, diagnostics.problems()[0].column), (2, 9));
     }
 
@@ -210,7 +233,7 @@ mod tests {
         for (source, span) in
             [("", 0..0), ("", 5..9), ("ä", 1..2), ("a\n", 2..2), ("a\r\n", 2..3), ("\r\n", 1..2), ("a", 7..3)]
         {
-            let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(span.clone(), "m")]);
+            let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(span.clone(), "m")], 0);
             assert!(diagnostics.to_string().contains("a.toml"), "{source:?} {span:?}");
             assert!(diagnostics.render(true).contains("\u{1b}["), "{source:?} {span:?}");
         }
@@ -221,7 +244,7 @@ mod tests {
         let source = "x".repeat(200);
         let problems =
             (0..60).map(|place| Problem::new(place..place + 1, format!("problem {place}"))).collect();
-        let diagnostics = Diagnostics::new("a.toml", &source, problems);
+        let diagnostics = Diagnostics::new("a.toml", &source, problems, 0);
         assert_eq!((diagnostics.problems().len(), diagnostics.further()), (50, 10));
         assert!(diagnostics.to_string().ends_with("and 10 more"));
 
@@ -232,7 +255,7 @@ mod tests {
     #[test]
     fn a_file_name_and_a_message_cannot_drive_the_terminal() {
         let problem = Problem::new(0..1, "m \u{1b}[31m").label("l \u{1b}[31m");
-        let text = Diagnostics::new("a\u{1b}[31m.toml", "x \u{1b}[31m", vec![problem]).to_string();
+        let text = Diagnostics::new("a\u{1b}[31m.toml", "x \u{1b}[31m", vec![problem], 0).to_string();
         assert!(!text.contains('\u{1b}'), "{text:?}");
     }
 }

@@ -145,10 +145,15 @@ pub fn find(key: &str) -> Option<&'static Metric> {
     exact.or_else(|| METRICS.iter().find(|metric| metric.key.strip_prefix("transmitter.") == Some(key)))
 }
 
+/// Every key that [`find`] takes: all in full, and those of a side also bare.
+pub fn keys() -> impl Iterator<Item = &'static str> {
+    let bare = METRICS.iter().filter_map(|metric| metric.key.strip_prefix("transmitter."));
+    METRICS.iter().map(|metric| metric.key).chain(bare)
+}
+
 /// The key nearest to a word that is none.
 pub fn nearest(word: &str) -> Option<&'static str> {
-    let bare = METRICS.iter().filter_map(|metric| metric.key.strip_prefix("transmitter."));
-    suggest::nearest(word, METRICS.iter().map(|metric| metric.key).chain(bare))
+    suggest::nearest(word, keys())
 }
 
 #[cfg(test)]

@@ -206,7 +206,7 @@ mod tests {
             .iter()
             .map(|boot| boot.iter().map(|run| run.condition).collect())
             .collect();
-        assert_eq!(order, Vec::<Vec<usize>>::new());
+        assert_eq!(order, [[1, 2, 3, 0, 1, 2, 3, 0, 2, 0, 3, 1], [2, 1, 0, 3, 3, 0, 2, 1, 2, 1, 3, 0]]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 const LONGEST_COMPARED: usize = 64;
 
 /// Lists of at most this many words are shown whole in a help line.
-const LONGEST_LIST: usize = 8;
+const LONGEST_LIST: usize = 10;
 
 /// A piece of somebody's text that is safe to print and short: control characters escaped, at most 40 characters.
 pub(crate) fn quoted(text: &str) -> String {
@@ -17,16 +17,18 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// The word of `known` nearest to `word`, if any is near enough to be what was meant: at most every third character
-/// wrong (insertions, deletions, replacements and swapped neighbours each count as one), case aside.
+/// wrong (insertions, deletions, replacements and swapped neighbours each count as one), case aside; or else the first
+/// that `word` is a part of.
 pub(crate) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     if word.len() > LONGEST_COMPARED {
         return None;
     }
     let word = fold(word);
+    let known: Vec<&str> = known.into_iter().collect();
     let allowed = |candidate: &str| candidate.len().max(word.len()).div_ceil(3);
-    known
-        .into_iter()
-        .map(|candidate| {
+    let near = known
+        .iter()
+        .map(|&candidate| {
             let folded = fold(candidate);
             let unlike = 1.0 - strsim::jaro_winkler(&word, &folded);
             (strsim::osa_distance(&word, &folded), unlike, candidate)
@@ -34,7 +36,9 @@ pub(crate) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) 
         .filter(|(distance, _, candidate)| *distance <= allowed(candidate) && *distance < word.len().max(1))
         // Of two words equally many slips away, the one with more in common at its start.
         .min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))
-        .map(|(_, _, candidate)| candidate)
+        .map(|(_, _, candidate)| candidate);
+    let part_of = |candidate: &&&str| word.len() >= 3 && fold(candidate).contains(&word);
+    near.or_else(|| known.iter().find(part_of).copied())
 }
 
 /// The help line for a word that is not of `known`: the nearest one, and all of them if they are few.
@@ -72,6 +76,7 @@ mod tests {
         assert_eq!(nearest("LOOPBACK", words), Some("loopback"));
         assert_eq!(nearest("udp-stream", words), Some("udp_stream"));
         assert_eq!(nearest("vteh", words), Some("veth"));
+        assert_eq!(nearest("buffer", ["flows", "socket_buffer"]), Some("socket_buffer"), "a part of it");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::factor::{Level, Subject};
 use crate::family::Family;
 use crate::grid;
 use crate::plan::Draft;
-use crate::read::table::Problems;
+use crate::read::problems::Problems;
 use crate::read::{comparison, factor, limit, workload};
 use crate::study::Study;
 use crate::workload::Workload;
@@ -61,14 +61,11 @@ pub(crate) fn plan(
     exclusions_act(study, exclusions, problems);
     let draft = Draft::of(study);
     if draft.conditions.is_empty() {
-        let reasons: Vec<String> = draft
-            .excluded
-            .iter()
-            .take(3)
-            .map(|dropped| format!("{}: {}", dropped.label, dropped.why))
-            .collect();
+        let mut reasons: Vec<&str> = draft.excluded.iter().map(|dropped| dropped.why.as_str()).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
         let problem = Problem::new(place_of(study, "[factors]"), "no condition is left to measure")
-            .help(reasons.join("; "));
+            .help(format!("all are excluded: {}", reasons.join("; ")));
         problems.push(problem);
         return;
     }

@@ -5,8 +5,9 @@ use std::ops::Range;
 use crate::comparison::{Request, Unresolved};
 use crate::diagnostic::Problem;
 use crate::metric::{self, METRICS, Metric};
+use crate::read::problems::Problems;
 use crate::read::selection::{self, Scope};
-use crate::read::table::{Problems, Table};
+use crate::read::table::Table;
 use crate::read::value::Value;
 use crate::suggest::{self, quoted};
 use crate::workload::WorkloadKind;
@@ -29,7 +30,7 @@ pub(crate) fn read(
     kinds: &[WorkloadKind],
     problems: &mut Problems,
 ) -> Option<Read> {
-    let found = problems.len();
+    let found = problems.count();
     let place = table.span.clone();
     let metric = table.take("metric").and_then(|entry| metric(Value::of(&entry), kinds, problems));
     let baseline = table.take("baseline");
@@ -39,13 +40,14 @@ pub(crate) fn read(
         table.take("only").and_then(|entry| selection::inline(&entry, scope, problems)).unwrap_or_default();
     table.finish(KEYS, problems);
     let request = Request { metric, baseline, only };
-    (problems.len() == found).then_some(Read { request, place, baseline: baseline_place })
+    (problems.count() == found).then_some(Read { request, place, baseline: baseline_place })
 }
 
 fn metric(value: Value<'_>, kinds: &[WorkloadKind], problems: &mut Problems) -> Option<&'static Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
-        let help = metric::nearest(key).map(|near| format!("did you mean `{near}`?"));
+        let near = problems.nearest(key, metric::keys());
+        let help = near.map(|near| format!("did you mean `{near}`?"));
         let help = help.unwrap_or_else(|| format!("this study's traffic yields {}", yields(kinds)));
         problems.push(Problem::new(value.span(), format!("`{}` is no metric", quoted(key))).help(help));
         return None;

@@ -10,11 +10,12 @@ use crate::diagnostic::Problem;
 use crate::factor::{Factor, Level, Subject};
 use crate::family::Family;
 use crate::read::limit;
-use crate::read::table::{Entry, Problems, Table, entries, kind};
+use crate::read::problems::Problems;
+use crate::read::table::{Entry, Table, entries, kind};
 use crate::read::value::Value;
 use crate::scenario::Scenario;
 use crate::side::Side;
-use crate::suggest::{self, quoted};
+use crate::suggest::quoted;
 use crate::word::Word;
 
 /// A factor with the places of its name and its levels.
@@ -75,7 +76,14 @@ pub(crate) fn flatten<'t>(rest: Vec<Entry<'t>>, problems: &mut Problems) -> Vec<
 pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, bool) {
     let mut factors: Vec<Read> = Vec::new();
     let mut whole = true;
-    for named in flatten(table.rest(), problems) {
+    let place = table.span.clone();
+    let written = flatten(table.rest(), problems);
+    if written.len() > limit::FACTORS {
+        let message = format!("there are {} factors, and {} is the most", written.len(), limit::FACTORS);
+        problems.push(Problem::new(place, message));
+        return (factors, false);
+    }
+    for named in written {
         let Some(subject) = subject(&named, problems) else {
             whole = false;
             continue;
@@ -85,9 +93,9 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
             problems.push(Problem::new(named.place, message).help("keep one of the two"));
             continue;
         }
-        let found = problems.len();
+        let found = problems.count();
         let (levels, places) = levels(&named, &subject, problems);
-        whole &= problems.len() == found;
+        whole &= problems.count() == found;
         if !levels.is_empty() {
             let factor = Factor::new(named.full(), subject, levels);
             factors.push(Read { factor, name: named.place, levels: places });
@@ -113,7 +121,7 @@ fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subject> {
                 .help("write several `[[workload]]`: they become the factor `workload` by themselves")
         }
         _ => {
-            let near = suggest::nearest(named.name, Subject::names());
+            let near = problems.nearest(named.name, Subject::names());
             let help = near.map_or_else(
                 || "factors are `family`, `offloads`, `checksum`, `mtu`, `message`, `flows`, `socket_buffer` and \
                     the features of `ethtool -k`".to_owned(),
@@ -141,9 +149,9 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
         problems
             .push(Problem::new(named.value.span(), message).help("list at least one, or remove the factor"));
     }
-    if values.len() > limit::CONDITIONS {
+    if values.len() > limit::LEVELS {
         let message =
-            format!("`{}` has {} levels, and {} is the most", named.full(), values.len(), limit::CONDITIONS);
+            format!("`{}` has {} levels, and {} is the most", named.full(), values.len(), limit::LEVELS);
         problems.push(Problem::new(named.place.clone(), message));
         return (Vec::new(), Vec::new());
     }

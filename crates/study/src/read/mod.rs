@@ -3,6 +3,7 @@
 mod check;
 mod comparison;
 mod factor;
+mod problems;
 mod protocol;
 mod selection;
 mod study;
@@ -10,8 +11,14 @@ mod table;
 mod value;
 mod workload;
 
+#[cfg(test)]
+pub(crate) use comparison::KEYS as COMPARISON_KEYS;
+#[cfg(test)]
 pub(crate) use protocol::KEYS as PROTOCOL_KEYS;
-pub(crate) use study::{KEYS as STUDY_KEYS, study};
+#[cfg(test)]
+pub(crate) use study::KEYS as STUDY_KEYS;
+pub(crate) use study::study;
+#[cfg(test)]
 pub(crate) use workload::KEYS as WORKLOAD_KEYS;
 
 /// The limits of what a file may ask for, shared with the schema.
@@ -27,10 +34,16 @@ pub(crate) mod limit {
     pub(crate) const RUNS: u64 = 1_000_000;
     /// Workloads, and comparisons.
     pub(crate) const BLOCKS: usize = 32;
+    /// Factors.
+    pub(crate) const FACTORS: usize = 32;
+    /// Levels of a factor.
+    pub(crate) const LEVELS: usize = 1_000;
     /// Tables of `[[exclude]]`.
     pub(crate) const EXCLUSIONS: usize = 1_000;
-    /// Characters of a name.
+    /// Bytes of a name.
     pub(crate) const NAME: usize = 64;
+    /// Bytes of a question or a reason.
+    pub(crate) const SENTENCE: usize = 500;
 
     /// Bytes per message or response. UDP carries less; see `Family::most_udp_payload`.
     pub(crate) const MESSAGE: RangeInclusive<u64> = 1..=16_777_216;

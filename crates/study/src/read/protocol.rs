@@ -2,7 +2,8 @@
 
 use crate::protocol::Protocol;
 use crate::read::limit;
-use crate::read::table::{Problems, Table};
+use crate::read::problems::Problems;
+use crate::read::table::Table;
 use crate::read::value::Value;
 
 /// The keys of `[protocol]`.

@@ -3,15 +3,16 @@
 use std::collections::HashSet;
 
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use crate::diagnostic::Problem;
 use crate::factor::{Factor, Subject};
 use crate::read::factor::{Named, flatten};
-use crate::read::table::{Entry, Problems, Table, entries, kind};
+use crate::read::problems::Problems;
+use crate::read::table::{Entry, Table, entries, kind};
 use crate::read::value::Value;
 use crate::selection::{Exclusion, Selection};
-use crate::suggest::{self, quoted};
+use crate::suggest::quoted;
 
 /// The factors that a selection may name.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +44,7 @@ pub(crate) fn exclusion(
 /// The value of `baseline` or `only`.
 pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {
     match entry.value.get_ref() {
-        DeValue::Table(table) => select(of_table(table), scope, problems),
+        DeValue::Table(table) => select(entries(table), scope, problems),
         other => {
             let message = format!("`{}` must be a table of levels, not {}", quoted(entry.key), kind(other));
             let help = format!("write it as `{} = {{ family = \"ipv4\" }}`", quoted(entry.key));
@@ -51,10 +52,6 @@ pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problem
             None
         }
     }
-}
-
-fn of_table<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
-    entries(table)
 }
 
 /// The selection that entries make; `None` if anything in it is wrong.
@@ -78,7 +75,7 @@ fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Op
             None => whole = false,
         }
     }
-    whole.then_some(Selection(chosen))
+    whole.then(|| Selection::new(chosen))
 }
 
 /// The factor that a key names, by whatever of its names.
@@ -95,7 +92,7 @@ fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> O
         let help = if scope.factors.is_empty() {
             Some("add it to `[factors]`: the study has none yet".to_owned())
         } else {
-            suggest::help(&full, scope.factors.iter().map(Factor::name))
+            problems.help(&full, scope.factors.iter().map(Factor::name))
         };
         problems.push(Problem::new(named.place.clone(), message).maybe_help(help));
     }
@@ -115,7 +112,7 @@ fn levels(
         let level = known.iter().position(|level| *level == text);
         if level.is_none() && scope.whole {
             let message = format!("`{}` has no level `{}`", factor.name(), quoted(&text));
-            let help = suggest::help(&text, known.iter().map(String::as_str));
+            let help = problems.help(&text, known.iter().map(String::as_str));
             problems.push(Problem::new(value.span(), message).maybe_help(help));
         }
         level

@@ -7,8 +7,9 @@ use toml::de::DeTable;
 use crate::comparison::Request;
 use crate::diagnostic::{Diagnostics, Problem};
 use crate::factor::{Factor, Level, Subject};
+use crate::read::problems::Problems;
 use crate::read::selection::Scope;
-use crate::read::table::{Entry, Problems, Table};
+use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
 use crate::read::{check, comparison, factor, limit, protocol, selection, workload};
 use crate::selection::Exclusion;
@@ -23,17 +24,20 @@ pub(crate) const KEYS: &[&str] =
 pub(crate) fn study(file: &str, text: &str) -> Result<Study, Diagnostics> {
     if text.len() > limit::TEXT {
         let message = format!("the file has {} bytes, and {} is the most", text.len(), limit::TEXT);
-        return Err(Diagnostics::new(file, "", vec![Problem::new(0..0, message)]));
+        return Err(Diagnostics::new(file, "", vec![Problem::new(0..0, message)], 0));
     }
     let (table, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        return Err(Diagnostics::new(file, text, errors.iter().map(syntax).collect()));
+        return Err(Diagnostics::new(file, text, errors.iter().map(syntax).collect(), 0));
     }
-    let mut problems = Problems::new();
+    let mut problems = Problems::default();
     let root = Table::new("the study", 0..0, table.get_ref());
     match read(root, text, &mut problems) {
         Some(study) if problems.is_empty() => Ok(study),
-        _ => Err(Diagnostics::new(file, text, problems)),
+        _ => {
+            let (problems, further) = problems.into_parts();
+            Err(Diagnostics::new(file, text, problems, further))
+        }
     }
 }
 

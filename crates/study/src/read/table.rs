@@ -6,10 +6,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::Problem;
+use crate::read::problems::Problems;
 use crate::suggest;
-
-/// The problems found so far.
-pub(crate) type Problems = Vec<Problem>;
 
 /// A key with its value.
 #[derive(Debug, Clone)]
@@ -114,7 +112,7 @@ impl<'t> Table<'t> {
     pub(crate) fn finish(self, known: &[&str], problems: &mut Problems) {
         for entry in self.entries {
             let message = format!("unknown key `{}` in {}", suggest::quoted(entry.key), self.name);
-            let help = suggest::help(entry.key, known.iter().copied());
+            let help = problems.help(entry.key, known.iter().copied());
             problems.push(Problem::new(entry.key_span, message).maybe_help(help));
         }
     }

@@ -9,7 +9,8 @@ use toml::de::DeValue;
 use crate::diagnostic::Problem;
 use crate::duration::{format_duration, parse_duration};
 use crate::read::limit;
-use crate::read::table::{Entry, Problems, kind};
+use crate::read::problems::Problems;
+use crate::read::table::{Entry, kind};
 use crate::suggest::{self, quoted};
 use crate::word::Word;
 
@@ -149,12 +150,12 @@ impl<'v> Value<'v> {
         None
     }
 
-    /// A sentence for people: some text without control characters.
+    /// A sentence for people: one line without control characters.
     pub(crate) fn sentence(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
-        if text.trim().is_empty() || text.chars().any(char::is_control) {
-            let name = quoted(self.name);
-            let message = format!("`{name}` must be a line of text without control characters");
+        if text.trim().is_empty() || text.len() > limit::SENTENCE || text.chars().any(char::is_control) {
+            let (name, most) = (quoted(self.name), limit::SENTENCE);
+            let message = format!("`{name}` must be one line of text, of at most {most} bytes");
             problems.push(Problem::new(self.span(), message));
             return None;
         }
@@ -176,7 +177,8 @@ impl<'v> Value<'v> {
         known: impl IntoIterator<Item = &'w str>,
         problems: &mut Problems,
     ) -> Option<T> {
-        problems.push(Problem::new(self.span(), message).maybe_help(suggest::help(text, known)));
+        let help = problems.help(text, known);
+        problems.push(Problem::new(self.span(), message).maybe_help(help));
         None
     }
 }

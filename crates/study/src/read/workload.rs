@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::diagnostic::Problem;
 use crate::read::limit;
-use crate::read::table::{Problems, Table};
+use crate::read::problems::Problems;
+use crate::read::table::Table;
 use crate::read::value::Value;
 use crate::suggest::quoted;
 use crate::word::Word;

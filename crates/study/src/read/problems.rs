@@ -1,0 +1,56 @@
+//! The problems found so far.
+
+use crate::diagnostic::Problem;
+use crate::suggest;
+
+/// Problems beyond this many are only counted, and nothing is guessed for them: guessing is what would take long.
+const MOST_KEPT: usize = 500;
+
+/// The problems found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    kept: Vec<Problem>,
+    further: usize,
+}
+
+impl Problems {
+    pub(crate) fn push(&mut self, problem: Problem) {
+        if self.is_full() {
+            self.further += 1;
+        } else {
+            self.kept.push(problem);
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.kept.len() + self.further
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// [`suggest::help`], while there is room for what it helps with.
+    pub(crate) fn help<'w>(&self, word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
+        if self.is_full() { None } else { suggest::help(word, known) }
+    }
+
+    /// [`suggest::nearest`], while there is room for what it helps with.
+    pub(crate) fn nearest<'w>(
+        &self,
+        word: &str,
+        known: impl IntoIterator<Item = &'w str>,
+    ) -> Option<&'w str> {
+        if self.is_full() { None } else { suggest::nearest(word, known) }
+    }
+
+    /// Those that are kept, and how many more there were.
+    pub(crate) fn into_parts(self) -> (Vec<Problem>, usize) {
+        (self.kept, self.further)
+    }
+
+    fn is_full(&self) -> bool {
+        self.kept.len() >= MOST_KEPT
+    }
+}

@@ -1,0 +1,135 @@
+//! The tables of a study file whose keys are factors.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+
+use super::part::{Bytes, Flows, Mtu, Name, SocketBuffer, parts};
+use crate::condition::Offloads;
+use crate::factor::Subject;
+use crate::family::Family;
+use crate::side::Side;
+
+parts! {
+    /// `[factors]`.
+    Factors: |generator| factors("What is varied, and the levels it takes.", generator);
+
+    /// `baseline` and `only`.
+    Levels: |generator| {
+        let mut schema = factors("Conditions chosen by levels: by one, or by a list of them.", generator);
+        let names = generator.subschema_for::<Names>().to_value();
+        add(&mut schema, "workload", names);
+        schema
+    };
+
+    /// `[[exclude]]`.
+    Exclude: |generator| {
+        let mut schema = Levels::json_schema(generator);
+        schema.insert("description".to_owned(), "Combinations that are left out.".into());
+        schema.insert("minProperties".to_owned(), 1.into());
+        add(&mut schema, "reason", json!({ "description": "Why, for the plan.", "type": "string" }));
+        schema
+    };
+
+    /// What can be varied on one side only.
+    OfSide: |generator| table("What differs on this side only.", &of_side(), generator);
+
+    /// Workloads by name.
+    Names: |generator| {
+        one_or_list("The name of a workload, if there are several.", generator.subschema_for::<Name>().to_value())
+    };
+
+    /// Levels of `family`.
+    FamilyLevels: |generator| {
+        let family = generator.subschema_for::<Family>().to_value();
+        one_or_list("The version of IP.", family)
+    };
+
+    /// Levels of `offloads`.
+    OffloadsLevels: |generator| {
+        let offloads = generator.subschema_for::<Offloads>().to_value();
+        one_or_list("All offloads at once; a feature named by itself wins over it.", offloads)
+    };
+
+    /// Levels of a feature, and of `checksum`.
+    SwitchLevels: |_| one_or_list("On or off.", json!({ "enum": ["on", "off", true, false] }));
+
+    /// Levels of `mtu`.
+    MtuLevels: |generator| {
+        let bytes = generator.subschema_for::<Mtu>().to_value();
+        one_or_list("The MTU in bytes.", json!({ "anyOf": [bytes, { "const": "default" }] }))
+    };
+
+    /// Levels of `socket_buffer`.
+    SocketBufferLevels: |generator| {
+        let bytes = generator.subschema_for::<SocketBuffer>().to_value();
+        one_or_list("`SO_SNDBUF` and `SO_RCVBUF` in bytes.", json!({ "anyOf": [bytes, { "const": "default" }] }))
+    };
+
+    /// Levels of `message`.
+    MessageLevels: |generator| one_or_list("Bytes per message.", generator.subschema_for::<Bytes>().to_value());
+
+    /// Levels of `flows`.
+    FlowsLevels: |generator| one_or_list("Sockets at once.", generator.subschema_for::<Flows>().to_value());
+}
+
+fn one_or_list(description: &str, one: Value) -> Schema {
+    json_schema!({
+        "description": description,
+        "anyOf": [one, { "type": "array", "items": one, "minItems": 1, "uniqueItems": true }],
+    })
+}
+
+/// The factors that a side can have of its own.
+fn of_side() -> Vec<&'static str> {
+    Subject::names().filter(|name| Subject::named(Some(Side::Transmitter), name).is_some()).collect()
+}
+
+/// A table of these factors.
+fn table(description: &str, names: &[&str], generator: &mut SchemaGenerator) -> Schema {
+    let properties: Map<String, Value> = names
+        .iter()
+        .filter_map(|name| {
+            let levels = match Subject::named(None, name)? {
+                Subject::Workload => generator.subschema_for::<Names>(),
+                Subject::Family => generator.subschema_for::<FamilyLevels>(),
+                Subject::Offloads(_) => generator.subschema_for::<OffloadsLevels>(),
+                Subject::Checksum | Subject::Feature(..) => generator.subschema_for::<SwitchLevels>(),
+                Subject::Mtu => generator.subschema_for::<MtuLevels>(),
+                Subject::SocketBuffer => generator.subschema_for::<SocketBufferLevels>(),
+                Subject::Message => generator.subschema_for::<MessageLevels>(),
+                Subject::Flows => generator.subschema_for::<FlowsLevels>(),
+            };
+            Some(((*name).to_owned(), levels.to_value()))
+        })
+        .collect();
+    json_schema!({
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+/// A table of all factors, with those of a side under the side (`transmitter.tso`) or as a quoted key.
+fn factors(description: &str, generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = table(description, &Subject::names().collect::<Vec<_>>(), generator);
+    let sides = Side::BOTH.map(|side| side.to_string());
+    for side in &sides {
+        let of_side = generator.subschema_for::<OfSide>().to_value();
+        add(&mut schema, side, of_side);
+    }
+    let features: Vec<&str> = of_side().into_iter().filter(|name| *name != "offloads").collect();
+    let quoted = |names: &[&str]| format!("^({})\\.({})$", sides.join("|"), names.join("|"));
+    let patterns = json!({
+        quoted(&["offloads"]): generator.subschema_for::<OffloadsLevels>().to_value(),
+        quoted(&features): generator.subschema_for::<SwitchLevels>().to_value(),
+    });
+    schema.insert("patternProperties".to_owned(), patterns);
+    schema
+}
+
+fn add(schema: &mut Schema, key: &str, value: Value) {
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.insert(key.to_owned(), value);
+    }
+}

@@ -1,0 +1,181 @@
+//! The JSON schema of a study file, for editors and other tools.
+//!
+//! The types here only describe the file; `read` reads it. Words, keys and limits are the reader's own, and tests hold
+//! the two together.
+
+mod levels;
+mod part;
+
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::Value;
+
+use self::levels::{Exclude, Factors, Levels};
+use self::part::{Boots, Bytes, Flows, MetricKey, Name, Port, Runs, Seed, SocketBuffer, Span, Warmup};
+use crate::protocol::Order;
+use crate::scenario::Scenario;
+use crate::workload::WorkloadKind;
+
+/// The JSON schema of a study file (draft 2020-12), indented, with a line end.
+pub fn schema() -> String {
+    let mut schema = SchemaGenerator::default().into_root_schema_for::<File>();
+    without_null(&mut schema);
+    let mut schema = schema.to_value();
+    // Whether maps keep their order of insertion is up to other crates in the build; the text must not be.
+    schema.sort_all_objects();
+    let text = serde_json::to_string_pretty(&schema);
+    format!("{}\n", text.expect("a schema is plain JSON"))
+}
+
+/// Takes `null` out of what may be left out: TOML cannot write it.
+fn without_null(schema: &mut Schema) {
+    transform_subschemas(&mut without_null, schema);
+    let Some(object) = schema.as_object_mut() else { return };
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            object.insert("type".to_owned(), one);
+        }
+    }
+    if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+        choices.retain(|choice| choice.get("type").is_none_or(|kind| kind != "null"));
+        if let [Value::Object(one)] = choices.as_slice() {
+            let one = one.clone();
+            object.remove("anyOf");
+            object.extend(one);
+        }
+    }
+}
+
+/// A netassay study: a question, a testbed, traffic, what is varied, how often it is measured, and what is
+/// compared.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes the file to schemars; nothing is ever made of it")]
+#[schemars(title = "netassay study")]
+struct File {
+    /// The name, of letters, digits, `-`, `_` and `.`.
+    name: Name,
+    /// The question the study asks, in one line.
+    question: String,
+    /// The kind of testbed.
+    scenario: Scenario,
+    /// The traffic. Several become the factor `workload`.
+    #[schemars(length(min = 1, max = 32))]
+    workload: Vec<Workload>,
+    /// What is varied, and the levels it takes. The last factor varies fastest.
+    factors: Option<Factors>,
+    /// Combinations that are left out.
+    #[schemars(length(max = 1000))]
+    exclude: Option<Vec<Exclude>>,
+    /// How often and in which order the conditions are measured.
+    protocol: Option<ProtocolTable>,
+    /// What is compared. Left out: every condition with the first, in the workload's main metric.
+    #[schemars(length(max = 32))]
+    comparison: Option<Vec<Comparison>>,
+}
+
+/// The traffic.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes the file to schemars; nothing is ever made of it")]
+struct Workload {
+    /// What the study calls it. Default: its kind.
+    name: Option<Name>,
+    /// The shape of the traffic.
+    kind: WorkloadKind,
+    /// Bytes per write, datagram or request. Default: 16384 for `tcp_stream`, 1452 for `udp_stream`, 1 for `*_rr`.
+    /// UDP carries at most 65507 over IPv4.
+    message: Option<Bytes>,
+    /// Bytes per response, for `*_rr`. Default: as many as the message.
+    response: Option<Bytes>,
+    /// The window that is measured: `"700ms"`, `"2s"`, `"1m30s"`. Default: 10s.
+    duration: Option<Span>,
+    /// How long traffic flows before the window opens. Default: 500ms.
+    ramp: Option<Span>,
+    /// Sockets on each side that run at once. Default: 1.
+    flows: Option<Flows>,
+    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes. Default: the kernel's own sizing.
+    socket_buffer: Option<SocketBuffer>,
+    /// The receiver's port; UDP flows take this one and those after it. Default: the kernel chooses.
+    port: Option<Port>,
+}
+
+/// How often and in which order the conditions are measured.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes the file to schemars; nothing is ever made of it")]
+#[schemars(rename = "Protocol")]
+struct ProtocolTable {
+    /// Fresh starts of every host: the unit of replication. Default: 3.
+    boots: Option<Boots>,
+    /// Warm-up runs of each condition in each boot. Default: 1.
+    warmup: Option<Warmup>,
+    /// Recorded runs of each condition in each boot. Default: 10.
+    runs: Option<Runs>,
+    /// The order of the runs inside a boot. Default: interleaved.
+    order: Option<Order>,
+    /// What the order is drawn from. Default: 1.
+    seed: Option<Seed>,
+}
+
+/// What is compared.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes the file to schemars; nothing is ever made of it")]
+struct Comparison {
+    /// The condition compared with: the level of every factor that varies. Default: the first condition.
+    baseline: Option<Levels>,
+    /// The metric. Default: the workload's main one. A bare metric of a side (`cpu`) is the transmitter's.
+    metric: Option<MetricKey>,
+    /// The conditions that take part. Default: all.
+    only: Option<Levels>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{COMPARISON_KEYS, PROTOCOL_KEYS, STUDY_KEYS, WORKLOAD_KEYS};
+
+    const CHECKED_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/study.schema.json");
+
+    /// `UPDATE=1 cargo test -p netassay-study` writes it anew.
+    #[test]
+    fn the_schema_in_docs_is_up_to_date() {
+        let schema = schema();
+        if std::env::var_os("UPDATE").is_some_and(|update| update == "1") {
+            std::fs::write(CHECKED_IN, &schema).unwrap();
+        }
+        let checked_in = std::fs::read_to_string(CHECKED_IN).unwrap_or_default();
+        assert!(checked_in == schema, "docs/study.schema.json is out of date: run with UPDATE=1");
+    }
+
+    fn keys(schema: &Value, path: &str) -> Vec<String> {
+        let object = schema.pointer(path).and_then(Value::as_object).unwrap_or_else(|| panic!("no {path}"));
+        object.keys().cloned().collect()
+    }
+
+    fn sorted(keys: &[&str]) -> Vec<String> {
+        let mut keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    #[test]
+    fn the_schema_has_the_keys_that_the_reader_knows() {
+        let schema: Value = serde_json::from_str(&schema()).unwrap();
+        for (path, known) in [
+            ("/properties", STUDY_KEYS),
+            ("/$defs/Workload/properties", WORKLOAD_KEYS),
+            ("/$defs/Protocol/properties", PROTOCOL_KEYS),
+            ("/$defs/Comparison/properties", COMPARISON_KEYS),
+        ] {
+            assert_eq!(keys(&schema, path), sorted(known), "{path}");
+        }
+        assert_eq!(schema["required"], serde_json::json!(["name", "question", "scenario", "workload"]));
+        assert_eq!(schema["$defs"]["Workload"]["required"], serde_json::json!(["kind"]));
+        assert_eq!(schema["$defs"]["Protocol"]["required"], Value::Null);
+        assert_eq!(schema["$defs"]["Comparison"]["required"], Value::Null);
+    }
+}

@@ -1,0 +1,68 @@
+//! The values of a study file, with their limits.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::metric;
+use crate::read::limit;
+
+/// Types that exist only as a named part of the schema.
+macro_rules! parts {
+    ($($(#[$meta:meta])* $name:ident: $schema:expr;)*) => {$(
+        $(#[$meta])*
+        pub(super) struct $name;
+
+        impl JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let schema: fn(&mut SchemaGenerator) -> Schema = $schema;
+                schema(generator)
+            }
+        }
+    )*};
+}
+pub(super) use parts;
+
+macro_rules! number {
+    ($limit:ident) => {
+        |_| json_schema!({ "type": "integer", "minimum": limit::$limit.start(), "maximum": limit::$limit.end() })
+    };
+}
+
+parts! {
+    /// A name of a study or of a workload.
+    Name: |_| {
+        let pattern = format!("^[A-Za-z0-9][A-Za-z0-9_.-]{{0,{}}}$", limit::NAME - 1);
+        json_schema!({ "type": "string", "pattern": pattern })
+    };
+
+    /// A duration.
+    Span: |_| json_schema!({ "type": "string", "pattern": r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+$" });
+
+    /// A key of a metric, in full or the bare one of a side.
+    MetricKey: |_| {
+        let keys: Vec<&str> = metric::keys().collect();
+        json_schema!({ "enum": keys })
+    };
+
+    /// The size of a message or a response.
+    Bytes: number!(MESSAGE);
+    /// A number of flows.
+    Flows: number!(FLOWS);
+    /// The size of a socket's buffer.
+    SocketBuffer: number!(SOCKET_BUFFER);
+    /// A port.
+    Port: number!(PORT);
+    /// An MTU.
+    Mtu: number!(MTU);
+    /// A number of boots.
+    Boots: number!(BOOTS);
+    /// A number of warm-up runs.
+    Warmup: number!(WARMUP);
+    /// A number of recorded runs.
+    Runs: number!(RECORDED);
+    /// A seed.
+    Seed: number!(SEED);
+}

@@ -1,0 +1,267 @@
+//! What a study comes down to.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use netassay_study::{
+    Comparison, Condition, Dropped, Family, Offloads, Plan, Scenario, Study, bundled, expected_duration,
+    feature, format_duration,
+};
+
+/// A study over these workloads and with these factors, and whatever follows them.
+fn study(workloads: &[&str], factors: &str) -> Study {
+    let workloads: String =
+        workloads.iter().map(|kind| format!("[[workload]]\nkind = \"{kind}\"\n")).collect();
+    let text =
+        format!("name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n{workloads}[factors]\n{factors}\n");
+    Study::parse("x.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn plan(workloads: &[&str], factors: &str) -> Plan {
+    study(workloads, factors).plan()
+}
+
+fn slugs(plan: &Plan) -> Vec<&str> {
+    plan.conditions.iter().map(|condition| condition.slug.as_str()).collect()
+}
+
+fn labels(plan: &Plan) -> Vec<&str> {
+    plan.conditions.iter().map(|condition| condition.label.as_str()).collect()
+}
+
+/// A plan as a dry run may show it.
+fn listing(study: &Study, plan: &Plan) -> String {
+    let mut text = String::new();
+    let protocol = study.protocol();
+    let time = format_duration(expected_duration(plan, protocol));
+    let per_boot = format!("{} warm-up + {} recorded", protocol.warmup, protocol.runs);
+    writeln!(text, "{} boots x ({per_boot}), {}, {time}", protocol.boots, protocol.order).unwrap();
+    for Condition { index, label, slug, .. } in &plan.conditions {
+        writeln!(text, "{index} {slug} | {label}").unwrap();
+    }
+    for Dropped { label, why } in &plan.excluded {
+        writeln!(text, "excluded {label}: {why}").unwrap();
+    }
+    for Dropped { label, why } in &plan.merged {
+        writeln!(text, "merged {label}: {why}").unwrap();
+    }
+    for Comparison { workload, metric, baseline, conditions } in &plan.comparisons {
+        writeln!(text, "{workload}: {metric} of {conditions:?} against {baseline}").unwrap();
+    }
+    text
+}
+
+#[test]
+fn bundled_studies_come_down_to_these_plans() {
+    for bundled in bundled::list() {
+        let study = bundled.study();
+        insta::with_settings!({ omit_expression => true }, {
+            insta::assert_snapshot!(format!("bundled_{}", bundled.name), listing(&study, &study.plan()));
+        });
+    }
+}
+
+/// The reference study R1 and the names of its sample files.
+#[test]
+fn udp_loopback_has_the_conditions_and_the_names_of_the_published_study() {
+    let study = bundled::find("udp-loopback").unwrap().study();
+    assert_eq!(study.scenario(), Scenario::Loopback);
+    assert_eq!(
+        slugs(&study.plan()),
+        [
+            "udp4_default_nocksum",
+            "udp4_nooffload_nocksum",
+            "udp4_default",
+            "udp4_nooffload",
+            "udp6_default",
+            "udp6_nooffload",
+        ]
+    );
+    assert_eq!((study.protocol().boots, study.protocol().warmup, study.protocol().runs), (3, 1, 10));
+}
+
+#[test]
+fn quick_is_what_the_issue_asks_for() {
+    let study = bundled::find("quick").unwrap().study();
+    let plan = study.plan();
+    assert_eq!(
+        labels(&plan),
+        ["ipv4 offloads=default", "ipv4 offloads=none", "ipv6 offloads=default", "ipv6 offloads=none"]
+    );
+    assert_eq!(slugs(&plan), ["tcp4_default", "tcp4_nooffload", "tcp6_default", "tcp6_nooffload"]);
+    assert_eq!((study.protocol().boots, study.protocol().warmup, study.protocol().runs), (3, 1, 3));
+    let condition = &plan.conditions[3];
+    assert_eq!((condition.family, condition.transmitter.offloads), (Family::Ipv6, Offloads::None));
+    assert_eq!(condition.receiver.wanted().len(), feature::OFFLOADS.len());
+    assert_eq!(
+        condition.levels,
+        [("family".to_owned(), "ipv6".to_owned()), ("offloads".to_owned(), "none".to_owned())]
+    );
+}
+
+#[test]
+fn names_say_what_varies() {
+    let plan = plan(
+        &["udp_stream"],
+        "mtu = [1500, 9000]\ntransmitter.tso = [\"on\", \"off\"]\nchecksum = [\"on\", \"off\"]\nrx = \"on\"",
+    );
+    assert_eq!(
+        slugs(&plan)[..3],
+        ["udp4_mtu1500_tx-tso-on", "udp4_nocksum_mtu1500_tx-tso-on", "udp4_mtu1500_tx-tso-off"]
+    );
+    assert_eq!(
+        labels(&plan)[..2],
+        ["mtu=1500 transmitter.tso=on checksum=on", "mtu=1500 transmitter.tso=on checksum=off"]
+    );
+    assert_eq!(plan.conditions.len(), 8);
+}
+
+#[test]
+fn where_nothing_varies_there_is_one_condition_with_a_name() {
+    let plan = plan(&["tcp_rr"], "family = \"ipv6\"");
+    assert_eq!((labels(&plan), slugs(&plan)), (vec!["tcp_rr ipv6"], vec!["tcprr6"]));
+    assert_eq!(plan.comparisons, []);
+}
+
+#[test]
+fn sides_have_offloads_of_their_own() {
+    let plan = plan(
+        &["tcp_stream"],
+        "receiver.offloads = [\"default\", \"none\"]\nsocket_buffer = [\"default\", 65536]",
+    );
+    assert_eq!(
+        slugs(&plan),
+        [
+            "tcp4_rx-default_socket-bufferdefault",
+            "tcp4_rx-default_socket-buffer65536",
+            "tcp4_rx-nooffload_socket-bufferdefault",
+            "tcp4_rx-nooffload_socket-buffer65536",
+        ]
+    );
+    let last = &plan.conditions[3];
+    assert_eq!((last.transmitter.offloads, last.receiver.offloads), (Offloads::Default, Offloads::None));
+    assert_eq!(last.workload.socket_buffer, Some(65_536));
+    assert_eq!(plan.conditions[0].workload.socket_buffer, None);
+}
+
+#[test]
+fn several_workloads_are_a_factor_and_are_compared_apart() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n\
+        [[workload]]\nkind = \"udp_stream\"\nname = \"Small\"\nmessage = 64\n\
+        [[workload]]\nkind = \"udp_stream\"\n\
+        [[workload]]\nkind = \"tcp_rr\"\n\
+        [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n\
+        [[exclude]]\nworkload = \"tcp_rr\"\nfamily = \"ipv6\"\nreason = \"known\"\n";
+    let study = Study::parse("x.toml", text).unwrap();
+    let plan = study.plan();
+    assert_eq!(
+        labels(&plan),
+        ["Small ipv4", "Small ipv6", "udp_stream ipv4", "udp_stream ipv6", "tcp_rr ipv4"]
+    );
+    assert_eq!(slugs(&plan), ["udp4_small", "udp6_small", "udp4", "udp6", "tcprr4"]);
+    assert_eq!(plan.excluded, [Dropped { label: "tcp_rr ipv6".into(), why: "known".into() }]);
+    assert_eq!(plan.conditions[0].workload.message, 64);
+    let compared: Vec<(usize, &[usize])> = plan
+        .comparisons
+        .iter()
+        .map(|comparison| (comparison.baseline, comparison.conditions.as_slice()))
+        .collect();
+    assert_eq!(compared, [(0, &[1][..]), (2, &[3][..])]);
+}
+
+#[test]
+fn rules_exclude_what_cannot_be_and_say_why() {
+    let plan = plan(
+        &["udp_stream", "tcp_stream"],
+        "family = [\"ipv4\", \"ipv6\"]\nchecksum = [true, false]\nmtu = [1279, 1280, \"default\"]",
+    );
+    let why = |label: &str| {
+        let found = plan.excluded.iter().find(|dropped| dropped.label == label);
+        found.unwrap_or_else(|| panic!("{label} is not excluded")).why.as_str()
+    };
+    assert!(why("udp_stream ipv6 checksum=off mtu=default").contains("RFC 8200, section 8.1"));
+    assert!(why("tcp_stream ipv4 checksum=off mtu=1280").contains("TCP has no switch"));
+    assert!(why("tcp_stream ipv6 checksum=on mtu=1279").contains("at least 1280"));
+    assert!(labels(&plan).contains(&"udp_stream ipv4 checksum=off mtu=1279"));
+    assert!(labels(&plan).contains(&"tcp_stream ipv6 checksum=on mtu=1280"));
+    assert_eq!(plan.conditions.len() + plan.excluded.len(), 24);
+}
+
+#[test]
+fn a_file_may_say_itself_what_a_rule_would() {
+    let plan = plan(
+        &["udp_stream"],
+        "family = [\"ipv4\", \"ipv6\"]\nchecksum = [\"on\", \"off\"]\n[[exclude]]\nfamily = \"ipv6\"\nchecksum = false\n\
+         reason = \"my reason\"",
+    );
+    assert_eq!(plan.excluded, [Dropped { label: "ipv6 checksum=off".into(), why: "my reason".into() }]);
+}
+
+#[test]
+fn the_parameters_of_the_traffic_can_be_factors() {
+    let plan = plan(&["tcp_rr", "udp_stream"], "message = [1, 1400]\nflows = [1, 4]");
+    let of = |index: usize| {
+        let workload = &plan.conditions[index].workload;
+        (workload.name.as_str(), workload.message, workload.response, workload.flows)
+    };
+    assert_eq!(of(0), ("tcp_rr", 1, 1, 1));
+    assert_eq!(of(3), ("tcp_rr", 1400, 1400, 4));
+    assert_eq!(of(7), ("udp_stream", 1400, 0, 4));
+    assert_eq!(slugs(&plan)[7], "udp4_message1400_flows4");
+}
+
+#[test]
+fn a_response_that_is_written_does_not_follow_the_message() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"udp_rr\"\nresponse = 1\n\
+                [factors]\nmessage = [1, 1400]\n";
+    let plan = Study::parse("x.toml", text).unwrap().plan();
+    let sizes: Vec<(u32, u32)> = plan
+        .conditions
+        .iter()
+        .map(|condition| (condition.workload.message, condition.workload.response))
+        .collect();
+    assert_eq!(sizes, [(1, 1), (1400, 1)]);
+}
+
+#[test]
+fn a_plan_survives_being_stored() {
+    for bundled in bundled::list() {
+        let plan = bundled.study().plan();
+        let json = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);
+    }
+}
+
+#[test]
+fn equal_states_become_one_condition() {
+    let study = bundled::find("quick").unwrap().study();
+    let fingerprints = ["a", "a", "a", "b"].map(str::to_owned);
+    let plan = study.plan().merge(&fingerprints);
+    // The families are different traffic, whatever the interfaces' state.
+    insta::with_settings!({ omit_expression => true }, {
+        insta::assert_snapshot!(listing(&study, &plan));
+    });
+}
+
+#[test]
+fn a_merged_baseline_is_replaced_by_what_it_is_merged_into() {
+    let study = study(
+        &["tcp_stream"],
+        "tso = [\"on\", \"off\"]\ngso = [\"on\", \"off\"]\n[[comparison]]\nbaseline = { tso = \"off\", gso = \"off\" }",
+    );
+    let plan = study.plan().merge(&["a", "b", "c", "b"].map(str::to_owned));
+    assert_eq!(plan.comparisons[0].baseline, 1);
+    assert_eq!(plan.comparisons[0].conditions, [0, 2]);
+    let all = study.plan().merge(&["a", "a", "a", "a"].map(str::to_owned));
+    assert_eq!((all.conditions.len(), all.merged.len(), all.comparisons.len()), (1, 3, 0));
+}
+
+#[test]
+fn slugs_are_unique_whatever_the_names() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n\
+        [[workload]]\nkind = \"tcp_stream\"\nname = \"mtu1500\"\n[[workload]]\nkind = \"tcp_stream\"\n\
+        [factors]\nmtu = [1500, 9000]\n";
+    let plan = Study::parse("x.toml", text).unwrap().plan();
+    let unique: HashSet<&str> = slugs(&plan).into_iter().collect();
+    assert_eq!(unique.len(), 4, "{:?}", slugs(&plan));
+}
