@@ -1,0 +1,39 @@
+//! What can be wrong with the numbers given.
+
+use thiserror::Error;
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum StatsError {
+    /// A summary of nothing.
+    #[error("no values to summarise: give at least one")]
+    Empty,
+    /// A value is NaN or infinite.
+    #[error("value {place} is {value}: only finite numbers can be compared; leave the run out or mend it")]
+    NotFinite {
+        /// Which one, from 1, in the order given.
+        place: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The confidence level is no probability.
+    #[error("confidence level {level} is not between 0 and 1: give 0.95 for 95 %")]
+    Level {
+        /// The level.
+        level: f64,
+    },
+    /// Nothing was measured of the condition that the others are to be compared with.
+    #[error("the baseline, condition {baseline}, has no runs: choose a baseline that was measured")]
+    NoBaseline {
+        /// The condition.
+        baseline: usize,
+    },
+}
+
+/// Refuses the first value that is no number.
+pub(crate) fn require_finite(values: impl IntoIterator<Item = f64>) -> Result<(), StatsError> {
+    match values.into_iter().enumerate().find(|(_, value)| !value.is_finite()) {
+        Some((index, value)) => Err(StatsError::NotFinite { place: index + 1, value }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,58 @@
+//! The reference values of `tests/fixtures/oracles.py`, for the tests.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+pub(crate) struct Oracles {
+    /// p, degrees of freedom (none: infinite), quantile.
+    pub(crate) quantiles: Vec<(f64, Option<f64>, f64)>,
+    pub(crate) summaries: Vec<Summary>,
+    pub(crate) comparisons: Vec<Comparison>,
+    pub(crate) ministat_table: Table,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Summary {
+    pub(crate) values: Vec<f64>,
+    pub(crate) n: usize,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) median: f64,
+    pub(crate) upper_median: f64,
+    pub(crate) mean: f64,
+    pub(crate) sd: f64,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Comparison {
+    pub(crate) name: String,
+    pub(crate) level: f64,
+    /// Boot means.
+    pub(crate) treated: Vec<f64>,
+    pub(crate) baseline: Vec<f64>,
+    pub(crate) difference: f64,
+    pub(crate) interval: (f64, f64),
+    pub(crate) p: f64,
+    pub(crate) relative_interval: Option<(f64, f64)>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Table {
+    pub(crate) infinity: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+/// All of them, read once.
+pub(crate) fn all() -> &'static Oracles {
+    static ORACLES: LazyLock<Oracles> = LazyLock::new(|| {
+        serde_json::from_str(include_str!("../tests/fixtures/oracles.json")).expect("oracles.py wrote it")
+    });
+    &ORACLES
+}
+
+/// Whether two numbers are equal to within `relative` of the larger.
+pub(crate) fn is_close(one: f64, other: f64, relative: f64) -> bool {
+    (one - other).abs() <= relative * one.abs().max(other.abs())
+}

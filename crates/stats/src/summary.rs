@@ -1,0 +1,156 @@
+//! Summaries of one set of values.
+
+use serde::Serialize;
+
+use crate::error::{StatsError, require_finite};
+
+/// Size, range, middle and spread of a set of values, in the values' own unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// How many values.
+    pub n: usize,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+    /// The middle value; the mean of the two middle ones if `n` is even.
+    pub median: f64,
+    /// The upper of the two middle values if `n` is even: what ministat calls the median.
+    pub upper_median: f64,
+    /// The arithmetic mean.
+    pub mean: f64,
+    /// The standard deviation of the sample (divisor n - 1); none for a single value.
+    pub sd: Option<f64>,
+}
+
+impl Summary {
+    /// Summarises `values`, in any order.
+    ///
+    /// # Errors
+    /// [`StatsError::Empty`]; [`StatsError::NotFinite`], which names the value's place.
+    pub fn of(values: &[f64]) -> Result<Summary, StatsError> {
+        require_finite(values.iter().copied())?;
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else { return Err(StatsError::Empty) };
+        let n = sorted.len();
+        let (lower, upper) = (sorted[(n - 1) / 2], sorted[n / 2]);
+        let mean = mean(values).clamp(min, max);
+        Ok(Summary {
+            n,
+            min,
+            max,
+            median: lower.midpoint(upper),
+            upper_median: upper,
+            mean,
+            sd: (n > 1).then(|| squares(values, mean).root_over((n - 1) as f64)),
+        })
+    }
+}
+
+/// The mean, by Welford's running update (Technometrics 4, 1962), which cannot overflow as a sum can, and one
+/// correction by the mean of the residuals. 0 for no values.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    let running = |centre: f64| {
+        values.iter().zip(1_u32..).fold(0.0, |mean: f64, (value, count)| {
+            // Each term is divided alone, since the difference of two large values may overflow.
+            let count = f64::from(count);
+            mean + ((value - centre) / count - mean / count)
+        })
+    };
+    let first = running(0.0);
+    first + running(first)
+}
+
+/// The sum of squares of `values` around `centre`.
+pub(crate) fn squares(values: &[f64], centre: f64) -> Scaled {
+    Scaled::sum(values.iter().map(|value| value - centre))
+}
+
+/// A sum of squares that can neither overflow nor vanish: `scale`^2 times `sum`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scaled {
+    scale: f64,
+    sum: f64,
+}
+
+impl Scaled {
+    fn sum(residuals: impl Iterator<Item = f64> + Clone) -> Scaled {
+        let scale = residuals.clone().fold(0.0, |most: f64, residual| most.max(residual.abs()));
+        if scale == 0.0 {
+            return Scaled { scale, sum: 0.0 };
+        }
+        // The second term takes back what the rounding of the centre added (Chan, Golub and LeVeque, 1983, eq. 1.7).
+        let (squares, sum, count) = residuals.fold((0.0, 0.0, 0.0), |(squares, sum, count), residual| {
+            let unit = residual / scale;
+            (squares + unit * unit, sum + unit, count + 1.0)
+        });
+        Scaled { scale, sum: squares - sum * sum / count }
+    }
+
+    /// The root of the sum of squares over `divisor`.
+    pub(crate) fn root_over(self, divisor: f64) -> f64 {
+        self.scale * (self.sum.max(0.0) / divisor).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracles::{self, is_close};
+    use proptest::prelude::*;
+
+    #[test]
+    fn equals_exact_arithmetic() {
+        for expected in &oracles::all().summaries {
+            let got = Summary::of(&expected.values).unwrap();
+            let name = format!("{:?}…", &expected.values[..2]);
+            assert_eq!((got.n, got.min, got.max), (expected.n, expected.min, expected.max), "{name}");
+            assert_eq!(got.upper_median, expected.upper_median, "{name}");
+            assert!(is_close(got.median, expected.median, 1e-15), "{name}: median {}", got.median);
+            assert!(is_close(got.mean, expected.mean, 1e-15), "{name}: mean {}", got.mean);
+            assert!(
+                is_close(got.sd.unwrap(), expected.sd, 1e-12),
+                "{name}: sd {:?} not {}",
+                got.sd,
+                expected.sd
+            );
+        }
+    }
+
+    #[test]
+    fn one_value_has_no_spread_and_none_no_summary() {
+        let one = Summary::of(&[5.5]).unwrap();
+        assert_eq!((one.n, one.median, one.mean, one.sd), (1, 5.5, 5.5, None));
+        assert_eq!(Summary::of(&[]), Err(StatsError::Empty));
+        let error = Summary::of(&[1.0, f64::INFINITY]).unwrap_err();
+        assert_eq!(error, StatsError::NotFinite { place: 2, value: f64::INFINITY });
+    }
+
+    proptest! {
+        #[test]
+        fn order_does_not_matter_and_the_mean_lies_inside(
+            values in proptest::collection::vec(-1e300..1e300f64, 1..40),
+            turn in 0..40usize,
+        ) {
+            let mut turned = values.clone();
+            turned.rotate_left(turn % values.len());
+            let (one, other) = (Summary::of(&values).unwrap(), Summary::of(&turned).unwrap());
+            prop_assert_eq!((one.min, one.max, one.median), (other.min, other.max, other.median));
+            prop_assert!(one.min <= one.mean && one.mean <= one.max);
+            prop_assert!((one.mean - other.mean).abs() <= 1e-13 * (one.max - one.min).abs());
+        }
+
+        #[test]
+        fn shifting_and_scaling_act_as_they_must(
+            values in proptest::collection::vec(-1e3..1e3f64, 2..40),
+            shift in -1e6..1e6f64,
+        ) {
+            let one = Summary::of(&values).unwrap();
+            let moved: Vec<f64> = values.iter().map(|value| 2.0 * value + shift).collect();
+            let moved = Summary::of(&moved).unwrap();
+            prop_assert!((moved.mean - (2.0 * one.mean + shift)).abs() < 1e-8);
+            prop_assert!((moved.sd.unwrap() - 2.0 * one.sd.unwrap()).abs() < 1e-8);
+        }
+    }
+}
