@@ -230,9 +230,15 @@ mod tests {
 
     #[test]
     fn places_outside_the_text_or_inside_a_character_are_moved_to_the_nearest() {
-        for (source, span) in
-            [("", 0..0), ("", 5..9), ("ä", 1..2), ("a\n", 2..2), ("a\r\n", 2..3), ("\r\n", 1..2), ("a", 7..3)]
-        {
+        for (source, span) in [
+            ("", 0..0),
+            ("", 5..9),
+            ("ä", 1..2),
+            ("a\n", 2..2),
+            ("a\r\n", 2..3),
+            ("\r\n", 1..2),
+            ("a\nb", 3..3),
+        ] {
             let diagnostics = Diagnostics::new("a.toml", source, vec![Problem::new(span.clone(), "m")], 0);
             assert!(diagnostics.to_string().contains("a.toml"), "{source:?} {span:?}");
             assert!(diagnostics.render(true).contains("\u{1b}["), "{source:?} {span:?}");

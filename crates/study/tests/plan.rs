@@ -1,7 +1,6 @@
 //! What a study comes down to.
 
 use std::collections::HashSet;
-use std::fmt::Write;
 
 use netassay_study::{
     Comparison, Condition, Dropped, Family, Offloads, Plan, Scenario, Study, bundled, expected_duration,
@@ -31,24 +30,21 @@ fn labels(plan: &Plan) -> Vec<&str> {
 
 /// A plan as a dry run may show it.
 fn listing(study: &Study, plan: &Plan) -> String {
-    let mut text = String::new();
     let protocol = study.protocol();
     let time = format_duration(expected_duration(plan, protocol));
     let per_boot = format!("{} warm-up + {} recorded", protocol.warmup, protocol.runs);
-    writeln!(text, "{} boots x ({per_boot}), {}, {time}", protocol.boots, protocol.order).unwrap();
-    for Condition { index, label, slug, .. } in &plan.conditions {
-        writeln!(text, "{index} {slug} | {label}").unwrap();
-    }
-    for Dropped { label, why } in &plan.excluded {
-        writeln!(text, "excluded {label}: {why}").unwrap();
-    }
-    for Dropped { label, why } in &plan.merged {
-        writeln!(text, "merged {label}: {why}").unwrap();
-    }
-    for Comparison { workload, metric, baseline, conditions } in &plan.comparisons {
-        writeln!(text, "{workload}: {metric} of {conditions:?} against {baseline}").unwrap();
-    }
-    text
+    let mut lines = vec![format!("{} boots x ({per_boot}), {}, {time}", protocol.boots, protocol.order)];
+    lines.extend(
+        plan.conditions
+            .iter()
+            .map(|Condition { index, label, slug, .. }| format!("{index} {slug} | {label}")),
+    );
+    lines.extend(plan.excluded.iter().map(|Dropped { label, why }| format!("excluded {label}: {why}")));
+    lines.extend(plan.merged.iter().map(|Dropped { label, why }| format!("merged {label}: {why}")));
+    lines.extend(plan.comparisons.iter().map(|Comparison { workload, metric, baseline, conditions }| {
+        format!("{workload}: {metric} of {conditions:?} against {baseline}")
+    }));
+    lines.join("\n")
 }
 
 #[test]

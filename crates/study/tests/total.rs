@@ -243,7 +243,7 @@ proptest! {
                         let same = |written: &&str| {
                             written.trim_matches('"') == level || (*written == "false" && level == "off")
                         };
-                        levels.iter().position(|written| same(written)).unwrap()
+                        levels.iter().position(same).unwrap()
                     }).collect()
                 }).collect();
                 prop_assert!(order.is_sorted(), "factors in file order, the last varies fastest");
@@ -303,8 +303,7 @@ proptest! {
             let first = before.conditions.iter().position(|other| state(&other.label) == state(&old.label));
             prop_assert_eq!(first, Some(old.index));
         }
-        let again = vec![String::new(); 0];
-        prop_assert_eq!(plan.clone().merge(&again), plan, "without fingerprints nothing is merged");
+        prop_assert_eq!(plan.clone().merge(&[]), plan, "without fingerprints nothing is merged");
     }
 }
 
