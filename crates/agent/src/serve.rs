@@ -84,7 +84,11 @@ pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
             Ok(request) => session.answer(request).unwrap_or_else(|why| Answer::Failed { why }),
             Err(error) => Answer::Failed { why: error.to_string() },
         };
-        reply(&answer)?;
+        match reply(&answer) {
+            // The controller went while it was being answered: nobody is left to tell.
+            Err(ServeError::Pipe(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            result => result?,
+        }
     }
     Ok(())
 }

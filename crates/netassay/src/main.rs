@@ -1,1 +1,20 @@
-fn main() {}
+//! netassay finds out, with proof, what each part of the Linux network stack costs and gains.
+
+mod cli;
+mod commands;
+mod doctor;
+mod exit;
+mod failure;
+mod output;
+mod signals;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let result =
+        cli::Cli::try_parse().map_err(failure::Failure::from).and_then(|cli| commands::dispatch(&cli));
+    result.unwrap_or_else(|failure| failure.report())
+}

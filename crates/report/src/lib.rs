@@ -1,1 +1,32 @@
-//! The room `report` (see ARCHITECTURE.md).
+//! What was found, in words, tables and JSON. Pure: takes what the store holds, gives text.
+//!
+//! [`Results`] is the page that a run ends with, [`Comparisons`] and [`Classic`] what `compare` prints,
+//! [`PlanListing`] what `--dry-run` prints.
+
+mod classic;
+mod comparison;
+mod environment;
+mod error;
+mod list;
+mod means;
+mod metric;
+mod number;
+mod plan;
+mod proof;
+mod results;
+mod runs;
+mod sentence;
+mod table;
+mod view;
+
+pub use classic::Classic;
+pub use comparison::{ComparisonRequest, Comparisons};
+pub use environment::environments;
+pub use error::Error;
+pub use list::{StudyList, list};
+pub use metric::{primary_metrics, resolve_metric, unit_of};
+pub use number::{duration, figure, instant, percent};
+pub use plan::PlanListing;
+pub use results::Results;
+pub use table::Table;
+pub use view::{EffectiveView, PlanView, SettledView};

@@ -129,6 +129,8 @@ impl Campaign<'_> {
         if !document.is_whole() {
             return Err(broken("conditions and states do not match".to_owned()));
         }
+        // Before it is asked what is recorded: from here on, nobody else records into this file.
+        self.store.resume_study(id)?;
         self.go(id, &study, &document)
     }
 
@@ -142,6 +144,7 @@ impl Campaign<'_> {
         let recorded = self.store.recorded(id)?;
         let todo: usize = schedule.iter().map(|boot| pending(boot, &recorded).len()).sum();
         if todo == 0 {
+            self.store.finish_study(id, StudyStatus::Complete)?;
             return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
         }
         let planned: usize = schedule.iter().map(Vec::len).sum();

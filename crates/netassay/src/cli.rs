@@ -1,0 +1,253 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::exit;
+
+const EXAMPLES: &str = "\
+Examples:
+  netassay quick                          a first answer within a minute: no root, no file
+  netassay run tcp-offload --dry-run      what would be measured, and for how long
+  netassay run my.toml                    run a study of your own
+  netassay run my.toml --resume           go on where it was stopped
+  netassay compare --metric receiver.cpu  the stored results, by another metric
+  netassay doctor                         what this machine can do, and what disturbs it here
+";
+
+/// Finds out, with proof, what each part of the Linux network stack costs and gains.
+#[derive(Debug, Parser)]
+#[command(name = "netassay", version, before_help = EXAMPLES, after_help = exit::HELP)]
+#[command(disable_help_subcommand = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the bundled study `quick`: IPv4 against IPv6, offloads on against off, within a minute
+    Quick(RunFlags),
+    /// Run a study: a bundled name, or a TOML file
+    Run(Run),
+    /// List the bundled studies
+    Studies(Formatted),
+    /// Write a commented starter study to NAME.toml
+    New(New),
+    /// Say what is wrong with a study file
+    Check(Check),
+    /// Print the JSON schema of study files
+    Schema,
+    /// List the stored studies
+    List(Stored),
+    /// Show a stored study: results, proof that the switches acted, environment
+    Show(Show),
+    /// Compare the conditions of a stored study
+    Compare(Compare),
+    /// Write a stored study's measurements for other tools
+    Export(Export),
+    /// Tell what this machine can do, and what disturbs measurement here
+    Doctor(Doctor),
+    /// Serve as a host's agent (netassay starts it by itself)
+    #[command(hide = true)]
+    Agent(Agent),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON document
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressStyle {
+    /// A bar on a terminal, plain lines elsewhere
+    Auto,
+    /// One line for each thing that happens
+    Plain,
+    /// One JSON object for each thing that happens
+    Json,
+    /// Nothing
+    None,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Database {
+    /// The database
+    #[arg(long, value_name = "FILE", default_value = "netassay.db")]
+    pub(crate) db: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Formatted {
+    /// How to print results
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunFlags {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Print the plan, and measure nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Go on with a stored study: the newest unfinished one of this name, or the one with this number
+    #[arg(long, value_name = "ID", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "absent, present, and present with a number are three things")]
+    pub(crate) resume: Option<Option<i64>>,
+    /// Use a user namespace even when privileges would allow more
+    #[arg(long)]
+    pub(crate) rootless: bool,
+    /// How to show what happens, on standard error
+    #[arg(long, value_enum, value_name = "STYLE", default_value_t = ProgressStyle::Auto)]
+    pub(crate) progress: ProgressStyle,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay run quick --dry-run\n  netassay run my.toml --db results.db\n  netassay run my.toml --resume"
+)]
+pub(crate) struct Run {
+    /// A bundled study (`netassay studies`) or a TOML file (`netassay new NAME` writes one)
+    pub(crate) study: String,
+    #[command(flatten)]
+    pub(crate) flags: RunFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct New {
+    /// The study's name; the file is NAME.toml in this directory
+    pub(crate) name: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The study file
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Stored {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The study's number (`netassay list`); the newest when left out
+    pub(crate) study: Option<i64>,
+    /// Show every run, not only the conditions
+    #[arg(long)]
+    pub(crate) runs: bool,
+    /// Show the environment of every boot
+    #[arg(long)]
+    pub(crate) environment: bool,
+    #[command(flatten)]
+    pub(crate) stored: Stored,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay compare\n  netassay compare 3 --metric transmitter.service_demand_byte\n  netassay compare 3 --baseline 'ipv4 offloads=none'\n  netassay compare 3 --classic --confidence 90"
+)]
+pub(crate) struct Compare {
+    /// The study's number (`netassay list`); the newest when left out
+    pub(crate) study: Option<i64>,
+    /// What to compare, such as throughput, receiver.cpu, latency_p99; left out: as the study says
+    #[arg(long)]
+    pub(crate) metric: Option<String>,
+    /// The condition to compare with, by its label or its short name; left out: as the study says
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) baseline: Option<String>,
+    /// The classic pooled Student's t on the runs, in ministat's words; it takes runs for independent
+    #[arg(long)]
+    pub(crate) classic: bool,
+    /// Confidence of the intervals, in percent (classic: 80, 90, 95, 98, 99 or 99.5)
+    #[arg(long, value_name = "PERCENT", default_value_t = 95.0)]
+    pub(crate) confidence: f64,
+    #[command(flatten)]
+    pub(crate) stored: Stored,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One file for each condition and metric, one value a line: ministat's input
+    Stat,
+    /// One row for each run and metric
+    Csv,
+    /// One document with everything
+    Json,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay export --format stat --out results\n  netassay export 3 --format csv > runs.csv"
+)]
+pub(crate) struct Export {
+    /// The study's number (`netassay list`); the newest when left out
+    pub(crate) study: Option<i64>,
+    /// What to write
+    #[arg(long, value_enum)]
+    pub(crate) format: ExportFormat,
+    /// (stat) Which metric: left out, the study's own; `all` for a directory of files for each
+    #[arg(long)]
+    pub(crate) metric: Option<String>,
+    /// Where to: a directory for `stat`, a file for the others (left out: standard output)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IsolationWord {
+    None,
+    Network,
+    UserAndNetwork,
+    NetworkInUserOf,
+    NetworkOf,
+    UserAndNetworkOf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Agent {
+    #[arg(long, value_enum, default_value_t = IsolationWord::None)]
+    pub(crate) isolation: IsolationWord,
+    /// The process whose namespaces are joined
+    #[arg(long)]
+    pub(crate) of: Option<u32>,
+    /// The process to die with
+    #[arg(long)]
+    pub(crate) parent: Option<u32>,
+    /// The host's CPUs, by number
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) cpus: Vec<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,21 @@
+//! `netassay doctor`: what this machine can do, and what disturbs measurement here.
+
+use std::process::ExitCode;
+
+use crate::cli::{Doctor, Format};
+use crate::doctor::Examination;
+use crate::exit;
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+use crate::signals;
+
+pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
+    let examination = Examination::make(&signals::interrupt()?)?;
+    if flags.json || flags.output.format == Format::Json {
+        print_json(&examination)?;
+    } else {
+        print(&examination.text())?;
+    }
+    let code = if examination.can_measure() { exit::OK } else { exit::ENVIRONMENT };
+    Ok(ExitCode::from(code))
+}

@@ -1,0 +1,87 @@
+//! `netassay export`: the measurements, for other tools.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use store::StoredStudy;
+
+use crate::cli::{Export, ExportFormat};
+use crate::commands::stored::load;
+use crate::failure::{Failure, say};
+use crate::output::{print, print_json};
+
+pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
+    let stored = load(&flags.database.db, flags.study)?;
+    match flags.format {
+        ExportFormat::Stat => stat(flags, &stored),
+        ExportFormat::Csv => {
+            let text = store::export::csv(&stored, report::unit_of);
+            match &flags.out {
+                Some(path) => write(path, &text),
+                None => print(&text),
+            }
+        }
+        ExportFormat::Json => {
+            let value = store::export::json(&stored, report::unit_of);
+            match &flags.out {
+                Some(path) => write(path, &format!("{value:#}\n")),
+                None => print_json(&value),
+            }
+        }
+    }
+}
+
+/// One file for each condition and metric. The study's own metric, or the one that was asked for, goes into the
+/// directory itself; `all` of them into a directory each.
+fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
+    let Some(directory) = &flags.out else {
+        return Err(Failure::Usage(
+            "--format stat writes several files: name a directory with --out".to_owned(),
+        ));
+    };
+    let metrics: Vec<(PathBuf, String)> = match flags.metric.as_deref() {
+        Some("all") => {
+            recorded_metrics(stored).map(|metric| (directory.join(metric), metric.to_owned())).collect()
+        }
+        Some(word) => {
+            let key = report::resolve_metric(word).map_err(|error| Failure::Usage(error.to_string()))?;
+            vec![(directory.clone(), key.to_owned())]
+        }
+        None => {
+            let own =
+                report::primary_metrics(stored).map_err(|error| Failure::Internal(error.to_string()))?;
+            own.into_iter().map(|metric| (directory.clone(), metric)).collect()
+        }
+    };
+    let mut written = 0;
+    for (directory, metric) in &metrics {
+        let failed = |source| Failure::Write { path: directory.clone(), source };
+        fs::create_dir_all(directory).map_err(failed)?;
+        for file in store::export::stat(stored, metric, report::unit_of) {
+            write(&directory.join(file.name), &file.text)?;
+            written += 1;
+        }
+    }
+    if written == 0 {
+        let asked: Vec<&str> = metrics.iter().map(|(_, metric)| metric.as_str()).collect();
+        return Err(Failure::Nothing(format!(
+            "study {} holds no value of {}",
+            stored.row.id,
+            asked.join(", ")
+        )));
+    }
+    say(&format!("wrote {written} files to {}", directory.display()));
+    Ok(())
+}
+
+/// The metrics that some recorded run has.
+fn recorded_metrics(stored: &StoredStudy) -> impl Iterator<Item = &str> {
+    let keys: BTreeSet<&str> =
+        stored.measurements().flat_map(|run| run.metrics.keys()).map(String::as_str).collect();
+    keys.into_iter()
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|source| Failure::Write { path: path.to_owned(), source })
+}

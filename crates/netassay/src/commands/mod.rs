@@ -1,0 +1,34 @@
+//! One module for each command.
+
+mod agent;
+mod compare;
+mod doctor;
+mod export;
+mod run;
+mod stored;
+mod studies;
+
+use std::process::ExitCode;
+
+use crate::cli::{Cli, Command, Run};
+use crate::exit;
+use crate::failure::Failure;
+
+/// Does what the command line asks.
+pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
+    let done = |()| ExitCode::from(exit::OK);
+    match &cli.command {
+        Command::Quick(flags) => run::run("quick", flags),
+        Command::Run(Run { study, flags }) => run::run(study, flags),
+        Command::Studies(output) => studies::list(output).map(done),
+        Command::New(new) => studies::new(new).map(done),
+        Command::Check(check) => studies::check(check).map(done),
+        Command::Schema => studies::schema().map(done),
+        Command::List(flags) => stored::list(flags).map(done),
+        Command::Show(show) => stored::show(show).map(done),
+        Command::Compare(flags) => compare::compare(flags).map(done),
+        Command::Export(flags) => export::export(flags).map(done),
+        Command::Doctor(flags) => doctor::doctor(flags),
+        Command::Agent(flags) => agent::agent(flags).map(done),
+    }
+}

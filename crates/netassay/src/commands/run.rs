@@ -1,0 +1,167 @@
+//! `netassay run` and `netassay quick`: the main job.
+
+use std::process::ExitCode;
+
+use agent::Interrupt;
+use runner::{Campaign, Ending, Event, Lab, LocalLab, Summary};
+use store::{Store, StudyId};
+use study::Study;
+
+use crate::cli::{Format, RunFlags};
+use crate::commands::stored::open_read_only;
+use crate::commands::studies::find;
+use crate::exit;
+use crate::failure::{Failure, say};
+use crate::output::{print, print_json};
+use crate::signals;
+use crate::terminal::Progress;
+
+pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
+    let study = find(name)?;
+    let interrupt = signals::interrupt()?;
+    let mut lab = lab(&study, flags, &interrupt)?;
+    if flags.dry_run {
+        return dry_run(&study, &mut lab, flags).map(|()| ExitCode::from(exit::OK));
+    }
+    let mut store = Store::open(&flags.database.db)?;
+    let resumed = match flags.resume {
+        None => None,
+        Some(id) => Some(to_resume(&store, &study, id)?),
+    };
+    let own_cpu = pin_to_own_cpu(&lab)?;
+    let mut progress = Progress::new(flags.progress, own_cpu);
+    let mut observe = |event: &Event| progress.show(event);
+    let mut campaign = Campaign {
+        lab: &mut lab,
+        store: &mut store,
+        interrupt,
+        observe: &mut observe,
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let result = match resumed {
+        Some(id) => campaign.resume(id),
+        None => campaign.run(&study),
+    };
+    drop(progress);
+    let summary = result?;
+    drop(store);
+    conclude(name, flags, &summary)
+}
+
+/// The testbed factory for this study on this machine.
+fn lab(study: &Study, flags: &RunFlags, interrupt: &Interrupt) -> Result<LocalLab, Failure> {
+    let privileges = host::Privileges::read();
+    Ok(LocalLab {
+        options: testbed::Options {
+            scenario: study.scenario(),
+            // The running binary itself, even if its file was replaced meanwhile.
+            program: "/proc/self/exe".into(),
+            cpus: testbed::split(&testbed::usable()),
+            rootless: flags.rootless || !privileges.privileged(),
+        },
+        interrupt: interrupt.clone(),
+    })
+}
+
+/// Keeps the controller off the measured CPUs where there is one to spare. Says whether there is.
+fn pin_to_own_cpu(lab: &LocalLab) -> Result<bool, Failure> {
+    let own = &lab.options.cpus.controller;
+    if !own.is_empty() {
+        host::affinity::pin_current_thread(own)?;
+    }
+    Ok(!own.is_empty())
+}
+
+fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Failure> {
+    let plan = study.plan();
+    let tried = lab.build().and_then(|mut bench| {
+        let notes = bench.notes();
+        runner::probe(plan.clone(), bench.as_mut()).map(|document| (document, notes))
+    });
+    let (document, notes) = match tried {
+        Ok((document, notes)) => (serde_json::to_value(document), notes),
+        Err(error) if error.is_interrupt() => return Err(error.into()),
+        Err(error) => {
+            say(&format!(
+                "netassay: the switches cannot be tried here, so this is only what the file says: {error}"
+            ));
+            (serde_json::to_value(plan), Vec::new())
+        }
+    };
+    let listing = document
+        .map_err(|error| error.to_string())
+        .and_then(|document| report::PlanListing::new(study, &document, notes))
+        .map_err(Failure::Internal)?;
+    match flags.output.format {
+        Format::Json => print_json(&listing),
+        Format::Text => print(&listing.text()),
+    }
+}
+
+/// Which stored study `--resume` means.
+fn to_resume(store: &Store, study: &Study, id: Option<i64>) -> Result<StudyId, Failure> {
+    let rows = store.studies()?;
+    let found = match id {
+        Some(id) => rows.iter().find(|row| row.id.0 == id),
+        None => rows
+            .iter()
+            .rev()
+            .find(|row| row.name == study.name() && row.status != store::StudyStatus::Complete),
+    };
+    let Some(row) = found else {
+        let what = id.map_or_else(
+            || format!("no unfinished study {:?} is stored", study.name()),
+            |id| format!("there is no stored study {id}"),
+        );
+        return Err(Failure::Nothing(format!("{what}: `netassay list` shows what is")));
+    };
+    if row.name != study.name() {
+        return Err(Failure::Usage(format!(
+            "stored study {} is {:?}, not {:?}",
+            row.id.0,
+            row.name,
+            study.name()
+        )));
+    }
+    if row.toml != study.source_text() {
+        return Err(Failure::Usage(format!(
+            "the study {:?} has changed since stored study {} began: run it anew without --resume, or restore its file (`netassay show {} --format json` holds the text)",
+            study.name(),
+            row.id.0,
+            row.id.0
+        )));
+    }
+    Ok(row.id)
+}
+
+/// Prints what was found, and says how the session ended.
+fn conclude(name: &str, flags: &RunFlags, summary: &Summary) -> Result<ExitCode, Failure> {
+    let db = flags.database.db.display();
+    if summary.recorded > 0 {
+        let stored = open_read_only(&flags.database.db)?.load(summary.study)?;
+        let results = report::Results::new(&stored).map_err(|error| Failure::Internal(error.to_string()))?;
+        match flags.output.format {
+            Format::Json => print_json(&results)?,
+            Format::Text => print(&results.text(&flags.database.db))?,
+        }
+    }
+    let again = format!(
+        "netassay {} --resume",
+        if name == "quick" { name.to_owned() } else { format!("run {name}") }
+    );
+    let code = match summary.ending {
+        Ending::Complete => exit::OK,
+        Ending::SomeFailed => {
+            say(&format!("netassay: {} runs failed; {again} tries them again", summary.failed));
+            exit::SOME_FAILED
+        }
+        Ending::Interrupted => {
+            say(&format!(
+                "netassay: interrupted; {} recorded runs are kept in {db}; {again} goes on",
+                summary.recorded
+            ));
+            exit::INTERRUPTED
+        }
+    };
+    Ok(ExitCode::from(code))
+}

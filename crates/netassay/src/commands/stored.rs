@@ -1,0 +1,54 @@
+//! `netassay list` and `show`: what is in the database.
+
+use std::path::Path;
+
+use store::{Store, StoredStudy};
+
+use crate::cli::{Format, Show, Stored};
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+
+pub(crate) fn open_read_only(path: &Path) -> Result<Store, Failure> {
+    Ok(Store::open_read_only(path)?)
+}
+
+/// A stored study by its number, or the newest.
+pub(crate) fn load(path: &Path, id: Option<i64>) -> Result<StoredStudy, Failure> {
+    let store = open_read_only(path)?;
+    let rows = store.studies()?;
+    let Some(newest) = rows.last() else {
+        return Err(Failure::Nothing(format!(
+            "{} holds no study yet: `netassay quick` runs a first one",
+            path.display()
+        )));
+    };
+    let id = id.map_or(newest.id, store::StudyId);
+    Ok(store.load(id)?)
+}
+
+pub(crate) fn list(flags: &Stored) -> Result<(), Failure> {
+    let store = open_read_only(&flags.database.db)?;
+    let rows = report::list(&store.studies()?);
+    match flags.output.format {
+        Format::Json => print_json(&rows),
+        Format::Text => print(&rows.text()),
+    }
+}
+
+pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
+    let db = &flags.stored.database.db;
+    let stored = load(db, flags.study)?;
+    if flags.stored.output.format == Format::Json {
+        return print_json(&store::export::json(&stored, report::unit_of));
+    }
+    let results = report::Results::new(&stored).map_err(|error| Failure::Internal(error.to_string()))?;
+    let mut text = results.text(db);
+    text.push_str(&results.proof());
+    if flags.runs {
+        text.push_str(&results.runs());
+    }
+    if flags.environment {
+        text.push_str(&report::environments(&stored));
+    }
+    print(&text)
+}

@@ -1,0 +1,105 @@
+//! `netassay studies`, `new`, `check`, `schema`: study files before they are run.
+
+use std::fs::{self, OpenOptions};
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use study::{Study, bundled};
+
+use crate::cli::{Check, Format, Formatted, New};
+use crate::failure::{Failure, say};
+use crate::output::{print, print_json};
+
+/// Finds a study by its bundled name or its file.
+pub(crate) fn find(name: &str) -> Result<Study, Failure> {
+    if let Some(bundled) = bundled::find(name) {
+        return parse(&format!("{name} (bundled)"), bundled.text);
+    }
+    let path = Path::new(name);
+    if !name.contains(['/', '.']) && !path.exists() {
+        let names: Vec<&str> = bundled::list().iter().map(|study| study.name).collect();
+        return Err(Failure::Usage(format!(
+            "no bundled study is called {name:?}, and there is no such file (bundled: {})",
+            names.join(", ")
+        )));
+    }
+    parse(name, &read(path)?)
+}
+
+pub(crate) fn list(output: &Formatted) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for bundled in bundled::list() {
+        let study = parse(bundled.name, bundled.text)?;
+        rows.push((bundled.name, study));
+    }
+    if output.format == Format::Json {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|(name, study)| {
+                json!({"name": name, "question": study.question(), "scenario": study.scenario(),
+                       "expected_s": study::expected_duration(&study.plan(), study.protocol()).as_secs_f64()})
+            })
+            .collect();
+        return print_json(&rows);
+    }
+    let mut table = report::Table::new(&["study", "scenario", "time", "question"]);
+    for (name, study) in &rows {
+        let time = report::duration(study::expected_duration(&study.plan(), study.protocol()));
+        table.row(&[name, &study.scenario().to_string(), &time, study.question()]);
+    }
+    print(&table.render())
+}
+
+pub(crate) fn new(flags: &New) -> Result<(), Failure> {
+    let name = flags.name.strip_suffix(".toml").unwrap_or(&flags.name);
+    if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c)) {
+        return Err(Failure::Usage(format!(
+            "{name:?} cannot be a study's name: use letters, digits, - and _ (the file goes into this directory)"
+        )));
+    }
+    let path = PathBuf::from(format!("{name}.toml"));
+    let write = |source| Failure::Write { path: path.clone(), source };
+    // create_new: a study that somebody wrote is never overwritten.
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(write)?;
+    file.write_all(study::starter(name).as_bytes()).map_err(write)?;
+    say(&format!("wrote {}; next: netassay run {} --dry-run", path.display(), path.display()));
+    Ok(())
+}
+
+pub(crate) fn check(flags: &Check) -> Result<(), Failure> {
+    let study = parse(&flags.file.display().to_string(), &read(&flags.file)?)?;
+    let plan = study.plan();
+    say(&format!(
+        "{}: no problem found ({} conditions, {} excluded)",
+        flags.file.display(),
+        plan.conditions.len(),
+        plan.excluded.len()
+    ));
+    Ok(())
+}
+
+pub(crate) fn schema() -> Result<(), Failure> {
+    print(&study::schema())
+}
+
+fn parse(name: &str, text: &str) -> Result<Study, Failure> {
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    Study::parse(name, text).map_err(|diagnostics| Failure::Study(diagnostics.render(colour)))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let failed = |source| Failure::Read { path: path.to_owned(), source };
+    let size = fs::metadata(path).map_err(failed)?.len();
+    // A study is a page of text; a device or a disk image is a slip.
+    if size > study::MAX_TEXT as u64 {
+        return Err(Failure::Usage(format!(
+            "{} has {size} bytes: a study file has at most {}",
+            path.display(),
+            study::MAX_TEXT
+        )));
+    }
+    let bytes = fs::read(path).map_err(failed)?;
+    String::from_utf8(bytes)
+        .map_err(|error| Failure::Usage(format!("{} is not UTF-8 text ({error})", path.display())))
+}

@@ -1,0 +1,165 @@
+//! What makes measurements noisy here, or different from another day's.
+
+use host::Disturbances;
+
+use super::{Finding, Status};
+
+const AREA: &str = "noise";
+
+/// Steal above this share of all CPU time since boot shows in most runs.
+const STEAL_PERCENT: f64 = 0.5;
+/// Waking from an idle state slower than this, in us, shows in latencies: a round trip over veth takes some 10 us.
+const SLOW_WAKE_US: u64 = 10;
+/// Other work beyond this many runnable tasks competes with the measurement.
+const OTHER_LOAD: f64 = 0.5;
+
+pub(super) fn findings() -> Vec<Finding> {
+    let facts = Disturbances::read();
+    [cpus(&facts), governor(&facts), idle(&facts), steal(&facts), load(&facts), clock(&facts), others(&facts)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn cpus(facts: &Disturbances) -> Vec<Finding> {
+    let cpus = facts.cpus;
+    let (status, what) = match cpus {
+        0 | 1 => {
+            (Status::Warn, "1 CPU: both hosts share it, and their CPU use cannot be told apart".to_owned())
+        }
+        2..5 => (
+            Status::Warn,
+            format!("{cpus} CPUs: none to spare for the controller and the rest of the machine"),
+        ),
+        _ => (Status::Ok, format!("{cpus} CPUs: a set for each host, and one for the controller")),
+    };
+    let mut findings = vec![Finding::new(AREA, "CPUs", status, what)];
+    if facts.multithreading_active == Some(true) {
+        findings.push(
+            Finding::new(
+                AREA,
+                "hardware threads",
+                Status::Warn,
+                "two share a core, and slow each other down",
+            )
+            .fix("echo off > /sys/devices/system/cpu/smt/control"),
+        );
+    }
+    findings
+}
+
+fn governor(facts: &Disturbances) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let governors = facts.governors.join(", ");
+    findings.push(match facts.governors.as_slice() {
+        [] => Finding::new(
+            AREA,
+            "CPU frequency",
+            Status::Ok,
+            "not set by this kernel (usual in a virtual machine)",
+        ),
+        [one] if one == "performance" => {
+            Finding::new(AREA, "CPU frequency", Status::Ok, "governor performance")
+        }
+        _ => Finding::new(
+            AREA,
+            "CPU frequency",
+            Status::Warn,
+            format!("governor {governors}: speed follows load"),
+        )
+        .fix("cpupower frequency-set -g performance"),
+    });
+    if facts.turbo == Some(true) {
+        findings.push(
+            Finding::new(AREA, "turbo", Status::Warn, "on: speed follows temperature and the other cores")
+                .fix("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (or: echo 0 > /sys/devices/system/cpu/cpufreq/boost)"),
+        );
+    }
+    findings
+}
+
+fn idle(facts: &Disturbances) -> Vec<Finding> {
+    vec![match &facts.deepest_idle_state {
+        None => Finding::new(AREA, "idle states", Status::Ok, "none that the kernel knows of"),
+        Some(state) if state.latency <= SLOW_WAKE_US => Finding::new(
+            AREA,
+            "idle states",
+            Status::Ok,
+            format!("deepest {}: wakes in {} us", state.name, state.latency),
+        ),
+        Some(state) => {
+            let what =
+                format!("deepest {}: waking takes {} us, and shows in latencies", state.name, state.latency);
+            Finding::new(AREA, "idle states", Status::Warn, what)
+                .fix(format!("cpupower idle-set -D {SLOW_WAKE_US}"))
+        }
+    }]
+}
+
+fn steal(facts: &Disturbances) -> Vec<Finding> {
+    let Some(percent) = facts.stolen_percent else { return Vec::new() };
+    let what = format!("{percent:.2} % of the CPU time since boot went to others");
+    vec![if percent > STEAL_PERCENT {
+        Finding::new(AREA, "steal", Status::Warn, what)
+            .fix("measure on a dedicated machine, or plan more boots")
+    } else {
+        Finding::new(AREA, "steal", Status::Ok, what)
+    }]
+}
+
+fn load(facts: &Disturbances) -> Vec<Finding> {
+    let Some([minute, ..]) = facts.load_average else { return Vec::new() };
+    let what = format!("{minute:.2} runnable tasks in the last minute");
+    vec![if minute > OTHER_LOAD {
+        Finding::new(AREA, "other load", Status::Warn, what).fix("stop other work, and wait a minute")
+    } else {
+        Finding::new(AREA, "other load", Status::Ok, what)
+    }]
+}
+
+fn clock(facts: &Disturbances) -> Vec<Finding> {
+    let Some(source) = &facts.clock_source else { return Vec::new() };
+    let fast = ["tsc", "arch_sys_counter", "kvm-clock", "timebase", "stp"].contains(&source.as_str());
+    vec![if fast {
+        Finding::new(AREA, "clock", Status::Ok, source.clone())
+    } else {
+        Finding::new(
+            AREA,
+            "clock",
+            Status::Warn,
+            format!("{source}: slow to read, and shows in request-response rates"),
+        )
+        .fix("boot with tsc=reliable if the machine's TSC can be trusted")
+    }]
+}
+
+fn others(facts: &Disturbances) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if facts.hypervisor == Some(true) {
+        findings.push(Finding::new(
+            AREA,
+            "virtual machine",
+            Status::Warn,
+            "compare rates with rates of this machine only: the hypervisor's part in them is unknown",
+        ));
+    }
+    if facts.interrupt_balancing == Some(true) {
+        findings.push(
+            Finding::new(AREA, "irqbalance", Status::Warn, "moves interrupts between CPUs during runs")
+                .fix("systemctl stop irqbalance"),
+        );
+    }
+    if facts.numa_balancing == Some(true) {
+        findings.push(
+            Finding::new(AREA, "NUMA balancing", Status::Warn, "moves memory during runs")
+                .fix("sysctl kernel.numa_balancing=0"),
+        );
+    }
+    if facts.page_merging == Some(true) {
+        findings.push(
+            Finding::new(AREA, "page merging", Status::Warn, "scans memory during runs")
+                .fix("echo 0 > /sys/kernel/mm/ksm/run"),
+        );
+    }
+    findings
+}

@@ -1,0 +1,60 @@
+//! Which offload features can be switched on a veth pair here: each is switched and read back.
+
+use std::collections::BTreeMap;
+
+use agent::Interrupt;
+use host::Privileges;
+use study::{Scenario, feature};
+use testbed::{Switches, Testbed};
+
+use super::scenario::options;
+use super::{Finding, Status};
+use crate::failure::Failure;
+
+const AREA: &str = "feature";
+
+/// The words people use. `rx` and `lro` are among them because people ask, though few virtual devices have them.
+const WORDS: [&str; 8] = ["tso", "gso", "gro", "lro", "tx", "rx", "sg", "tx-udp_tnl-segmentation"];
+
+pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
+    let options = options(Scenario::Veth, !privileges.privileged());
+    // That it cannot be built is the scenario's finding.
+    let Ok(mut testbed) = Testbed::build(&options, interrupt) else { return Ok(Vec::new()) };
+    let mut findings = Vec::new();
+    for word in WORDS {
+        let names = feature::expand(word).unwrap_or_default();
+        let usual = state(&mut testbed, &names, None)?;
+        let off = state(&mut testbed, &names, Some(false))?;
+        let on = state(&mut testbed, &names, Some(true))?;
+        let usually = if usual.is_empty() { "off" } else { "on" };
+        let (status, what) = match (off.is_empty(), on.is_empty()) {
+            (true, false) => (Status::Ok, format!("{usually} by default, can be switched")),
+            (true, true) => {
+                (Status::Warn, "off, cannot be switched on: conditions with it on merge with off".to_owned())
+            }
+            (false, _) => (
+                Status::Warn,
+                format!(
+                    "on, cannot be switched off ({}): conditions with it off merge with on",
+                    off.join(" ")
+                ),
+            ),
+        };
+        findings.push(Finding::new(AREA, format!("{word} (veth)"), status, what));
+    }
+    Ok(findings)
+}
+
+/// Which of these features are on at the transmitter after both ends were asked for this state.
+fn state(
+    testbed: &mut Testbed,
+    names: &[&'static str],
+    on: Option<bool>,
+) -> Result<Vec<&'static str>, Failure> {
+    let features: BTreeMap<String, bool> =
+        on.map(|on| names.iter().map(|name| ((*name).to_owned(), on)).collect()).unwrap_or_default();
+    let switches = Switches { mtu: None, transmitter: features.clone(), receiver: features };
+    let effective = testbed.settle(&switches)?;
+    let active = &effective.transmitter.active;
+    Ok(names.iter().copied().filter(|name| active.get(*name).copied().unwrap_or(false)).collect())
+}

@@ -1,0 +1,120 @@
+//! The examination: one finding a line, each with its remedy.
+
+mod disturbance;
+mod feature;
+mod privilege;
+mod scenario;
+mod tracing;
+
+use agent::Interrupt;
+use report::Table;
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// All findings, in the order in which they are shown.
+#[derive(Debug, Serialize)]
+pub(crate) struct Examination {
+    findings: Vec<Finding>,
+}
+
+/// One finding.
+#[derive(Debug, Serialize)]
+pub(crate) struct Finding {
+    area: &'static str,
+    name: String,
+    status: Status,
+    what: String,
+    /// What to do about it; `None` where there is nothing to do.
+    fix: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Status {
+    Ok,
+    Warn,
+    Fail,
+}
+
+impl Finding {
+    pub(crate) fn new(
+        area: &'static str,
+        name: impl Into<String>,
+        status: Status,
+        what: impl Into<String>,
+    ) -> Self {
+        Self { area, name: name.into(), status, what: what.into(), fix: None }
+    }
+
+    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Self {
+        self.fix = Some(fix.into());
+        self
+    }
+}
+
+impl Examination {
+    /// Examines this machine: looks, and tries what can be tried without touching anything of the machine's own.
+    pub(crate) fn make(interrupt: &Interrupt) -> Result<Self, Failure> {
+        let privileges = host::Privileges::read();
+        let mut findings = privilege::findings(&privileges);
+        findings.extend(scenario::findings(&privileges, interrupt)?);
+        findings.extend(feature::findings(&privileges, interrupt)?);
+        findings.extend(tracing::findings());
+        findings.extend(disturbance::findings());
+        Ok(Self { findings })
+    }
+
+    /// Is there a scenario that works?
+    pub(crate) fn can_measure(&self) -> bool {
+        self.findings.iter().any(|finding| finding.area == scenario::AREA && finding.status != Status::Fail)
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut table = Table::new(&["", "area", "what", "finding"]);
+        for finding in &self.findings {
+            let status = match finding.status {
+                Status::Ok => "ok",
+                Status::Warn => "warn",
+                Status::Fail => "fail",
+            };
+            table.row(&[status, finding.area, &finding.name, &finding.what]);
+            if let Some(fix) = &finding.fix {
+                table.row(&["", "", "", &format!("-> {fix}")]);
+            }
+        }
+        let count = |status| self.findings.iter().filter(|finding| finding.status == status).count();
+        format!(
+            "{}\n{} ok, {} warn, {} fail\n",
+            table.render(),
+            count(Status::Ok),
+            count(Status::Warn),
+            count(Status::Fail)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examination(status: Status) -> Examination {
+        let finding = Finding::new(scenario::AREA, "veth", status, "tried").fix("mend it");
+        Examination { findings: vec![finding] }
+    }
+
+    #[test]
+    fn a_scenario_that_works_is_enough_to_measure() {
+        assert!(examination(Status::Warn).can_measure());
+        assert!(!examination(Status::Fail).can_measure());
+        assert!(!Examination { findings: Vec::new() }.can_measure());
+    }
+
+    #[test]
+    fn every_finding_shows_its_remedy_and_is_counted() {
+        let text = examination(Status::Fail).text();
+        assert!(text.contains("fail  scenario  veth  tried\n"), "{text}");
+        assert!(text.contains("-> mend it\n"), "{text}");
+        assert!(text.ends_with("\n0 ok, 0 warn, 1 fail\n"), "{text}");
+    }
+}

@@ -1,0 +1,23 @@
+//! What this kernel lets a tracer do.
+
+use trace::{Capabilities, Capability, Verdict};
+
+use super::{Finding, Status};
+
+const AREA: &str = "tracing";
+
+pub(super) fn findings() -> Vec<Finding> {
+    let can = Capabilities::probe();
+    let finding = |name: &str, capability: &Capability| {
+        // Nothing here needs tracing yet, so what is missing is no failure.
+        let status = if capability.verdict == Verdict::No { Status::Warn } else { Status::Ok };
+        Finding::new(AREA, name, status, format!("{}: {}", capability.verdict, capability.reason))
+    };
+    vec![
+        finding("type information", &can.types),
+        finding("raw tracepoints", &can.raw_tracepoints),
+        finding("kernel probes", &can.kernel_probes),
+        finding("trace files", &can.trace_files),
+        finding("functions", &can.functions),
+    ]
+}

@@ -1,0 +1,99 @@
+//! Errors on their way out: one place turns them into words, a hint and an exit code.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use thiserror::Error;
+
+use crate::exit;
+
+/// Why a command did not do what was asked.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    CommandLine(#[from] clap::Error),
+    /// The study file is wrong; the text is rendered already.
+    #[error("{0}")]
+    Study(String),
+    #[error("{0}")]
+    Usage(String),
+    #[error("cannot read {}: {source}", .path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("cannot write {}: {source}", .path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    #[error(transparent)]
+    Runner(#[from] runner::Error),
+    #[error(transparent)]
+    Testbed(#[from] testbed::Error),
+    #[error(transparent)]
+    Host(#[from] host::Error),
+    #[error(transparent)]
+    Agent(#[from] agent::ServeError),
+    #[error("{0}")]
+    Environment(String),
+    #[error("{0}")]
+    Nothing(String),
+    #[error("{0}")]
+    Internal(String),
+    /// Standard output is a pipe whose reader has gone: nobody is left to tell.
+    #[error("standard output is closed")]
+    BrokenPipe,
+}
+
+impl Failure {
+    /// Tells the user, and gives the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        let code = self.code();
+        match &self {
+            Self::BrokenPipe => {}
+            // clap knows colours, and which of its messages (help, version) belong on standard output.
+            Self::CommandLine(error) => {
+                let _ = error.print();
+            }
+            Self::Study(text) => say(text.trim_end()),
+            _ => {
+                say(&format!("netassay: {self}"));
+                if let Some(hint) = self.hint() {
+                    say(&format!("  hint: {hint}"));
+                }
+            }
+        }
+        ExitCode::from(code)
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::BrokenPipe => exit::OK,
+            Self::CommandLine(error) if error.use_stderr() => exit::USAGE,
+            Self::CommandLine(_) => exit::OK,
+            Self::Study(_) | Self::Usage(_) => exit::USAGE,
+            Self::Runner(runner::Error::NothingToRun { .. }) | Self::Nothing(_) => exit::NOTHING,
+            Self::Runner(runner::Error::Interrupted) => exit::INTERRUPTED,
+            Self::Testbed(error) if error.is_interrupt() => exit::INTERRUPTED,
+            Self::Store(
+                store::StoreError::NoSuchStudy { .. }
+                | store::StoreError::NotFound { .. }
+                | store::StoreError::Empty { .. },
+            ) => exit::NOTHING,
+            Self::Internal(_) | Self::Runner(runner::Error::Plan { .. }) => exit::INTERNAL,
+            _ => exit::ENVIRONMENT,
+        }
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Runner(runner::Error::Testbed(_)) | Self::Testbed(_) => {
+                Some("`netassay doctor` tells what this machine can do, and how to mend what it cannot")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Talk goes to standard error; when even that is closed there is nobody to talk to.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}

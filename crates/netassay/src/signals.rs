@@ -1,0 +1,30 @@
+//! Ctrl-C: once to stop in order, twice to stop at once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use agent::Interrupt;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::exit;
+use crate::failure::Failure;
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// A latch that the first interrupt trips. The second ends the process where it stands: the agents end with it,
+/// and whatever was recorded is on disk.
+pub(crate) fn interrupt() -> Result<Interrupt, Failure> {
+    let latch = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let latch = latch.clone();
+        let on_signal = move || {
+            if ASKED.swap(true, Ordering::SeqCst) {
+                signal_hook::low_level::exit(i32::from(exit::INTERRUPTED));
+            }
+            latch.trip();
+        };
+        // SAFETY: the handler swaps an atomic and calls _exit or write, all of them async-signal-safe.
+        unsafe { signal_hook::low_level::register(signal, on_signal) }
+            .map_err(|error| Failure::Environment(format!("cannot watch for Ctrl-C: {error}")))?;
+    }
+    Ok(latch)
+}

@@ -1,0 +1,143 @@
+//! The reporter for people and scripts who watch: progress on standard error.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
+use runner::Event;
+
+use crate::cli::ProgressStyle;
+use crate::failure::say;
+
+/// Shows the stream of events. Nothing is drawn while a window is open, unless the controller has a CPU of its own:
+/// drawing costs time on a CPU under measurement.
+pub(crate) struct Progress {
+    style: Style,
+    own_cpu: bool,
+}
+
+enum Style {
+    Bar(Option<ProgressBar>),
+    Plain,
+    Json,
+    Silent,
+}
+
+impl Progress {
+    pub(crate) fn new(style: ProgressStyle, own_cpu: bool) -> Self {
+        let style = match style {
+            ProgressStyle::Auto if std::io::stderr().is_terminal() => Style::Bar(None),
+            ProgressStyle::Auto | ProgressStyle::Plain => Style::Plain,
+            ProgressStyle::Json => Style::Json,
+            ProgressStyle::None => Style::Silent,
+        };
+        Self { style, own_cpu }
+    }
+
+    pub(crate) fn show(&mut self, event: &Event) {
+        match &mut self.style {
+            Style::Bar(bar) => draw(bar, event, self.own_cpu),
+            Style::Plain => {
+                if let Some(line) = line(event) {
+                    say(&line);
+                }
+            }
+            Style::Json => {
+                if let (false, Ok(json)) = (matches!(event, Event::Tick), serde_json::to_string(event)) {
+                    say(&json);
+                }
+            }
+            Style::Silent => {}
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Style::Bar(Some(bar)) = &self.style {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
+    if let Event::Planned { runs, .. } = event {
+        // Once for each run is enough; the bar never draws by itself.
+        let bar = ProgressBar::with_draw_target(Some(*runs as u64), ProgressDrawTarget::stderr());
+        if let Ok(style) = BarStyle::with_template("{bar:30} {pos}/{len} runs, {prefix} left  {wide_msg}") {
+            bar.set_style(style);
+        }
+        *slot = Some(bar);
+    }
+    let Some(bar) = slot else { return };
+    match event {
+        Event::Planned { expected_s, .. } => bar.set_prefix(duration(*expected_s)),
+        Event::RunStarted { label, run } => {
+            let kind = if run.warmup { "warm-up" } else { "run" };
+            bar.set_message(format!("boot {}, {kind}: {label}", run.boot));
+        }
+        Event::RunFinished { done, of, left_s, failed, label, .. } => {
+            if let Some(why) = failed {
+                bar.println(format!("  failed: {label}: {why}"));
+            }
+            bar.set_length(*of as u64);
+            bar.set_prefix(duration(*left_s));
+            bar.set_position(*done as u64);
+        }
+        Event::Tick if own_cpu => bar.tick(),
+        Event::BootStarted { .. } | Event::BootLost { .. } => {
+            if let Some(line) = line(event) {
+                bar.println(line);
+            }
+        }
+        Event::Tick | Event::Finished { .. } => {}
+    }
+}
+
+/// An event as one line, if it deserves one.
+fn line(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Planned { study, conditions, boots, runs, expected_s } => format!(
+            "study {study}: {} conditions, {boots} boots, {runs} runs, about {}",
+            conditions.len(),
+            duration(*expected_s)
+        ),
+        Event::BootStarted { boot, of, build_ms, notes } => {
+            let mut text = format!("boot {boot} of {of}: testbed built in {build_ms:.0} ms");
+            // The notes are the same for every boot.
+            for note in notes.iter().filter(|_| *boot == 1) {
+                text.push_str(&format!("\n  note: {note}"));
+            }
+            text
+        }
+        Event::RunFinished { run, label, primary, failed, done, of, left_s } => {
+            let kind = if run.warmup { "warm-up" } else { "run" };
+            let result = match (failed, primary) {
+                (Some(why), _) => format!("failed: {why}"),
+                (None, Some((metric, value))) => {
+                    format!(
+                        "{metric} {value:.1} {}",
+                        study::metric::find(metric).map_or("", |metric| metric.unit)
+                    )
+                }
+                (None, None) => "done".to_owned(),
+            };
+            format!(
+                "[{done}/{of}] boot {} {kind} {}: {label}: {result} ({} left)",
+                run.boot,
+                run.repeat,
+                duration(*left_s)
+            )
+        }
+        Event::BootLost { boot, why, retried } => {
+            let next =
+                if *retried { "trying the rest of it on a new testbed" } else { "giving this boot up" };
+            format!("boot {boot}: {why}; {next}")
+        }
+        Event::RunStarted { .. } | Event::Tick | Event::Finished { .. } => return None,
+    })
+}
+
+fn duration(seconds: f64) -> String {
+    report::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}

@@ -1,0 +1,161 @@
+//! `kill -9` of the controller at any instant: nothing stays behind, nothing recorded is lost, `--resume` completes.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use common::{Bench, code, expect, expect_no_agents_of, links, stderr};
+
+/// 2 conditions x 2 boots x (1 warm-up + 2 recorded runs).
+const STUDY: &str = r#"
+name = "kill"
+question = "Does it survive?"
+scenario = "veth"
+[[workload]]
+kind = "udp_stream"
+duration = "30ms"
+ramp = "5ms"
+[factors]
+offloads = ["default", "none"]
+[protocol]
+boots = 2
+warmup = 1
+runs = 2
+"#;
+
+const KILLS: u64 = 20;
+const SEED: u64 = 20261120;
+
+#[test]
+fn campaign_survives_20_kills_at_random_instants() {
+    let links_before = links();
+    // How long an undisturbed session takes here and now: the kills are spread over a little more than that.
+    let bench = Bench::new();
+    let study = bench.write("kill.toml", STUDY);
+    let study = study.to_str().unwrap();
+    let begun = Instant::now();
+    expect(&bench.run(&["run", study]), 0);
+    let whole = begun.elapsed();
+    let planned = recorded(&bench);
+    assert_eq!(planned.len(), 8);
+
+    let mut random = SEED;
+    let mut cut_short = 0;
+    for kill in 0..KILLS {
+        std::fs::remove_file(bench.path("netassay.db")).unwrap();
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let instant = whole.mul_f64((random >> 11) as f64 / (1u64 << 53) as f64);
+        let mut controller = bench.netassay(&["run", study]).spawn().unwrap();
+        std::thread::sleep(instant);
+        let finished = controller.try_wait().unwrap().is_some();
+        controller.kill().unwrap();
+        controller.wait().unwrap();
+        expect_no_agents_of(controller.id());
+
+        // The database opens, and what it holds is whole. There may be none yet, or no study in it.
+        let listed = bench.run(&["list", "--format", "json"]);
+        assert!([0, 4].contains(&code(&listed)), "kill {kill} at {instant:?}: {}", stderr(&listed));
+        let resumed = bench.run(&["run", study, "--resume"]);
+        match code(&resumed) {
+            // Killed before the study was stored, or after it was complete.
+            4 if finished || recorded(&bench) == planned => {}
+            4 => expect(&bench.run(&["run", study]), 0),
+            _ => {
+                cut_short += 1;
+                expect(&resumed, 0);
+            }
+        }
+        assert_eq!(recorded(&bench), planned, "kill {kill} at {instant:?}: no run missing, none doubled");
+        let check: String =
+            bench.database().query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(check, "ok", "kill {kill}");
+    }
+    assert!(cut_short >= KILLS / 2, "only {cut_short} of {KILLS} kills came in the middle of a campaign");
+    assert_eq!(links(), links_before);
+}
+
+#[test]
+fn campaign_interrupted_once_keeps_its_runs_and_resumes() {
+    let bench = Bench::new();
+    let study = bench.write("kill.toml", STUDY);
+    let study = study.to_str().unwrap();
+    let controller = bench.netassay(&["run", study]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    wait_for_runs(&bench, 3);
+    signal(controller.id(), libc::SIGINT);
+    let pid = controller.id();
+    let output = controller.wait_with_output().unwrap();
+    expect(&output, 130);
+    assert!(stderr(&output).contains("--resume"), "{}", stderr(&output));
+    expect_no_agents_of(pid);
+    let kept = recorded(&bench).len();
+    assert!((1..8).contains(&kept), "{kept} runs were kept");
+    let listed = bench.run(&["list"]);
+    assert!(common::stdout(&listed).contains("interrupted"), "{}", common::stdout(&listed));
+    expect(&bench.run(&["run", study, "--resume"]), 0);
+    assert_eq!(recorded(&bench).len(), 8);
+    // Nothing is left to do, and that is said.
+    expect(&bench.run(&["run", study, "--resume"]), 4);
+}
+
+#[test]
+fn campaign_interrupted_twice_stops_at_once() {
+    let bench = Bench::new();
+    let study = bench.write("long.toml", &STUDY.replace("30ms", "60s"));
+    let mut controller = bench.netassay(&["run", study.to_str().unwrap()]).spawn().unwrap();
+    wait_for_boot(&bench);
+    let begun = Instant::now();
+    signal(controller.id(), libc::SIGINT);
+    signal(controller.id(), libc::SIGINT);
+    assert_eq!(controller.wait().unwrap().code(), Some(130));
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    expect_no_agents_of(controller.id());
+}
+
+/// How often each recorded run is there, by (boot, repeat, condition).
+fn recorded(bench: &Bench) -> BTreeMap<(u32, u32, u32), u32> {
+    let database = bench.database();
+    let mut counts = BTreeMap::new();
+    let Ok(mut query) =
+        database.prepare("SELECT number, repeat, condition FROM run WHERE warmup = 0 AND status = 'ok'")
+    else {
+        return counts;
+    };
+    let runs = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    for run in runs.map(Result::unwrap) {
+        *counts.entry(run).or_insert(0) += 1;
+    }
+    assert!(counts.values().all(|count| *count == 1), "{counts:?}");
+    counts
+}
+
+fn signal(pid: u32, signal: i32) {
+    // SAFETY: a signal to a child of ours that has not been waited for.
+    unsafe { libc::kill(i32::try_from(pid).unwrap(), signal) };
+}
+
+/// Waits until the database holds this many runs, warm-ups included.
+fn wait_for_runs(bench: &Bench, runs: u32) {
+    wait_for(bench, "SELECT count(*) FROM run", runs);
+}
+
+fn wait_for_boot(bench: &Bench) {
+    wait_for(bench, "SELECT count(*) FROM boot", 1);
+}
+
+fn wait_for(bench: &Bench, query: &str, least: u32) {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(30) {
+        let count = bench
+            .path("netassay.db")
+            .exists()
+            .then(|| bench.database().query_row(query, [], |row| row.get::<_, u32>(0)));
+        if let Some(Ok(count)) = count
+            && count >= least
+        {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("{query} did not reach {least} in 30 s");
+}

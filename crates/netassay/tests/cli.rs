@@ -1,0 +1,141 @@
+//! The command line from outside: what it prints, where, and with which exit code.
+
+mod common;
+
+use std::io::Read;
+use std::process::Stdio;
+
+use common::{Bench, expect, stderr, stdout};
+
+#[test]
+fn help_leads_with_examples() {
+    let bench = Bench::new();
+    let output = bench.run(&["--help"]);
+    expect(&output, 0);
+    insta::assert_snapshot!("help", stdout(&output));
+    for command in ["run", "compare", "export", "show", "doctor", "quick"] {
+        let output = bench.run(&[command, "--help"]);
+        expect(&output, 0);
+        insta::assert_snapshot!(format!("help_{command}"), stdout(&output));
+    }
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2_and_names_the_word() {
+    let bench = Bench::new();
+    for (arguments, word) in [
+        (vec!["rnu"], "rnu"),
+        (vec!["run"], "STUDY"),
+        (vec!["run", "quikc"], "quikc"),
+        (vec!["run", "no-such.toml"], "no-such.toml"),
+        (vec!["new", "../evil"], "../evil"),
+        (vec!["compare", "--confidence", "200"], "200"),
+        (vec!["export", "--format", "sta"], "sta"),
+    ] {
+        let output = bench.run(&arguments);
+        let code = if word == "no-such.toml" { 3 } else { 2 };
+        expect(&output, code);
+        assert!(stderr(&output).contains(word), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "", "talk goes to standard error");
+    }
+}
+
+#[test]
+fn a_study_is_found_wrong_with_place_and_remedy() {
+    let bench = Bench::new();
+    let study = bench.write(
+        "wrong.toml",
+        "name = \"wrong\"\nquestion = \"?\"\nscenario = \"vteh\"\n\n[[workload]]\nkind = \"tcp_stream\"\n\n[factors]\nfamily = [\"ipv4\", \"ipv7\"]\n",
+    );
+    for arguments in [["check", "wrong.toml"], ["run", "wrong.toml"]] {
+        let output = bench.run(&arguments);
+        expect(&output, 2);
+        insta::assert_snapshot!("check_wrong", stderr(&output));
+    }
+    drop(study);
+    expect(&bench.run(&["new", "mine"]), 0);
+    expect(&bench.run(&["check", "mine.toml"]), 0);
+    // What somebody wrote is never overwritten.
+    let again = bench.run(&["new", "mine"]);
+    expect(&again, 3);
+    assert!(stderr(&again).contains("mine.toml"), "{}", stderr(&again));
+}
+
+#[test]
+fn a_study_with_every_condition_excluded_is_exit_code_4() {
+    let bench = Bench::new();
+    bench.write(
+        "none.toml",
+        "name = \"none\"\nquestion = \"?\"\nscenario = \"veth\"\n[[workload]]\nkind = \"udp_stream\"\n[factors]\nfamily = [\"ipv6\"]\nchecksum = [\"off\"]\n",
+    );
+    let output = bench.run(&["run", "none.toml"]);
+    expect(&output, 4);
+    assert!(stderr(&output).contains("RFC 8200"), "the reason is given: {}", stderr(&output));
+}
+
+#[test]
+fn with_no_results_every_reader_says_how_to_get_some() {
+    let bench = Bench::new();
+    for arguments in [vec!["list"], vec!["show"], vec!["compare"], vec!["export", "--format", "csv"]] {
+        let output = bench.run(&arguments);
+        expect(&output, 4);
+        assert!(stderr(&output).contains("netassay quick"), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn the_schema_is_the_one_checked_in() {
+    let bench = Bench::new();
+    let output = bench.run(&["schema"]);
+    expect(&output, 0);
+    assert_eq!(stdout(&output), include_str!("../../../docs/study.schema.json"));
+}
+
+#[test]
+fn bundled_studies_are_listed_and_can_be_planned() {
+    let bench = Bench::new();
+    let output = bench.run(&["studies", "--format", "json"]);
+    expect(&output, 0);
+    let studies: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(
+        studies.iter().any(|study| study["name"] == "quick" && study["expected_s"].as_f64().unwrap() < 60.0)
+    );
+    for study in &studies {
+        let name = study["name"].as_str().unwrap();
+        let output =
+            bench.netassay_as_nobody(&["run", name, "--dry-run", "--format", "json"]).output().unwrap();
+        expect(&output, 0);
+        let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(!plan["conditions"].as_array().unwrap().is_empty(), "{name}");
+    }
+    expect(&bench.run(&["studies"]), 0);
+}
+
+#[test]
+fn a_broken_pipe_is_quiet() {
+    let bench = Bench::new();
+    let mut child =
+        bench.netassay(&["schema"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Gone before the first byte is written: the schema is longer than nothing, and a closed pipe takes nothing.
+    drop(child.stdout.take());
+    let mut talk = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut talk).unwrap();
+    assert_eq!((child.wait().unwrap().code(), talk.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn the_doctor_examines_every_area() {
+    let bench = Bench::new();
+    let output = bench.netassay_as_nobody(&["doctor", "--json"]).output().unwrap();
+    expect(&output, 0);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    for area in ["privileges", "scenario", "feature", "tracing", "noise"] {
+        assert!(findings.iter().any(|finding| finding["area"] == area), "nothing about {area}");
+    }
+    let veth = findings.iter().find(|finding| finding["name"] == "veth, rootless").unwrap();
+    assert_eq!(veth["status"], "ok", "{veth}");
+    assert!(
+        findings.iter().all(|finding| ["ok", "warn", "fail"].contains(&finding["status"].as_str().unwrap()))
+    );
+}

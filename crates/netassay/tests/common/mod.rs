@@ -1,0 +1,165 @@
+//! What the tests of the built binary share: a directory of their own, the binary in it, and the database read back.
+
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+#![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use rusqlite::Connection;
+
+/// A directory that any user may enter, with a copy of the binary that any user may run.
+pub(crate) struct Bench {
+    directory: tempfile::TempDir,
+}
+
+/// The user that tests without privileges run as.
+const NOBODY: &str = "65534";
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let program = directory.path().join("netassay");
+        fs::copy(env!("CARGO_BIN_EXE_netassay"), &program).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        Self { directory }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The binary as the user who runs the tests.
+    pub(crate) fn netassay(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.path("netassay"));
+        command.args(arguments);
+        self.prepare(command)
+    }
+
+    /// The binary as an ordinary user, whoever runs the tests.
+    pub(crate) fn netassay_as_nobody(&self, arguments: &[&str]) -> Command {
+        if !is_root() {
+            return self.netassay(arguments);
+        }
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups", "--"]);
+        command.arg(self.path("netassay")).args(arguments);
+        self.prepare(command)
+    }
+
+    fn prepare(&self, mut command: Command) -> Command {
+        command.current_dir(self.directory.path()).stdin(Stdio::null());
+        command.env("NO_COLOR", "1").env_remove("RUST_BACKTRACE");
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.netassay(arguments).output().unwrap()
+    }
+
+    pub(crate) fn database(&self) -> Connection {
+        Connection::open(self.path("netassay.db")).unwrap()
+    }
+
+    /// The value of a metric in each recorded run of a condition, by its short name.
+    pub(crate) fn values(&self, slug: &str, metric: &str) -> Vec<f64> {
+        let database = self.database();
+        let mut query = database
+            .prepare(
+                "SELECT metric.value FROM metric JOIN run ON run.id = metric.run JOIN study ON study.id = run.study
+                 WHERE run.warmup = 0 AND run.status = 'ok' AND metric.key = ?2
+                 AND json_extract(study.plan, '$.conditions[' || run.condition || '].slug') = ?1",
+            )
+            .unwrap();
+        query.query_map([slug, metric], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    }
+
+    pub(crate) fn mean(&self, slug: &str, metric: &str) -> f64 {
+        let values = self.values(slug, metric);
+        assert!(!values.is_empty(), "no value of {metric} for {slug}");
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+}
+
+pub(crate) fn is_root() -> bool {
+    // SAFETY: geteuid takes nothing and cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Says that a test cannot run here, and fails it where that may not be.
+pub(crate) fn skip(test: &str, reason: &str) {
+    eprintln!("SKIPPED: {test}: {reason}");
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} was skipped in CI: {reason}");
+}
+
+pub(crate) fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or(-1)
+}
+
+pub(crate) fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub(crate) fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Asserts an exit code, and shows everything if it is another.
+#[track_caller]
+pub(crate) fn expect(output: &Output, expected: u8) {
+    assert_eq!(
+        code(output),
+        i32::from(expected),
+        "\nstdout:\n{}\nstderr:\n{}",
+        stdout(output),
+        stderr(output)
+    );
+}
+
+/// The agents, by process number, that a controller started: each carries its controller's number on its command line.
+pub(crate) fn agents_of(controller: u32) -> Vec<u32> {
+    let marks = ["agent".to_owned(), "--parent".to_owned(), controller.to_string()];
+    let mut agents = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let words: Vec<String> =
+            words.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        let parent = words.windows(2).any(|pair| pair == &marks[1..]);
+        if parent && words.get(1) == Some(&marks[0]) {
+            agents.push(pid);
+        }
+    }
+    agents
+}
+
+/// Waits until a controller's agents are gone; panics if they stay.
+#[track_caller]
+pub(crate) fn expect_no_agents_of(controller: u32) {
+    for _ in 0..200 {
+        if agents_of(controller).is_empty() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("agents {:?} of controller {controller} are still there", agents_of(controller));
+}
+
+/// The interfaces of the network namespace that the tests run in.
+pub(crate) fn links() -> Vec<String> {
+    let text = fs::read_to_string("/proc/self/net/dev").unwrap();
+    text.lines()
+        .skip(2)
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, _)| name.trim().to_owned())
+        .collect()
+}

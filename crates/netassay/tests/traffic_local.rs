@@ -1,0 +1,213 @@
+//! Real traffic between real namespaces, through the whole program: every workload, both scenarios, both families, with
+//! and without privileges; and the proof that switches acted.
+
+mod common;
+
+use common::{Bench, expect, is_root, skip, stderr, stdout};
+
+/// Every workload over both families, short.
+fn every_workload(scenario: &str) -> String {
+    let mut text =
+        format!("name = \"all\"\nquestion = \"Does everything flow?\"\nscenario = \"{scenario}\"\n");
+    for kind in ["tcp_stream", "udp_stream", "tcp_rr", "udp_rr"] {
+        text.push_str(&format!(
+            "[[workload]]\nkind = \"{kind}\"\nduration = \"150ms\"\nramp = \"50ms\"\nflows = 2\n"
+        ));
+    }
+    text.push_str("[factors]\nfamily = [\"ipv4\", \"ipv6\"]\n[protocol]\nboots = 2\nwarmup = 0\nruns = 1\n");
+    text
+}
+
+fn check_every_workload(bench: &Bench) {
+    for digit in ["4", "6"] {
+        assert!(bench.mean(&format!("tcp{digit}"), "throughput") > 10.0);
+        assert!(bench.mean(&format!("udp{digit}"), "packets") > 100.0);
+        for kind in ["tcprr", "udprr"] {
+            let slug = format!("{kind}{digit}");
+            assert!(bench.mean(&slug, "transactions") > 100.0);
+            let quantiles: Vec<f64> =
+                ["latency_p50", "latency_p90", "latency_p99", "latency_p99_9", "latency_max"]
+                    .iter()
+                    .map(|metric| bench.mean(&slug, metric))
+                    .collect();
+            assert!(quantiles.is_sorted() && quantiles[0] > 500.0, "{slug}: {quantiles:?}");
+        }
+        // The account closes: every datagram arrived, or the kernel says where it went.
+        for slug in [format!("udp{digit}"), format!("udprr{digit}")] {
+            assert_eq!(bench.mean(&slug, "lost_unaccounted"), 0.0, "{slug}");
+            let parts: f64 = ["lost_queue", "lost_device", "lost_socket"]
+                .iter()
+                .map(|metric| bench.mean(&slug, metric))
+                .sum();
+            assert_eq!(parts, bench.mean(&slug, "lost"), "{slug}");
+        }
+    }
+    for side in ["transmitter", "receiver"] {
+        let parts: f64 = ["user", "system", "irq", "softirq", "steal", "idle"]
+            .iter()
+            .map(|part| bench.mean("tcp4", &format!("{side}.cpu_{part}")))
+            .sum();
+        assert!((parts - 100.0).abs() < 0.01, "{side}: {parts} %");
+        assert!(bench.mean("tcp4", &format!("{side}.service_demand_byte")) > 0.0);
+        assert!(bench.mean("tcp4", &format!("{side}.wire_packets")) > 0.0);
+    }
+}
+
+#[test]
+fn traffic_veth_as_root() {
+    if !is_root() {
+        return skip("traffic_veth_as_root", "not root");
+    }
+    let bench = Bench::new();
+    let study = bench.write("all.toml", &every_workload("veth"));
+    expect(&bench.run(&["run", study.to_str().unwrap()]), 0);
+    check_every_workload(&bench);
+    let environment: String = bench
+        .database()
+        .query_row(
+            "SELECT json FROM document JOIN boot ON boot.environment = document.id LIMIT 1",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert!(environment.contains("\"rootless\":false"), "{environment}");
+}
+
+#[test]
+fn traffic_veth_rootless() {
+    let bench = Bench::new();
+    let study = bench.write("all.toml", &every_workload("veth"));
+    let output = bench.netassay_as_nobody(&["run", study.to_str().unwrap()]).output().unwrap();
+    expect(&output, 0);
+    check_every_workload(&bench);
+    // What an ordinary user cannot have is said, not passed over.
+    assert!(stderr(&output).contains("receive work is not steered"), "{}", stderr(&output));
+    assert!(stdout(&output).contains("receive work is not steered"), "{}", stdout(&output));
+}
+
+#[test]
+fn traffic_loopback_as_root_and_rootless() {
+    let bench = Bench::new();
+    let study = bench.write("all.toml", &every_workload("loopback"));
+    if is_root() {
+        expect(&bench.run(&["run", study.to_str().unwrap()]), 0);
+        check_every_workload(&bench);
+        std::fs::remove_file(bench.path("netassay.db")).unwrap();
+    } else {
+        skip("traffic_loopback_as_root", "not root");
+    }
+    expect(&bench.netassay_as_nobody(&["run", study.to_str().unwrap()]).output().unwrap(), 0);
+    check_every_workload(&bench);
+}
+
+#[test]
+fn traffic_shows_that_offloads_and_mtu_acted() {
+    let bench = Bench::new();
+    let study = bench.write(
+        "proof.toml",
+        r#"
+        name = "proof"
+        question = "Did they act?"
+        scenario = "veth"
+        [[workload]]
+        kind = "tcp_stream"
+        message = 131072
+        duration = "200ms"
+        ramp = "50ms"
+        [factors]
+        offloads = ["default", "none"]
+        mtu = [1500, 9000]
+        [protocol]
+        boots = 1
+        warmup = 0
+        runs = 2
+        "#,
+    );
+    expect(&bench.netassay_as_nobody(&["run", study.to_str().unwrap()]).output().unwrap(), 0);
+    let bytes = |slug: &str| bench.mean(slug, "transmitter.bytes_per_wire_packet");
+    // With segmentation offload a packet of the wire carries many segments; without, one, of the MTU's size.
+    assert!(bytes("tcp4_default_mtu1500") > 9100.0, "{}", bytes("tcp4_default_mtu1500"));
+    assert!(bytes("tcp4_nooffload_mtu1500") <= 1514.0, "{}", bytes("tcp4_nooffload_mtu1500"));
+    let jumbo = bytes("tcp4_nooffload_mtu9000");
+    assert!((4000.0..=9014.0).contains(&jumbo), "{jumbo}");
+    let segments = |slug: &str| bench.mean(slug, "transmitter.segments_per_wire_packet");
+    assert!(segments("tcp4_default_mtu1500") > 5.0, "{}", segments("tcp4_default_mtu1500"));
+    assert!((segments("tcp4_nooffload_mtu1500") - 1.0).abs() < 0.1, "{}", segments("tcp4_nooffload_mtu1500"));
+}
+
+#[test]
+fn traffic_switches_are_read_back_and_equal_states_merge() {
+    let bench = Bench::new();
+    let study = bench.write(
+        "switches.toml",
+        r#"
+        name = "switches"
+        question = "What does the kernel make of this?"
+        scenario = "veth"
+        [[workload]]
+        kind = "udp_stream"
+        duration = "50ms"
+        ramp = "10ms"
+        [factors]
+        transmitter.tx = ["on", "off"]
+        transmitter.tso = ["on", "off"]
+        receiver.lro = ["off", "on"]
+        [protocol]
+        boots = 1
+        warmup = 0
+        runs = 1
+        "#,
+    );
+    let output = bench
+        .netassay_as_nobody(&["run", study.to_str().unwrap(), "--dry-run", "--format", "json"])
+        .output()
+        .unwrap();
+    expect(&output, 0);
+    let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    // tx off drags tso off, and lro is not to be had on a veth: of 8 combinations 3 states remain.
+    assert_eq!(plan["conditions"].as_array().unwrap().len(), 3, "{plan:#}");
+    assert_eq!(plan["merged"].as_array().unwrap().len(), 5);
+    let active = |condition: usize, feature: &str| {
+        plan["effective"][condition]["transmitter"]["active"][feature] == true
+    };
+    assert!(active(0, "tx-checksum-ip-generic") && active(0, "tx-tcp-segmentation"));
+    assert!(active(1, "tx-checksum-ip-generic") && !active(1, "tx-tcp-segmentation"));
+    assert!(!active(2, "tx-checksum-ip-generic") && !active(2, "tx-tcp-segmentation"));
+    // The kernel's own doing is on record.
+    assert_eq!(
+        plan["effective"][2]["transmitter"]["follow_on"]["tx-tcp-segmentation"],
+        serde_json::Value::Null
+    );
+    let refused = &plan["effective"][2]["transmitter"]["refused"];
+    assert!(refused["tx-tcp-segmentation"].as_str().unwrap().contains("depends"), "{refused}");
+    assert!(!bench.path("netassay.db").exists(), "a dry run stores nothing");
+}
+
+#[test]
+fn traffic_udp_checksum_is_off_for_ipv4_and_refused_for_ipv6() {
+    let bench = Bench::new();
+    let study = bench.write(
+        "checksum.toml",
+        r#"
+        name = "checksum"
+        question = "What does the checksum cost?"
+        scenario = "loopback"
+        [[workload]]
+        kind = "udp_stream"
+        duration = "100ms"
+        ramp = "20ms"
+        [factors]
+        family = ["ipv4", "ipv6"]
+        checksum = ["on", "off"]
+        [protocol]
+        boots = 1
+        warmup = 0
+        runs = 1
+        "#,
+    );
+    let output = bench.netassay_as_nobody(&["run", study.to_str().unwrap(), "--dry-run"]).output().unwrap();
+    assert!(stdout(&output).contains("RFC 8200"), "{}", stdout(&output));
+    expect(&bench.netassay_as_nobody(&["run", study.to_str().unwrap()]).output().unwrap(), 0);
+    assert!(bench.mean("udp4_nocksum", "throughput") > 1.0);
+    assert_eq!(bench.values("udp6_nocksum", "throughput").len(), 0);
+}

@@ -1,0 +1,45 @@
+//! Metrics by their words.
+
+use std::collections::BTreeSet;
+
+use store::StoredStudy;
+use study::metric::{self, Metric};
+
+use crate::error::Error;
+use crate::view::PlanView;
+
+/// The unit of a metric; `None` for a metric that this program does not know.
+#[must_use]
+pub fn unit_of(key: &str) -> Option<&'static str> {
+    metric::find(key).map(|metric| metric.unit)
+}
+
+/// The key that a word means: `cpu` is the transmitter's.
+///
+/// # Errors
+/// [`Error::UnknownMetric`] with the nearest key.
+pub fn resolve_metric(word: &str) -> Result<&'static str, Error> {
+    known(word).map(|metric| metric.key)
+}
+
+pub(crate) fn known(word: &str) -> Result<&'static Metric, Error> {
+    metric::find(word).ok_or_else(|| Error::UnknownMetric {
+        word: word.to_owned(),
+        nearest: metric::nearest(word).map(str::to_owned),
+    })
+}
+
+/// The primary metrics of a stored study's workloads, each once.
+///
+/// # Errors
+/// [`Error::Plan`] when its plan cannot be read.
+pub fn primary_metrics(stored: &StoredStudy) -> Result<Vec<String>, Error> {
+    let plan = plan_of(stored)?;
+    let keys: BTreeSet<&str> =
+        plan.plan.conditions.iter().map(|condition| condition.workload.kind.primary_metric().key).collect();
+    Ok(keys.into_iter().map(str::to_owned).collect())
+}
+
+pub(crate) fn plan_of(stored: &StoredStudy) -> Result<PlanView, Error> {
+    PlanView::read(&stored.plan_json).map_err(|what| Error::Plan { study: stored.row.id.0, what })
+}

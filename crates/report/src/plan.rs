@@ -1,0 +1,186 @@
+//! What a study is going to do, before it does it.
+
+use serde::Serialize;
+use serde_json::Value;
+use study::{Dropped, Study};
+
+use crate::number::duration;
+use crate::table::Table;
+use crate::view::{EffectiveView, PlanView};
+
+/// A study's plan, for `--dry-run`.
+#[derive(Debug, Serialize)]
+pub struct PlanListing {
+    study: String,
+    question: String,
+    scenario: String,
+    /// Were the switches tried out, or is this only what the file says?
+    tried: bool,
+    #[serde(flatten)]
+    view: PlanView,
+    boots: u32,
+    warmups: u32,
+    runs: u32,
+    order: String,
+    seed: u64,
+    total_runs: usize,
+    expected_s: f64,
+    /// For each boot, its runs in order.
+    schedule: Vec<Vec<study::PlannedRun>>,
+    /// What the testbed cannot give.
+    notes: Vec<String>,
+}
+
+impl PlanListing {
+    /// The listing of a plan document (as the runner stores it, or as `study` makes it when nothing was tried).
+    ///
+    /// # Errors
+    /// What is wrong with the document.
+    pub fn new(study: &Study, document: &Value, notes: Vec<String>) -> Result<Self, String> {
+        let view = PlanView::read(document)?;
+        let protocol = study.protocol();
+        let schedule = study::schedule(view.plan.conditions.len(), protocol);
+        Ok(Self {
+            study: study.name().to_owned(),
+            question: study.question().to_owned(),
+            scenario: study.scenario().to_string(),
+            tried: !view.effective.is_empty(),
+            expected_s: study::expected_duration(&view.plan, protocol).as_secs_f64(),
+            view,
+            boots: protocol.boots,
+            warmups: protocol.warmup,
+            runs: protocol.runs,
+            order: protocol.order.to_string(),
+            seed: protocol.seed,
+            total_runs: schedule.iter().map(Vec::len).sum(),
+            schedule,
+            notes,
+        })
+    }
+
+    /// The listing for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let expected = duration(std::time::Duration::try_from_secs_f64(self.expected_s).unwrap_or_default());
+        let mut text = format!("{}: {}\n", self.study, self.question);
+        text.push_str(&format!(
+            "scenario {}, {} conditions x {} boots x ({} warm-up + {} recorded runs) = {} runs, {}, seed {}, about {expected}\n",
+            self.scenario,
+            self.view.plan.conditions.len(),
+            self.boots,
+            self.warmups,
+            self.runs,
+            self.total_runs,
+            self.order,
+            self.seed,
+        ));
+        if self.view.plan.conditions.is_empty() {
+            text.push_str("\nNothing to run: every condition is excluded.\n");
+        } else {
+            text.push_str(&self.condition_table());
+        }
+        text.push_str(&dropped("Not measured", &self.view.plan.excluded));
+        text.push_str(&dropped("Merged, because both ends read back the same state", &self.view.plan.merged));
+        text.push_str(&self.order_of_runs());
+        for note in &self.notes {
+            text.push_str(&format!("\nNote: {note}\n"));
+        }
+        text
+    }
+
+    fn condition_table(&self) -> String {
+        let head = if self.tried {
+            "switches as read back, against condition 1"
+        } else {
+            "switches (not tried here)"
+        };
+        let mut table = Table::new(&["", "condition", "short name", head]);
+        let mut details = String::new();
+        for (index, condition) in self.view.plan.conditions.iter().enumerate() {
+            let number = (index + 1).to_string();
+            let effective = self.view.effective.get(index);
+            let words = match (self.view.effective.first(), effective) {
+                (Some(base), Some(effective)) => shortened(&effective.against(base)),
+                _ => String::new(),
+            };
+            table.row(&[&number, &condition.label, &condition.slug, &words]);
+            let refused = effective.map(refusals).unwrap_or_default();
+            if !refused.is_empty() {
+                details.push_str(&format!("  {number}: {refused}\n"));
+            }
+        }
+        let mut text = format!("\n{}", table.render());
+        if !details.is_empty() {
+            text.push_str(&format!("\nAsked for, but not got:\n{details}"));
+        }
+        text
+    }
+
+    fn order_of_runs(&self) -> String {
+        let mut text = String::from("\nOrder of runs, by condition:\n");
+        for runs in &self.schedule {
+            let Some(first) = runs.first() else { continue };
+            let mut line = format!("  boot {}:", first.boot);
+            let mut block = None;
+            for run in runs {
+                if block != Some((run.block, run.warmup)) {
+                    block = Some((run.block, run.warmup));
+                    line.push_str(if run.warmup { "  warm-up" } else { "  |" });
+                }
+                line.push_str(&format!(" {}", run.condition + 1));
+            }
+            text.push_str(&shortened_to(&line, 200));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn dropped(title: &str, list: &[Dropped]) -> String {
+    if list.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = list.iter().map(|one| format!("  {}: {}\n", one.label, one.why)).collect();
+    format!("\n{title}:\n{}", lines.concat())
+}
+
+/// Features that were asked for and not got, told apart by reason.
+fn refusals(effective: &EffectiveView) -> String {
+    let sides = [("transmitter", &effective.transmitter), ("receiver", &effective.receiver)];
+    let mut words = Vec::new();
+    for (side, settled) in sides {
+        let mut by_reason: std::collections::BTreeMap<&str, Vec<&str>> = std::collections::BTreeMap::new();
+        for (name, why) in &settled.refused {
+            by_reason.entry(why).or_default().push(name);
+        }
+        for (why, names) in by_reason {
+            words.push(format!("{side}: {} ({why})", names.join(" ")));
+        }
+    }
+    words.join("; ")
+}
+
+/// Feature lists run long; the JSON has them whole.
+fn shortened(text: &str) -> String {
+    shortened_to(text, 100)
+}
+
+fn shortened_to(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most).collect();
+    let cut = kept.rfind(' ').unwrap_or(kept.len());
+    format!("{} …", &kept[..cut])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_cut_between_words() {
+        assert_eq!(shortened_to("off aa bb cc", 9), "off aa …");
+        assert_eq!(shortened_to("off aa", 9), "off aa");
+    }
+}

@@ -1,0 +1,140 @@
+//! The evidence that each condition's switches acted: what was asked, what was got, and what the kernel counted.
+
+use crate::means::boot_means;
+use crate::number::{figure, percent};
+use crate::results::Results;
+use crate::table::Table;
+
+impl Results {
+    /// The evidence for people.
+    #[must_use]
+    pub fn proof(&self) -> String {
+        let mut table = Table::new(&[
+            "condition",
+            "wire packets",
+            "bytes per",
+            "segments per",
+            "segments",
+            "retransmits",
+            "drops tx",
+            "drops rx",
+            "switches tx",
+            "switches rx",
+        ])
+        .under(&[
+            "",
+            "tx, 1/run",
+            "wire packet",
+            "wire packet",
+            "1/run",
+            "1/run",
+            "1/run",
+            "1/run",
+            "1/run",
+            "1/run",
+        ]);
+        for (index, condition) in self.plan.plan.conditions.iter().enumerate() {
+            let means = boot_means(self.stored(), index);
+            let show = |key: &str| means.get(key).map_or_else(|| "-".to_owned(), |value| figure(*value));
+            table.row(&[
+                &condition.label,
+                &show("transmitter.wire_packets"),
+                &show("transmitter.bytes_per_wire_packet"),
+                &show("transmitter.segments_per_wire_packet"),
+                &show("transmitter.segments"),
+                &show("transmitter.retransmits"),
+                &show("transmitter.drops"),
+                &show("receiver.drops"),
+                &show("transmitter.context_switches"),
+                &show("receiver.context_switches"),
+            ]);
+        }
+        format!(
+            "\nProof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver):\n{}{}{}",
+            table.render(),
+            self.losses(),
+            self.states()
+        )
+    }
+
+    /// Where UDP messages went; nothing for TCP.
+    fn losses(&self) -> String {
+        let mut table = Table::new(&[
+            "condition",
+            "offered",
+            "received",
+            "loss",
+            "queue",
+            "device",
+            "socket",
+            "unaccounted",
+        ])
+        .under(&["", "1/run", "1/run", "%", "1/run", "1/run", "1/run", "1/run"]);
+        let mut any = false;
+        for (index, condition) in self.plan.plan.conditions.iter().enumerate() {
+            if condition.workload.kind.is_tcp() {
+                continue;
+            }
+            any = true;
+            let means = boot_means(self.stored(), index);
+            let show = |key: &str| means.get(key).map_or_else(|| "-".to_owned(), |value| figure(*value));
+            let loss = means.get("loss").map_or_else(|| "-".to_owned(), |value| percent(*value));
+            table.row(&[
+                &condition.label,
+                &show("offered"),
+                &show("received"),
+                &loss,
+                &show("lost_queue"),
+                &show("lost_device"),
+                &show("lost_socket"),
+                &show("lost_unaccounted"),
+            ]);
+        }
+        if any {
+            format!("\nWhere messages were lost, over the whole run:\n{}", table.render())
+        } else {
+            String::new()
+        }
+    }
+
+    /// The switches as they were read back.
+    fn states(&self) -> String {
+        let Some(base) = self.plan.effective.first() else { return String::new() };
+        let mut text = String::from("\nSwitches as both ends read them back, against the first condition:\n");
+        for (index, (condition, effective)) in
+            self.plan.plan.conditions.iter().zip(&self.plan.effective).enumerate()
+        {
+            // Conditions that differ in the traffic only have states in common: each is spelt out once.
+            if let Some(twin) = self.plan.effective[..index].iter().position(|earlier| earlier == effective) {
+                let twin = &self.plan.plan.conditions[twin].label;
+                text.push_str(&format!("  {}: as {twin}\n", condition.label));
+                continue;
+            }
+            let difference = effective.against(base);
+            let words = if difference.is_empty() { "as built" } else { &difference };
+            text.push_str(&format!("  {}: {words}\n", condition.label));
+            for (side, settled) in
+                [("transmitter", &effective.transmitter), ("receiver", &effective.receiver)]
+            {
+                for (feature, why) in &settled.refused {
+                    text.push_str(&format!("    {side}: {feature} was not got: {why}\n"));
+                }
+                let followed: Vec<String> = settled
+                    .follow_on
+                    .iter()
+                    .map(|(feature, on)| format!("{feature} {}", if *on { "on" } else { "off" }))
+                    .collect();
+                if !followed.is_empty() {
+                    text.push_str(&format!("    {side}: the kernel's own doing: {}\n", followed.join(", ")));
+                }
+            }
+        }
+        for (title, list) in [("Not measured", &self.plan.plan.excluded), ("Merged", &self.plan.plan.merged)]
+        {
+            for dropped in list {
+                text.push_str(&format!("{title}: {}: {}\n", dropped.label, dropped.why));
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,305 @@
+//! The page that a study ends with: one table for each workload, the answer, where the results lie, what to try next.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use store::StoredStudy;
+use study::WorkloadKind;
+
+use crate::comparison::{Group, group, level, own_targets, range};
+use crate::error::Error;
+use crate::means::boot_means;
+use crate::metric::plan_of;
+use crate::number::{figure, percent};
+use crate::sentence::answer;
+use crate::table::Table;
+use crate::view::PlanView;
+
+/// What a stored study found.
+#[derive(Debug, Serialize)]
+pub struct Results {
+    study: i64,
+    name: String,
+    question: String,
+    scenario: String,
+    status: String,
+    confidence: f64,
+    conditions: Vec<Condition>,
+    comparisons: Vec<Group>,
+    /// What the data answer, in one sentence for each comparison.
+    answer: Vec<String>,
+    /// What the testbed could not give.
+    notes: Vec<String>,
+    failed_runs: u32,
+    #[serde(skip)]
+    stored: StoredStudy,
+    #[serde(skip)]
+    pub(crate) plan: PlanView,
+}
+
+/// One condition's figures.
+#[derive(Debug, Serialize)]
+struct Condition {
+    label: String,
+    short_name: String,
+    workload: String,
+    #[serde(skip)]
+    kind: WorkloadKind,
+    boots: usize,
+    runs: usize,
+    /// Means of boot means of every metric, in the unit of the vocabulary.
+    means: BTreeMap<String, f64>,
+}
+
+const CONFIDENCE: f64 = 0.95;
+
+impl Results {
+    /// Works out what a stored study found.
+    ///
+    /// # Errors
+    /// [`Error::Plan`] when the stored plan cannot be read; [`Error::Stats`] for data that no statistics can take.
+    pub fn new(stored: &StoredStudy) -> Result<Self, Error> {
+        let plan = plan_of(stored)?;
+        let conditions = conditions(stored, &plan);
+        let mut comparisons = Vec::new();
+        for target in own_targets(&plan) {
+            match group(stored, &plan, &target, CONFIDENCE) {
+                Ok(group) => comparisons.push(group),
+                // A study that was stopped early: the table shows what there is.
+                Err(Error::NothingRecorded { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let question = study::Study::parse(&stored.row.name, &stored.row.toml)
+            .map(|study| study.question().to_owned())
+            .unwrap_or_default();
+        Ok(Self {
+            study: stored.row.id.0,
+            name: stored.row.name.clone(),
+            question,
+            scenario: stored.row.scenario.clone(),
+            status: stored.row.status.to_string(),
+            confidence: CONFIDENCE,
+            answer: comparisons.iter().map(answer).collect(),
+            notes: notes(stored),
+            failed_runs: stored.row.failed_runs,
+            conditions,
+            comparisons,
+            stored: stored.clone(),
+            plan,
+        })
+    }
+
+    /// The stored study behind the results.
+    pub(crate) fn stored(&self) -> &StoredStudy {
+        &self.stored
+    }
+
+    /// The page for people. `db` is where the study lies.
+    #[must_use]
+    pub fn text(&self, db: &Path) -> String {
+        let mut text = format!("{}: {}\n", self.name, self.question);
+        let mut workloads: Vec<&str> = Vec::new();
+        for condition in &self.conditions {
+            if !workloads.contains(&condition.workload.as_str()) {
+                workloads.push(&condition.workload);
+            }
+        }
+        for workload in workloads {
+            text.push_str(&format!("\n{}", self.table(workload)));
+        }
+        text.push('\n');
+        for answer in &self.answer {
+            text.push_str(&format!("Answer: {answer}\n"));
+        }
+        for note in &self.notes {
+            text.push_str(&format!("Note: {note}\n"));
+        }
+        text.push_str(&format!("Results: study {} in {}\n", self.study, db.display()));
+        text.push_str("Next:\n");
+        for advice in self.advice() {
+            text.push_str(&format!("  {advice}\n"));
+        }
+        text
+    }
+
+    /// One workload's conditions. The comparison beside them is the first that the study asks for; others follow below.
+    fn table(&self, workload: &str) -> String {
+        let members: Vec<&Condition> = self.conditions.iter().filter(|c| c.workload == workload).collect();
+        let Some(kind) = members.first().map(|condition| condition.kind) else { return String::new() };
+        let groups: Vec<&Group> =
+            self.comparisons.iter().filter(|group| group.workload == workload).collect();
+        let columns = columns(kind);
+        let interval = format!("{} % interval", level(self.confidence));
+        let mut head = vec![workload];
+        head.extend(columns.iter().map(|column| column.head));
+        let difference = groups.first().map_or_else(String::new, |group| {
+            if group.metric == kind.primary_metric().key {
+                "difference".to_owned()
+            } else {
+                group.metric.to_owned()
+            }
+        });
+        head.extend([difference.as_str(), interval.as_str(), "verdict"]);
+        let mut under = vec![""];
+        under.extend(columns.iter().map(|column| column.unit));
+        under.extend(["%", "", ""]);
+        let mut table = Table::new(&head).under(&under);
+        for condition in members {
+            let mut cells = vec![condition.label.clone()];
+            cells.extend(columns.iter().map(|column| column.cell(&condition.means)));
+            cells.extend(groups.first().map_or_else(Vec::new, |group| verdict(group, &condition.label)));
+            table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        table.render()
+    }
+
+    fn advice(&self) -> Vec<String> {
+        let id = self.study;
+        let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
+        let other = if self.conditions.iter().any(|condition| condition.kind.is_rr()) {
+            "latency_p99"
+        } else {
+            "receiver.cpu"
+        };
+        let mut advice = Vec::new();
+        if self.failed_runs > 0 {
+            advice.push((format!("netassay show {id} --runs"), "why runs failed"));
+        }
+        advice.push((format!("netassay show {id}"), "proof that each switch acted"));
+        advice.push((format!("netassay compare {id} --metric {other}"), "the same runs by another metric"));
+        if rows().any(|row| !row.is_proven()) {
+            advice.push((
+                "netassay new mine".to_owned(),
+                "a study of your own: more boots show smaller differences",
+            ));
+        }
+        if self.name == "quick" {
+            advice.push(("netassay run tcp-offload".to_owned(), "the same question with longer runs"));
+        }
+        if !self.notes.is_empty() {
+            advice.push(("netassay doctor".to_owned(), "what limits this machine, and the fixes"));
+        }
+        let width = advice.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+        advice.into_iter().map(|(command, why)| format!("{command:width$}  {why}")).collect()
+    }
+}
+
+/// A column of figures.
+struct Column {
+    head: &'static str,
+    unit: &'static str,
+    /// One metric, or several that share a cell.
+    metrics: Vec<&'static str>,
+    /// From the metric's unit to the column's.
+    scale: f64,
+    show: fn(f64) -> String,
+}
+
+impl Column {
+    fn cell(&self, means: &BTreeMap<String, f64>) -> String {
+        let show = |metric: &&str| {
+            means.get(*metric).map_or_else(|| "-".to_owned(), |value| (self.show)(value * self.scale))
+        };
+        self.metrics.iter().map(show).collect::<Vec<_>>().join(" / ")
+    }
+}
+
+fn columns(kind: WorkloadKind) -> Vec<Column> {
+    let column =
+        |head, unit, metric, scale| Column { head, unit, metrics: vec![metric], scale, show: figure };
+    let mut columns = if kind.is_stream() {
+        vec![column("throughput", "10^6 bits/s", "throughput", 1.0)]
+    } else {
+        vec![
+            column("transactions", "1/s", "transactions", 1.0),
+            column("p50", "us", "latency_p50", 1e-3),
+            column("p99", "us", "latency_p99", 1e-3),
+            column("p99.9", "us", "latency_p99_9", 1e-3),
+        ]
+    };
+    if kind.is_udp() {
+        columns.push(Column { show: percent, ..column("loss", "%", "loss", 1.0) });
+    }
+    let cpu = |head, metrics: [&'static str; 3]| Column {
+        head,
+        unit: "user/system/softirq",
+        metrics: metrics.to_vec(),
+        scale: 1.0,
+        show: |value| format!("{value:.0}"),
+    };
+    columns.push(cpu(
+        "transmitter CPU %",
+        ["transmitter.cpu_user", "transmitter.cpu_system", "transmitter.cpu_softirq"],
+    ));
+    columns.push(cpu("receiver CPU %", ["receiver.cpu_user", "receiver.cpu_system", "receiver.cpu_softirq"]));
+    let (head, unit, metrics, scale) = if kind.is_stream() {
+        ("CPU ns/byte", "tx / rx", ["transmitter.service_demand_byte", "receiver.service_demand_byte"], 1.0)
+    } else {
+        let metrics = ["transmitter.service_demand_transaction", "receiver.service_demand_transaction"];
+        ("CPU us/transaction", "tx / rx", metrics, 1e-3)
+    };
+    columns.push(Column {
+        head,
+        unit,
+        metrics: metrics.to_vec(),
+        scale,
+        show: |value| format!("{value:.3}"),
+    });
+    columns
+}
+
+fn verdict(group: &Group, label: &str) -> Vec<String> {
+    if group.baseline == label {
+        return vec!["-".to_owned(), String::new(), "baseline".to_owned()];
+    }
+    let Some(row) = group.rows.iter().find(|row| row.label == label) else {
+        return vec!["-".to_owned(), String::new(), "not measured".to_owned()];
+    };
+    let comparison = &row.comparison;
+    vec![
+        comparison.relative.map_or_else(|| "-".to_owned(), |value| format!("{value:+.1}")),
+        range(comparison.relative_interval, |value| format!("{value:+.1}")),
+        comparison.verdict.to_string(),
+    ]
+}
+
+fn conditions(stored: &StoredStudy, plan: &PlanView) -> Vec<Condition> {
+    let planned = plan.plan.conditions.iter().enumerate();
+    planned
+        .map(|(index, condition)| {
+            let means = boot_means(stored, index);
+            let boots: std::collections::BTreeSet<u32> =
+                stored.measurements().filter(|run| run.condition == index).map(|run| run.boot).collect();
+            Condition {
+                label: condition.label.clone(),
+                short_name: condition.slug.clone(),
+                workload: condition.workload.name.clone(),
+                kind: condition.workload.kind,
+                boots: boots.len(),
+                runs: stored.measurements().filter(|run| run.condition == index).count(),
+                means,
+            }
+        })
+        .collect()
+}
+
+/// What the testbeds could not give, each once.
+fn notes(stored: &StoredStudy) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for boot in &stored.boots {
+        for note in
+            boot.environment["notes"].as_array().into_iter().flatten().filter_map(|note| note.as_str())
+        {
+            if !notes.iter().any(|known| known == note) {
+                notes.push(note.to_owned());
+            }
+        }
+    }
+    let resumed = stored.boots.iter().filter(|boot| boot.part > 1).count();
+    if resumed > 0 {
+        notes.push(format!("{resumed} boots were continued on a new testbed; their parts count as one boot"));
+    }
+    notes
+}

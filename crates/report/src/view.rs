@@ -1,0 +1,138 @@
+//! A stored plan, as far as reports look into it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use study::Plan;
+
+/// The plan of a study, with what its switches read back as where they were tried.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PlanView {
+    /// What is measured, what is not and why, and what is compared.
+    #[serde(flatten)]
+    pub plan: Plan,
+    /// What both ends read back, condition by condition; empty where nothing was tried.
+    #[serde(default)]
+    pub effective: Vec<EffectiveView>,
+}
+
+/// The state of both ends' interfaces.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EffectiveView {
+    /// The transmitter's.
+    pub transmitter: SettledView,
+    /// The receiver's.
+    pub receiver: SettledView,
+}
+
+/// The state of one interface.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SettledView {
+    /// MTU in bytes.
+    pub mtu: u32,
+    /// Every feature by its kernel name.
+    pub active: BTreeMap<String, bool>,
+    /// Features that did not become what was asked, and why.
+    pub refused: BTreeMap<String, String>,
+    /// Features that the kernel changed unasked.
+    pub follow_on: BTreeMap<String, bool>,
+}
+
+impl PlanView {
+    /// Reads a plan as the runner stores it.
+    ///
+    /// # Errors
+    /// What is wrong with it, in the decoder's words.
+    pub fn read(plan: &Value) -> Result<Self, String> {
+        let view = Self::deserialize(plan).map_err(|error| error.to_string())?;
+        let conditions = view.plan.conditions.len();
+        let in_range = |index: &usize| *index < conditions;
+        let sound = (view.effective.is_empty() || view.effective.len() == conditions)
+            && view
+                .plan
+                .comparisons
+                .iter()
+                .all(|c| in_range(&c.baseline) && c.conditions.iter().all(in_range));
+        if sound { Ok(view) } else { Err("its parts do not fit each other".to_owned()) }
+    }
+}
+
+impl SettledView {
+    /// The features in which this state differs from `base`, with their state here.
+    pub(crate) fn changes(&self, base: &Self) -> BTreeMap<&str, bool> {
+        self.active
+            .iter()
+            .filter(|(name, on)| base.active.get(*name) != Some(on))
+            .map(|(name, on)| (name.as_str(), *on))
+            .collect()
+    }
+}
+
+impl EffectiveView {
+    /// How this state differs from `base`, in words; empty if it does not.
+    pub(crate) fn against(&self, base: &Self) -> String {
+        let sides = [
+            ("transmitter", &self.transmitter, &base.transmitter),
+            ("receiver", &self.receiver, &base.receiver),
+        ];
+        let mut words: Vec<String> = Vec::new();
+        let described: Vec<String> = sides.iter().map(|(_, here, there)| differences(here, there)).collect();
+        if described[0] == described[1] && !described[0].is_empty() {
+            return format!("both ends: {}", described[0]);
+        }
+        for ((side, ..), text) in sides.iter().zip(described) {
+            if !text.is_empty() {
+                words.push(format!("{side}: {text}"));
+            }
+        }
+        words.join("; ")
+    }
+}
+
+fn differences(here: &SettledView, base: &SettledView) -> String {
+    let mut words = Vec::new();
+    if here.mtu != base.mtu {
+        words.push(format!("mtu {}", here.mtu));
+    }
+    let changes = here.changes(base);
+    for (state, word) in [(false, "off"), (true, "on")] {
+        let names: Vec<&str> =
+            changes.iter().filter(|(_, on)| **on == state).map(|(name, _)| *name).collect();
+        if !names.is_empty() {
+            words.push(format!("{word} {}", names.join(" ")));
+        }
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(features: &[(&str, bool)], mtu: u32) -> SettledView {
+        SettledView {
+            mtu,
+            active: features.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
+            refused: BTreeMap::new(),
+            follow_on: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn differences_are_named_by_side() {
+        let base = EffectiveView {
+            transmitter: settled(&[("a", true), ("b", false)], 1500),
+            receiver: settled(&[("a", true)], 1500),
+        };
+        let mut other = base.clone();
+        assert_eq!(other.against(&base), "");
+        other.transmitter = settled(&[("a", false), ("b", true)], 1500);
+        assert_eq!(other.against(&base), "transmitter: off a, on b");
+        other = EffectiveView {
+            transmitter: settled(&[("a", true), ("b", false)], 9000),
+            receiver: settled(&[("a", true)], 9000),
+        };
+        assert_eq!(other.against(&base), "both ends: mtu 9000");
+    }
+}
