@@ -224,6 +224,15 @@ fn tables_and_values_are_told_apart() {
 }
 
 #[test]
+fn empty_lists_and_tables_are_no_study() {
+    let head = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n";
+    shows!(problems(&format!("{head}workload = []\nexclude = [{{}}]\ncomparison = []\n")));
+    shows!(problems(&format!(
+        "{head}[[workload]]\n[[workload]]\nkind = \"udp_rr\"\n[factors]\nfamily = []\n"
+    )));
+}
+
+#[test]
 fn workloads_need_names_of_their_own() {
     shows!(replaced(
         "[factors]",

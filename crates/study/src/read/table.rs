@@ -77,6 +77,12 @@ impl<'t> Table<'t> {
             problems.push(Problem::new(entry.key_span.clone(), message));
             return Vec::new();
         }
+        if array.is_empty() {
+            let message = format!("`{}` is empty", suggest::quoted(entry.key));
+            problems.push(
+                Problem::new(entry.span(), message).help(format!("begin each one with a line `{name}`")),
+            );
+        }
         let mut tables = Vec::new();
         for item in array.iter() {
             match item.get_ref() {

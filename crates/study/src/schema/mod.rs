@@ -67,12 +67,12 @@ struct File {
     /// What is varied, and the levels it takes. The last factor varies fastest.
     factors: Option<Factors>,
     /// Combinations that are left out.
-    #[schemars(length(max = 1000))]
+    #[schemars(length(min = 1, max = 1000))]
     exclude: Option<Vec<Exclude>>,
     /// How often and in which order the conditions are measured.
     protocol: Option<ProtocolTable>,
     /// What is compared. Left out: every condition with the first, in the workload's main metric.
-    #[schemars(length(max = 32))]
+    #[schemars(length(min = 1, max = 32))]
     comparison: Option<Vec<Comparison>>,
 }
 

@@ -1,0 +1,86 @@
+//! `docs/studies.md` says what the code does.
+
+use netassay_study::{Study, feature, metric};
+use serde_json::Value;
+
+const DOCS: &str = include_str!("../../../docs/studies.md");
+
+/// The examples of the page.
+fn examples() -> Vec<&'static str> {
+    DOCS.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
+
+#[test]
+fn the_example_is_what_the_text_says() {
+    let [example] = examples()[..] else { panic!("one example is expected") };
+    let study = Study::parse("docs/studies.md", example).unwrap_or_else(|problems| panic!("{problems}"));
+    let plan = study.plan();
+    assert_eq!((plan.conditions.len(), plan.excluded.len()), (6, 2));
+    assert_eq!(plan.comparisons.len(), 1);
+}
+
+#[test]
+fn every_key_metric_and_group_is_explained() {
+    let schema: Value = serde_json::from_str(&netassay_study::schema()).unwrap();
+    let keys = [
+        "/properties",
+        "/$defs/Workload/properties",
+        "/$defs/Protocol/properties",
+        "/$defs/Comparison/properties",
+    ]
+    .iter()
+    .flat_map(|path| schema.pointer(path).unwrap().as_object().unwrap().keys().cloned());
+    let metrics = metric::keys().filter(|key| !key.contains('.')).map(str::to_owned);
+    let groups = feature::GROUPS.iter().flat_map(|group| [group.short, group.long]).map(str::to_owned);
+    for word in keys.chain(metrics).chain(groups) {
+        let named = [format!("`{word}`"), format!("`[{word}]`"), format!("`[[{word}]]`")];
+        assert!(named.iter().any(|named| DOCS.contains(named)), "docs/studies.md does not explain `{word}`");
+    }
+}
+
+/// A row of a table: what the page says of a key.
+fn row(key: &str, section: &str) -> &'static str {
+    let part = DOCS.split("\n## ").find(|part| part.starts_with(section));
+    let part = part.unwrap_or_else(|| panic!("no section {section}"));
+    part.lines()
+        .find(|line| line.starts_with(&format!("| `{key}`")))
+        .unwrap_or_else(|| panic!("no row for {key}"))
+}
+
+#[test]
+fn the_limits_are_those_of_the_schema() {
+    let schema: Value = serde_json::from_str(&netassay_study::schema()).unwrap();
+    for (section, keys, path) in [
+        ("`[[workload]]`", ["message", "flows", "socket_buffer", "port"].as_slice(), "Workload"),
+        ("`[protocol]`", &["boots", "warmup", "runs"], "Protocol"),
+    ] {
+        for key in keys {
+            let property = &schema["$defs"][path]["properties"][key];
+            let part = property.pointer("/$ref").and_then(Value::as_str).unwrap().rsplit('/').next().unwrap();
+            let limits = &schema["$defs"][part];
+            let range = format!("{} to {}", limits["minimum"], limits["maximum"]);
+            assert!(row(key, section).contains(&range), "{key}: {range}");
+        }
+    }
+}
+
+#[test]
+fn the_defaults_are_those_of_the_code() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
+                [[workload]]\nkind = \"udp_stream\"\n[[workload]]\nkind = \"tcp_rr\"\n";
+    let study = Study::parse("x.toml", text).unwrap();
+    let messages: Vec<u32> = study.workloads().iter().map(|workload| workload.message).collect();
+    let sizes = format!(
+        "{} for `tcp_stream`, {} for `udp_stream`, {} for `*_rr`",
+        messages[0], messages[1], messages[2]
+    );
+    assert!(row("message", "`[[workload]]`").ends_with(&format!("{sizes} |")), "{sizes}");
+    let workload = &study.workloads()[0];
+    let default = |key, value: String| row(key, "`[[workload]]`").ends_with(&format!("| `{value}` |"));
+    assert!(default("duration", netassay_study::format_duration(workload.duration)));
+    assert!(default("ramp", netassay_study::format_duration(workload.ramp)));
+    let protocol = study.protocol();
+    for (key, value) in [("boots", protocol.boots), ("warmup", protocol.warmup), ("runs", protocol.runs)] {
+        assert!(row(key, "`[protocol]`").ends_with(&format!("| {value} |")), "{key} = {value}");
+    }
+}
