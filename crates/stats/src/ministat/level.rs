@@ -1,0 +1,94 @@
+//! ministat's confidence levels and its table of quantiles.
+
+use crate::quantile::student_t_quantile;
+
+/// One of the confidence levels that ministat knows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    percent: f64,
+    /// The probability of the two-sided quantile in its column.
+    coverage: f64,
+}
+
+impl Level {
+    /// All of them: 80, 90, 95, 98, 99 and 99.5 %. The last one's column holds the quantiles of 99.8 %, a slip in ministat
+    /// that is kept, since its verdicts are.
+    pub const ALL: [Level; 6] = [
+        Level { percent: 80.0, coverage: 0.80 },
+        Level { percent: 90.0, coverage: 0.90 },
+        Level { percent: 95.0, coverage: 0.95 },
+        Level { percent: 98.0, coverage: 0.98 },
+        Level { percent: 99.0, coverage: 0.99 },
+        Level { percent: 99.5, coverage: 0.998 },
+    ];
+
+    /// The level of this many percent, if ministat knows it.
+    pub fn from_percent(percent: f64) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.percent == percent)
+    }
+
+    /// The level in percent.
+    pub fn percent(self) -> f64 {
+        self.percent
+    }
+
+    /// The quantile of Student's t that ministat's table has for this level: to three decimals, and above 100 degrees
+    /// of freedom that of infinitely many.
+    pub fn t(self, df: usize) -> f64 {
+        let slip = SLIPS.iter().find(|(slip, _)| *slip == df && self.coverage == 0.998);
+        if let Some((_, t)) = slip {
+            return *t;
+        }
+        let df = if df > 100 { f64::INFINITY } else { df as f64 };
+        let exact = student_t_quantile((1.0 + self.coverage) / 2.0, df).unwrap_or(f64::NAN);
+        (exact * 1000.0).round() / 1000.0
+    }
+}
+
+impl Default for Level {
+    /// 95 %.
+    fn default() -> Level {
+        Level::ALL[2]
+    }
+}
+
+/// Where the table's last column is not the rounded quantile: (degrees of freedom, its value).
+const SLIPS: [(usize, f64); 7] =
+    [(1, 318.313), (7, 4.782), (8, 4.499), (9, 4.296), (10, 4.143), (11, 4.024), (12, 3.929)];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracles;
+
+    #[test]
+    fn the_table_is_the_rounded_quantiles_but_for_seven_slips() {
+        let oracle = &oracles::all().ministat_table;
+        let mut slips = Vec::new();
+        for (column, level) in Level::ALL.into_iter().enumerate() {
+            assert_eq!(format!("{:.3}", level.t(101)), oracle.infinity[column]);
+            for (row, exact) in oracle.rows.iter().enumerate() {
+                let (df, t) = (row + 1, level.t(row + 1));
+                if format!("{t:.3}") != exact[column] {
+                    slips.push((df, t));
+                }
+            }
+        }
+        assert_eq!(slips, SLIPS);
+    }
+
+    #[test]
+    fn levels_are_found_by_their_exact_number() {
+        assert_eq!(Level::from_percent(99.5).map(Level::percent), Some(99.5));
+        assert_eq!(Level::from_percent(97.0), None);
+        assert_eq!(Level::from_percent(f64::NAN), None);
+        assert_eq!(Level::default().percent(), 95.0);
+    }
+
+    #[test]
+    fn published_entries() {
+        assert_eq!(Level::default().t(58), 2.002);
+        assert_eq!((Level::default().t(100), Level::default().t(101)), (1.984, 1.960));
+        assert_eq!(Level::from_percent(99.5).unwrap().t(18), 3.610);
+    }
+}
