@@ -1,0 +1,45 @@
+//! What comes out of the other end's pipe: cut anywhere, holding anything, it is a message or an error, never a panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use netassay_agent::message::{Answer, Request};
+use netassay_agent::{LineReader, decode, encode};
+
+fuzz_target!(|input: (Vec<u8>, Vec<u8>)| {
+    let (bytes, cuts) = input;
+    let mut reader = LineReader::default();
+    let mut lines = Vec::new();
+    for piece in cut(&bytes, &cuts) {
+        reader.push(piece);
+        while let Ok(Some(line)) = reader.next_line() {
+            lines.push(line);
+        }
+    }
+
+    // However the pipe cuts them, lines are lines.
+    let whole: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    assert!(lines.iter().map(Vec::as_slice).eq(whole[..whole.len() - 1].iter().copied()));
+
+    for line in whole {
+        // What was understood is said again in the same words.
+        if let Ok(request) = decode::<Request>(line) {
+            let said = encode(&request).expect("what was read can be written");
+            assert_eq!(decode::<Request>(said.trim_ascii_end()).expect("and read again"), request);
+        }
+        if let Ok(answer) = decode::<Answer>(line) {
+            encode(&answer).expect("what was read can be written");
+        }
+    }
+});
+
+/// Pieces as a pipe would deliver them, of the lengths in `lengths` as long as there are any.
+fn cut<'a>(mut bytes: &'a [u8], lengths: &[u8]) -> Vec<&'a [u8]> {
+    let mut pieces = Vec::new();
+    for length in lengths {
+        let (piece, rest) = bytes.split_at(usize::from(*length).min(bytes.len()));
+        pieces.push(piece);
+        bytes = rest;
+    }
+    pieces.push(bytes);
+    pieces
+}
