@@ -1,0 +1,173 @@
+//! Files whose shape is right and whose values are anything: they get past the syntax, to where levels are combined.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+
+use crate::digest;
+
+/// Values of every type, likely and unlikely.
+const VALUES: &[&str] = &[
+    "\"on\"",
+    "\"off\"",
+    "\"default\"",
+    "\"none\"",
+    "\"ipv4\"",
+    "\"ipv6\"",
+    "\"tcp_stream\"",
+    "\"udp_rr\"",
+    "\"small\"",
+    "\"throughput\"",
+    "\"cpu\"",
+    "\"transactions\"",
+    "\"1s\"",
+    "\"24h\"",
+    "\"\"",
+    "true",
+    "false",
+    "0",
+    "1",
+    "64",
+    "68",
+    "1280",
+    "1500",
+    "65507",
+    "65508",
+    "65535",
+    "16777216",
+    "4294967295",
+    "9223372036854775807",
+    "-1",
+    "1.5",
+    "inf",
+    "[]",
+    "[[]]",
+    "{}",
+    "[{}]",
+    "1979-05-27",
+];
+
+/// Levels that are mostly right for the factor.
+const FACTORS: &[(&str, &[&str])] = &[
+    ("family", &["\"ipv4\"", "\"ipv6\""]),
+    ("offloads", &["\"default\"", "\"none\""]),
+    ("transmitter.offloads", &["\"default\"", "\"none\""]),
+    ("checksum", &["\"on\"", "\"off\""]),
+    ("mtu", &["68", "1280", "65535", "\"default\""]),
+    ("message", &["1", "65507", "65527", "16777216"]),
+    ("flows", &["1", "1024"]),
+    ("socket_buffer", &["1024", "\"default\""]),
+    ("tso", &["\"on\"", "\"off\""]),
+    ("receiver.tso", &["true", "false"]),
+    ("\"transmitter.tso\"", &["true", "false"]),
+    ("tx-tcp6-segmentation", &["true"]),
+    ("workload", &["\"tcp_stream\"", "\"udp_rr\"", "\"small\""]),
+];
+
+fn any_value() -> impl Strategy<Value = String> {
+    select(VALUES).prop_map(str::to_owned)
+}
+
+/// A factor with some of its levels, or with something else.
+fn factor() -> impl Strategy<Value = String> {
+    (select(FACTORS), 0..4_usize, any_value(), 0..60_u8).prop_map(|((name, levels), first, other, luck)| {
+        let levels: Vec<&str> = levels.iter().copied().skip(first % levels.len()).collect();
+        match luck {
+            0 => format!("{name} = {other}"),
+            1 => format!("{name} = [{other}]"),
+            2..20 => format!("{name} = {}", levels[0]),
+            _ => format!("{name} = [{}]", levels.join(", ")),
+        }
+    })
+}
+
+/// A table under a header; keys that come twice come once.
+fn table(header: &str, lines: &[String]) -> String {
+    let mut kept: Vec<&String> = Vec::new();
+    for line in lines {
+        let key = |line: &str| line.split('=').next().unwrap_or_default().trim().replace('"', "");
+        if !kept.iter().any(|other| key(other) == key(line)) {
+            kept.push(line);
+        }
+    }
+    kept.iter().fold(format!("{header}\n"), |text, line| text + line + "\n")
+}
+
+fn workload() -> impl Strategy<Value = String> {
+    let kinds = select(&["tcp_stream", "udp_stream", "tcp_rr", "udp_rr"][..]);
+    let keys =
+        select(&["name", "message", "response", "duration", "ramp", "flows", "socket_buffer", "port"][..]);
+    let sound = select(
+        &["message = 65507", "flows = 1024", "port = 65535", "name = \"small\"", "duration = \"1s\""][..],
+    );
+    let line = prop_oneof![
+        5 => sound.prop_map(str::to_owned),
+        1 => (keys, any_value()).prop_map(|(key, value)| format!("{key} = {value}")),
+    ];
+    (kinds, vec(line, 0..2)).prop_map(|(kind, mut lines)| {
+        lines.push(format!("kind = \"{kind}\""));
+        table("[[workload]]", &lines)
+    })
+}
+
+fn inline() -> impl Strategy<Value = String> {
+    vec(factor(), 0..3)
+        .prop_map(|factors| format!("{{ {} }}", table("", &factors).trim().replace('\n', ", ")))
+}
+
+fn comparison() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        4 => inline().prop_map(|levels| format!("baseline = {levels}")),
+        4 => inline().prop_map(|levels| format!("only = {levels}")),
+        2 => Just("metric = \"transmitter.cpu\"".to_owned()),
+        1 => any_value().prop_map(|value| format!("metric = {value}")),
+    ];
+    vec(line, 0..3).prop_map(|lines| table("[[comparison]]", &lines))
+}
+
+fn protocol() -> impl Strategy<Value = String> {
+    let keys = select(&["boots", "warmup", "runs", "order", "seed"][..]);
+    let line = (keys, any_value()).prop_map(|(key, value)| format!("{key} = {value}"));
+    vec(line, 0..2).prop_map(|lines| table("[protocol]", &lines))
+}
+
+fn file() -> impl Strategy<Value = String> {
+    let scenario = select(&["veth", "veth", "veth", "loopback", "vm"][..]);
+    let workloads = prop_oneof![
+        12 => vec(workload(), 1..3).prop_map(|tables| tables.concat()),
+        1 => any_value().prop_map(|value| format!("workload = {value}\n")),
+    ];
+    let factors = vec(factor(), 0..5).prop_map(|factors| table("[factors]", &factors));
+    let exclude = vec(vec(factor(), 1..3).prop_map(|factors| table("[[exclude]]", &factors)), 0..2);
+    let comparisons = vec(comparison(), 0..2);
+    let protocol = prop_oneof![4 => Just(String::new()), 1 => protocol()];
+    (scenario, workloads, factors, exclude, protocol, comparisons).prop_map(
+        |(scenario, workloads, factors, exclude, protocol, comparisons)| {
+            let head = format!("name = \"x\"\nquestion = \"q\"\nscenario = \"{scenario}\"\n");
+            [head, workloads, factors, exclude.concat(), protocol, comparisons.concat()].concat()
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn well_formed_files_with_any_values_are_read_or_refused(text in file()) {
+        let _ = digest(&text);
+    }
+}
+
+/// The test above is worth little if nearly all of its files fall at the first hurdle.
+#[test]
+fn many_well_formed_files_are_valid() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let valid = (0..400)
+        .filter(|_| {
+            let text = file().new_tree(&mut runner).map(|tree| tree.current()).unwrap_or_default();
+            digest(&text).is_ok()
+        })
+        .count();
+    assert!(valid >= 20, "{valid} of 400");
+}
