@@ -150,7 +150,7 @@ fn refusals(effective: &EffectiveView) -> String {
     let mut words = Vec::new();
     for (side, settled) in sides {
         let mut by_reason: std::collections::BTreeMap<&str, Vec<&str>> = std::collections::BTreeMap::new();
-        for (name, why) in &settled.refused {
+        for (name, why) in settled.unmet() {
             by_reason.entry(why).or_default().push(name);
         }
         for (why, names) in by_reason {

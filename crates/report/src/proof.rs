@@ -116,7 +116,7 @@ impl Results {
             for (side, settled) in
                 [("transmitter", &effective.transmitter), ("receiver", &effective.receiver)]
             {
-                for (feature, why) in &settled.refused {
+                for (feature, why) in settled.unmet() {
                     text.push_str(&format!("    {side}: {feature} was not got: {why}\n"));
                 }
                 let followed: Vec<String> = settled

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use study::Plan;
+use study::{Plan, feature};
 
 /// The plan of a study, with what its switches read back as where they were tried.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -59,6 +59,20 @@ impl PlanView {
 }
 
 impl SettledView {
+    /// What was asked for and not got, with the reason. A word such as `tso` stands for several features, of which a
+    /// driver has some: what such a word asked for was got if one of them is on, so the others are not listed.
+    pub(crate) fn unmet(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_on = |name: &&str| self.active.get(*name).copied().unwrap_or(false);
+        let stood_for = move |feature: &str| {
+            let groups = feature::GROUPS.iter().filter(|group| group.members.contains(&feature));
+            groups.flat_map(|group| group.members).any(|member| is_on(member))
+        };
+        self.refused
+            .iter()
+            .filter(move |(name, _)| self.active.get(*name) == Some(&true) || !stood_for(name))
+            .map(|(name, why)| (name.as_str(), why.as_str()))
+    }
+
     /// The features in which this state differs from `base`, with their state here.
     pub(crate) fn changes(&self, base: &Self) -> BTreeMap<&str, bool> {
         self.active
@@ -117,6 +131,19 @@ mod tests {
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
         }
+    }
+
+    #[test]
+    fn a_word_is_met_by_one_of_its_features() {
+        let mut state = settled(
+            &[("tx-checksum-ip-generic", true), ("tx-checksum-ipv4", false), ("rx-lro", false)],
+            1500,
+        );
+        state.refused.insert("tx-checksum-ipv4".into(), "fixed".into());
+        state.refused.insert("rx-lro".into(), "fixed".into());
+        assert_eq!(state.unmet().collect::<Vec<_>>(), [("rx-lro", "fixed")]);
+        state.active.insert("tx-checksum-ip-generic".into(), false);
+        assert_eq!(state.unmet().count(), 2);
     }
 
     #[test]

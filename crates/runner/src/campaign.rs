@@ -66,7 +66,7 @@ pub enum Error {
     /// The store cannot take what was measured.
     #[error(transparent)]
     Store(#[from] store::StoreError),
-    /// Nothing is left after exclusion.
+    /// Everything is recorded already.
     #[error("nothing to run: {why}")]
     NothingToRun {
         /// Why not.
@@ -91,15 +91,7 @@ impl Campaign<'_> {
     /// # Errors
     /// [`Error`]; failed runs are not errors but part of the [`Summary`].
     pub fn run(&mut self, study: &Study) -> Result<Summary, Error> {
-        let plan = study.plan();
-        if plan.conditions.is_empty() {
-            let reasons: Vec<String> =
-                plan.excluded.iter().map(|dropped| format!("{}: {}", dropped.label, dropped.why)).collect();
-            return Err(Error::NothingToRun {
-                why: format!("every condition is excluded ({})", reasons.join("; ")),
-            });
-        }
-        let document = self.try_out(plan).map_err(|error| match error {
+        let document = self.try_out(study.plan()).map_err(|error| match error {
             error if error.is_interrupt() => Error::Interrupted,
             error => error.into(),
         })?;
