@@ -9,7 +9,8 @@ use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
@@ -34,23 +35,16 @@ pub(crate) struct Place {
 /// Opens for recording; makes the file, or brings its schema up to date.
 pub(crate) fn for_recording(path: &Path) -> Result<(Connection, Place), StoreError> {
     let place = create_if_missing(path)?;
-    let sql = |error| StoreError::from_sqlite(path, error);
-    let mut connection = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let state = inspect(&connection, &place)?;
-    if connection.is_readonly("main").map_err(sql)? {
-        return Err(StoreError::ReadOnly { path: path.to_owned() });
+    let deadline = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match set_up(&place) {
+            // When two processes meet over the journal mode, SQLite turns one away at once instead of letting it wait.
+            Err(StoreError::Busy { .. }) if Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(5))
+            }
+            connection => return Ok((connection?, place)),
+        }
     }
-    // The answer is the mode in force. A file system without shared memory keeps the rollback journal, which is as
-    // safe and only lets readers wait, so it is no error.
-    let _mode: String =
-        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(sql)?;
-    // FULL syncs the log at each commit: a run that was recorded survives a power cut (NORMAL would not promise that).
-    connection.pragma_update(None, "synchronous", "full").map_err(sql)?;
-    connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
-    if state.version < SCHEMA_VERSION {
-        migrate(&mut connection, &place)?;
-    }
-    Ok((connection, place))
 }
 
 /// Opens for reading. Never creates the database and never changes its content; a log that a killed process left
@@ -74,6 +68,26 @@ pub(crate) fn for_reading(path: &Path) -> Result<(Connection, Place), StoreError
         .pragma_update(None, "query_only", true)
         .map_err(|error| StoreError::from_sqlite(path, error))?;
     Ok((connection, place))
+}
+
+fn set_up(place: &Place) -> Result<Connection, StoreError> {
+    let sql = |error| StoreError::from_sqlite(&place.named, error);
+    let mut connection = connect(place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let state = inspect(&connection, place)?;
+    if connection.is_readonly("main").map_err(sql)? {
+        return Err(StoreError::ReadOnly { path: place.named.clone() });
+    }
+    // The answer is the mode in force. A file system without shared memory keeps the rollback journal, which is as
+    // safe and only lets readers wait, so it is no error.
+    let _mode: String =
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(sql)?;
+    // FULL syncs the log at each commit: a run that was recorded survives a power cut (NORMAL would not promise that).
+    connection.pragma_update(None, "synchronous", "full").map_err(sql)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
+    if state.version < SCHEMA_VERSION {
+        migrate(&mut connection, place)?;
+    }
+    Ok(connection)
 }
 
 /// What the file says of itself.
@@ -164,12 +178,16 @@ fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> 
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let number =
         |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0)).map_err(sql);
+
+    // One snapshot: another process may be making the tables at this moment.
+    let snapshot = connection.unchecked_transaction().map_err(sql)?;
     let version = number("user_version")?;
     let application = number("application_id")?;
-
-    // A file that was created but never written is nobody's, so it may become ours.
     let tables: u32 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(sql)?;
+    drop(snapshot);
+
+    // A file that was created but never written is nobody's, so it may become ours.
     let is_empty = version == 0 && application == 0 && tables == 0;
     if is_empty {
         return Ok(State { version, is_empty });

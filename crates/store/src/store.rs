@@ -216,7 +216,8 @@ impl Store {
         Ok(())
     }
 
-    /// The runs already recorded well, warm-ups included: what `--resume` need not measure again.
+    /// The runs already recorded well: what `--resume` need not measure again. Warm-ups of every part are among them,
+    /// though a resumed boot starts cold and is due all its warm-ups again.
     ///
     /// # Errors
     /// [`StoreError::NoSuchStudy`]; else what reading can meet.

@@ -81,6 +81,13 @@ fn a_store_dropped_without_finishing_reopens_with_every_run() {
 }
 
 #[test]
+fn a_store_may_move_to_another_thread() {
+    let (_directory, mut store) = new_store();
+    let begun = std::thread::spawn(move || store.begin_study(&study())).join().unwrap();
+    assert_eq!(begun.unwrap(), StudyId(1));
+}
+
+#[test]
 fn a_reader_sees_each_run_while_another_records() {
     let (directory, mut writer) = new_store();
     let id = writer.begin_study(&study()).unwrap();
@@ -233,7 +240,7 @@ fn a_new_campaign_settles_what_a_dead_one_left_running() {
 
 #[test]
 fn many_processes_may_open_a_new_file_at_once() {
-    for _ in 0..10 {
+    for _ in 0..40 {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("netassay.db");
         std::thread::scope(|scope| {
@@ -255,8 +262,9 @@ fn any_run() -> impl Strategy<Value = NewRun> {
     ];
     let numbers =
         (any::<u32>(), any::<u32>(), any::<u32>(), any::<bool>(), 0..u32::MAX as usize, any::<i64>());
-    (numbers, outcome, "\\PC{0,20}").prop_map(
-        |((block, repeat, position, warmup, condition, started_unix_ms), outcome, note)| NewRun {
+    let detail = ("\\PC{0,20}", proptest::num::f64::NORMAL);
+    (numbers, outcome, detail).prop_map(
+        |((block, repeat, position, warmup, condition, started_unix_ms), outcome, (note, number))| NewRun {
             block,
             repeat,
             position,
@@ -264,7 +272,7 @@ fn any_run() -> impl Strategy<Value = NewRun> {
             condition,
             started_unix_ms,
             outcome,
-            detail: json!({"note": note, "position": position}),
+            detail: json!({"note": note, "number": number}),
         },
     )
 }
