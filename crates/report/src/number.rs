@@ -6,25 +6,24 @@ use std::time::{Duration, UNIX_EPOCH};
 /// differ for a reader, and a column of them can be compared by eye.
 #[must_use]
 pub fn figure(value: f64) -> String {
-    let size = value.abs();
     if !value.is_finite() {
         return "-".to_owned();
     }
-    let decimals = match size {
-        s if s >= 1000.0 || s == 0.0 => 0,
-        s if s >= 100.0 => 1,
-        s if s >= 10.0 => 2,
-        s if s >= 1.0 => 3,
-        s if s >= 0.1 => 4,
-        _ => 5,
-    };
-    format!("{value:.decimals$}")
+    // The exponent after rounding to four digits: 0.99999 is shown as 1.000, beside 1.001.
+    let rounded = format!("{value:.3e}");
+    let exponent: i32 = rounded.rsplit_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
+    let decimals = if value == 0.0 { 0 } else { (3 - exponent).clamp(0, 9) };
+    format!("{value:.*}", usize::try_from(decimals).unwrap_or(0))
 }
 
-/// A percentage with one decimal.
+/// A percentage: one decimal, and three below 1 %, where one would hide what is proven.
 #[must_use]
 pub fn percent(value: f64) -> String {
-    if value.is_finite() { format!("{value:.1}") } else { "-".to_owned() }
+    match value.abs() {
+        size if !size.is_finite() => "-".to_owned(),
+        size if size < 0.9995 && size > 0.0 => format!("{value:.3}"),
+        _ => format!("{value:.1}"),
+    }
 }
 
 /// A time span in its two largest units.
@@ -53,9 +52,17 @@ mod tests {
 
     #[test]
     fn figures_keep_four_digits() {
-        let shown = [42613.07, 999.96, 12.345, 1.2345, 0.12345, 0.012345, 0.0, -3.5].map(figure);
-        assert_eq!(shown, ["42613", "1000.0", "12.35", "1.234", "0.1235", "0.01235", "0", "-3.500"]);
+        let shown = [42613.07, 999.96, 12.345, 1.2345, 0.99999, 0.012345, 0.0, -3.5].map(figure);
+        assert_eq!(shown, ["42613", "1000", "12.35", "1.234", "1.000", "0.01235", "0", "-3.500"]);
         assert_eq!(figure(f64::NAN), "-");
+    }
+
+    #[test]
+    fn small_percentages_keep_their_digits() {
+        assert_eq!(
+            [0.0, 0.0978, -0.5, 12.34, f64::NAN].map(percent),
+            ["0.0", "0.098", "-0.500", "12.3", "-"]
+        );
     }
 
     #[test]

@@ -259,10 +259,15 @@ fn verdict(group: &Group, label: &str) -> Vec<String> {
     };
     let comparison = &row.comparison;
     vec![
-        comparison.relative.map_or_else(|| "-".to_owned(), |value| format!("{value:+.1}")),
-        range(comparison.relative_interval, |value| format!("{value:+.1}")),
+        comparison.relative.map_or_else(|| "-".to_owned(), signed),
+        range(comparison.relative_interval, signed),
         comparison.verdict.to_string(),
     ]
+}
+
+fn signed(value: f64) -> String {
+    let sign = if value > 0.0 { "+" } else { "" };
+    format!("{sign}{}", percent(value))
 }
 
 fn conditions(stored: &StoredStudy, plan: &PlanView) -> Vec<Condition> {

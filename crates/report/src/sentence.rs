@@ -1,7 +1,7 @@
 //! The answer to a study's question, in a sentence drawn from the comparisons.
 
 use crate::comparison::Group;
-use crate::number::figure;
+use crate::number::{figure, percent};
 
 /// One sentence for one comparison: what is proven with its size, then what is not.
 pub(crate) fn answer(group: &Group) -> String {
@@ -21,10 +21,12 @@ pub(crate) fn answer(group: &Group) -> String {
             (Some(relative), Some((low, high))) => {
                 let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
                 format!(
-                    "{:.1} % {} with {} ({low:.1} to {high:.1} %)",
-                    relative.abs(),
+                    "{} % {} with {} ({} to {} %)",
+                    percent(relative.abs()),
                     comparison.verdict,
-                    row.label
+                    row.label,
+                    percent(low),
+                    percent(high)
                 )
             }
             _ => format!("{} with {}", comparison.verdict, row.label),

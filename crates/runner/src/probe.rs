@@ -1,8 +1,6 @@
 //! Trying a plan's switches out: what was asked is not what was got.
 
-use std::collections::BTreeMap;
-
-use study::{Condition, Family, Offloads, Plan, SideSettings, WorkloadKind};
+use study::{Condition, Family, Plan, SideSettings, WorkloadKind};
 use testbed::{Effective, RunOrder, Switches};
 
 use crate::document::PlanDocument;
@@ -44,21 +42,13 @@ fn fingerprint(condition: &Condition, effective: &Effective) -> String {
 /// The switches that a condition asks for.
 #[must_use]
 pub fn switches_of(condition: &Condition) -> Switches {
+    let features =
+        |side: &SideSettings| side.wanted().into_iter().map(|(name, on)| (name.to_owned(), on)).collect();
     Switches {
         mtu: condition.mtu,
-        transmitter: features_of(&condition.transmitter),
-        receiver: features_of(&condition.receiver),
+        transmitter: features(&condition.transmitter),
+        receiver: features(&condition.receiver),
     }
-}
-
-fn features_of(side: &SideSettings) -> BTreeMap<String, bool> {
-    let mut features = BTreeMap::new();
-    if side.offloads == Offloads::None {
-        features.extend(study::feature::OFFLOADS.iter().map(|name| ((*name).to_owned(), false)));
-    }
-    // A feature named by itself outranks the shorthand.
-    features.extend(side.features.iter().map(|(name, on)| (name.clone(), *on)));
-    features
 }
 
 /// The traffic that a condition asks for.

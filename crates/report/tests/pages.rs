@@ -1,0 +1,196 @@
+//! Every page as a reader sees it, from a made-up study whose figures are easy to check by hand.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use netassay_report::{
+    Classic, ComparisonRequest, Comparisons, Error, PlanListing, Results, environments, list,
+};
+use serde_json::{Value, json};
+use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
+use study::{Study, bundled};
+
+/// Throughput of the four conditions of `quick` in boot 0; each further boot adds 10, each further run 1.
+const LEVELS: [f64; 4] = [1000.0, 400.0, 1001.0, 300.0];
+
+fn quick() -> Study {
+    bundled::find("quick").expect("bundled").study()
+}
+
+fn plan() -> Value {
+    let mut plan = serde_json::to_value(quick().plan()).unwrap();
+    let side = |on: bool, follow_on: Value| {
+        json!({"mtu": 1500, "active": {"tx-tcp-segmentation": on, "rx-lro": false},
+               "refused": {"rx-lro": "the driver does not let it be switched [fixed]"}, "follow_on": follow_on})
+    };
+    let on = json!({"transmitter": side(true, json!({})), "receiver": side(true, json!({}))});
+    let off = json!({"transmitter": side(false, json!({"tx-udp-segmentation": false})), "receiver": side(false, json!({}))});
+    plan["effective"] = json!([on, off, on, off]);
+    plan
+}
+
+fn run(id: i64, boot: u32, repeat: u32, condition: usize, status: RunStatus) -> StoredRun {
+    let value = LEVELS[condition] + f64::from(boot) * 10.0 + f64::from(repeat);
+    let mut metrics = BTreeMap::from([("throughput".to_owned(), value)]);
+    for (place, side) in ["transmitter", "receiver"].iter().enumerate() {
+        let place = place as f64;
+        for (key, value) in [
+            ("cpu", 90.0 - place),
+            ("cpu_user", 10.0),
+            ("cpu_system", 60.0 - place),
+            ("cpu_softirq", 20.0),
+            ("service_demand_byte", 0.5 + place),
+            ("wire_packets", 8000.0),
+            ("bytes_per_wire_packet", 50_000.0),
+            ("segments_per_wire_packet", 35.0),
+            ("segments", 280_000.0),
+            ("retransmits", 0.0),
+            ("drops", 0.0),
+            ("context_switches", 120.0),
+        ] {
+            metrics.insert(format!("{side}.{key}"), value);
+        }
+    }
+    let failed = status == RunStatus::Failed;
+    StoredRun {
+        id: RunId(id),
+        boot,
+        part: 1,
+        block: repeat,
+        repeat,
+        position: u32::try_from(id).unwrap(),
+        warmup: false,
+        condition,
+        started_unix_ms: 1_795_181_965_000 + id * 1000,
+        status,
+        reason: failed
+            .then(|| "the receiver's agent (process 7) ended unasked: signal: 9 (SIGKILL)".to_owned()),
+        metrics: if failed { BTreeMap::new() } else { metrics },
+        detail: Value::Null,
+    }
+}
+
+fn stored(boots: u32) -> StoredStudy {
+    let mut runs = Vec::new();
+    for boot in 1..=boots {
+        for repeat in 1..=3 {
+            for condition in 0..4 {
+                runs.push(run(i64::try_from(runs.len()).unwrap(), boot, repeat, condition, RunStatus::Ok));
+            }
+        }
+    }
+    let boots = (1..=boots)
+        .map(|number| BootRow {
+            id: BootId(i64::from(number)),
+            number,
+            part: 1,
+            environment: json!({"notes": ["receive work is not steered"], "transmitter": {"kernel": "6.18"}}),
+            environment_after: Some(json!({"notes": [], "transmitter": {"kernel": "6.18"}})),
+            started_unix_ms: 1_795_181_965_000,
+            ended_unix_ms: None,
+        })
+        .collect();
+    StoredStudy {
+        row: StudyRow {
+            id: StudyId(1),
+            name: "quick".to_owned(),
+            scenario: "veth".to_owned(),
+            seed: 1,
+            version: "0.1.0".to_owned(),
+            status: StudyStatus::Complete,
+            started_unix_ms: 1_795_181_965_000,
+            finished_unix_ms: None,
+            boots: 3,
+            recorded_runs: 36,
+            failed_runs: 0,
+            toml: quick().source_text().to_owned(),
+        },
+        plan_json: plan(),
+        boots,
+        runs,
+    }
+}
+
+#[test]
+fn the_page_a_study_ends_with() {
+    let results = Results::new(&stored(3)).unwrap();
+    insta::assert_snapshot!("results", results.text(Path::new("netassay.db")));
+    insta::assert_snapshot!("proof", results.proof());
+}
+
+#[test]
+fn a_study_stopped_after_one_boot_claims_nothing() {
+    let text = Results::new(&stored(1)).unwrap().text(Path::new("netassay.db"));
+    assert!(text.contains("inconclusive") && !text.contains(" % lower with"), "{text}");
+}
+
+#[test]
+fn a_study_without_the_baseline_shows_what_there_is() {
+    let mut stored = stored(2);
+    stored.runs.retain(|run| run.condition == 1);
+    let text = Results::new(&stored).unwrap().text(Path::new("netassay.db"));
+    assert!(text.contains("ipv4 offloads=none") && !text.contains("Answer"), "{text}");
+}
+
+#[test]
+fn failed_runs_are_listed_with_their_reason() {
+    let mut stored = stored(1);
+    stored.runs[2] = run(2, 1, 1, 2, RunStatus::Failed);
+    let text = Results::new(&stored).unwrap().runs();
+    insta::assert_snapshot!("runs", text);
+}
+
+#[test]
+fn comparisons_by_boots_and_classic() {
+    let request = ComparisonRequest::default();
+    insta::assert_snapshot!("compare", Comparisons::new(&stored(3), &request).unwrap().text());
+    insta::assert_snapshot!("classic", Classic::new(&stored(3), &request).unwrap().text());
+    let other = ComparisonRequest {
+        metric: Some("cpu".to_owned()),
+        baseline: Some("tcp6_nooffload".to_owned()),
+        confidence: 0.9,
+    };
+    let text = Comparisons::new(&stored(3), &other).unwrap().text();
+    assert!(text.contains("transmitter.cpu") && text.contains("90 % interval"), "{text}");
+    assert!(
+        text.lines().any(|line| line.starts_with("ipv6 offloads=none") && line.ends_with("baseline")),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_named_with_the_way_out() {
+    let error = |metric: Option<&str>, baseline: Option<&str>, confidence: f64| {
+        let request = ComparisonRequest {
+            metric: metric.map(str::to_owned),
+            baseline: baseline.map(str::to_owned),
+            confidence,
+        };
+        Classic::new(&stored(3), &request).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(Some("troughput"), None, 0.95),
+        "there is no metric \"troughput\"; did you mean throughput?"
+    );
+    assert!(error(None, Some("ipv5"), 0.95).contains("\"ipv4 offloads=default\""));
+    assert!(error(Some("transactions"), None, 0.95).contains("transactions"));
+    assert!(error(None, None, 0.97).contains("not 97 %"));
+    assert!(matches!(
+        Comparisons::new(&stored(0), &ComparisonRequest::default()),
+        Err(Error::NothingRecorded { .. })
+    ));
+}
+
+#[test]
+fn a_plan_before_it_is_run() {
+    let listing =
+        PlanListing::new(&quick(), &plan(), vec!["receive work is not steered".to_owned()]).unwrap();
+    insta::assert_snapshot!("plan", listing.text());
+    assert!(PlanListing::new(&quick(), &json!({"conditions": 7}), Vec::new()).is_err());
+}
+
+#[test]
+fn the_stored_studies_and_where_they_were_measured() {
+    insta::assert_snapshot!("list", list(&[stored(3).row]).text());
+    insta::assert_snapshot!("environments", environments(&stored(1)));
+}
