@@ -1,5 +1,7 @@
 //! What can go wrong around a campaign: each a clear error that names the thing and the way out, and no recorded run lost.
 
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 mod common;
 
 use std::fs;

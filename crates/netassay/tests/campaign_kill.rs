@@ -1,5 +1,7 @@
 //! `kill -9` of the controller at any instant: nothing stays behind, nothing recorded is lost, `--resume` completes.
 
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 mod common;
 
 use std::collections::BTreeMap;

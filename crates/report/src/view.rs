@@ -65,7 +65,7 @@ impl SettledView {
         let is_on = |name: &&str| self.active.get(*name).copied().unwrap_or(false);
         let stood_for = move |feature: &str| {
             let groups = feature::GROUPS.iter().filter(|group| group.members.contains(&feature));
-            groups.flat_map(|group| group.members).any(|member| is_on(member))
+            groups.flat_map(|group| group.members).any(&is_on)
         };
         self.refused
             .iter()

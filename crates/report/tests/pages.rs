@@ -1,5 +1,7 @@
 //! Every page as a reader sees it, from a made-up study whose figures are easy to check by hand.
 
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

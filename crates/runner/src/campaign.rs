@@ -243,7 +243,7 @@ impl Campaign<'_> {
         let condition = &session.document.plan.conditions[run.condition];
         let planned = session.document.effective[run.condition].fingerprint();
         let label = condition.label.clone();
-        self.tell(Event::RunStarted { run: run.clone(), label: label.clone() });
+        self.tell(Event::RunStarted { run: *run, label: label.clone() });
         let started_unix_ms = unix_ms();
         let observe = &mut *self.observe;
         let result = bench.settle(&switches_of(condition)).and_then(|effective| {
@@ -290,7 +290,7 @@ impl Campaign<'_> {
         }
         session.progress.step();
         self.tell(Event::RunFinished {
-            run: run.clone(),
+            run: *run,
             label,
             primary,
             failed,

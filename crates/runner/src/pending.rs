@@ -14,7 +14,7 @@ pub(crate) fn pending(boot: &[PlannedRun], recorded: &BTreeSet<RunKey>) -> Vec<P
     let conditions: BTreeSet<usize> = boot.iter().filter(open).map(|run| run.condition).collect();
     boot.iter()
         .filter(|run| if run.warmup { conditions.contains(&run.condition) } else { open(run) })
-        .cloned()
+        .copied()
         .collect()
 }
 

@@ -1,5 +1,7 @@
 //! Whole sessions on a simulated lab: what is recorded, what is told, and what a stop at any place leaves behind.
 
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 mod simulator;
 
 use std::collections::BTreeMap;
@@ -20,7 +22,7 @@ struct World {
 impl World {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(&directory.path().join("netassay.db")).unwrap();
+        let store = Store::open(directory.path().join("netassay.db")).unwrap();
         let interrupt = Interrupt::new().unwrap();
         let lab = SimulatedLab::new(interrupt.clone());
         Self { lab, store, interrupt, events: Vec::new(), _directory: directory }

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+#![allow(clippy::print_stderr, reason = "where a skip is announced")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
