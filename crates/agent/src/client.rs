@@ -34,6 +34,8 @@ pub enum CallError {
         host: String,
         /// The agent's words.
         why: String,
+        /// Would other requests fail too?
+        broken: bool,
     },
     /// What came back is not the protocol.
     #[error("the {host}'s agent: {source}")]
@@ -68,7 +70,7 @@ impl CallError {
     /// Can the agent still be asked? If not, its host must be started anew.
     #[must_use]
     pub fn agent_is_well(&self) -> bool {
-        matches!(self, Self::Refused { .. })
+        matches!(self, Self::Refused { broken: false, .. })
     }
 }
 
@@ -172,7 +174,9 @@ impl Client {
 
     fn understand(&self, line: &[u8]) -> Result<Answer, CallError> {
         match decode(line) {
-            Ok(Answer::Failed { why }) => Err(CallError::Refused { host: self.host.clone(), why }),
+            Ok(Answer::Failed { why, broken }) => {
+                Err(CallError::Refused { host: self.host.clone(), why, broken })
+            }
             Ok(answer) => Ok(answer),
             Err(source) => Err(CallError::Garbled { host: self.host.clone(), source }),
         }
@@ -277,7 +281,7 @@ mod tests {
         let (mut client, mut agent, _) = conversation();
         agent.write_all(b"login:\n").unwrap();
         assert!(matches!(client.receive(Duration::from_secs(1)), Err(CallError::Garbled { .. })));
-        agent.write_all(&encode(&Answer::Failed { why: "no".into() }).unwrap()).unwrap();
+        agent.write_all(&encode(&Answer::Failed { why: "no".into(), broken: false }).unwrap()).unwrap();
         let refused = client.receive(Duration::from_secs(1)).unwrap_err();
         assert_eq!(refused.to_string(), "receiver: no");
         assert!(refused.agent_is_well());

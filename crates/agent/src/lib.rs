@@ -9,6 +9,7 @@ mod client;
 mod frame;
 mod interrupt;
 pub mod message;
+mod refusal;
 mod serve;
 mod session;
 mod traffic;

@@ -126,6 +126,9 @@ pub enum Answer {
     Failed {
         /// Why, in words for the user: the thing, the place and the way out.
         why: String,
+        /// Is the host past mending, so that other requests would fail too? An interface that is gone is such a case.
+        #[serde(default)]
+        broken: bool,
     },
 }
 

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::frame::{FrameError, LineReader, decode, encode};
 use crate::message::{Answer, Request};
+use crate::refusal::Refusal;
 use crate::session::Session;
 
 /// Where an agent puts itself before it serves.
@@ -68,7 +69,7 @@ pub enum ServeError {
 pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
     if let Err(error) = enter(options.isolation, options.parent) {
         // The controller is waiting for the answer to its first question: let it hear why there is none.
-        reply(&Answer::Failed { why: error.to_string() })?;
+        reply(&Answer::Failed { why: error.to_string(), broken: true })?;
         return Err(error.into());
     }
     // A Ctrl-C at the terminal reaches the whole process group; stopping is the controller's to order.
@@ -81,8 +82,8 @@ pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
     let mut lines = LineReader::default();
     while let Some(line) = read_line(&mut lines)? {
         let answer = match decode::<Request>(&line) {
-            Ok(request) => session.answer(request).unwrap_or_else(|why| Answer::Failed { why }),
-            Err(error) => Answer::Failed { why: error.to_string() },
+            Ok(request) => session.answer(request).unwrap_or_else(Refusal::into_answer),
+            Err(error) => Refusal::from(error.to_string()).into_answer(),
         };
         match reply(&answer) {
             // The controller went while it was being answered: nobody is left to tell.

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use host::{Ethtool, Features, Links};
 
 use crate::message::{Answer, PROTOCOL, Request, Settled};
+use crate::refusal::Refusal;
 use crate::serve::AgentOptions;
 use crate::traffic::Traffic;
 
-/// An answer, or the words for why there is none.
-pub(crate) type Reply = Result<Answer, String>;
+/// An answer, or why there is none.
+pub(crate) type Reply = Result<Answer, Refusal>;
 
 /// One controller's conversation with this host.
 pub(crate) struct Session {
@@ -44,12 +45,12 @@ impl Session {
         match request {
             Request::Hello { protocol } => self.hello(protocol),
             Request::CreateVeth { name, peer, peer_pid } => {
-                self.links.create_veth(&name, &peer, peer_pid).map_err(words)?;
+                self.links.create_veth(&name, &peer, peer_pid)?;
                 Ok(Answer::Done)
             }
             Request::Configure { interface, addresses } => self.configure(&interface, &addresses),
             Request::Steer { interface, cpus } => {
-                host::steering::steer(&interface, &cpus).map_err(words)?;
+                host::steering::steer(&interface, &cpus)?;
                 Ok(Answer::Done)
             }
             Request::Settle { interface, mtu, features } => {
@@ -90,16 +91,17 @@ impl Session {
         if protocol != PROTOCOL {
             return Err(format!(
                 "the controller speaks protocol {protocol}, this agent {PROTOCOL}: install the same netassay on both hosts"
-            ));
+            )
+            .into());
         }
         Ok(Answer::Hello { protocol: PROTOCOL, version: self.version.to_owned(), pid: std::process::id() })
     }
 
     fn configure(&mut self, interface: &str, addresses: &[(std::net::IpAddr, u8)]) -> Reply {
         for (address, prefix) in addresses {
-            self.links.add_address(interface, *address, *prefix).map_err(words)?;
+            self.links.add_address(interface, *address, *prefix)?;
         }
-        self.links.set_up(interface).map_err(words)?;
+        self.links.set_up(interface)?;
         Ok(Answer::Done)
     }
 
@@ -108,7 +110,7 @@ impl Session {
         interface: &str,
         mtu: Option<u32>,
         asked: &BTreeMap<String, bool>,
-    ) -> Result<Settled, String> {
+    ) -> Result<Settled, Refusal> {
         let original = self.original(interface)?;
         let target_mtu = mtu.unwrap_or(original.mtu);
         let mut wanted: BTreeMap<String, bool> = original
@@ -120,10 +122,10 @@ impl Session {
         wanted.extend(asked.iter().map(|(name, on)| (name.clone(), *on)));
         let defaults = original.features.clone();
 
-        if self.links.find(interface).map_err(words)?.mtu != target_mtu {
-            self.links.set_mtu(interface, target_mtu).map_err(words)?;
+        if self.links.find(interface)?.mtu != target_mtu {
+            self.links.set_mtu(interface, target_mtu)?;
         }
-        let change = self.ethtool.set(interface, &wanted).map_err(words)?;
+        let change = self.ethtool.set(interface, &wanted)?;
         let after = &change.after;
         // Only what was asked for can be refused: the rest of `wanted` is the way back to the defaults. A feature that
         // this kernel does not know is as good as off, so a wish for "off" is fulfilled.
@@ -147,14 +149,14 @@ impl Session {
             .map(|(name, state)| (name.clone(), state.active))
             .collect();
         let active = after.iter().map(|(name, state)| (name.clone(), state.active)).collect();
-        let mtu = self.links.find(interface).map_err(words)?.mtu;
+        let mtu = self.links.find(interface)?.mtu;
         Ok(Settled { mtu, active, refused, follow_on })
     }
 
-    fn original(&mut self, interface: &str) -> Result<&Original, String> {
+    fn original(&mut self, interface: &str) -> Result<&Original, Refusal> {
         if !self.originals.contains_key(interface) {
-            let features = self.ethtool.features(interface).map_err(words)?;
-            let mtu = self.links.find(interface).map_err(words)?.mtu;
+            let features = self.ethtool.features(interface)?;
+            let mtu = self.links.find(interface)?.mtu;
             self.originals.insert(interface.to_owned(), Original { features, mtu });
         }
         Ok(&self.originals[interface])
@@ -162,17 +164,12 @@ impl Session {
 
     fn environment(&self, interfaces: &[String]) -> Reply {
         let environment = host::Environment::read(interfaces, self.version);
-        serde_json::to_value(environment).map(Answer::Environment).map_err(words)
+        serde_json::to_value(environment).map(Answer::Environment).map_err(|error| error.to_string().into())
     }
 
-    fn traffic(&mut self) -> Result<&mut Traffic, String> {
-        self.traffic.as_mut().ok_or_else(|| NO_TRAFFIC.to_owned())
+    fn traffic(&mut self) -> Result<&mut Traffic, Refusal> {
+        Ok(self.traffic.as_mut().ok_or(NO_TRAFFIC)?)
     }
 }
 
 const NO_TRAFFIC: &str = "no workload is open: listen or connect first";
-
-/// An error as words for the controller's user.
-pub(crate) fn words(error: impl std::fmt::Display) -> String {
-    error.to_string()
-}

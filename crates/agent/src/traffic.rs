@@ -8,7 +8,8 @@ use host::{Counters, CpuTimes, Links};
 use load::{Phase, Receiver, Transmitter};
 
 use crate::message::{Answer, Finished, Measured};
-use crate::session::{Reply, words};
+use crate::refusal::Refusal;
+use crate::session::Reply;
 
 /// How often a waiting measurement looks whether its threads still live. A look is two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -31,9 +32,9 @@ impl Traffic {
         links: &mut Links,
         spec: &load::Spec,
         interface: String,
-    ) -> Result<(Self, Vec<SocketAddr>), String> {
-        let before = Counters::read(links, &interface).map_err(words)?;
-        let receiver = Receiver::bind(spec).map_err(words)?;
+    ) -> Result<(Self, Vec<SocketAddr>), Refusal> {
+        let before = Counters::read(links, &interface)?;
+        let receiver = Receiver::bind(spec)?;
         let endpoints = receiver.endpoints().to_vec();
         Ok((Self { side: Side::Receiver(receiver), interface, before }, endpoints))
     }
@@ -43,17 +44,17 @@ impl Traffic {
         spec: &load::Spec,
         endpoints: &[SocketAddr],
         interface: String,
-    ) -> Result<(Self, Vec<SocketAddr>), String> {
-        let before = Counters::read(links, &interface).map_err(words)?;
-        let transmitter = Transmitter::connect(spec, endpoints).map_err(words)?;
+    ) -> Result<(Self, Vec<SocketAddr>), Refusal> {
+        let before = Counters::read(links, &interface)?;
+        let transmitter = Transmitter::connect(spec, endpoints)?;
         let locals = transmitter.locals().to_vec();
         Ok((Self { side: Side::Transmitter(transmitter), interface, before }, locals))
     }
 
     pub(crate) fn attach(&mut self, locals: &[SocketAddr]) -> Reply {
         match &mut self.side {
-            Side::Receiver(receiver) => receiver.attach(locals).map_err(words)?,
-            Side::Transmitter(_) => return Err("only a receiver attaches peers".to_owned()),
+            Side::Receiver(receiver) => receiver.attach(locals)?,
+            Side::Transmitter(_) => return Err("only a receiver attaches peers".into()),
         }
         Ok(Answer::Done)
     }
@@ -62,8 +63,7 @@ impl Traffic {
         match &mut self.side {
             Side::Receiver(receiver) => receiver.start(),
             Side::Transmitter(transmitter) => transmitter.start(),
-        }
-        .map_err(words)?;
+        }?;
         Ok(Answer::Done)
     }
 
@@ -95,17 +95,16 @@ impl Traffic {
         let outcome = match self.side {
             Side::Receiver(receiver) => receiver.finish(),
             Side::Transmitter(transmitter) => transmitter.finish(),
-        }
-        .map_err(words)?;
-        let counters = Counters::read(links, &self.interface).map_err(words)?.since(&self.before);
+        }?;
+        let counters = Counters::read(links, &self.interface)?.since(&self.before);
         Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
     }
 
-    fn edge(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Edge, String> {
+    fn edge(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Edge, Refusal> {
         // The kernel's counters take longest to read, so they go first at both edges: each quantity then covers
         // a window of the same length, if not the same nanosecond.
-        let counters = Counters::read(links, &self.interface).map_err(words)?;
-        let cpu = CpuTimes::read(cpus).map_err(words)?;
+        let counters = Counters::read(links, &self.interface)?;
+        let cpu = CpuTimes::read(cpus)?;
         let load = match &self.side {
             Side::Receiver(receiver) => {
                 receiver.set_phase(next);
@@ -119,7 +118,7 @@ impl Traffic {
         Ok(Edge { counters, cpu, load })
     }
 
-    fn wait_until(&self, when: Instant) -> Result<(), String> {
+    fn wait_until(&self, when: Instant) -> Result<(), Refusal> {
         loop {
             if let Some(failure) = self.failed() {
                 return Err(failure);
@@ -132,11 +131,12 @@ impl Traffic {
         }
     }
 
-    fn failed(&self) -> Option<String> {
+    fn failed(&self) -> Option<Refusal> {
         match &self.side {
-            Side::Receiver(receiver) => receiver.failed().map(words),
-            Side::Transmitter(transmitter) => transmitter.failed().map(words),
+            Side::Receiver(receiver) => receiver.failed(),
+            Side::Transmitter(transmitter) => transmitter.failed(),
         }
+        .map(Refusal::from)
     }
 }
 
@@ -147,7 +147,7 @@ struct Edge {
 }
 
 /// Sleeps, unless the controller goes: then there is nobody to measure for.
-fn sleep_watching_the_controller(time: Duration) -> Result<(), String> {
+fn sleep_watching_the_controller(time: Duration) -> Result<(), Refusal> {
     let mut watched = libc::pollfd { fd: std::io::stdin().as_raw_fd(), events: 0, revents: 0 };
     let timeout = libc::timespec {
         tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
@@ -156,7 +156,7 @@ fn sleep_watching_the_controller(time: Duration) -> Result<(), String> {
     // SAFETY: one valid pollfd, a valid timespec, and no signal mask; all outlive the call.
     let ready = unsafe { libc::ppoll(&raw mut watched, 1, &raw const timeout, std::ptr::null()) };
     if ready > 0 {
-        return Err("the controller is gone".to_owned());
+        return Err("the controller is gone".into());
     }
     Ok(())
 }

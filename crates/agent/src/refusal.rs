@@ -1,0 +1,69 @@
+//! Why an agent cannot do what was asked.
+
+use crate::message::Answer;
+
+/// The reason, in words, and whether the host is past mending.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    why: String,
+    broken: bool,
+}
+
+impl Refusal {
+    pub(crate) fn into_answer(self) -> Answer {
+        Answer::Failed { why: self.why, broken: self.broken }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self { why, broken: false }
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(why: &str) -> Self {
+        why.to_owned().into()
+    }
+}
+
+impl From<host::Error> for Refusal {
+    fn from(error: host::Error) -> Self {
+        // Interfaces of a testbed do not come back: every later request that names it would fail too.
+        let broken = matches!(error, host::Error::NoInterface { .. });
+        Self { why: error.to_string(), broken }
+    }
+}
+
+impl From<host::steering::SteeringError> for Refusal {
+    fn from(error: host::steering::SteeringError) -> Self {
+        error.to_string().into()
+    }
+}
+
+impl From<load::Error> for Refusal {
+    fn from(error: load::Error) -> Self {
+        error.to_string().into()
+    }
+}
+
+impl From<&load::Error> for Refusal {
+    fn from(error: &load::Error) -> Self {
+        error.to_string().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vanished_interface_is_past_mending_and_a_busy_port_is_not() {
+        let mut links = host::Links::open().unwrap();
+        let gone = Refusal::from(links.find("no-such-link").unwrap_err());
+        assert!(
+            matches!(gone.into_answer(), Answer::Failed { broken: true, why } if why.contains("no-such-link"))
+        );
+        assert!(matches!(Refusal::from("busy").into_answer(), Answer::Failed { broken: false, .. }));
+    }
+}
