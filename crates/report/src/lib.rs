@@ -10,6 +10,7 @@ mod error;
 mod list;
 mod means;
 mod metric;
+mod notes;
 mod number;
 mod plan;
 mod proof;

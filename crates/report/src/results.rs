@@ -11,6 +11,7 @@ use crate::comparison::{Group, group, level, own_targets, range};
 use crate::error::Error;
 use crate::means::boot_means;
 use crate::metric::plan_of;
+use crate::notes::notes;
 use crate::number::{figure, percent};
 use crate::sentence::answer;
 use crate::table::Table;
@@ -82,7 +83,7 @@ impl Results {
             status: stored.row.status.to_string(),
             confidence: CONFIDENCE,
             answer: comparisons.iter().map(answer).collect(),
-            notes: notes(stored),
+            notes: notes(stored, &plan),
             failed_runs: stored.row.failed_runs,
             conditions,
             comparisons,
@@ -288,23 +289,4 @@ fn conditions(stored: &StoredStudy, plan: &PlanView) -> Vec<Condition> {
             }
         })
         .collect()
-}
-
-/// What the testbeds could not give, each once.
-fn notes(stored: &StoredStudy) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for boot in &stored.boots {
-        for note in
-            boot.environment["notes"].as_array().into_iter().flatten().filter_map(|note| note.as_str())
-        {
-            if !notes.iter().any(|known| known == note) {
-                notes.push(note.to_owned());
-            }
-        }
-    }
-    let resumed = stored.boots.iter().filter(|boot| boot.part > 1).count();
-    if resumed > 0 {
-        notes.push(format!("{resumed} boots were continued on a new testbed; their parts count as one boot"));
-    }
-    notes
 }

@@ -86,7 +86,7 @@ fn stored(boots: u32) -> StoredStudy {
             id: BootId(i64::from(number)),
             number,
             part: 1,
-            environment: json!({"notes": ["receive work is not steered"], "transmitter": {"kernel": "6.18"}}),
+            environment: json!({"notes": ["receive work is not steered"], "transmitter": {"kernel": "6.18", "sysctls": {"net.ipv4.tcp_congestion_control": "bbr"}}}),
             environment_after: Some(json!({"notes": [], "transmitter": {"kernel": "6.18"}})),
             started_unix_ms: 1_795_181_965_000,
             ended_unix_ms: None,

@@ -202,7 +202,9 @@ impl Testbed {
         for end in [&mut self.transmitter, &mut self.receiver] {
             let request = Request::Steer { interface: end.interface.clone(), cpus: end.cpus.clone() };
             if let Err(error) = end.order(&request) {
-                self.notes.push(format!("receive work is not steered to the {}'s CPUs: {error}", end.side));
+                // What is refused at one end is refused at the other, for the same reason.
+                self.notes.push(format!("receive work is not steered to each host's own CPUs: {error}"));
+                return;
             }
         }
     }

@@ -33,7 +33,11 @@ fn cpus(facts: &Disturbances) -> Vec<Finding> {
         ),
         _ => (Status::Ok, format!("{cpus} CPUs: a set for each host, and one for the controller")),
     };
-    let mut findings = vec![Finding::new(AREA, "CPUs", status, what)];
+    let mut finding = Finding::new(AREA, "CPUs", status, what);
+    if status == Status::Warn {
+        finding = finding.fix("a machine of 5 cores or more; here, stop other work while measuring");
+    }
+    let mut findings = vec![finding];
     if facts.multithreading_active == Some(true) {
         findings.push(
             Finding::new(
@@ -136,12 +140,11 @@ fn clock(facts: &Disturbances) -> Vec<Finding> {
 fn others(facts: &Disturbances) -> Vec<Finding> {
     let mut findings = Vec::new();
     if facts.hypervisor == Some(true) {
-        findings.push(Finding::new(
-            AREA,
-            "virtual machine",
-            Status::Warn,
-            "compare rates with rates of this machine only: the hypervisor's part in them is unknown",
-        ));
+        let what = "the hypervisor's part in every figure is unknown";
+        findings.push(
+            Finding::new(AREA, "virtual machine", Status::Warn, what)
+                .fix("compare rates with rates of this machine only, or measure on bare metal"),
+        );
     }
     if facts.interrupt_balancing == Some(true) {
         findings.push(

@@ -111,6 +111,17 @@ mod tests {
     }
 
     #[test]
+    fn nothing_on_this_machine_is_found_amiss_without_a_remedy() {
+        let mut findings = privilege::findings(&host::Privileges::read());
+        findings.extend(tracing::findings());
+        findings.extend(disturbance::findings());
+        assert!(!findings.is_empty());
+        for finding in findings.iter().filter(|finding| finding.status != Status::Ok) {
+            assert!(finding.fix.is_some(), "{finding:?}");
+        }
+    }
+
+    #[test]
     fn every_finding_shows_its_remedy_and_is_counted() {
         let text = examination(Status::Fail).text();
         assert!(text.contains("fail  scenario  veth  tried\n"), "{text}");

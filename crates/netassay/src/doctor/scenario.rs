@@ -12,9 +12,13 @@ use crate::failure::Failure;
 
 pub(super) const AREA: &str = "scenario";
 
+const AS_ROOT: &str = "run netassay as root, if you may";
+const NO_REMEDY: &str =
+    "nothing to mend: it is the nature of this scenario; use scenario veth where it matters";
+
 pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
-    let mut notes: Vec<String> = Vec::new();
+    let mut notes: Vec<Finding> = Vec::new();
     for scenario in [Scenario::Veth, Scenario::Loopback] {
         // Root can do both; an ordinary user only the second.
         for rootless in [false, true].into_iter().filter(|rootless| *rootless || privileges.privileged()) {
@@ -23,7 +27,13 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
             match Testbed::build(&options(scenario, rootless), interrupt) {
                 Ok(testbed) => {
                     let built = begun.elapsed();
-                    notes.extend(testbed.notes().iter().map(|note| format!("{name}: {note}")));
+                    let remedy = if scenario == Scenario::Veth && rootless { AS_ROOT } else { NO_REMEDY };
+                    notes.extend(
+                        testbed
+                            .notes()
+                            .iter()
+                            .map(|note| Finding::new("limit", &name, Status::Warn, note).fix(remedy)),
+                    );
                     drop(testbed);
                     let what = format!(
                         "works: built in {:.0} ms, taken down in {:.0} ms",
@@ -33,11 +43,13 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
                     findings.push(Finding::new(AREA, name, Status::Ok, what));
                 }
                 Err(error) if error.is_interrupt() => return Err(error.into()),
-                Err(error) => findings.push(Finding::new(AREA, name, Status::Fail, error.to_string())),
+                Err(error) => {
+                    findings.push(Finding::new(AREA, name, Status::Fail, error.to_string()).fix(AS_ROOT));
+                }
             }
         }
     }
-    findings.extend(notes.into_iter().map(|note| Finding::new("testbed", "limit", Status::Warn, note)));
+    findings.extend(notes);
     Ok(findings)
 }
 

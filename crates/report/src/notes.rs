@@ -1,0 +1,45 @@
+//! What a reader must know beside the figures.
+
+use store::StoredStudy;
+
+use crate::view::PlanView;
+
+/// Congestion controls that let the window alone set the pace, as most studies and most machines have them.
+const WINDOW_BASED: [&str; 2] = ["cubic", "reno"];
+
+/// What the testbeds could not give, and what of the machine shapes the results, each once.
+pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for boot in &stored.boots {
+        for note in
+            boot.environment["notes"].as_array().into_iter().flatten().filter_map(|note| note.as_str())
+        {
+            push(&mut notes, note.to_owned());
+        }
+        let control = boot.environment["transmitter"]["sysctls"]["net.ipv4.tcp_congestion_control"].as_str();
+        let tcp = plan.plan.conditions.iter().any(|condition| condition.workload.kind.is_tcp());
+        if let Some(control) = control.filter(|control| tcp && !WINDOW_BASED.contains(control)) {
+            push(
+                &mut notes,
+                format!(
+                    "TCP's congestion control here is {control}, not cubic: if it paces, a timer sets the rate as much as the switches do (sysctl net.ipv4.tcp_congestion_control)"
+                ),
+            );
+        }
+    }
+    let resumed = stored.boots.iter().filter(|boot| boot.part > 1).count();
+    if resumed > 0 {
+        let boots = if resumed == 1 { "1 boot was" } else { &format!("{resumed} boots were") };
+        push(
+            &mut notes,
+            format!("{boots} continued on a new testbed; the parts of a boot count as one boot"),
+        );
+    }
+    notes
+}
+
+fn push(notes: &mut Vec<String>, note: String) {
+    if !notes.contains(&note) {
+        notes.push(note);
+    }
+}
