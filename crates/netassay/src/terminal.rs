@@ -98,8 +98,10 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
 fn line(event: &Event) -> Option<String> {
     Some(match event {
         Event::Planned { study, conditions, boots, runs, expected_s } => format!(
-            "study {study}: {} conditions, {boots} boots, {runs} runs, about {}",
-            conditions.len(),
+            "study {study}: {}, {}, {}, about {}",
+            report::counted(conditions.len(), "condition"),
+            report::counted(*boots as usize, "boot"),
+            report::counted(*runs, "run"),
             duration(*expected_s)
         ),
         Event::BootStarted { boot, of, build_ms, notes } => {

@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -75,6 +76,45 @@ fn campaign_names_an_interface_that_vanished() {
 }
 
 #[test]
+fn campaign_names_a_port_in_use() {
+    if !is_root() {
+        return skip("campaign_names_a_port_in_use", "entering an agent's namespace needs root");
+    }
+    let bench = Bench::new();
+    let study = STUDY.replace("\"veth\"", "\"loopback\"").replace("ramp =", "port = 5201\nramp =");
+    bench.write("faults.toml", &study.replace("tcp_stream", "udp_stream").replace("runs = 3", "runs = 2"));
+    let controller = run(&bench);
+    let agents = wait_for_agents(&controller);
+    // Another agent in the same namespace holds the port over IPv6 as soon as no run does, until it is let go.
+    let mut squatter = Command::new("nsenter")
+        .args(["-t", &agents[0].to_string(), "-n"])
+        .arg(bench.path("netassay"))
+        .args(["agent", "--isolation", "none"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let listen = r#"{"ask":"listen","interface":"lo","spec":{"kind":"udp_stream","local":"::1","message":1,"response":0,"flows":1,"socket_buffer":null,"udp_checksum":true,"port":5201,"cpus":[]}}"#;
+    let mut orders = squatter.stdin.take().unwrap();
+    for _ in 0..400 {
+        // Once it has the port, asking again lets go and takes it again at once.
+        if writeln!(orders, "{listen}").is_err() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let output = controller.wait_with_output().unwrap();
+    drop(orders);
+    squatter.wait().unwrap();
+    expect(&output, 5);
+    let talk = stderr(&output);
+    assert!(talk.contains("port 5201 of ::1 is in use: leave `port` out"), "{talk}");
+    assert!(count(&bench, "ok") >= 2, "the runs over IPv4 went on");
+    expect(&bench.netassay(&["run", "faults.toml", "--resume"]).output().unwrap(), 0);
+    assert_eq!(count(&bench, "ok"), 4);
+}
+
+#[test]
 fn campaign_needs_a_directory_that_can_be_written() {
     let bench = Bench::new();
     bench.write("faults.toml", STUDY);
@@ -133,6 +173,10 @@ fn campaign_on_a_full_disk_keeps_what_it_recorded() {
 
 fn start(bench: &Bench) -> Child {
     bench.write("faults.toml", STUDY);
+    run(bench)
+}
+
+fn run(bench: &Bench) -> Child {
     bench.netassay(&["run", "faults.toml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

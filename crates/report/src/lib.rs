@@ -26,7 +26,7 @@ pub use environment::environments;
 pub use error::Error;
 pub use list::{StudyList, list};
 pub use metric::{primary_metrics, resolve_metric, unit_of};
-pub use number::{duration, figure, instant, percent};
+pub use number::{counted, duration, figure, instant, percent};
 pub use plan::PlanListing;
 pub use results::Results;
 pub use table::Table;

@@ -2,6 +2,7 @@
 
 use store::StoredStudy;
 
+use crate::number::counted;
 use crate::view::PlanView;
 
 /// Congestion controls that let the window alone set the pace, as most studies and most machines have them.
@@ -29,7 +30,7 @@ pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
     }
     let resumed = stored.boots.iter().filter(|boot| boot.part > 1).count();
     if resumed > 0 {
-        let boots = if resumed == 1 { "1 boot was" } else { &format!("{resumed} boots were") };
+        let boots = counted(resumed, "boot");
         push(
             &mut notes,
             format!("{boots} continued on a new testbed; the parts of a boot count as one boot"),

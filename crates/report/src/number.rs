@@ -26,6 +26,12 @@ pub fn percent(value: f64) -> String {
     }
 }
 
+/// A count with its noun: `1 run`, `3 runs`.
+#[must_use]
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A time span in its two largest units.
 #[must_use]
 pub fn duration(time: Duration) -> String {

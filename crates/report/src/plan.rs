@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use study::{Dropped, Study};
 
-use crate::number::duration;
+use crate::number::{counted, duration};
 use crate::table::Table;
 use crate::view::{EffectiveView, PlanView};
 
@@ -64,13 +64,13 @@ impl PlanListing {
         let expected = duration(std::time::Duration::try_from_secs_f64(self.expected_s).unwrap_or_default());
         let mut text = format!("{}: {}\n", self.study, self.question);
         text.push_str(&format!(
-            "scenario {}, {} conditions x {} boots x ({} warm-up + {} recorded runs) = {} runs, {}, seed {}, about {expected}\n",
+            "scenario {}, {} x {} x ({} warm-up + {} recorded) = {}, {}, seed {}, about {expected}\n",
             self.scenario,
-            self.view.plan.conditions.len(),
-            self.boots,
+            counted(self.view.plan.conditions.len(), "condition"),
+            counted(self.boots as usize, "boot"),
             self.warmups,
             self.runs,
-            self.total_runs,
+            counted(self.total_runs, "run"),
             self.order,
             self.seed,
         ));

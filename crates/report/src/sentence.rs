@@ -1,7 +1,7 @@
 //! The answer to a study's question, in a sentence drawn from the comparisons.
 
 use crate::comparison::Group;
-use crate::number::{figure, percent};
+use crate::number::{counted, figure, percent};
 
 /// One sentence for one comparison: what is proven with its size, then what is not.
 pub(crate) fn answer(group: &Group) -> String {
@@ -34,15 +34,15 @@ pub(crate) fn answer(group: &Group) -> String {
     }
     let base =
         format!("against {} ({} {})", group.baseline, figure(first.comparison.baseline_mean), group.unit);
-    let boots = first.comparison.boots;
+    let boots = counted(first.comparison.boots, "boot");
     match (proven.is_empty(), open.is_empty()) {
-        (false, true) => format!("{base}, {metric} is {}; 95 % intervals from {boots} boots.", list(&proven)),
+        (false, true) => format!("{base}, {metric} is {}; 95 % intervals from {boots}.", list(&proven)),
         (false, false) => format!(
-            "{base}, {metric} is {}; no difference is proven for {}; 95 % intervals from {boots} boots.",
+            "{base}, {metric} is {}; no difference is proven for {}; 95 % intervals from {boots}.",
             list(&proven),
             list(&open)
         ),
-        _ => format!("{base}, no difference in {metric} is proven for {} with {boots} boots.", list(&open)),
+        _ => format!("{base}, no difference in {metric} is proven for {} with {boots}.", list(&open)),
     }
 }
 

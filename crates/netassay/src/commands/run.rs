@@ -152,13 +152,13 @@ fn conclude(name: &str, flags: &RunFlags, summary: &Summary) -> Result<ExitCode,
     let code = match summary.ending {
         Ending::Complete => exit::OK,
         Ending::SomeFailed => {
-            say(&format!("netassay: {} runs failed; {again} tries them again", summary.failed));
+            say(&format!("netassay: {} failed; {again} tries again", report::counted(summary.failed, "run")));
             exit::SOME_FAILED
         }
         Ending::Interrupted => {
             say(&format!(
-                "netassay: interrupted; {} recorded runs are kept in {db}; {again} goes on",
-                summary.recorded
+                "netassay: interrupted; {} kept in {db}; {again} goes on",
+                report::counted(summary.recorded, "recorded run")
             ));
             exit::INTERRUPTED
         }
