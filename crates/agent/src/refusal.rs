@@ -2,6 +2,9 @@
 
 use crate::message::Answer;
 
+/// An answer, or why there is none.
+pub(crate) type Reply = Result<Answer, Refusal>;
+
 /// The reason, in words, and whether the host is past mending.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {

@@ -5,12 +5,9 @@ use std::collections::BTreeMap;
 use host::{Ethtool, Features, Links};
 
 use crate::message::{Answer, PROTOCOL, Request, Settled};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Reply};
 use crate::serve::AgentOptions;
 use crate::traffic::Traffic;
-
-/// An answer, or why there is none.
-pub(crate) type Reply = Result<Answer, Refusal>;
 
 /// One controller's conversation with this host.
 pub(crate) struct Session {

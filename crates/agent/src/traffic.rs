@@ -8,8 +8,7 @@ use host::{Counters, CpuTimes, Links};
 use load::{Phase, Receiver, Transmitter};
 
 use crate::message::{Answer, Finished, Measured};
-use crate::refusal::Refusal;
-use crate::session::Reply;
+use crate::refusal::{Refusal, Reply};
 
 /// How often a waiting measurement looks whether its threads still live. A look is two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);

@@ -12,7 +12,7 @@ use thiserror::Error as ThisError;
 use crate::document::PlanDocument;
 use crate::event::Event;
 use crate::lab::{Bench, Lab};
-use crate::pending::pending;
+use crate::pending::{key_of, pending};
 use crate::probe::{order_of, probe, switches_of};
 use crate::progress::Progress;
 
@@ -332,10 +332,6 @@ enum RunEnd {
     Over,
     TestbedLost(String),
     Interrupted,
-}
-
-pub(crate) fn key_of(run: &PlannedRun) -> RunKey {
-    RunKey { boot: run.boot, warmup: run.warmup, repeat: run.repeat, condition: run.condition }
 }
 
 fn drifted(planned: &str, found: &str) -> String {

@@ -5,8 +5,6 @@ use std::collections::BTreeSet;
 use store::RunKey;
 use study::PlannedRun;
 
-use crate::campaign::key_of;
-
 /// The runs that are not recorded yet, in the schedule's order, and the warm-ups of their conditions: what was
 /// warmed up on a testbed that is gone is cold again.
 pub(crate) fn pending(boot: &[PlannedRun], recorded: &BTreeSet<RunKey>) -> Vec<PlannedRun> {
@@ -16,6 +14,11 @@ pub(crate) fn pending(boot: &[PlannedRun], recorded: &BTreeSet<RunKey>) -> Vec<P
         .filter(|run| if run.warmup { conditions.contains(&run.condition) } else { open(run) })
         .copied()
         .collect()
+}
+
+/// What makes a run the same run again.
+pub(crate) fn key_of(run: &PlannedRun) -> RunKey {
+    RunKey { boot: run.boot, warmup: run.warmup, repeat: run.repeat, condition: run.condition }
 }
 
 #[cfg(test)]

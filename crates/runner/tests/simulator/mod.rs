@@ -123,7 +123,8 @@ impl Bench for SimulatedBench {
         let number = self.runs.replace(self.runs.get() + 1);
         match self.always.or_else(|| self.faults.get(&number).copied()) {
             Some(Fault::Failed) => {
-                Err(CallError::Refused { host: "receiver".into(), why: "simulated".into(), broken: false }.into())
+                Err(CallError::Refused { host: "receiver".into(), why: "simulated".into(), broken: false }
+                    .into())
             }
             Some(Fault::Lost) => Err(gone()),
             Some(Fault::Interrupt) => {
