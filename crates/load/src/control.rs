@@ -1,17 +1,19 @@
 //! What the threads of one end share with those who watch them.
 
-use std::sync::OnceLock;
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 use crate::counts::Counters;
 use crate::error::Error;
 use crate::phase::PhaseCell;
 
-/// The phase, every thread's counters, and the first failure.
+/// The phase, every thread's counters, the first failure, and the gate that all threads wait at before their loops.
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) phase: PhaseCell,
     pub(crate) counters: Box<[Counters]>,
     failure: OnceLock<Error>,
+    open: Mutex<bool>,
+    opened: Condvar,
 }
 
 impl Control {
@@ -20,7 +22,21 @@ impl Control {
             phase: PhaseCell::default(),
             counters: (0..flows).map(|_| Counters::default()).collect(),
             failure: OnceLock::new(),
+            open: Mutex::new(false),
+            opened: Condvar::new(),
         }
+    }
+
+    /// Waits until the gate is open.
+    pub(crate) fn wait_at_gate(&self) {
+        let closed = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.opened.wait_while(closed, |open| !*open));
+    }
+
+    /// Lets all threads into their loops, those that come later too.
+    pub(crate) fn open_gate(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.opened.notify_all();
     }
 
     /// Keeps the first failure: those that follow are mostly its consequences.

@@ -12,7 +12,7 @@ use crate::counts::Tally;
 use crate::error::{Errno, Error, Result};
 use crate::latency::Recorder;
 use crate::phase::{PhaseCell, STOP, TAIL};
-use crate::socket::STALL;
+use crate::socket::stall;
 use crate::sys;
 
 /// One flow, as its thread sees it. The thread borrows the socket by number: its owner outlives the thread.
@@ -48,13 +48,20 @@ impl Lane {
         &self.control.phase
     }
 
+    /// How many flows this end has.
+    pub(crate) fn flows(&self) -> usize {
+        self.control.counters.len()
+    }
+
     pub(crate) fn tally(&self) -> Tally<'_> {
         Tally::new(&self.control.counters[self.flow])
     }
 
-    /// Buffers are filled, the loop begins.
+    /// Buffers are filled, the loop could begin: waits until all threads have come so far, because those that already
+    /// send would keep the others from their CPUs.
     pub(crate) fn ready(&self) {
         self.readiness.take();
+        self.control.wait_at_gate();
     }
 
     /// Judges a call that returned 0 or less, its error being still that of the thread.
@@ -83,7 +90,12 @@ impl Lane {
     }
 
     pub(crate) fn stalled(&self, silent: &'static str) -> Error {
-        Error::Stalled { flow: self.number(), peer: self.peer, silent, seconds: STALL.as_secs() }
+        Error::Stalled {
+            flow: self.number(),
+            peer: self.peer,
+            silent,
+            seconds: stall(self.flows()).as_secs(),
+        }
     }
 
     /// Compares what was received last with what was sent; `offset` is where it begins in the stream of messages.

@@ -3,8 +3,8 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// The longest latency told apart, in ns: longer ones count as this one. No transaction lives longer than
-/// [`crate::socket::STALL`].
+/// The longest latency told apart, in ns: longer ones count as this one. A flow is given up after not much more, see
+/// [`crate::socket::stall`].
 const LONGEST: u64 = 10_000_000_000;
 /// Significant decimal digits: values are exact to 1 ns up to 2 µs and to 0.1 % above.
 const DIGITS: u8 = 3;

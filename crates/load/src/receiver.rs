@@ -77,9 +77,13 @@ impl Receiver {
     /// Addresses that do not fit the workload; TCP flows that do not arrive within 5 s; a second call.
     pub fn attach(&mut self, locals: &[SocketAddr]) -> Result<()> {
         check_locals(&self.spec, locals)?;
-        let Stage::Bound(sockets) = std::mem::replace(&mut self.stage, Stage::Spent) else {
-            return Err(Error::Order { step: "attach", instead: "the peers were attached before" });
+        let sockets = match &mut self.stage {
+            Stage::Bound(sockets) => std::mem::take(sockets),
+            Stage::Attached(_) | Stage::Spent => {
+                return Err(Error::Order { step: "attach", instead: "the peers were attached before" });
+            }
         };
+        self.stage = Stage::Spent;
         let sockets = if self.spec.kind.is_udp() {
             for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
                 one.connect(&(*peer).into()).map_err(|e| Error::setup("connect", socket::flow(flow), &e))?;

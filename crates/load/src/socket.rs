@@ -12,8 +12,11 @@ use crate::outcome::Buffers;
 use crate::spec::{Kind, Spec};
 use crate::sys;
 
-/// How long a TCP peer may take or answer nothing before the flow is given up.
-pub(crate) const STALL: Duration = Duration::from_secs(5);
+/// How long a peer may take or answer nothing before the flow is given up: 5 s, and 10 ms more for each flow, since
+/// each is a thread that waits its turn for a CPU.
+pub(crate) fn stall(flows: usize) -> Duration {
+    Duration::from_secs(5) + Duration::from_millis(10) * u32::try_from(flows).unwrap_or(u32::MAX)
+}
 /// How long a `udp_rr` transmitter waits for an answer.
 pub(crate) const ANSWER: Duration = Duration::from_millis(100);
 /// How long a connection may take to come about.
@@ -61,16 +64,22 @@ pub(crate) fn in_use_or(
 }
 
 /// Sets what a connected socket needs before its thread starts.
-pub(crate) fn prepare(socket: &Socket, kind: Kind, transmitter: bool, what: impl fmt::Display) -> Result<()> {
+pub(crate) fn prepare(
+    socket: &Socket,
+    spec: &Spec,
+    transmitter: bool,
+    what: impl fmt::Display,
+) -> Result<()> {
     let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, &what, &e));
-    match kind {
+    let stall = stall(spec.flows as usize);
+    match spec.kind {
         Kind::TcpStream | Kind::TcpRr => {
-            set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(STALL)))?;
-            set("setsockopt SO_SNDTIMEO", socket.set_write_timeout(Some(STALL)))?;
-            if kind == Kind::TcpRr {
+            set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(stall)))?;
+            set("setsockopt SO_SNDTIMEO", socket.set_write_timeout(Some(stall)))?;
+            if spec.kind == Kind::TcpRr {
                 set("setsockopt TCP_NODELAY", socket.set_tcp_nodelay(true))?;
                 if transmitter {
-                    set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(Some(STALL)))?;
+                    set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(Some(stall)))?;
                 }
             }
         }

@@ -7,8 +7,12 @@ use crate::phase::{ABORT, RAMP, STOP};
 use crate::sys;
 use crate::wakeup::Wakeup;
 
-/// Bytes that a receiver asks for at once.
+/// Bytes that a receiver asks for at once, at most: more do not stay in a CPU's own cache.
 const ROOM: usize = 256 << 10;
+/// With many flows each asks for less, but never for less than a segment.
+const LEAST_ROOM: usize = 64 << 10;
+/// What the receivers of all flows together ask for.
+const ROOM_FOR_ALL: usize = 4 << 20;
 
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     let message = Buffer::pattern(lane.message);
@@ -33,7 +37,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
 }
 
 pub(crate) fn receive(lane: &Lane) -> Result<End> {
-    let mut room = Buffer::room(ROOM);
+    let mut room = Buffer::room((ROOM_FOR_ALL / lane.flows()).clamp(LEAST_ROOM, ROOM));
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut last = 0;
     let mut wakeup = Wakeup::new();

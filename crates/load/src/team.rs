@@ -52,7 +52,7 @@ impl Team {
     /// Takes connected sockets, one per flow, and the peer of each.
     pub(crate) fn new(role: Role, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         for (flow, one) in sockets.iter().enumerate() {
-            socket::prepare(one, spec.kind, role == Role::Transmitter, socket::flow(flow))?;
+            socket::prepare(one, &spec, role == Role::Transmitter, socket::flow(flow))?;
         }
         let drops = sockets.iter().map(|one| DropCount { last: socket::drops(one), total: 0 }).collect();
         let control = Arc::new(Control::new(sockets.len()));
@@ -84,10 +84,13 @@ impl Team {
         drop(readiness);
         // Nothing is ever sent: the channel ends when the last thread has dropped its end, ready or failed.
         let _ = all_ready.recv();
-        match self.control.failure() {
-            None => Ok(()),
+        match self.control.failure().cloned() {
+            None => {
+                self.control.open_gate();
+                Ok(())
+            }
             Some(error) => {
-                let error = error.clone();
+                self.control.phase.advance(ABORT);
                 let _ = self.stop();
                 Err(error)
             }
@@ -173,6 +176,7 @@ impl Team {
     /// Ends all threads, at the latest after [`DRAIN`] and [`JOIN`]. A second call finds none.
     fn stop(&mut self) -> Result<Vec<End>> {
         self.control.phase.advance(STOP);
+        self.control.open_gate();
         match (self.role, self.spec.kind.is_udp()) {
             // The end of the stream behind what is queued; whoever waits in a call is woken.
             (Role::Transmitter, false) if self.spec.kind == Kind::TcpStream => self.shut(Shutdown::Write),
@@ -289,8 +293,8 @@ impl Drop for PanicReport<'_> {
         if std::thread::panicking() {
             self.0.control.fail(Error::Panicked { flow: self.0.number() });
         }
-        // A thread that failed before its loop must not be waited for.
-        self.0.ready();
+        // A thread that ended before its loop must not be waited for.
+        self.0.readiness.take();
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::lane::{End, Lane, Next};
 use crate::latency::Recorder;
 use crate::phase::{STOP, WINDOW};
-use crate::socket::{ANSWER, STALL};
+use crate::socket::{ANSWER, stall};
 use crate::sys;
 
 const NUMBER: usize = 8;
@@ -50,7 +50,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
             Reply::Lost => {
                 tally.timeout();
                 lost_in_a_row += 1;
-                if ANSWER * lost_in_a_row >= STALL && phase.load() < STOP {
+                if ANSWER * lost_in_a_row >= stall(lane.flows()) && phase.load() < STOP {
                     return Err(lane.stalled("answered nothing"));
                 }
                 discard(lane, answer.as_mut(), &mut tally);

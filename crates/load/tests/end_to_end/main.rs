@@ -1,0 +1,12 @@
+//! Real traffic between both ends, over loopback.
+
+#[cfg(test)]
+mod accounting;
+#[cfg(test)]
+mod namespace;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod traffic;
+#[cfg(test)]
+mod trouble;

@@ -1,0 +1,113 @@
+//! What loopback alone cannot do: a queue that refuses, a slow path, an interface that goes down. Each test has a
+//! network namespace of its own, whose loopback it may spoil.
+
+use std::process::Command;
+use std::time::Duration;
+
+use netassay_load::{Kind, Phase, Spec, Transmitter};
+
+use crate::support::{failure, run, spec, start, step};
+
+/// Moves the test's thread, and with it all threads it starts, into a new network namespace with loopback up, then
+/// runs `commands` there. `false` if that cannot be had here: the test is skipped.
+fn enter_namespace(test: &str, commands: &[&str]) -> bool {
+    // SAFETY: the call takes a number; it moves only this thread.
+    if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
+        return skip(test, &format!("no network namespace: {}", std::io::Error::last_os_error()));
+    }
+    for command in ["ip link set lo up"].iter().chain(commands) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        match Command::new(words[0]).args(&words[1..]).output() {
+            Ok(output) if output.status.success() => {}
+            Ok(output) => {
+                return skip(test, &format!("`{command}`: {}", String::from_utf8_lossy(&output.stderr)));
+            }
+            Err(error) => return skip(test, &format!("`{command}`: {error}")),
+        }
+    }
+    true
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+fn skip(test: &str, reason: &str) -> bool {
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} cannot run here: {reason}");
+    eprintln!("SKIPPED: {test}: {reason}");
+    false
+}
+
+#[test]
+fn datagrams_that_the_queue_refuses_are_not_counted_as_sent() {
+    let shape = "tc qdisc add dev lo root tbf rate 200mbit burst 20000 limit 30000";
+    if !enter_namespace("datagrams_that_the_queue_refuses_are_not_counted_as_sent", &[shape]) {
+        return;
+    }
+    for local in ["127.0.0.1", "::1"] {
+        // More than the queue holds, less than the sender's buffer.
+        let spec = Spec { socket_buffer: Some(1 << 20), ..spec(Kind::UdpStream, local) };
+        let (sent, received) = run(&spec, Duration::from_millis(300));
+        let totals = sent.totals;
+        assert!(totals.no_buffers > 0, "{totals:?}");
+        assert_eq!(totals.calls, totals.messages + totals.no_buffers);
+        assert_eq!(
+            totals.messages,
+            received.totals.messages + received.socket_drops(),
+            "{sent:?} {received:?}"
+        );
+    }
+}
+
+#[test]
+fn a_slow_stream_is_measured_right_in_a_short_window() {
+    let commands =
+        ["ip link set lo mtu 1500", "tc qdisc add dev lo root tbf rate 20mbit burst 10000 latency 50ms"];
+    if !enter_namespace("a_slow_stream_is_measured_right_in_a_short_window", &commands) {
+        return;
+    }
+    let ends = start(&spec(Kind::TcpStream, "127.0.0.1"));
+    std::thread::sleep(Duration::from_millis(1000));
+    step(&ends, Phase::Window);
+    let first = ends.1.sample();
+    std::thread::sleep(Duration::from_millis(1000));
+    let window = ends.1.sample().since(&first);
+    step(&ends, Phase::Tail);
+    // A full send buffer takes longer to empty here than a finish waits.
+    drop(ends);
+    let rate = window.total.bytes as f64 * 8.0 / (window.at_ns as f64 / 1e9);
+    // 20 Mbit/s less the headers of 52 bytes in 1500 and of acknowledgements, which share this loopback.
+    assert!((17e6..20.2e6).contains(&rate), "{rate}");
+}
+
+#[test]
+fn an_interface_that_vanishes_fails_the_run() {
+    let commands = [
+        "ip link add near type veth peer name far",
+        "ip address add 198.51.100.1/24 dev near",
+        "ip address add 2001:db8::1/64 dev near nodad",
+        "ip link set near up",
+        "ip link set far up",
+        "ip neighbour add 198.51.100.2 lladdr 02:00:00:00:00:02 dev near",
+        "ip neighbour add 2001:db8::2 lladdr 02:00:00:00:00:02 dev near",
+    ];
+    if !enter_namespace("an_interface_that_vanishes_fails_the_run", &commands) {
+        return;
+    }
+    let ends: Vec<(Transmitter, &str)> =
+        [("198.51.100.1", "198.51.100.2:9"), ("2001:db8::1", "[2001:db8::2]:9")]
+            .map(|(local, peer)| {
+                let spec = spec(Kind::UdpStream, local);
+                let mut transmitter = Transmitter::connect(&spec, &[peer.parse().unwrap()]).unwrap();
+                transmitter.start().unwrap();
+                (transmitter, peer)
+            })
+            .into();
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(ends.iter().all(|(end, _)| end.failed().is_none() && end.sample().total.messages > 0));
+    assert!(Command::new("ip").args(["link", "delete", "near"]).status().unwrap().success());
+    for (end, peer) in &ends {
+        let words = failure(Duration::from_secs(3), || end.failed());
+        assert!(
+            words.contains("flow 0") && words.contains(peer) && words.contains("that the link is up"),
+            "{words}"
+        );
+    }
+}

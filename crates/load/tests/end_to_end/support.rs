@@ -1,0 +1,74 @@
+//! What the traffic tests share.
+
+use std::time::{Duration, Instant};
+
+use netassay_load::{Error, Kind, Outcome, Phase, Receiver, Spec, Transmitter};
+
+/// A small workload of one flow on an address of this host.
+pub(crate) fn spec(kind: Kind, local: &str) -> Spec {
+    Spec {
+        kind,
+        local: local.parse().unwrap(),
+        message: if kind.is_rr() { 64 } else { 1400 },
+        response: if kind.is_rr() { 32 } else { 0 },
+        flows: 1,
+        socket_buffer: None,
+        udp_checksum: true,
+        port: None,
+        cpus: vec![],
+    }
+}
+
+/// Both ends, connected, not started.
+pub(crate) fn connect(spec: &Spec) -> (Transmitter, Receiver) {
+    let mut receiver = Receiver::bind(spec).unwrap();
+    let transmitter = Transmitter::connect(spec, receiver.endpoints()).unwrap();
+    receiver.attach(transmitter.locals()).unwrap();
+    (transmitter, receiver)
+}
+
+/// Both ends, sending.
+pub(crate) fn start(spec: &Spec) -> (Transmitter, Receiver) {
+    let (mut transmitter, mut receiver) = connect(spec);
+    receiver.start().unwrap();
+    transmitter.start().unwrap();
+    (transmitter, receiver)
+}
+
+/// Both ends step into `phase`.
+pub(crate) fn step(ends: &(Transmitter, Receiver), phase: Phase) {
+    ends.0.set_phase(phase);
+    ends.1.set_phase(phase);
+}
+
+/// A whole run; gives the transmitter's account and the receiver's.
+pub(crate) fn run(spec: &Spec, window: Duration) -> (Outcome, Outcome) {
+    let ends = start(spec);
+    std::thread::sleep(Duration::from_millis(30));
+    step(&ends, Phase::Window);
+    std::thread::sleep(window);
+    step(&ends, Phase::Tail);
+    finish(ends)
+}
+
+/// The end of a run.
+pub(crate) fn finish((transmitter, receiver): (Transmitter, Receiver)) -> (Outcome, Outcome) {
+    (transmitter.finish().unwrap(), receiver.finish().unwrap())
+}
+
+/// Waits for `found` to give something, for `time` at most.
+pub(crate) fn within<T>(time: Duration, mut found: impl FnMut() -> Option<T>) -> Option<T> {
+    let deadline = Instant::now() + time;
+    while Instant::now() < deadline {
+        if let Some(value) = found() {
+            return Some(value);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    None
+}
+
+/// The words of the error that an end fails with within `time`.
+pub(crate) fn failure<'a>(time: Duration, failed: impl Fn() -> Option<&'a Error>) -> String {
+    within(time, || failed().map(ToString::to_string)).unwrap_or_else(|| panic!("no failure within {time:?}"))
+}

@@ -1,0 +1,163 @@
+//! Every kind of workload moves real traffic, over IPv4 and IPv6, and every byte arrives.
+
+use std::time::Duration;
+
+use crate::support::{finish, run, spec, start, step};
+use netassay_load::{Kind, Outcome, Phase, Spec};
+
+const WINDOW: Duration = Duration::from_millis(150);
+const ADDRESSES: [&str; 2] = ["127.0.0.1", "::1"];
+
+#[test]
+fn a_tcp_stream_arrives_whole() {
+    for local in ADDRESSES {
+        for message in [1, 1000, 16384, 1 << 20] {
+            let (sent, received) = run(&Spec { flows: 3, message, ..spec(Kind::TcpStream, local) }, WINDOW);
+            assert!(sent.totals.bytes > 0, "{local} {message}");
+            assert_eq!(sent.totals.bytes, received.totals.bytes, "{local} {message}");
+            same_flows(&sent, &received, |flow| flow.counts.bytes);
+            for flow in sent.flows.iter().chain(&received.flows) {
+                assert_eq!(flow.counts.messages, flow.counts.bytes / u64::from(message));
+            }
+            assert!(received.flows.iter().all(|flow| flow.verified_bytes > 0), "{received:?}");
+            assert!(sent.flows.iter().all(|flow| flow.tcp.as_ref().is_some_and(|tcp| tcp.segments_out > 0)));
+        }
+    }
+}
+
+#[test]
+fn writes_cut_short_are_counted_and_the_stream_stays_whole() {
+    // Far more than the buffers hold: every write waits, and the stop cuts one short.
+    let spec = Spec { message: 16 << 20, socket_buffer: Some(65_536), ..spec(Kind::TcpStream, "127.0.0.1") };
+    for _ in 0..5 {
+        let (sent, received) = run(&spec, Duration::from_millis(20));
+        assert_eq!(sent.totals.bytes, received.totals.bytes);
+        assert!(received.flows[0].verified_bytes > 0);
+    }
+}
+
+#[test]
+fn a_udp_stream_adds_up() {
+    for local in ADDRESSES {
+        for message in [1, 18, 1472, 9000] {
+            let (sent, received) = run(&Spec { flows: 3, message, ..spec(Kind::UdpStream, local) }, WINDOW);
+            assert!(received.totals.messages > 0, "{local} {message}");
+            assert_eq!(received.totals.bytes, received.totals.messages * u64::from(message));
+            assert_eq!(sent.totals.calls, sent.totals.messages + sent.totals.no_buffers);
+            assert!(received.flows.iter().all(|flow| flow.verified_bytes == u64::from(message)));
+            assert!(sent.flows.iter().all(|flow| flow.tcp.is_none()) && sent.retransmits().is_none());
+        }
+    }
+}
+
+#[test]
+fn the_largest_datagrams_pass() {
+    for (local, message) in [("127.0.0.1", 65_507), ("::1", 65_527)] {
+        let spec = Spec { message, socket_buffer: Some(4 << 20), ..spec(Kind::UdpStream, local) };
+        let (sent, received) = run(&spec, WINDOW);
+        assert!(sent.totals.messages > 0 && received.totals.messages > 0, "{local}: {sent:?} {received:?}");
+        assert_eq!(received.flows[0].verified_bytes, u64::from(message));
+    }
+}
+
+#[test]
+fn requests_are_answered() {
+    for kind in [Kind::TcpRr, Kind::UdpRr] {
+        for local in ADDRESSES {
+            for (message, response) in [(1, 1), (7, 3), (64, 1400), (1400, 64), (9000, 9000)] {
+                let spec = Spec { flows: 2, message, response, ..spec(kind, local) };
+                let (sent, received) = run(&spec, WINDOW);
+                let what = format!("{kind} {local} {message}/{response}: {sent:?} {received:?}");
+                let (asked, answered) = (&sent.totals, &received.totals);
+                assert!(asked.transactions > 0, "{what}");
+                assert_eq!(asked.bytes, asked.messages * u64::from(message), "{what}");
+                // At the stop one request of each flow may be on its way, or lost with its flow.
+                assert!((asked.transactions..=asked.messages).contains(&answered.transactions), "{what}");
+                assert!(asked.messages - asked.transactions <= 2 + asked.timeouts, "{what}");
+                let latency = sent.latency.as_ref().unwrap_or_else(|| panic!("{what}"));
+                assert!(latency.count <= asked.transactions, "{what}");
+                assert!(latency.min <= latency.p50 && latency.p50 <= latency.p90, "{what}");
+                assert!(latency.p90 <= latency.p99 && latency.p99 <= latency.p99_9, "{what}");
+                assert!(latency.p99_9 <= latency.max && latency.mean <= latency.max as f64, "{what}");
+                assert!(received.latency.is_none(), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn content_is_verified_in_both_directions_of_a_request() {
+    for kind in [Kind::TcpRr, Kind::UdpRr] {
+        let spec = Spec { message: 1000, response: 500, ..spec(kind, "::1") };
+        let (sent, received) = run(&spec, WINDOW);
+        // The first eight bytes of a datagram are its number.
+        let number = if kind == Kind::UdpRr { 8 } else { 0 };
+        assert_eq!(sent.flows[0].verified_bytes, 500 - number, "{sent:?}");
+        assert_eq!(received.flows[0].verified_bytes, 1000 - number, "{received:?}");
+    }
+}
+
+#[test]
+fn samples_grow_while_traffic_flows() {
+    for kind in [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr] {
+        let ends = start(&Spec { flows: 2, ..spec(kind, "127.0.0.1") });
+        std::thread::sleep(Duration::from_millis(50));
+        let (first_sent, first) = (ends.0.sample(), ends.1.sample());
+        std::thread::sleep(WINDOW);
+        let (last_sent, last) = (ends.0.sample(), ends.1.sample());
+        step(&ends, Phase::Tail);
+        let (sent, received) = (last_sent.since(&first_sent), last.since(&first));
+        assert!(received.at_ns >= WINDOW.as_nanos() as u64, "{kind}");
+        assert!(sent.total.messages > 0 && received.total.messages > 0, "{kind}: {sent:?} {received:?}");
+        assert!(received.flows.iter().all(|flow| flow.bytes > 0), "{kind}: {received:?}");
+        assert_eq!(received.flows.iter().map(|flow| flow.bytes).sum::<u64>(), received.total.bytes);
+        let (sent, received) = finish(ends);
+        assert!(sent.totals.messages >= last_sent.total.messages, "{kind}");
+        assert!(received.totals.messages >= last.total.messages, "{kind}");
+    }
+}
+
+#[test]
+fn socket_buffers_in_force_are_told() {
+    for kind in [Kind::TcpStream, Kind::UdpStream] {
+        let (sent, received) = run(&Spec { socket_buffer: Some(100_000), ..spec(kind, "127.0.0.1") }, WINDOW);
+        for buffers in [sent.buffers, received.buffers] {
+            // The kernel doubles what it is asked for (socket(7)).
+            assert_eq!((buffers.send, buffers.receive), (200_000, 200_000), "{kind}");
+        }
+    }
+}
+
+#[test]
+fn a_fast_receiver_is_woken_for_batches_and_a_request_at_once() {
+    let stream = Spec { message: 65_536, ..spec(Kind::TcpStream, "127.0.0.1") };
+    let ends = start(&stream);
+    std::thread::sleep(Duration::from_millis(200));
+    step(&ends, Phase::Tail);
+    let (_, received) = finish(ends);
+    assert!(received.flows[0].wake_bytes > 1, "{received:?}");
+    let (_, received) = run(&spec(Kind::TcpRr, "127.0.0.1"), WINDOW);
+    assert_eq!(received.flows[0].wake_bytes, 1);
+}
+
+#[test]
+fn datagrams_go_without_checksum_when_asked() {
+    let (sent, received) = run(&Spec { udp_checksum: false, ..spec(Kind::UdpStream, "127.0.0.1") }, WINDOW);
+    assert!(sent.totals.messages > 0 && received.totals.messages > 0);
+}
+
+#[test]
+fn an_account_survives_the_wire() {
+    let (sent, received) = run(&spec(Kind::TcpRr, "127.0.0.1"), WINDOW);
+    for outcome in [sent, received] {
+        let text = serde_json::to_string(&outcome).unwrap();
+        assert_eq!(serde_json::from_str::<Outcome>(&text).unwrap(), outcome);
+    }
+}
+
+fn same_flows(sent: &Outcome, received: &Outcome, of: impl Fn(&netassay_load::FlowOutcome) -> u64) {
+    for (sent, received) in sent.flows.iter().zip(&received.flows) {
+        assert_eq!(of(sent), of(received));
+        assert_eq!((sent.local, sent.peer), (received.peer, received.local));
+    }
+}

@@ -1,0 +1,45 @@
+//! A thousand flows at once. Alone in its process, because two thousand threads leave no CPU to other tests.
+
+use std::time::{Duration, Instant};
+
+use netassay_load::{Kind, Phase, Receiver, Spec, Transmitter};
+
+const FLOWS: u32 = 1000;
+
+#[test]
+fn a_thousand_flows_all_count() {
+    for kind in [Kind::TcpStream, Kind::UdpRr] {
+        let spec = Spec {
+            kind,
+            local: "127.0.0.1".parse().unwrap(),
+            message: 1400,
+            response: if kind.is_rr() { 1 } else { 0 },
+            flows: FLOWS,
+            socket_buffer: None,
+            udp_checksum: true,
+            port: None,
+            cpus: vec![],
+        };
+        let mut receiver = Receiver::bind(&spec).unwrap();
+        let mut transmitter = Transmitter::connect(&spec, receiver.endpoints()).unwrap();
+        receiver.attach(transmitter.locals()).unwrap();
+        receiver.start().unwrap();
+        transmitter.start().unwrap();
+        // Each flow gets its turn on a CPU sooner or later.
+        let began = Instant::now();
+        while receiver.sample().flows.iter().any(|flow| flow.bytes == 0) {
+            assert!(began.elapsed() < Duration::from_secs(60), "{kind}: some flows move nothing");
+            assert_eq!(transmitter.failed().or(receiver.failed()), None);
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        transmitter.set_phase(Phase::Tail);
+        receiver.set_phase(Phase::Tail);
+        let sent = transmitter.finish().unwrap();
+        let received = receiver.finish().unwrap();
+        assert_eq!((sent.flows.len(), received.flows.len()), (FLOWS as usize, FLOWS as usize));
+        assert_eq!(received.flows.iter().map(|flow| flow.counts.bytes).sum::<u64>(), received.totals.bytes);
+        if kind == Kind::TcpStream {
+            assert_eq!(sent.totals.bytes, received.totals.bytes);
+        }
+    }
+}
