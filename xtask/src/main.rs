@@ -3,6 +3,7 @@
 //! No dependencies: this is compiled before anything can be checked.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people and CI logs")]
 
+mod bench;
 mod checks;
 mod failure;
 mod generated;
@@ -40,6 +41,12 @@ const JOBS: &[Job] = &[
         arguments: "",
         about: "write the generated files that are checked in",
         run: generated::run,
+    },
+    Job {
+        name: "bench",
+        arguments: "[NAME …]",
+        about: "netassay beside its goals and its peers (bench/README.md); all, or only the one named",
+        run: bench::run,
     },
 ];
 

@@ -1,0 +1,224 @@
+//! The command line, and what it sets going.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use agent::Interrupt;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use study::{Family, Scenario};
+
+use crate::failure::{Failure, NOT_RUN};
+use crate::netassay::Netassay;
+use crate::report::Report;
+use crate::{controller, interrupt, observer, place, startup, teardown, traffic};
+
+const AFTER: &str = "\
+Without a command all four are run. Exit codes: 0 everything was run, whether or not its goals were met,
+1 a failure, 2 wrong usage, 3 something could not be run (the report says what and why), 130 interrupted.";
+
+/// Measures netassay against its goals and beside its peers
+#[derive(Debug, Parser)]
+#[command(name = "netassay-bench", version, after_help = AFTER, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[cfg(test)]
+impl Cli {
+    /// The options of `load`, for tests of what they mean.
+    pub(crate) fn load(&self) -> Option<&Load> {
+        match &self.command {
+            Some(Command::Load(load)) => Some(load),
+            _ => None,
+        }
+    }
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Print JSON, one document for each bench
+    #[arg(long, global = true)]
+    json: bool,
+    /// Tiny counts: shows that the bench works, and nothing else
+    #[arg(long, global = true)]
+    pub(crate) smoke: bool,
+    /// The netassay binary; left out: the one beside this program
+    #[arg(long, global = true, value_name = "PATH")]
+    netassay: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// How long the veth testbed takes to be built and to be gone
+    Testbed(Testbed),
+    /// How much CPU the controller takes while a run is under way
+    Controller(Controller),
+    /// How long `netassay --help` takes, beside /bin/true
+    Startup(Startup),
+    /// netassay's traffic beside iperf3, nuttcp, iperf and sockperf
+    Load(Load),
+    /// (Internal) run a program in the namespaces of a testbed
+    #[command(hide = true)]
+    Inside(place::Inside),
+    /// (Internal) tell when the interfaces of namespaces are gone
+    #[command(hide = true)]
+    Observe(observer::Observe),
+}
+
+/// Options of `testbed`.
+#[derive(Debug, Args)]
+pub(crate) struct Testbed {
+    /// As whom
+    #[arg(long, value_enum, default_value_t = Mode::Both)]
+    pub(crate) mode: Mode,
+    /// How often each is built
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) count: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// With root's privileges and in a user namespace
+    Both,
+    /// With root's privileges
+    Root,
+    /// In a user namespace
+    Rootless,
+}
+
+/// Options of `controller`.
+#[derive(Debug, Args)]
+pub(crate) struct Controller {
+    /// How long each observed run is, in seconds
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=3600))]
+    pub(crate) seconds: u64,
+    /// How often each way of showing progress is observed
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) count: u32,
+}
+
+/// Options of `startup`.
+#[derive(Debug, Args)]
+pub(crate) struct Startup {
+    /// How often each program is started
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) count: u32,
+}
+
+/// Options of `load`. Those that name things may be given several times; left out: everything.
+#[derive(Debug, Args)]
+pub(crate) struct Load {
+    /// Only this workload
+    #[arg(long = "workload", value_name = "KIND", value_parser = traffic::kind)]
+    pub(crate) kinds: Vec<load::Kind>,
+    /// Only this scenario
+    #[arg(long = "scenario", value_name = "NAME", value_parser = traffic::scenario)]
+    pub(crate) scenarios: Vec<Scenario>,
+    /// Only this family
+    #[arg(long = "family", value_name = "NAME", value_parser = traffic::family)]
+    pub(crate) families: Vec<Family>,
+    /// Only this peer
+    #[arg(long = "peer", value_name = "NAME", value_parser = crate::peers::named)]
+    pub(crate) peers: Vec<&'static dyn crate::peers::Peer>,
+    /// Pairs of runs for each comparison
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) pairs: u32,
+    /// The window of each run, in seconds
+    #[arg(long, default_value_t = 2.0, value_parser = traffic::window)]
+    pub(crate) window: f64,
+    /// Bytes per message; left out: 16384 (tcp_stream), a full frame (udp_stream), 14 (request-response)
+    #[arg(long, value_parser = clap::value_parser!(u32).range(14..=65_507))]
+    pub(crate) message: Option<u32>,
+    /// Do not install peers that are missing, even as root
+    #[arg(long)]
+    pub(crate) no_install: bool,
+}
+
+/// Does what the command line asks.
+pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
+    match &cli.command {
+        Some(Command::Inside(inside)) => return place::serve(inside),
+        Some(Command::Observe(observe)) => return observer::serve(observe).map(|()| ExitCode::SUCCESS),
+        _ => {}
+    }
+    let interrupt = interrupt::watch()?;
+    let bench =
+        Bench { common: &cli.common, netassay: Netassay::find(cli.common.netassay.as_deref())?, interrupt };
+    let mut complete = true;
+    match &cli.command {
+        Some(command) => complete &= bench.one(command)?,
+        None => {
+            for command in everything()? {
+                complete &= bench.one(&command)?;
+            }
+        }
+    }
+    Ok(if complete { ExitCode::SUCCESS } else { ExitCode::from(NOT_RUN) })
+}
+
+/// Every bench with its defaults.
+fn everything() -> Result<Vec<Command>, Failure> {
+    let commands = ["testbed", "controller", "startup", "load"].map(|name| Cli::try_parse_from(["", name]));
+    let parsed: Result<Vec<Cli>, _> = commands.into_iter().collect();
+    let parsed = parsed.map_err(|error| Failure::Internal(error.to_string()))?;
+    Ok(parsed.into_iter().filter_map(|cli| cli.command).collect())
+}
+
+/// What every bench has at hand.
+pub(crate) struct Bench<'a> {
+    pub(crate) common: &'a Common,
+    pub(crate) netassay: Netassay,
+    pub(crate) interrupt: Interrupt,
+}
+
+impl Bench<'_> {
+    /// Runs one bench and prints its report; false if something could not be run.
+    fn one(&self, command: &Command) -> Result<bool, Failure> {
+        let report = match command {
+            Command::Testbed(options) => teardown::run(self, options)?,
+            Command::Controller(options) => controller::run(self, options)?,
+            Command::Startup(options) => startup::run(self, options)?,
+            Command::Load(options) => traffic::run(self, options)?,
+            Command::Inside(_) | Command::Observe(_) => return Ok(true),
+        };
+        self.print(&report)?;
+        Ok(report.is_complete())
+    }
+
+    fn print(&self, report: &Report) -> Result<(), Failure> {
+        let text = if self.common.json { report.json()? } else { report.to_string() };
+        let mut out = io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            // Nobody reads any more: nothing is left to do.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            result => result.map_err(Failure::io("cannot write to standard output")),
+        }
+    }
+
+    /// What is being done, on standard error: a bench takes minutes.
+    pub(crate) fn say(&self, what: &str) {
+        // Without a standard error there is nobody to tell.
+        let _ = writeln!(io::stderr(), "{what}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn everything_is_all_four() {
+        assert_eq!(everything().unwrap().len(), 4);
+    }
+}

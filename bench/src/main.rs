@@ -1,0 +1,30 @@
+//! netassay beside its goals and its peers: what it costs, and how its traffic compares. `README.md` says how to run it
+//! and how to read it.
+
+mod cli;
+mod clock;
+mod controller;
+mod failure;
+mod installed;
+mod interrupt;
+mod machine;
+mod netassay;
+mod observer;
+mod peers;
+mod place;
+mod ready;
+mod report;
+mod spread;
+mod startup;
+mod table;
+mod teardown;
+mod terminal;
+mod traffic;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    cli::run(&cli::Cli::parse()).unwrap_or_else(|failure| failure.report())
+}

@@ -1,0 +1,145 @@
+//! The programs that netassay's traffic is compared with: how each is told to do the same, and what it says of it.
+
+mod iperf;
+mod iperf3;
+mod nuttcp;
+mod sockperf;
+
+use std::fmt::Debug;
+use std::net::IpAddr;
+
+use load::Kind;
+use serde::Serialize;
+
+/// What both netassay and a peer are asked to do.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Job {
+    pub(crate) kind: Kind,
+    pub(crate) ipv6: bool,
+    /// Bytes per write, datagram, request and answer.
+    pub(crate) message: u32,
+    /// How long the traffic flows: what peers take are whole seconds.
+    pub(crate) seconds: u32,
+    pub(crate) client: IpAddr,
+    pub(crate) server: IpAddr,
+}
+
+/// What a program says of its own traffic.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub(crate) struct Said {
+    /// Received bits/s, or transactions/s.
+    pub(crate) rate: Option<f64>,
+    /// Half of the round trips took at most this long, in µs.
+    pub(crate) p50_us: Option<f64>,
+    /// 99 % of them took at most this long, in µs.
+    pub(crate) p99_us: Option<f64>,
+}
+
+/// Where a server can be seen to be ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Door {
+    Tcp(u16),
+    Udp(u16),
+}
+
+/// A program that can do what netassay's traffic does.
+pub(crate) trait Peer: Debug + Sync {
+    /// Its name: the program's, and that of its Debian package.
+    fn name(&self) -> &'static str;
+
+    /// The arguments with which it tells its version.
+    fn version(&self) -> &'static [&'static str] {
+        &["--version"]
+    }
+
+    /// Has it such traffic?
+    fn runs(&self, kind: Kind) -> bool;
+
+    /// The server's arguments.
+    fn server(&self, job: &Job) -> Vec<String>;
+
+    /// What the server has open once it is ready.
+    fn door(&self, job: &Job) -> Door;
+
+    /// The client's arguments.
+    fn client(&self, job: &Job) -> Vec<String>;
+
+    /// What the client says in the end; `None` if that cannot be understood.
+    fn said(&self, job: &Job, client: &str) -> Option<Said>;
+
+    /// Do these words of a server that has ended mean that it was never made for the job?
+    fn declines(&self, _words: &str) -> Option<&'static str> {
+        None
+    }
+}
+
+/// All peers.
+pub(crate) const PEERS: [&dyn Peer; 4] =
+    [&iperf3::Iperf3, &nuttcp::Nuttcp, &iperf::Iperf, &sockperf::Sockperf];
+
+/// The peer of that name, for the command line.
+pub(crate) fn named(name: &str) -> Result<&'static dyn Peer, String> {
+    PEERS.into_iter().find(|peer| peer.name() == name).ok_or_else(|| {
+        let names: Vec<_> = PEERS.iter().map(|peer| peer.name()).collect();
+        format!("no such peer: take one of {}", names.join(", "))
+    })
+}
+
+/// Words as arguments.
+fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}
+
+/// The number that follows `key` in a text.
+fn number_after(text: &str, key: &str) -> Option<f64> {
+    let rest = text.split_once(key)?.1.trim_start();
+    let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
+    rest[..end].trim_end_matches('.').parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    pub(crate) fn job(kind: Kind, ipv6: bool) -> Job {
+        let address = |text: &str| text.parse().unwrap();
+        let (client, server) = if ipv6 { ("2001:2::1", "2001:2::2") } else { ("198.18.0.1", "198.18.0.2") };
+        Job { kind, ipv6, message: 1000, seconds: 3, client: address(client), server: address(server) }
+    }
+
+    #[test]
+    fn every_peer_is_told_size_time_and_address() {
+        for peer in PEERS {
+            for kind in [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr] {
+                let job = job(kind, true);
+                if !peer.runs(kind) {
+                    continue;
+                }
+                let client = peer.client(&job).join(" ");
+                let has = |what: &str| assert!(client.contains(what), "{} {kind}: {client}", peer.name());
+                has("1000");
+                has("3");
+                has("2001:2::2");
+            }
+            assert_eq!(named(peer.name()).unwrap().name(), peer.name());
+        }
+        assert!(named("netperf").unwrap_err().contains("iperf3, nuttcp"));
+    }
+
+    #[test]
+    fn numbers_are_found_behind_their_words() {
+        assert_eq!(number_after("a=1 rate=12.5.", "rate="), Some(12.5));
+        assert_eq!(number_after("rate=", "rate="), None);
+        assert_eq!(number_after("x", "rate="), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_a_peer_says_is_a_panic(text in any::<String>(), number in 0usize..4) {
+            for kind in [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr] {
+                let _ = PEERS[number].said(&job(kind, false), &text);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What a bench found, for people and for programs.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::machine::Machine;
+use crate::table::Table;
+
+/// One bench's report.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    bench: &'static str,
+    machine: Machine,
+    #[serde(skip)]
+    pub(crate) table: Table,
+    /// Everything in the table, and every single figure.
+    pub(crate) results: Value,
+    pub(crate) goals: Vec<Goal>,
+    /// What a reader must know of how the figures came about.
+    pub(crate) notes: Vec<String>,
+    /// What could not be run, and why.
+    pub(crate) not_run: Vec<String>,
+}
+
+impl Report {
+    /// A report without anything in it. The machine is read here, before the bench begins.
+    pub(crate) fn begin(bench: &'static str, table: Table) -> Self {
+        Self {
+            bench,
+            machine: Machine::read(),
+            table,
+            results: Value::Null,
+            goals: Vec::new(),
+            notes: Vec::new(),
+            not_run: Vec::new(),
+        }
+    }
+
+    /// The report, once the bench is over.
+    pub(crate) fn finish(mut self) -> Self {
+        self.machine.finish();
+        self
+    }
+
+    /// Was everything run?
+    pub(crate) fn is_complete(&self) -> bool {
+        self.not_run.is_empty()
+    }
+
+    /// Notes something once, however often it comes up.
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// The report as one line of JSON.
+    pub(crate) fn json(&self) -> Result<String, Failure> {
+        let line = serde_json::to_string(self).map_err(|error| Failure::Internal(error.to_string()))?;
+        Ok(line + "\n")
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "bench {}", self.bench)?;
+        write!(f, "{}\n{}", self.machine, self.table)?;
+        let blank = |f: &mut fmt::Formatter<'_>, any: bool| if any { writeln!(f) } else { Ok(()) };
+        blank(f, !self.goals.is_empty())?;
+        for goal in &self.goals {
+            writeln!(f, "  {goal}")?;
+        }
+        blank(f, !self.notes.is_empty())?;
+        for note in &self.notes {
+            writeln!(f, "  note: {note}")?;
+        }
+        blank(f, !self.not_run.is_empty())?;
+        for missing in &self.not_run {
+            writeln!(f, "  NOT RUN: {missing}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A figure that netassay has set itself.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Goal {
+    what: String,
+    figure: f64,
+    limit: f64,
+    unit: &'static str,
+    /// Is the limit the least that will do, not the most?
+    at_least: bool,
+    met: bool,
+}
+
+impl Goal {
+    /// A figure that must stay under a limit.
+    pub(crate) fn under(what: impl Into<String>, figure: f64, limit: f64, unit: &'static str) -> Self {
+        Self { what: what.into(), figure, limit, unit, at_least: false, met: figure < limit }
+    }
+
+    /// A ratio that must reach a limit, both taken to two decimals: more is noise.
+    pub(crate) fn ratio(what: impl Into<String>, figure: f64, limit: f64) -> Self {
+        let met = (figure * 100.0).round() >= (limit * 100.0).round();
+        Self { what: what.into(), figure, limit, unit: "", at_least: true, met }
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.met { "met   " } else { "MISSED" };
+        let (bound, space) =
+            (if self.at_least { "at least" } else { "under" }, if self.unit.is_empty() { "" } else { " " });
+        let unit = self.unit;
+        write!(
+            f,
+            "goal {word}  {}: {:.2}{space}{unit} ({bound} {}{space}{unit})",
+            self.what, self.figure, self.limit
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_are_met_or_missed() {
+        let text = |goal: Goal| goal.to_string();
+        assert_eq!(text(Goal::under("start", 4.99, 5.0, "ms")), "goal met     start: 4.99 ms (under 5 ms)");
+        assert_eq!(text(Goal::under("start", 5.0, 5.0, "ms")), "goal MISSED  start: 5.00 ms (under 5 ms)");
+        assert!(text(Goal::ratio("iperf3", 0.996, 1.0)).starts_with("goal met"));
+        assert_eq!(text(Goal::ratio("iperf3", 0.99, 1.0)), "goal MISSED  iperf3: 0.99 (at least 1)");
+    }
+
+    #[test]
+    fn a_report_shows_what_was_not_run_in_both_forms() {
+        let mut report = Report::begin("x", Table::new(1, ["a"]));
+        assert!(report.is_complete());
+        report.not_run.push("y: why".to_owned());
+        report.note("n");
+        report.note("n");
+        let report = report.finish();
+        assert!(!report.is_complete());
+        assert!(report.to_string().ends_with("\n  note: n\n\n  NOT RUN: y: why\n"), "{report}");
+        let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+        assert_eq!(json["not_run"][0], "y: why");
+        assert!(json["machine"]["load_after"].as_str().is_some_and(|text| !text.is_empty()));
+    }
+}

@@ -1,0 +1,226 @@
+//! One run of either side of a pair: netassay's, or a peer's, in the same namespaces.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use agent::Interrupt;
+use serde::Serialize;
+use testbed::{End, RunAccount, RunOrder, Testbed};
+
+use crate::failure::Failure;
+use crate::installed::Installed;
+use crate::interrupt;
+use crate::peers::{Door, Job, Said};
+use crate::place::{Place, Resident};
+use crate::traffic::yardstick::{Flow, Yardstick};
+
+/// How long a server may take until it listens.
+const SERVER: Duration = Duration::from_secs(5);
+/// How long a client may take beyond its traffic.
+const CLIENT: Duration = Duration::from_secs(10);
+
+/// When the window opens and how long it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timing {
+    /// From the first traffic to the window.
+    pub(crate) ramp: Duration,
+    pub(crate) window: Duration,
+}
+
+/// What one run showed.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Turn {
+    /// Length of the window in s.
+    seconds: f64,
+    /// Payload bits/s at the receiver, or transactions/s, as the kernel counted.
+    pub(crate) received: f64,
+    /// Datagrams sent per second; 0 but for `udp_stream`.
+    pub(crate) sent_datagrams: f64,
+    /// What the program itself says.
+    pub(crate) said: Said,
+}
+
+impl Turn {
+    fn new(flow: Flow, said: Said) -> Self {
+        Self { seconds: flow.seconds, received: flow.received, sent_datagrams: flow.sent_datagrams, said }
+    }
+}
+
+/// netassay's turn.
+pub(crate) fn of_netassay(
+    testbed: &mut Testbed,
+    job: &Job,
+    timing: Timing,
+    yardstick: &Yardstick,
+    interrupt: &Interrupt,
+) -> Result<Turn, Failure> {
+    let order = RunOrder {
+        kind: job.kind,
+        ipv6: job.ipv6,
+        message: job.message,
+        response: if job.kind.is_rr() { job.message } else { 0 },
+        flows: 1,
+        socket_buffer: None,
+        udp_checksum: true,
+        port: None,
+        ramp: timing.ramp,
+        // As long as a peer sends.
+        window: Duration::from_secs(job.seconds.into()).saturating_sub(timing.ramp),
+    };
+    let over = AtomicBool::new(false);
+    let (account, flow) = std::thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            yardstick.measure(timing.ramp, timing.window, interrupt, &mut || match over
+                .load(Ordering::Relaxed)
+            {
+                true => Err(Failure::Environment("the run ended before the window closed".to_owned())),
+                false => Ok(()),
+            })
+        });
+        let account = testbed.run(&order, &mut || {});
+        over.store(true, Ordering::Relaxed);
+        (account, watching.join())
+    });
+    // The run's own error is the cause of what the watcher missed.
+    let account = account?;
+    let flow = flow.map_err(|_| Failure::Internal("the watcher panicked".to_owned()))??;
+    Ok(Turn::new(flow, own_word(job, &account)))
+}
+
+/// What netassay says of its run.
+fn own_word(job: &Job, account: &RunAccount) -> Said {
+    let (transmitter, receiver) = (&account.transmitter, &account.receiver);
+    let rate = |amount: u64, elapsed_ns: u64| amount as f64 * 1e9 / elapsed_ns.max(1) as f64;
+    let latency = transmitter.whole.outcome.latency.as_ref();
+    Said {
+        rate: Some(if job.kind.is_rr() {
+            rate(transmitter.window.load.total.transactions, transmitter.window.elapsed_ns)
+        } else {
+            8.0 * rate(receiver.window.load.total.bytes, receiver.window.elapsed_ns)
+        }),
+        p50_us: latency.map(|latency| latency.p50 as f64 / 1e3),
+        p99_us: latency.map(|latency| latency.p99 as f64 / 1e3),
+    }
+}
+
+/// Why a peer's turn gave nothing.
+#[derive(Debug)]
+pub(crate) enum NoTurn {
+    /// It was never made for the job.
+    Declined(&'static str),
+    Failed(Failure),
+}
+
+impl From<Failure> for NoTurn {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// A peer's turn.
+pub(crate) fn of_peer(
+    peer: &Installed,
+    testbed: &Testbed,
+    rootless: bool,
+    job: &Job,
+    timing: Timing,
+    yardstick: &Yardstick,
+    interrupt: &Interrupt,
+) -> Result<Turn, NoTurn> {
+    // netassay pins its one flow to the first of a host's CPUs.
+    let place =
+        |end: &End| Place { agent: end.pid(), rootless, cpus: end.cpus.iter().copied().take(1).collect() };
+    let command =
+        |arguments: Vec<String>| [vec![peer.program.to_string_lossy().into_owned()], arguments].concat();
+    let mut server = place(&testbed.receiver).start(&command(peer.peer.server(job)))?;
+    await_door(peer, testbed.receiver.pid(), peer.peer.door(job), &mut server, interrupt)?;
+    let mut client = place(&testbed.transmitter).start(&command(peer.peer.client(job)))?;
+    let flow = yardstick.measure(timing.ramp, timing.window, interrupt, &mut || match client.ended()? {
+        Some(status) => Err(ended_early(&mut client, &status.to_string())),
+        None => Ok(()),
+    })?;
+    let patience = Duration::from_secs(job.seconds.into()) + CLIENT;
+    match client.wait(patience, interrupt)? {
+        Some(status) if status.success() => {}
+        Some(status) => return Err(ended_early(&mut client, &status.to_string()).into()),
+        None => return Err(Failure::Environment(format!("{} does not end", client.command)).into()),
+    }
+    // Whatever the server still does must not reach into the next turn.
+    server.stop();
+    let text = client.output();
+    let said = peer.peer.said(job, &text).ok_or_else(|| {
+        Failure::Environment(format!("{}: its figures cannot be found in what it says", client.command))
+    })?;
+    Ok(Turn::new(flow, said))
+}
+
+fn ended_early(program: &mut Resident, status: &str) -> Failure {
+    let complaint = program.complaint();
+    Failure::Environment(format!("{} ended early ({status}): {complaint}", program.command))
+}
+
+/// Waits until the server listens.
+fn await_door(
+    peer: &Installed,
+    agent: u32,
+    door: Door,
+    server: &mut Resident,
+    interrupt: &Interrupt,
+) -> Result<(), NoTurn> {
+    let deadline = Instant::now() + SERVER;
+    loop {
+        // Before the exit is looked for: a server that has ended does not listen either.
+        if is_open(agent, door) {
+            return Ok(());
+        }
+        if let Some(status) = server.ended()? {
+            return Err(match peer.peer.declines(&server.words()) {
+                Some(why) => NoTurn::Declined(why),
+                None => ended_early(server, &status.to_string()).into(),
+            });
+        }
+        if Instant::now() >= deadline {
+            return Err(
+                Failure::Environment(format!("{} does not listen after {SERVER:?}", server.command)).into()
+            );
+        }
+        interrupt::sleep(Duration::from_millis(10), interrupt)?;
+    }
+}
+
+fn is_open(agent: u32, door: Door) -> bool {
+    let (files, port) = match door {
+        Door::Tcp(port) => (["tcp", "tcp6"], port),
+        Door::Udp(port) => (["udp", "udp6"], port),
+    };
+    files.iter().any(|file| {
+        let table = fs::read_to_string(format!("/proc/{agent}/net/{file}")).unwrap_or_default();
+        listens(&table, port, matches!(door, Door::Tcp(_)))
+    })
+}
+
+/// Has a table of sockets (`/proc/net/tcp` and its like) one that waits at `port`? Its second column is the local address with the
+/// port in hexadecimal, its fourth the state, of which 0A is TCP's LISTEN.
+fn listens(table: &str, port: u16, tcp: bool) -> bool {
+    table.lines().skip(1).any(|line| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let here = columns.get(1).is_some_and(|local| local.ends_with(&format!(":{port:04X}")));
+        here && (!tcp || columns.get(3) == Some(&"0A"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listening_socket_is_seen() {
+        let table = "  sl  local_address rem_address   st tx_queue\n   0: 0100007F:1451 00000000:0000 0A 00000000:00000000\n\
+                     \x20  1: 0100007F:1388 0100007F:9C40 01 00000000:00000000\n";
+        assert!(listens(table, 5201, true));
+        assert!(!listens(table, 5000, true), "connected, not listening");
+        assert!(listens(table, 5000, false));
+        assert!(!listens(table, 80, true));
+    }
+}

@@ -1,0 +1,256 @@
+//! One yardstick for all: the kernel's own counters of the testbed's namespaces, over a window that opens once the traffic
+//! flows and has settled. What programs say of themselves covers their starts and ends, and is checked against it.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use agent::Interrupt;
+use load::Kind;
+
+use crate::failure::Failure;
+use crate::peers::Job;
+use crate::{clock, interrupt};
+
+/// Bytes of a TCP header with the timestamps that Linux always sends by default (RFC 7323, section 3.2, padded).
+const TCP_HEADER: u64 = 20 + 12;
+/// Bytes of an IP header (RFC 791, section 3.1; RFC 8200, section 3).
+const IPV4_HEADER: u64 = 20;
+const IPV6_HEADER: u64 = 40;
+/// How long traffic may take to begin: sockperf measures its clock for two seconds first.
+const PATIENCE: Duration = Duration::from_secs(12);
+/// Between two looks whether the traffic flows.
+const LOOK: Duration = Duration::from_millis(50);
+/// More messages than any program exchanges before its traffic begins, in each of two looks.
+const FLOWING: u64 = 20;
+
+/// What is counted, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Yardstick {
+    kind: Kind,
+    ipv6: bool,
+    message: u64,
+    /// Processes in the network namespaces of the two ends.
+    transmitter: u32,
+    receiver: u32,
+    /// Are both ends in one namespace, so that its counters hold both directions?
+    shared: bool,
+}
+
+/// What flowed while the window was open.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Flow {
+    /// Length of the window in s.
+    pub(crate) seconds: f64,
+    /// Taken from the receiver's sockets: payload bits/s of a stream, transactions/s of request-response.
+    pub(crate) received: f64,
+    /// Datagrams sent per second, for `udp_stream`; 0 otherwise.
+    pub(crate) sent_datagrams: f64,
+}
+
+/// The counters at one instant.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Reading {
+    at: Duration,
+    received: Received,
+    sent: u64,
+}
+
+/// What the receiver's namespace has received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Received {
+    /// Bytes of TCP payload.
+    Bytes(u64),
+    /// Datagrams that a program has taken.
+    Datagrams(u64),
+}
+
+impl Yardstick {
+    /// A yardstick for a job between two ends.
+    pub(crate) fn new(job: &Job, transmitter: u32, receiver: u32, shared: bool) -> Self {
+        let (kind, ipv6, message) = (job.kind, job.ipv6, u64::from(job.message));
+        Self { kind, ipv6, message, transmitter, receiver, shared }
+    }
+
+    /// Waits until traffic flows, lets it settle for `ramp`, and measures for `window`. `still_there` is asked while it waits, and
+    /// before the window counts: an error of it ends the wait.
+    pub(crate) fn measure(
+        &self,
+        ramp: Duration,
+        window: Duration,
+        interrupt: &Interrupt,
+        still_there: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<Flow, Failure> {
+        self.await_flow(interrupt, still_there)?;
+        interrupt::sleep(ramp, interrupt)?;
+        let first = self.read()?;
+        interrupt::sleep(window, interrupt)?;
+        let last = self.read()?;
+        still_there()?;
+        let flow = self.between(&first, &last);
+        if flow.received > 0.0 {
+            Ok(flow)
+        } else {
+            Err(Failure::Environment("no traffic was received".to_owned()))
+        }
+    }
+
+    fn await_flow(
+        &self,
+        interrupt: &Interrupt,
+        still_there: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let deadline = Instant::now() + PATIENCE;
+        let (mut before, mut in_a_row) = (self.read()?, 0);
+        while in_a_row < 2 {
+            still_there()?;
+            if Instant::now() >= deadline {
+                return Err(Failure::Environment(format!("no traffic flowed within {PATIENCE:?}")));
+            }
+            interrupt::sleep(LOOK, interrupt)?;
+            let now = self.read()?;
+            in_a_row = if self.messages(&before, &now) >= FLOWING { in_a_row + 1 } else { 0 };
+            before = now;
+        }
+        Ok(())
+    }
+
+    /// Messages, requests and answers received.
+    fn messages(&self, first: &Reading, last: &Reading) -> u64 {
+        match (first.received, last.received) {
+            (Received::Bytes(first), Received::Bytes(last)) => last.saturating_sub(first) / self.message,
+            (Received::Datagrams(first), Received::Datagrams(last)) => last.saturating_sub(first),
+            _ => 0,
+        }
+    }
+
+    fn between(&self, first: &Reading, last: &Reading) -> Flow {
+        let seconds = last.at.saturating_sub(first.at).as_secs_f64();
+        let received = match (first.received, last.received) {
+            (Received::Bytes(first), Received::Bytes(last)) => last.saturating_sub(first),
+            _ => self.messages(first, last) * self.message,
+        };
+        // A request is as long as its answer. Where both ends share a namespace, it has received both.
+        let transaction = self.message * if self.shared { 2 } else { 1 };
+        let amount =
+            if self.kind.is_rr() { received as f64 / transaction as f64 } else { 8.0 * received as f64 };
+        Flow {
+            seconds,
+            received: amount / seconds,
+            sent_datagrams: last.sent.saturating_sub(first.sent) as f64 / seconds,
+        }
+    }
+
+    fn read(&self) -> Result<Reading, Failure> {
+        let at = clock::monotonic()?;
+        let of = |pid: u32, file: &str| {
+            let path = format!("/proc/{pid}/net/{file}");
+            fs::read_to_string(&path).map_err(Failure::io(format!("cannot read {path}")))
+        };
+        let missing = || Failure::Environment("this kernel does not count what the bench needs".to_owned());
+        let (received, sent) = match (self.kind.is_udp(), self.ipv6) {
+            (true, ipv6) => {
+                let count = |pid: u32, name: &str| {
+                    let text = of(pid, if ipv6 { "snmp6" } else { "snmp" })?;
+                    let found =
+                        if ipv6 { flat(&text, &format!("Udp6{name}")) } else { paired(&text, "Udp:", name) };
+                    found.ok_or_else(missing)
+                };
+                let sent =
+                    if self.kind == Kind::UdpStream { count(self.transmitter, "OutDatagrams")? } else { 0 };
+                (Received::Datagrams(count(self.receiver, "InDatagrams")?), sent)
+            }
+            (false, true) => {
+                let text = of(self.receiver, "snmp6")?;
+                let (bytes, packets) = (flat(&text, "Ip6InOctets"), flat(&text, "Ip6InReceives"));
+                let (bytes, packets) = bytes.zip(packets).ok_or_else(missing)?;
+                (Received::Bytes(payload(bytes, packets, IPV6_HEADER)), 0)
+            }
+            (false, false) => {
+                let bytes = paired(&of(self.receiver, "netstat")?, "IpExt:", "InOctets");
+                let packets = paired(&of(self.receiver, "snmp")?, "Ip:", "InReceives");
+                let (bytes, packets) = bytes.zip(packets).ok_or_else(missing)?;
+                (Received::Bytes(payload(bytes, packets, IPV4_HEADER)), 0)
+            }
+        };
+        Ok(Reading { at, received, sent })
+    }
+}
+
+/// The TCP payload among `bytes` of IP packets: acknowledgements carry none and drop out. The kernel counts a batch of
+/// segments as the one packet, with one header, as which it arrives.
+fn payload(bytes: u64, packets: u64, ip_header: u64) -> u64 {
+    bytes.saturating_sub(packets * (ip_header + TCP_HEADER))
+}
+
+/// A counter of `/proc/net/snmp6`: name and number on one line.
+fn flat(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| {
+        let (found, number) = line.split_once(char::is_whitespace)?;
+        if found == name { number.trim().parse().ok() } else { None }
+    })
+}
+
+/// A counter of `/proc/net/snmp` or `netstat`: a line of names, and one of numbers, under the same heading.
+fn paired(text: &str, heading: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix(heading));
+    let (names, numbers) = (lines.next()?, lines.next()?);
+    let place = names.split_whitespace().position(|found| found == name)?;
+    numbers.split_whitespace().nth(place)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn yardstick(kind: Kind, shared: bool) -> Yardstick {
+        Yardstick { kind, ipv6: false, message: 100, transmitter: 1, receiver: 1, shared }
+    }
+
+    fn reading(seconds: u64, received: Received, sent: u64) -> Reading {
+        Reading { at: Duration::from_secs(seconds), received, sent }
+    }
+
+    #[test]
+    fn counters_are_read_by_name() {
+        let text = "Ip: Forwarding InReceives\nIp: 1 7\nUdp: InDatagrams NoPorts\nUdp: 3 4\nUdpLite: InDatagrams\nUdpLite: 9\n";
+        assert_eq!(paired(text, "Ip:", "InReceives"), Some(7));
+        assert_eq!(paired(text, "Udp:", "InDatagrams"), Some(3));
+        assert_eq!(paired(text, "Udp:", "OutDatagrams"), None);
+        let six = "Ip6InReceives                   \t12\nUdp6InDatagrams \t 5\n";
+        assert_eq!(flat(six, "Udp6InDatagrams"), Some(5));
+        assert_eq!(flat(six, "Udp6In"), None);
+    }
+
+    #[test]
+    fn this_kernel_counts_what_is_needed() {
+        let me = std::process::id();
+        for (kind, ipv6) in
+            [Kind::TcpStream, Kind::UdpStream].into_iter().flat_map(|k| [(k, false), (k, true)])
+        {
+            let here = Yardstick { ipv6, transmitter: me, receiver: me, ..yardstick(kind, true) };
+            here.read().unwrap();
+        }
+    }
+
+    #[test]
+    fn acknowledgements_carry_no_payload() {
+        let (data, acknowledgement) = (1448 + 52, 52);
+        assert_eq!(payload(10 * data + 5 * acknowledgement, 15, IPV4_HEADER), 10 * 1448);
+    }
+
+    #[test]
+    fn a_stream_is_bits_and_request_response_is_transactions() {
+        let flow = yardstick(Kind::TcpStream, false)
+            .between(&reading(1, Received::Bytes(1000), 0), &reading(3, Received::Bytes(5000), 0));
+        assert_eq!(flow, Flow { seconds: 2.0, received: 16_000.0, sent_datagrams: 0.0 });
+        let flow = yardstick(Kind::UdpStream, false)
+            .between(&reading(1, Received::Datagrams(0), 0), &reading(3, Received::Datagrams(50), 60));
+        assert_eq!(flow, Flow { seconds: 2.0, received: 20_000.0, sent_datagrams: 30.0 });
+        // Requests and answers, both in the same counters.
+        let both = (reading(1, Received::Datagrams(0), 0), reading(3, Received::Datagrams(80), 0));
+        assert_eq!(yardstick(Kind::UdpRr, true).between(&both.0, &both.1).received, 20.0);
+        assert_eq!(yardstick(Kind::UdpRr, false).between(&both.0, &both.1).received, 40.0);
+        let both = (reading(1, Received::Bytes(0), 0), reading(3, Received::Bytes(8000), 0));
+        assert_eq!(yardstick(Kind::TcpRr, true).between(&both.0, &both.1).received, 20.0);
+    }
+}

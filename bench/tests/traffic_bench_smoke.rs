@@ -1,0 +1,202 @@
+//! Every bench with tiny counts, so that none of them rots. Its figures mean nothing and are not looked at.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Where xtask, or `cargo build`, puts the binary that is measured: beside the bench.
+fn netassay() -> std::path::PathBuf {
+    let path = Path::new(env!("CARGO_BIN_EXE_netassay-bench")).with_file_name("netassay");
+    assert!(path.is_file(), "build it first: cargo build --package netassay ({})", path.display());
+    path
+}
+
+fn bench(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_netassay-bench"));
+    command.args(arguments).args(["--smoke", "--json", "--netassay"]).arg(netassay()).stdin(Stdio::null());
+    command.output().unwrap()
+}
+
+/// The report of a bench that ran everything it was asked for.
+#[track_caller]
+fn report(output: &Output) -> Value {
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{out}\n{errors}");
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["not_run"], Value::Array(vec![]));
+    for part in ["kernel", "cpu", "load_before", "load_after"] {
+        assert!(report["machine"][part].as_str().is_some_and(|text| !text.is_empty()), "{part}: {out}");
+    }
+    report
+}
+
+#[track_caller]
+fn is_positive(figure: &Value) {
+    assert!(figure.as_f64().is_some_and(|figure| figure > 0.0), "{figure}");
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+fn skip(test: &str, reason: &str) {
+    eprintln!("SKIPPED: {test}: {reason}");
+    assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} was skipped in CI: {reason}");
+}
+
+#[test]
+fn testbed_is_built_and_seen_to_go() {
+    let mut modes = vec!["rootless"];
+    if is_root() {
+        modes.push("root");
+    } else {
+        skip("testbed_is_built_and_seen_to_go", "the testbed of root needs root");
+    }
+    for mode in modes {
+        let report = report(&bench(&["testbed", "--mode", mode]));
+        let lives = report["results"][mode].as_array().unwrap();
+        assert_eq!(lives.len(), 2);
+        for life in lives {
+            for part in ["build_ms", "reaped_ms", "gone_ms"] {
+                is_positive(&life[part]);
+            }
+            assert!(life["gone_ms"].as_f64() >= life["reaped_ms"].as_f64(), "{life}");
+        }
+        assert_eq!(report["goals"].as_array().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn controller_is_watched_with_and_without_a_terminal() {
+    let report = report(&bench(&["controller"]));
+    let (lines, bar) =
+        (&report["results"]["lines, no terminal"][0], &report["results"]["bar, pseudo-terminal"][0]);
+    for observed in [lines, bar] {
+        is_positive(&observed["whole_ms"]);
+        // A controller that sleeps through this short a window takes none at all.
+        assert!(observed["cpu_percent"].as_f64().is_some_and(|percent| percent >= 0.0), "{observed}");
+    }
+    is_positive(&bar["drawn"]);
+    assert_eq!(lines["drawn"], Value::Null);
+}
+
+#[test]
+fn startup_is_timed() {
+    let report = report(&bench(&["startup"]));
+    for program in ["/bin/true", "netassay --help", "netassay studies"] {
+        assert_eq!(report["results"][program]["ms"].as_array().unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn load_runs_beside_every_peer() {
+    let output = bench(&["load", "--no-install"]);
+    let missing: Vec<String> = serde_json::from_slice::<Value>(&output.stdout).unwrap()["not_run"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|missing| missing.as_str().unwrap().to_owned())
+        .collect();
+    if !missing.is_empty() && missing.iter().all(|missing| missing.contains("it is not installed")) {
+        return skip("load_runs_beside_every_peer", &missing.join("; "));
+    }
+    let report = report(&output);
+    let comparisons = report["results"].as_array().unwrap();
+    assert_eq!(
+        comparisons.len(),
+        3 + 3 + 1 + 1,
+        "three peers with two streams, one with two request-responses"
+    );
+    for one in comparisons {
+        let pair = &one["comparison"]["pairs"][0];
+        for turn in [&pair["netassay"], &pair["peer"]] {
+            is_positive(&turn["received"]);
+            is_positive(&turn["said"]["rate"]);
+        }
+        is_positive(&one["figures"][0]["ratio"]["median"]);
+    }
+}
+
+/// All processes below `ancestor`, from `/proc`.
+fn descendants(ancestor: u32) -> Vec<u32> {
+    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+    let parents: Vec<(u32, u32)> = numbers
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(|pid: u32| {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            Some((pid, stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?))
+        })
+        .collect();
+    let mut below = vec![ancestor];
+    let mut at = 0;
+    while at < below.len() {
+        let parent = below[at];
+        below.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    below.split_off(1)
+}
+
+/// Two agents, a server and its warden: more than four once a peer's client has joined them.
+fn await_a_peers_turn(bench: &mut Child) -> Vec<u32> {
+    for _ in 0..1500 {
+        let all = descendants(bench.id());
+        if all.len() > 4 {
+            return all;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    bench.kill().unwrap();
+    panic!("no peer was started; the bench ended so: {}", bench.wait().unwrap());
+}
+
+#[test]
+fn a_bench_that_is_killed_or_interrupted_leaves_nothing() {
+    let test = "a_bench_that_is_killed_or_interrupted_leaves_nothing";
+    if Command::new("nuttcp").arg("-V").output().is_err() {
+        return skip(test, "nuttcp, which forks most, is not installed");
+    }
+    for signal in [libc::SIGKILL, libc::SIGINT] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_netassay-bench"));
+        command.args(["load", "--peer", "nuttcp", "--no-install", "--netassay"]).arg(netassay());
+        command.args(["--workload", "tcp_stream"]);
+        command.args(["--smoke"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut bench = command.spawn().unwrap();
+        let started = await_a_peers_turn(&mut bench);
+        // SAFETY: a child that is not waited for yet keeps its number.
+        assert_eq!(unsafe { libc::kill(bench.id().cast_signed(), signal) }, 0);
+        let status = bench.wait().unwrap();
+        if signal == libc::SIGINT {
+            assert_eq!(status.code(), Some(130));
+        }
+        let there = |pid: &u32| Path::new(&format!("/proc/{pid}")).exists();
+        for _ in 0..500 {
+            if !started.iter().any(there) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let left: Vec<_> = started.into_iter().filter(there).collect();
+        assert_eq!(left, Vec::<u32>::new(), "after signal {signal}");
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_said_and_costs_the_good_exit_code() {
+    let arguments = ["testbed", "--smoke", "--mode", "rootless", "--netassay", "/bin/false"];
+    let output = Command::new(env!("CARGO_BIN_EXE_netassay-bench")).args(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("NOT RUN: rootless: the transmitter's agent"), "{text}");
+
+    let arguments = ["testbed", "--netassay", "/no/such/netassay"];
+    let output = Command::new(env!("CARGO_BIN_EXE_netassay-bench")).args(arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no netassay at /no/such/netassay"));
+}
