@@ -36,7 +36,6 @@ mod team;
 mod transmitter;
 mod udp_rr;
 mod udp_stream;
-mod wakeup;
 
 pub use counts::{Counts, Sample};
 pub use error::{Errno, Error, Result};

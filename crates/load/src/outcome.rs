@@ -54,9 +54,6 @@ pub struct FlowOutcome {
     pub verified_bytes: u64,
     /// Buffer sizes in force at the end; TCP's grow where none were asked for.
     pub buffers: Buffers,
-    /// Bytes that must be there before a sleeping receiver is woken (`SO_RCVLOWAT`). A `tcp_stream` receiver fits
-    /// this to its flow's rate while the run ramps up; elsewhere it is 1.
-    pub wake_bytes: u32,
     /// TCP only.
     pub tcp: Option<TcpInfo>,
 }

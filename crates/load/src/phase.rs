@@ -18,7 +18,6 @@ pub enum Phase {
     Stop,
 }
 
-pub(crate) const RAMP: u8 = Phase::Ramp as u8;
 pub(crate) const TAIL: u8 = Phase::Tail as u8;
 pub(crate) const WINDOW: u8 = Phase::Window as u8;
 pub(crate) const STOP: u8 = Phase::Stop as u8;

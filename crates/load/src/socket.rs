@@ -120,15 +120,6 @@ pub(crate) fn drops(socket: &Socket) -> u32 {
     }
 }
 
-/// How many bytes wake a receiver that sleeps in this socket.
-pub(crate) fn wake_bytes(socket: &Socket) -> u32 {
-    let mut bytes = [0; 4];
-    match sys::option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, &mut bytes) {
-        Ok(_) => u32::from_ne_bytes(bytes),
-        Err(_) => 1,
-    }
-}
-
 /// Whether `a` and `b` are the same end of a flow. An IPv6 address also carries a flow label, which is no part of it.
 pub(crate) fn same(a: SocketAddr, b: SocketAddr) -> bool {
     a.ip() == b.ip() && a.port() == b.port()

@@ -3,9 +3,8 @@
 use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
-use crate::phase::{ABORT, RAMP, STOP};
+use crate::phase::{ABORT, STOP};
 use crate::sys;
-use crate::wakeup::Wakeup;
 
 /// Bytes that a receiver asks for at once, at most: more do not stay in a CPU's own cache.
 const ROOM: usize = 256 << 10;
@@ -40,18 +39,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
     let mut room = Buffer::room((ROOM_FOR_ALL / lane.flows()).clamp(LEAST_ROOM, ROOM));
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut last = 0;
-    let mut wakeup = Wakeup::new();
     lane.ready();
-    while phase.load() == RAMP {
-        let got = sys::receive(fd, room.as_mut(), 0);
-        if got > 0 {
-            tally.stream(got as u64);
-            last = got as usize;
-            wakeup.adapt(fd, &tally);
-        } else if lane.trouble("recv", got)? == Next::End {
-            break;
-        }
-    }
     // Not `Stop` but the end of the stream ends this loop, so that all that was sent is received.
     while phase.load() < ABORT {
         let got = sys::receive(fd, room.as_mut(), 0);

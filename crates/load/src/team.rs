@@ -140,7 +140,6 @@ impl Team {
                 counts: counts.flows[flow],
                 verified_bytes: ends.get(flow).map_or(0, |end| end.verified),
                 buffers: socket::buffers(one)?,
-                wake_bytes: socket::wake_bytes(one),
                 tcp: if self.spec.kind.is_udp() { None } else { TcpInfo::read(one) },
             });
         }
