@@ -5,12 +5,11 @@
 mod common;
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
-use common::{Bench, agents_of, expect, is_root, skip, stderr};
+use common::{Bench, Watched, expect, is_root, skip, stderr};
 
 const STUDY: &str = r#"
 name = "faults"
@@ -18,35 +17,33 @@ question = "What if?"
 scenario = "veth"
 [[workload]]
 kind = "tcp_stream"
-duration = "300ms"
+duration = "700ms"
 ramp = "10ms"
 [factors]
 family = ["ipv4", "ipv6"]
 [protocol]
 boots = 1
 warmup = 0
-runs = 3
+runs = 2
 "#;
 
 #[test]
 fn campaign_goes_on_when_an_agent_dies() {
-    for victim in ["transmitter", "receiver"] {
+    for (index, victim) in ["transmitter", "receiver"].iter().enumerate() {
         let bench = Bench::new();
-        let controller = start(&bench);
-        let agents = wait_for_agents(&controller);
-        let pid = if victim == "transmitter" { agents[0] } else { agents[1] };
-        std::thread::sleep(Duration::from_millis(100));
+        let mut controller = start(&bench, STUDY);
+        controller.wait_for("boot 1 of 1");
+        let pid = controller.agents()[index];
         // SAFETY: a signal to a process that the controller holds, so its number is not reused.
         unsafe { libc::kill(i32::try_from(pid).unwrap(), libc::SIGKILL) };
-        let output = controller.wait_with_output().unwrap();
-        expect(&output, 0);
-        let talk = stderr(&output);
+        let (code, talk) = controller.finish();
+        assert_eq!(code, Some(0), "{talk}");
         assert!(
             talk.contains(&format!("the {victim}'s agent (process {pid}) ended unasked: signal: 9")),
             "{talk}"
         );
         assert!(talk.contains("trying the rest of it on a new testbed"), "{talk}");
-        assert_eq!((count(&bench, "ok"), count(&bench, "failed")), (6, 1));
+        assert_eq!((count(&bench, "ok"), count(&bench, "failed")), (4, 1));
     }
 }
 
@@ -56,23 +53,20 @@ fn campaign_names_an_interface_that_vanished() {
         return skip("campaign_names_an_interface_that_vanished", "entering an agent's namespace needs root");
     }
     let bench = Bench::new();
-    let controller = start(&bench);
-    let agents = wait_for_agents(&controller);
-    std::thread::sleep(Duration::from_millis(100));
-    let deleted = Command::new("nsenter")
-        .args(["-t", &agents[0].to_string(), "-n", "ip", "link", "delete", "transmit0"])
-        .status()
-        .unwrap();
-    assert!(deleted.success());
-    let output = controller.wait_with_output().unwrap();
-    expect(&output, 0);
-    let talk = stderr(&output);
+    let mut controller = start(&bench, STUDY);
+    controller.wait_for("boot 1 of 1");
+    let transmitter = controller.agents()[0].to_string();
+    let mut delete = Command::new("nsenter");
+    delete.args(["-t", &transmitter, "-n", "ip", "link", "delete", "transmit0"]);
+    assert!(delete.status().unwrap().success());
+    let (code, talk) = controller.finish();
+    assert_eq!(code, Some(0), "{talk}");
     assert!(
         talk.contains("no interface \"receive0\"") || talk.contains("no interface \"transmit0\""),
         "{talk}"
     );
     assert!(talk.contains("trying the rest of it on a new testbed"), "{talk}");
-    assert_eq!(count(&bench, "ok"), 6);
+    assert_eq!(count(&bench, "ok"), 4);
 }
 
 #[test]
@@ -82,35 +76,34 @@ fn campaign_names_a_port_in_use() {
     }
     let bench = Bench::new();
     let study = STUDY.replace("\"veth\"", "\"loopback\"").replace("ramp =", "port = 5201\nramp =");
-    bench.write("faults.toml", &study.replace("tcp_stream", "udp_stream").replace("runs = 3", "runs = 2"));
-    let controller = run(&bench);
-    let agents = wait_for_agents(&controller);
-    // Another agent in the same namespace holds the port over IPv6 as soon as no run does, until it is let go.
+    let mut controller = start(&bench, &study.replace("tcp_stream", "udp_stream"));
+    controller.wait_for("boot 1 of 1");
+    // Another agent in the same namespace takes the port over IPv6 as soon as no run has it. The order of runs is
+    // the seed's: IPv6, IPv4, IPv6, IPv4.
     let mut squatter = Command::new("nsenter")
-        .args(["-t", &agents[0].to_string(), "-n"])
+        .args(["-t", &controller.agents()[0].to_string(), "-n"])
         .arg(bench.path("netassay"))
         .args(["agent", "--isolation", "none"])
         .stdin(Stdio::piped())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let listen = r#"{"ask":"listen","interface":"lo","spec":{"kind":"udp_stream","local":"::1","message":1,"response":0,"flows":1,"socket_buffer":null,"udp_checksum":true,"port":5201,"cpus":[]}}"#;
     let mut orders = squatter.stdin.take().unwrap();
-    for _ in 0..400 {
-        // Once it has the port, asking again lets go and takes it again at once.
-        if writeln!(orders, "{listen}").is_err() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(2));
+    let mut answers = BufReader::new(squatter.stdout.take().unwrap());
+    let listen = r#"{"ask":"listen","interface":"lo","spec":{"kind":"udp_stream","local":"::1","message":1,"response":0,"flows":1,"socket_buffer":null,"udp_checksum":true,"port":5201,"cpus":[]}}"#;
+    let mut answer = String::new();
+    while !answer.contains("sockets") {
+        answer.clear();
+        writeln!(orders, "{listen}").unwrap();
+        assert!(answers.read_line(&mut answer).unwrap() > 0, "the squatter died");
     }
-    let output = controller.wait_with_output().unwrap();
+    let (code, talk) = controller.finish();
     drop(orders);
     squatter.wait().unwrap();
-    expect(&output, 5);
-    let talk = stderr(&output);
+    assert_eq!(code, Some(5), "{talk}");
     assert!(talk.contains("port 5201 of ::1 is in use: leave `port` out"), "{talk}");
     assert!(count(&bench, "ok") >= 2, "the runs over IPv4 went on");
-    expect(&bench.netassay(&["run", "faults.toml", "--resume"]).output().unwrap(), 0);
+    expect(&bench.run(&["run", "faults.toml", "--resume"]), 0);
     assert_eq!(count(&bench, "ok"), 4);
 }
 
@@ -134,7 +127,7 @@ fn campaign_needs_a_directory_that_can_be_written() {
 #[test]
 fn campaign_refuses_a_database_from_a_newer_version() {
     let bench = Bench::new();
-    bench.write("faults.toml", &STUDY.replace("runs = 3", "runs = 1"));
+    bench.write("faults.toml", &STUDY.replace("runs = 2", "runs = 1"));
     expect(&bench.run(&["run", "faults.toml"]), 0);
     bench.database().pragma_update(None, "user_version", 999).unwrap();
     for arguments in [vec!["run", "faults.toml"], vec!["list"], vec!["compare"]] {
@@ -147,7 +140,7 @@ fn campaign_refuses_a_database_from_a_newer_version() {
 #[test]
 fn campaign_on_a_full_disk_keeps_what_it_recorded() {
     let bench = Bench::new();
-    bench.write("faults.toml", &STUDY.replace("300ms", "20ms").replace("runs = 3", "runs = 60"));
+    bench.write("faults.toml", &STUDY.replace("700ms", "20ms").replace("runs = 2", "runs = 60"));
     fs::create_dir(bench.path("small")).unwrap();
     // A file system of our own, in a mount namespace of our own, that ends with the shell.
     let script = "mount -t tmpfs -o size=600k none small || exit 77
@@ -165,36 +158,13 @@ fn campaign_on_a_full_disk_keeps_what_it_recorded() {
     assert!(told > 3, "it ran a while: {}", stderr(&output));
     assert_eq!(count(&bench, "ok"), told, "every run that was told is recorded");
     // With room again, it goes on.
-    let script = "./netassay run faults.toml --resume";
-    let resumed = bench.netassay(&["run", "faults.toml", "--resume"]).output().unwrap();
-    expect(&resumed, 0);
-    assert_eq!(count(&bench, "ok"), 120, "{script}");
+    expect(&bench.run(&["run", "faults.toml", "--resume"]), 0);
+    assert_eq!(count(&bench, "ok"), 120);
 }
 
-fn start(bench: &Bench) -> Child {
-    bench.write("faults.toml", STUDY);
-    run(bench)
-}
-
-fn run(bench: &Bench) -> Child {
-    bench.netassay(&["run", "faults.toml"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// The two agents of the first boot: the first testbed is only for trying the switches out.
-fn wait_for_agents(controller: &Child) -> [u32; 2] {
-    let begun = Instant::now();
-    let mut last = Vec::new();
-    while begun.elapsed() < Duration::from_secs(20) {
-        let mut agents = agents_of(controller.id());
-        agents.sort_unstable();
-        // Both there, and the same two as a while ago.
-        if agents.len() == 2 && agents == last {
-            return [agents[0], agents[1]];
-        }
-        last = agents;
-        std::thread::sleep(Duration::from_millis(60));
-    }
-    panic!("no two agents in 20 s");
+fn start(bench: &Bench, study: &str) -> Watched {
+    bench.write("faults.toml", study);
+    Watched::start(bench.netassay(&["run", "faults.toml"]))
 }
 
 fn count(bench: &Bench, status: &str) -> usize {

@@ -6,9 +6,10 @@
 #![allow(clippy::print_stderr, reason = "where a skip is announced")]
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 use rusqlite::Connection;
 
@@ -125,6 +126,52 @@ pub(crate) fn expect(output: &Output, expected: u8) {
         stdout(output),
         stderr(output)
     );
+}
+
+/// A controller whose talk is read while it runs, so that a test can act at the right moment however slow the machine is.
+pub(crate) struct Watched {
+    child: Child,
+    talk: BufReader<ChildStderr>,
+    heard: String,
+}
+
+impl Watched {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let talk = BufReader::new(child.stderr.take().unwrap());
+        Self { child, talk, heard: String::new() }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Reads until a line holds this; panics if the controller ends before.
+    #[track_caller]
+    pub(crate) fn wait_for(&mut self, words: &str) {
+        loop {
+            let mut line = String::new();
+            assert!(self.talk.read_line(&mut line).unwrap() > 0, "no {words:?} in:\n{}", self.heard);
+            self.heard.push_str(&line);
+            if line.contains(words) {
+                return;
+            }
+        }
+    }
+
+    /// The two agents of the boot that has just begun, the transmitter's first.
+    #[track_caller]
+    pub(crate) fn agents(&self) -> [u32; 2] {
+        let mut agents = agents_of(self.id());
+        agents.sort_unstable();
+        agents.try_into().unwrap_or_else(|found| panic!("two agents, not {found:?}"))
+    }
+
+    /// Waits for its end, and gives its exit code and all that it said.
+    pub(crate) fn finish(mut self) -> (Option<i32>, String) {
+        self.talk.read_to_string(&mut self.heard).unwrap();
+        (self.child.wait().unwrap().code(), self.heard)
+    }
 }
 
 /// The agents, by process number, that a controller started: each carries its controller's number on its command line.
