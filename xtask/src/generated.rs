@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::checks::cargo::development_build;
 use crate::failure::Failure;
 use crate::process;
 use crate::report::{Ending, Report};
@@ -18,7 +19,7 @@ const GENERATED: &[Generated] = &[Generated { file: "docs/study.schema.json", ar
 
 /// `cargo xtask generate`
 pub(crate) fn run(workspace: &Workspace, _: &[String]) -> Result<(), Failure> {
-    process::run(&mut workspace.cargo(&["build", "--workspace"]))?;
+    process::run(&mut development_build(workspace))?;
     for generated in GENERATED {
         let text = generated.text(workspace)?;
         let path = workspace.root.join(generated.file);
@@ -30,7 +31,7 @@ pub(crate) fn run(workspace: &Workspace, _: &[String]) -> Result<(), Failure> {
 
 /// Every generated file is tracked by git and says what the program says now.
 pub(crate) fn check(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
-    process::run(&mut workspace.cargo(&["build", "--workspace"]))?;
+    process::run(&mut development_build(workspace))?;
     let tracked = workspace.tracked_files()?;
     let mut stale = Vec::new();
     for generated in GENERATED {

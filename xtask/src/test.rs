@@ -23,7 +23,11 @@ const STEPS: &[Step] = &[
     Step { name: "scripts", about: "shellcheck on every shell script", run: scripts::check },
     Step { name: "format", about: "cargo fmt --check", run: cargo::format },
     Step { name: "clippy", about: "clippy on all targets, warnings denied", run: cargo::clippy },
-    Step { name: "build", about: "the workspace, so that tests can start netassay", run: cargo::build },
+    Step {
+        name: "build",
+        about: "the workspace and its tests, so that tests can start netassay",
+        run: cargo::build,
+    },
     Step { name: "tests", about: "every unit and integration test", run: tests::units },
     Step { name: "doctests", about: "the examples in the documentation", run: tests::examples },
     Step { name: "docs", about: "the documentation builds, warnings denied", run: cargo::docs },

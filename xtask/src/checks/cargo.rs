@@ -1,5 +1,7 @@
 //! The checks that are one call of cargo.
 
+use std::process::Command;
+
 use crate::failure::Failure;
 use crate::process::run;
 use crate::report::{Ending, Report};
@@ -16,8 +18,14 @@ pub(crate) fn clippy(workspace: &Workspace, _: &mut Report) -> Result<Ending, Fa
 }
 
 pub(crate) fn build(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
-    run(&mut workspace.cargo(&["build", "--workspace"]))?;
+    run(&mut development_build(workspace))?;
     Ok(Ending::Ok)
+}
+
+/// Programs and tests together. Without `--all-targets` cargo would leave out what only tests ask of shared dependencies,
+/// and would compile those, and all that builds on them, once more for the tests.
+pub(crate) fn development_build(workspace: &Workspace) -> Command {
+    workspace.cargo(&["build", "--workspace", "--all-targets"])
 }
 
 pub(crate) fn docs(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
