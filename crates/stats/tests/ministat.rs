@@ -1,4 +1,5 @@
-//! The classic words against ministat itself: recorded cases, published studies, and the program at random.
+//! The core of the drop-in against ministat itself: recorded cases, published studies, and the program at random. What needs
+//! the built binary is in the tests of `netassay`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +9,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use netassay_stats::ministat::{Level, Set, names, report, table};
+use netassay_stats::ministat::{
+    Caller, Level, Plot, Points, Refusal, Request, Set, Style, Values, report, write_all,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -16,91 +19,73 @@ fn fixtures(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// The command line of a recorded case, as far as these need it.
-struct Case {
-    files: Vec<String>,
-    level: Level,
-    column: usize,
-    delimiters: String,
-    with_verdicts: bool,
-}
-
-fn parse(command: &str) -> Case {
-    let mut case = Case {
-        files: Vec::new(),
-        level: Level::default(),
-        column: 1,
-        delimiters: " \t".to_owned(),
-        with_verdicts: true,
+/// The program with its files in `directory`, but for what the operating system says: none if a file cannot be opened.
+fn run(directory: &Path, request: Result<Request, Refusal>) -> Option<Result<Vec<u8>, Refusal>> {
+    let request = match request {
+        Ok(request) => request,
+        Err(refusal) => return Some(Err(refusal)),
     };
-    let mut words = command
-        .split_whitespace()
-        .take_while(|word| *word != "|")
-        .skip_while(|word| *word != "ministat")
-        .skip(1);
-    let mut only_files = false;
-    while let Some(word) = words.next() {
-        match word {
-            _ if only_files => case.files.push(word.to_owned()),
-            "--" => only_files = true,
-            "-n" => case.with_verdicts = false,
-            "-A" | "-s" => {}
-            "-w" => drop(words.next()),
-            "-c" => case.level = Level::from_percent(words.next().unwrap().parse().unwrap()).unwrap(),
-            "-C" => case.column = words.next().unwrap().parse().unwrap(),
-            "-d" => case.delimiters = words.next().unwrap().to_owned(),
-            file => case.files.push(file.to_owned()),
+    let mut sets = Vec::new();
+    for name in &request.files {
+        let name = str::from_utf8(name).unwrap();
+        let path = directory.join(if name == "-" { "stdin" } else { name });
+        let bytes = if path.is_dir() { Vec::new() } else { fs::read(path).ok()? };
+        let name = if name == "-" { "<stdin>" } else { name };
+        let mut values = Vec::new();
+        if let Err(error) = request.format().read(&bytes, &mut values) {
+            return Some(Err(Refusal::invalid_data(name.as_bytes(), error.line)));
+        }
+        match Set::summed(name, Values::from(values), request.dialect, Points::Keep) {
+            Ok(set) => sets.push(set),
+            Err(_) => return Some(Err(Refusal::too_few_points(name.as_bytes()))),
         }
     }
-    case
+    let width = request.width.unwrap_or(74);
+    let style = Style { width, separate_bars: request.separate_bars, modern: request.modern };
+    let plot = if request.plot { Plot::new(&sets, style).unwrap() } else { None };
+    let names: Vec<&[u8]> = sets.iter().map(|set| set.name().as_bytes()).collect();
+    let mut out = Vec::new();
+    write_all(&mut out, &request, &sets, &names, plot.as_ref()).unwrap();
+    Some(Ok(out))
 }
 
-/// Reads as much of ministat's format as the recorded cases use: lines cut at 8191 bytes, everything after a NUL and
-/// trailing blanks left out, lines skipped from a `#`, one column of delimited tokens.
-fn read(bytes: &[u8], case: &Case) -> Vec<f64> {
-    let pieces = bytes.split_inclusive(|byte| *byte == b'\n').flat_map(|line| line.chunks(8191));
-    pieces
-        .filter_map(|piece| {
-            let text = piece.split(|byte| *byte == 0).next().unwrap();
-            let text = str::from_utf8(text).unwrap().trim_end();
-            let tokens =
-                text.split(|letter| case.delimiters.contains(letter)).filter(|token| !token.is_empty());
-            let tokens: Vec<&str> = tokens.take(case.column).collect();
-            if tokens.len() < case.column || tokens.iter().any(|token| token.starts_with('#')) {
-                return None;
-            }
-            Some(tokens[case.column - 1].trim_start().parse().unwrap())
-        })
-        .collect()
-}
-
-/// What ministat printed, without its plot.
-fn without_plot(stdout: &str) -> String {
-    let is_plot = |line: &&str| line.starts_with(['|', '[']) || line.starts_with("+-");
-    stdout.split_inclusive('\n').filter(|line| !is_plot(line)).collect()
+/// The request in a recorded command line, and whether that is all there is to the case.
+fn parse(command: &str) -> Result<Request, Refusal> {
+    let words =
+        command.split_whitespace().take_while(|word| *word != "|").skip_while(|word| *word != "ministat");
+    let words = words.skip(1).map(|word| word.trim_matches('"').as_bytes().to_vec());
+    let posix = command.starts_with("POSIXLY_CORRECT");
+    Request::parse(&words.collect::<Vec<_>>(), Caller { program: b"ministat", posix, long_options: false })
 }
 
 #[test]
 fn every_recorded_case() {
-    let mut cases = 0;
+    let mut compared = 0;
+    let mut left_to_the_binary = Vec::new();
     for entry in fs::read_dir(fixtures("ministat-cases")).unwrap() {
         let directory = entry.unwrap().path();
-        let text = |name| fs::read_to_string(directory.join(name)).unwrap();
-        let case = parse(&text("cmd"));
-        let sets: Vec<Set> = case
-            .files
-            .iter()
-            .map(|file| {
-                let (name, path) =
-                    if file == "-" { ("<stdin>", "stdin") } else { (file.as_str(), file.as_str()) };
-                Set::new(name, read(&fs::read(directory.join(path)).unwrap(), &case)).unwrap()
-            })
-            .collect();
-        let got = names(&sets).unwrap() + &table(&sets, case.with_verdicts.then_some(case.level)).unwrap();
-        assert_eq!(got, without_plot(&text("stdout")), "{}", directory.display());
-        cases += 1;
+        let read = |name| fs::read(directory.join(name)).unwrap();
+        let case = directory.file_name().unwrap().to_str().unwrap().to_owned();
+        let Some(got) = run(&directory, parse(str::from_utf8(&read("cmd")).unwrap())) else {
+            left_to_the_binary.push(case);
+            continue;
+        };
+        let (stdout, refusal) = match got {
+            Ok(stdout) => (stdout, Refusal { text: Vec::new(), code: 0 }),
+            Err(refusal) => (Vec::new(), refusal),
+        };
+        assert_eq!(String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&read("stdout")), "{case}");
+        assert_eq!(
+            String::from_utf8_lossy(&refusal.text),
+            String::from_utf8_lossy(&read("stderr")),
+            "{case}"
+        );
+        assert_eq!(refusal.code.to_string(), str::from_utf8(&read("rc")).unwrap().trim(), "{case}");
+        compared += 1;
     }
-    assert_eq!(cases, 34);
+    left_to_the_binary.sort();
+    assert_eq!(left_to_the_binary, ["25-second-missing", "55-posixly-correct"]);
+    assert_eq!(compared, 50);
 }
 
 fn samples(files: &[&str]) -> String {

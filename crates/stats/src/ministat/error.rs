@@ -2,10 +2,8 @@
 
 use thiserror::Error;
 
-use super::report::MAX_SETS;
-
-/// Why there is no table.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+/// Why there is no table or no plot.
+#[derive(Clone, Debug, PartialEq, Error)]
 pub enum MinistatError {
     /// A set is too small.
     #[error("Dataset {name} must contain at least 3 data points")]
@@ -13,10 +11,36 @@ pub enum MinistatError {
         /// The set.
         name: String,
     },
-    /// There is no symbol for an eighth set.
-    #[error("{count} sets are too many: ministat compares up to {MAX_SETS}")]
+    /// There are not as many symbols.
+    #[error("{count} sets are too many: there are symbols for {limit}")]
     TooManySets {
         /// How many were given.
         count: usize,
+        /// How many are possible.
+        limit: usize,
+    },
+    /// A plot has no place for what is infinite or no number.
+    #[error("cannot plot {name}: a value, or the mean, is infinite or not a number; -A leaves the plot out")]
+    NotFinite {
+        /// The set.
+        name: String,
+    },
+    /// The values are too far apart, or too close together, to divide the space between them.
+    #[error("cannot plot values that are {span:e} apart; -A leaves the plot out")]
+    NoScale {
+        /// From the left end of the plot to the right one.
+        span: f64,
+    },
+    /// A plot has at least two columns.
+    #[error("cannot plot in {width} columns: give -w 2 or more, or -A to leave the plot out")]
+    NoWidth {
+        /// The width asked for.
+        width: usize,
+    },
+    /// A plot has a bounded number of columns.
+    #[error("cannot plot in {width} columns: give -w {} or less", super::plot::MAX_WIDTH)]
+    TooWide {
+        /// The width asked for.
+        width: usize,
     },
 }

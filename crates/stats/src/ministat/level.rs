@@ -1,26 +1,41 @@
-//! ministat's confidence levels and its table of quantiles.
+//! ministat's confidence levels and its table of quantiles, and any other level with exact ones.
 
 use crate::quantile::student_t_quantile;
 
-/// One of the confidence levels that ministat knows.
+/// A confidence level: one of the six that ministat knows, or any with exact quantiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
     percent: f64,
-    /// The probability of the two-sided quantile in its column.
+    /// The probability of the two-sided quantile.
     coverage: f64,
+    /// Quantiles are those of ministat's table.
+    is_tabulated: bool,
 }
 
 impl Level {
-    /// All of them: 80, 90, 95, 98, 99 and 99.5 %. The last one's column holds the quantiles of 99.8 %, a slip in ministat
+    /// All that ministat knows: 80, 90, 95, 98, 99 and 99.5 %. The last one's column holds the quantiles of 99.8 %, a slip in ministat
     /// that is kept, since its verdicts are.
     pub const ALL: [Level; 6] = [
-        Level { percent: 80.0, coverage: 0.80 },
-        Level { percent: 90.0, coverage: 0.90 },
-        Level { percent: 95.0, coverage: 0.95 },
-        Level { percent: 98.0, coverage: 0.98 },
-        Level { percent: 99.0, coverage: 0.99 },
-        Level { percent: 99.5, coverage: 0.998 },
+        Level::tabulated(80.0, 0.80),
+        Level::tabulated(90.0, 0.90),
+        Level::tabulated(95.0, 0.95),
+        Level::tabulated(98.0, 0.98),
+        Level::tabulated(99.0, 0.99),
+        Level::tabulated(99.5, 0.998),
     ];
+
+    const fn tabulated(percent: f64, coverage: f64) -> Level {
+        Level { percent, coverage, is_tabulated: true }
+    }
+
+    /// The level of this many percent with exact quantiles, if it is more than 0 and less than 100.
+    pub fn exact(percent: f64) -> Option<Level> {
+        (percent > 0.0 && percent < 100.0).then_some(Level {
+            percent,
+            coverage: percent / 100.0,
+            is_tabulated: false,
+        })
+    }
 
     /// The level of this many percent, if ministat knows it.
     pub fn from_percent(percent: f64) -> Option<Level> {
@@ -32,9 +47,12 @@ impl Level {
         self.percent
     }
 
-    /// The quantile of Student's t that ministat's table has for this level: to three decimals, and above 100 degrees
-    /// of freedom that of infinitely many.
+    /// The two-sided quantile of Student's t. From ministat's table it has three decimals, and above 100 degrees of freedom
+    /// it is that of infinitely many.
     pub fn t(self, df: usize) -> f64 {
+        if !self.is_tabulated {
+            return student_t_quantile((1.0 + self.coverage) / 2.0, df as f64).unwrap_or(f64::NAN);
+        }
         let slip = SLIPS.iter().find(|(slip, _)| *slip == df && self.coverage == 0.998);
         if let Some((_, t)) = slip {
             return *t;
@@ -83,6 +101,16 @@ mod tests {
         assert_eq!(Level::from_percent(97.0), None);
         assert_eq!(Level::from_percent(f64::NAN), None);
         assert_eq!(Level::default().percent(), 95.0);
+    }
+
+    #[test]
+    fn exact_levels_are_not_rounded() {
+        let t = |percent: f64, df: usize| Level::exact(percent).unwrap().t(df);
+        // From R: qt(0.9975, 18), qt(0.975, 101), qt(0.9875, 7)
+        for (got, expected) in [(t(99.5, 18), 3.196574), (t(95.0, 101), 1.983731), (t(97.5, 7), 2.841244)] {
+            assert!((got - expected).abs() < 1e-6, "{got} {expected}");
+        }
+        assert_eq!([0.0, 100.0, -1.0, f64::NAN].map(Level::exact), [None; 4]);
     }
 
     #[test]

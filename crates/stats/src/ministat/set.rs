@@ -1,37 +1,63 @@
-//! A set of runs with the sums that ministat keeps.
+//! A set of runs, summed up as ministat does.
 
+use super::dialect::Dialect;
 use super::error::MinistatError;
+use super::order::{Extent, extent};
+use super::values::Values;
 
-/// A named set of values, summed up as ministat does.
+/// A named set of values.
 #[derive(Clone, Debug)]
 pub struct Set {
     name: String,
-    sorted: Vec<f64>,
-    /// Of the values in the order given: another order gives other last digits.
-    sum: f64,
-    sum_of_squares: f64,
-    first_nan: Option<f64>,
+    n: usize,
+    extent: Extent,
+    mean: f64,
+    variance: f64,
+    dialect: Dialect,
+    /// In no particular order.
+    points: Vec<f64>,
+}
+
+/// Whether a set keeps its values once they are summed up. Only a plot needs them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Points {
+    /// They stay.
+    Keep,
+    /// Their memory is given back.
+    Drop,
 }
 
 impl Set {
-    /// Takes the values in the order in which they stand in the file. They may be infinite or NaN, as ministat's may.
+    /// Takes the values in the order in which they stand in the file, in Debian's dialect.
     ///
     /// # Errors
     /// [`MinistatError::TooFewPoints`] for fewer than three.
     pub fn new(name: impl Into<String>, values: Vec<f64>) -> Result<Set, MinistatError> {
-        let name = name.into();
-        if values.len() < 3 {
+        Set::summed(name, values.into(), Dialect::Debian, Points::Keep)
+    }
+
+    /// Takes values that were summed up as they were read.
+    ///
+    /// # Errors
+    /// [`MinistatError::TooFewPoints`] for fewer than three.
+    pub fn summed(
+        name: impl Into<String>,
+        mut values: Values,
+        dialect: Dialect,
+        points: Points,
+    ) -> Result<Set, MinistatError> {
+        let (name, n) = (name.into(), values.len());
+        if n < 3 {
             return Err(MinistatError::TooFewPoints { name });
         }
-        let sum = values.iter().fold(0.0, |sum, value| sum + value);
-        let sum_of_squares = values.iter().fold(0.0, |sum, value| sum + value * value);
-        let first_nan = values.iter().copied().find(|value| value.is_nan());
-        let mut sorted = values;
-        // With NaN there is no order; the values then stay as they came. The sort is stable: 0 and -0 are equal.
-        if first_nan.is_none() {
-            sorted.sort_by(|one, other| one.partial_cmp(other).expect("none is NaN"));
-        }
-        Ok(Set { name, sorted, sum, sum_of_squares, first_nan })
+        let extent = extent(&mut values, dialect);
+        let mean = or_amd64_nan(values.sum(), values.sum() / n as f64);
+        let variance = match dialect {
+            Dialect::Debian => one_pass_variance(&values),
+            Dialect::Freebsd => two_pass_variance(&values.all, mean),
+        };
+        let points = if points == Points::Keep { values.all } else { Vec::new() };
+        Ok(Set { name, n, extent, mean, variance, dialect, points })
     }
 
     /// The set's name.
@@ -41,45 +67,67 @@ impl Set {
 
     /// How many values.
     pub fn n(&self) -> usize {
-        self.sorted.len()
+        self.n
     }
 
     /// The smallest.
     pub fn min(&self) -> f64 {
-        self.sorted[0]
+        self.extent.min
     }
 
     /// The largest.
     pub fn max(&self) -> f64 {
-        self.sorted[self.n() - 1]
+        self.extent.max
     }
 
-    /// The middle value, the upper one of two.
+    /// The middle value. Of two, the upper one (Debian) or their mean (FreeBSD).
     pub fn median(&self) -> f64 {
-        self.sorted[self.n() / 2]
+        self.extent.median
     }
 
     /// The sum over n.
     pub fn mean(&self) -> f64 {
-        self.as_on_amd64(self.sum / self.n() as f64)
+        self.mean
     }
 
-    /// The variance, in one pass: (sum of squares - sum² / n) / (n - 1). It may be negative where the mean is some 1e7
-    /// times the spread.
+    /// The variance. In Debian's dialect it may be negative where the mean is some 1e7 times the spread.
     pub fn variance(&self) -> f64 {
-        let n = self.n() as f64;
-        self.as_on_amd64((self.sum_of_squares - self.sum * self.sum / n) / (n - 1.0))
+        self.variance
     }
 
     /// The root of the variance; NaN if that is negative.
     pub fn sd(&self) -> f64 {
-        self.as_on_amd64(self.variance().sqrt())
+        or_amd64_nan(self.variance, self.variance.sqrt())
     }
 
-    /// Only the sign of a NaN, which is printed: the processor's own is negative, one that was read keeps its sign. Rust
-    /// promises neither.
-    fn as_on_amd64(&self, value: f64) -> f64 {
-        if value.is_nan() { self.first_nan.unwrap_or(-f64::NAN) } else { value }
+    pub(super) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    pub(super) fn points(&self) -> &[f64] {
+        &self.points
+    }
+}
+
+/// (Sum of squares - sum² / n) / (n - 1).
+fn one_pass_variance(values: &Values) -> f64 {
+    let (n, sum, squares) = (values.len() as f64, values.sum(), values.sum_of_squares());
+    or_amd64_nan(squares, (squares - sum * sum / n) / (n - 1.0))
+}
+
+/// Squared distances from the mean, over n - 1.
+fn two_pass_variance(sorted: &[f64], mean: f64) -> f64 {
+    let squares = sorted.iter().fold(0.0, |sum, value| sum + (value - mean) * (value - mean));
+    or_amd64_nan(mean, squares / (sorted.len() as f64 - 1.0))
+}
+
+/// Only the sign of a NaN, which is printed: that of the `operand` if it is one, else negative, as the processor makes it.
+/// Rust promises neither.
+fn or_amd64_nan(operand: f64, value: f64) -> f64 {
+    match (value.is_nan(), operand.is_nan()) {
+        (false, _) => value,
+        (true, true) => operand,
+        (true, false) => -f64::NAN,
     }
 }
 
@@ -97,9 +145,13 @@ mod tests {
 
     #[test]
     fn its_cancellation_is_kept() {
-        let set = Set::new("a", vec![100_000_000.1; 7]).unwrap();
+        let values = vec![100_000_000.1; 7];
+        let set = Set::new("a", values.clone()).unwrap();
         assert!(set.variance() < 0.0);
         assert!(set.sd().is_nan() && set.sd().is_sign_negative());
+        let set = Set::summed("a", values.into(), Dialect::Freebsd, Points::Drop).unwrap();
+        assert!(set.sd() < 1e-7, "two passes do not cancel");
+        assert!(set.points().is_empty());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::dialect::Dialect;
 use super::format::g;
 use super::level::Level;
 use super::set::Set;
@@ -21,7 +22,8 @@ pub struct PooledT {
     pub error: f64,
     /// The difference in % of the reference's mean; infinite if that is zero.
     pub relative: f64,
-    /// `error` in % of the reference's mean, which ministat takes as exact; negative if that is negative.
+    /// The error of `relative`; negative if the reference's mean is. Debian's dialect takes that mean as exact, FreeBSD's knows
+    /// that it is uncertain too.
     pub relative_error: f64,
     /// The pooled standard deviation.
     pub pooled_sd: f64,
@@ -30,22 +32,32 @@ pub struct PooledT {
 }
 
 impl Set {
-    /// Compares this set with `reference`.
+    /// Compares this set with `reference`, in this set's dialect.
     pub fn against(&self, reference: &Set, level: Level) -> PooledT {
         let (n, reference_n) = (self.n() as f64, reference.n() as f64);
         let df = self.n() + reference.n() - 2;
         let squares = (n - 1.0) * self.variance() + (reference_n - 1.0) * reference.variance();
         let pooled_sd = (squares / df as f64).sqrt();
-        let error = level.t(df) * (pooled_sd * (1.0 / n + 1.0 / reference_n).sqrt());
+        let t = level.t(df);
+        let error = t * (pooled_sd * (1.0 / n + 1.0 / reference_n).sqrt());
         let difference = self.mean() - reference.mean();
         let relative = |value: f64| value * 100.0 / reference.mean();
+        let error_of_ratio = match self.dialect() {
+            Dialect::Debian => error,
+            Dialect::Freebsd => {
+                let ratio = self.mean() * self.mean() / (reference.mean() * reference.mean());
+                let squares =
+                    (n - 1.0) * self.variance() + (reference_n - 1.0) * reference.variance() * ratio;
+                t * (squares * (n + reference_n) / (n * reference_n * df as f64)).sqrt()
+            }
+        };
         PooledT {
             percent: level.percent(),
             df,
             difference,
             error,
             relative: relative(difference),
-            relative_error: relative(error),
+            relative_error: relative(error_of_ratio),
             pooled_sd,
             is_proven: difference.abs() > error,
         }
@@ -55,12 +67,14 @@ impl Set {
 /// The verdict in ministat's words, with a newline at the end.
 impl fmt::Display for PooledT {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let has_one_decimal = (self.percent * 10.0).fract() == 0.0;
+        let level = if has_one_decimal { format!("{:.1}", self.percent) } else { g(self.percent, 6) };
         if !self.is_proven {
-            return writeln!(out, "No difference proven at {:.1}% confidence", self.percent);
+            return writeln!(out, "No difference proven at {level}% confidence");
         }
         // 0 / 0 is the only NaN that can come this far, and the processor's own NaN prints with a sign.
         let number = |value: f64| g(if value.is_nan() { -f64::NAN } else { value }, 6);
-        writeln!(out, "Difference at {:.1}% confidence", self.percent)?;
+        writeln!(out, "Difference at {level}% confidence")?;
         writeln!(out, "\t{} +/- {}", number(self.difference), number(self.error))?;
         writeln!(out, "\t{}% +/- {}%", number(self.relative), number(self.relative_error))?;
         writeln!(out, "\t(Student's t, pooled s = {})", number(self.pooled_sd))

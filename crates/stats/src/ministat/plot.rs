@@ -1,0 +1,323 @@
+//! ministat's plot: a stack of symbols for each column of values, and bars for mean, median and deviation.
+
+use std::io::{self, Write};
+
+use super::error::MinistatError;
+use super::set::Set;
+use super::symbols::{self, OVERLAP, symbol};
+
+/// The widest plot that is drawn.
+pub const MAX_WIDTH: usize = 1 << 24;
+
+/// How a plot is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// How many columns are between the frames.
+    pub width: usize,
+    /// Each set has a row for its bar.
+    pub separate_bars: bool,
+    /// Not ministat's ways: places where sets meet have a mark of their own, and nothing is cut off.
+    pub modern: bool,
+}
+
+/// Sets, measured out for a plot.
+#[derive(Debug)]
+pub struct Plot {
+    width: usize,
+    /// Of the tallest stack.
+    height: usize,
+    modern: bool,
+    /// Per set and column, how many symbols are stacked there; the widths of the sets follow one another.
+    stacks: Vec<usize>,
+    bars: Vec<Vec<u8>>,
+}
+
+impl Plot {
+    /// Measures the sets, which must have kept their points. None if all values are the same: there is nothing to draw then.
+    ///
+    /// # Errors
+    /// [`MinistatError::NotPlottable`] where values are not finite or too far apart, [`MinistatError::NoWidth`] and
+    /// [`MinistatError::TooWide`] for a width that cannot be drawn, [`MinistatError::TooManySets`] where symbols run out.
+    pub fn new(sets: &[Set], style: Style) -> Result<Option<Plot>, MinistatError> {
+        let Some(axis) = Axis::new(sets, style.width)? else { return Ok(None) };
+        let limit = if style.modern { symbols::count() } else { symbols::MAX_SETS };
+        if sets.len() > limit {
+            return Err(MinistatError::TooManySets { count: sets.len(), limit });
+        }
+        let mut stacks = Vec::new();
+        let too_wide = |_| MinistatError::TooWide { width: style.width };
+        stacks.try_reserve_exact(axis.width * sets.len()).map_err(too_wide)?;
+        stacks.resize(axis.width * sets.len(), 0);
+        for (set, counts) in sets.iter().zip(stacks.chunks_mut(axis.width)) {
+            for point in set.points() {
+                counts[axis.column(*point)] += 1;
+            }
+        }
+        let tallest = if style.modern { None } else { cut(&mut stacks, axis.width) };
+        let height = tallest.or_else(|| stacks.iter().copied().max()).unwrap_or(0);
+        let bars = bars(sets, &axis, style.separate_bars);
+        Ok(Some(Plot { width: axis.width, height, modern: style.modern, stacks, bars }))
+    }
+
+    /// Whether several sets meet in some place.
+    pub(super) fn has_overlaps(&self) -> bool {
+        (0..self.width).any(|column| self.in_column(column).filter(|count| *count > 0).count() > 1)
+    }
+
+    /// Draws. Nothing is kept of it: ten million values can make a plot of 43 megabytes.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let frame = format!("+{}+\n", "-".repeat(self.width));
+        out.write_all(frame.as_bytes())?;
+        // A row is like the one above unless some stack ends in it.
+        let mut tops: Vec<usize> = self.stacks.clone();
+        tops.sort_unstable();
+        tops.dedup();
+        let mut line = Vec::new();
+        for row in (1..=self.height).rev() {
+            if tops.last().is_some_and(|top| *top >= row) {
+                tops.retain(|top| *top < row);
+                self.draw(row, &mut line);
+            }
+            out.write_all(&line)?;
+        }
+        for bar in &self.bars {
+            out.write_all(b"|")?;
+            out.write_all(bar)?;
+            out.write_all(b"|\n")?;
+        }
+        out.write_all(frame.as_bytes())
+    }
+
+    fn draw(&self, row: usize, line: &mut Vec<u8>) {
+        line.clear();
+        line.push(b'|');
+        for column in 0..self.width {
+            let sets = self.in_column(column).enumerate().filter(|(_, count)| *count >= row);
+            let mut bytes = [0; 4];
+            line.extend_from_slice(
+                self.mark(sets.map(|(place, _)| place)).encode_utf8(&mut bytes).as_bytes(),
+            );
+        }
+        line.extend_from_slice(b"|\n");
+    }
+
+    /// The heights of all sets' stacks in a column.
+    fn in_column(&self, column: usize) -> impl Iterator<Item = usize> {
+        self.stacks.iter().skip(column).step_by(self.width).copied()
+    }
+
+    /// What shows that these sets, counted from 0, are in a place. ministat ors their numbers, counted from 1, so that two
+    /// of them look like a third.
+    fn mark(&self, sets: impl Iterator<Item = usize>) -> char {
+        let places = sets.fold((0, 0), |(ored, count), place| (ored | (place + 1), count + 1));
+        match places {
+            (_, 0) => ' ',
+            (_, 2..) if self.modern => OVERLAP,
+            (ored, _) => symbol(ored - 1).unwrap_or(OVERLAP),
+        }
+    }
+}
+
+/// How values map to columns.
+struct Axis {
+    width: usize,
+    /// The left end of the first column.
+    start: f64,
+    /// The width of a column.
+    step: f64,
+}
+
+impl Axis {
+    /// None if its length is zero.
+    fn new(sets: &[Set], width: usize) -> Result<Option<Axis>, MinistatError> {
+        // ministat's own infinities. Beyond them one end of the axis stays where it is.
+        let (mut low, mut high) = (999e99, -999e99);
+        for set in sets {
+            for value in [set.min(), set.max(), set.mean() - set.sd(), set.mean() + set.sd()] {
+                low = if value < low { value } else { low };
+                high = if value > high { value } else { high };
+            }
+        }
+        let span: f64 = high - low;
+        if span == 0.0 {
+            return Ok(None);
+        }
+        // The sum takes over whatever infinity or NaN is among the values.
+        if let Some(set) = sets.iter().find(|set| !set.mean().is_finite()) {
+            return Err(MinistatError::NotFinite { name: set.name().to_owned() });
+        }
+        match width {
+            0 | 1 => return Err(MinistatError::NoWidth { width }),
+            2..=MAX_WIDTH => {}
+            _ => return Err(MinistatError::TooWide { width }),
+        }
+        let step = span / (width as f64 - 1.0);
+        let start = low - 0.5 * step;
+        if !span.is_finite() || step == 0.0 {
+            return Err(MinistatError::NoScale { span });
+        }
+        Ok(Some(Axis { width, start, step }))
+    }
+
+    fn column(&self, value: f64) -> usize {
+        // Where neighbouring numbers are further apart than columns, rounding may lead beyond the frame: there ministat
+        // writes into the next row.
+        (((value - self.start) / self.step) as usize).min(self.width - 1)
+    }
+}
+
+/// Cuts the stacks off as ministat does, and tells how tall its plot is: as tall as the last set. What of an earlier set is
+/// above any later one is lost, even if a set after that is taller again. None without sets.
+fn cut(stacks: &mut [usize], width: usize) -> Option<usize> {
+    let mut limit = usize::MAX;
+    for counts in stacks.chunks_mut(width).rev() {
+        limit = limit.min(counts.iter().copied().max().unwrap_or(0));
+        counts.iter_mut().for_each(|count| *count = limit.min(*count));
+    }
+    stacks.chunks(width).next_back().and_then(|last| last.iter().copied().max())
+}
+
+/// A row for each set, or one for all of them. Later sets write over earlier ones, but for the line between the ends.
+fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
+    let mut bars = vec![vec![b' '; axis.width]; if separate { sets.len() } else { 1 }];
+    for (place, set) in sets.iter().enumerate() {
+        let bar = &mut bars[if separate { place } else { 0 }];
+        if !set.sd().is_nan() {
+            let (left, right) = (axis.column(set.mean() - set.sd()), axis.column(set.mean() + set.sd()));
+            bar[left] = b'|';
+            bar[right] = b'|';
+            bar[left + 1..right.max(left + 1)]
+                .iter_mut()
+                .filter(|cell| **cell == b' ')
+                .for_each(|cell| *cell = b'_');
+        }
+        bar[axis.column(set.median())] = b'M';
+        bar[axis.column(set.mean())] = b'A';
+    }
+    bars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const STYLE: Style = Style { width: 10, separate_bars: false, modern: false };
+
+    fn sets(all: &[&[f64]]) -> Vec<Set> {
+        let set = |(place, values): (usize, &&[f64])| Set::new(place.to_string(), values.to_vec()).unwrap();
+        all.iter().enumerate().map(set).collect()
+    }
+
+    fn drawn(all: &[&[f64]], style: Style) -> String {
+        let mut text = Vec::new();
+        Plot::new(&sets(all), style).unwrap().unwrap().write(&mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    const TALL: &[f64] = &[1.0, 1.0, 1.0, 1.0, 9.0];
+    const SHORT: &[f64] = &[1.0, 5.0, 9.0];
+
+    #[test]
+    fn the_last_set_decides_how_tall() {
+        let text = drawn(&[TALL, SHORT], STYLE);
+        assert_eq!(text.lines().nth(1), Some("|*   +    *|"), "{text}");
+        assert_eq!(text.lines().count(), 4);
+        let text = drawn(&[TALL, SHORT, TALL], STYLE);
+        assert_eq!(text.lines().nth(1), Some("|*         |"), "{text}");
+        assert_eq!(text.lines().nth(4), Some("|*   +    *|"), "{text}");
+    }
+
+    #[test]
+    fn a_modern_plot_keeps_all_and_tells_overlaps() {
+        let modern = Style { modern: true, separate_bars: true, ..STYLE };
+        let all = sets(&[TALL, SHORT]);
+        let plot = Plot::new(&all, modern).unwrap().unwrap();
+        assert!(plot.has_overlaps());
+        let text = drawn(&[TALL, SHORT], modern);
+        assert_eq!(text.lines().nth(1), Some("|x         |"), "{text}");
+        assert_eq!(text.lines().nth(4), Some("|&   +    &|"), "{text}");
+        assert_eq!(text.lines().count(), 8);
+        let apart = sets(&[&[1.0, 2.0, 3.0], &[1e3, 1.1e3, 1.2e3]]);
+        assert!(!Plot::new(&apart, modern).unwrap().unwrap().has_overlaps());
+    }
+
+    #[test]
+    fn what_cannot_be_plotted() {
+        let refused =
+            |values: &[f64], width| Plot::new(&sets(&[values]), Style { width, ..STYLE }).unwrap_err();
+        let not_finite = MinistatError::NotFinite { name: "0".to_owned() };
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
+            assert_eq!(refused(&[value, 1.0, f64::MAX], 10), not_finite, "{value}");
+        }
+        assert_eq!(refused(&[f64::MAX, -f64::MAX, 0.0], 10), MinistatError::NoScale { span: f64::INFINITY });
+        assert_eq!(refused(&[5e-324, 0.0, 0.0], 10), MinistatError::NoScale { span: 5e-324 });
+        assert_eq!(refused(&[1.0, 2.0, 3.0], 1), MinistatError::NoWidth { width: 1 });
+        assert_eq!(refused(&[1.0, 2.0, 3.0], 1 << 25), MinistatError::TooWide { width: 1 << 25 });
+        let eight = [SHORT; 8];
+        assert_eq!(
+            Plot::new(&sets(&eight), STYLE).unwrap_err(),
+            MinistatError::TooManySets { count: 8, limit: 7 }
+        );
+        assert!(Plot::new(&sets(&eight), Style { modern: true, ..STYLE }).is_ok());
+        assert!(Plot::new(&sets(&[&[3.0, 3.0, 3.0]]), Style { width: 0, ..STYLE }).unwrap().is_none());
+    }
+
+    #[test]
+    fn neighbouring_numbers_stay_in_the_frame() {
+        for width in 2..40 {
+            drawn(&[&[1e17, 1e17 + 16.0, 1e17 + 16.0]], Style { width, ..STYLE });
+        }
+    }
+
+    /// The rows as ministat makes them, one after the other: the slow way, point by point.
+    fn rows_point_by_point(sets: &[Set], axis: &Axis) -> Vec<String> {
+        let mut cells: Vec<Vec<usize>> = Vec::new();
+        let mut height = 0;
+        for (place, set) in sets.iter().enumerate() {
+            let mut counts = vec![0; axis.width];
+            let mut points = set.points().to_vec();
+            points.sort_by(f64::total_cmp);
+            let columns = points.iter().map(|point| axis.column(*point));
+            let stacked: Vec<(usize, usize)> = columns
+                .map(|column| {
+                    counts[column] += 1;
+                    (counts[column], column)
+                })
+                .collect();
+            let tallest = counts.iter().copied().max().unwrap() + 1;
+            if tallest > height {
+                cells.truncate(height);
+                cells.resize(tallest, vec![0; axis.width]);
+            }
+            height = tallest;
+            for (row, column) in stacked {
+                cells[row][column] |= place + 1;
+            }
+        }
+        let symbols = [' ', 'x', '+', '*', '%', '#', '@', 'O'];
+        let line = |row: &Vec<usize>| row.iter().map(|cell| symbols[*cell]).collect();
+        cells[1..height].iter().rev().map(line).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_slow_way(
+            all in prop::collection::vec(prop::collection::vec(-9_i32..9, 3..30), 1..8),
+            width in 2_usize..20,
+        ) {
+            let all: Vec<Vec<f64>> =
+                all.into_iter().map(|set| set.into_iter().map(f64::from).collect()).collect();
+            let sets = sets(&all.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let Ok(Some(axis)) = Axis::new(&sets, width) else { return Ok(()) };
+            let mut text = Vec::new();
+            Plot::new(&sets, Style { width, ..STYLE }).unwrap().unwrap().write(&mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let lines: Vec<&str> = text.lines().map(|line| &line[1..line.len() - 1]).collect();
+            prop_assert_eq!(&lines[1..lines.len() - 2], rows_point_by_point(&sets, &axis));
+        }
+    }
+}

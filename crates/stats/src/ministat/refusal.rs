@@ -1,0 +1,76 @@
+//! The last words of a run without results: what standard error gets, to the byte, and the exit code.
+
+use super::dialect::Dialect;
+
+/// Why there are no results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// For standard error, with newlines. File names are in it as they are, whatever their encoding.
+    pub text: Vec<u8>,
+    /// The exit code.
+    pub code: u8,
+}
+
+impl Refusal {
+    /// A wrong command line: what is wrong with it, and the usage.
+    pub fn usage(complaint: &str, dialect: Dialect) -> Refusal {
+        Refusal { text: [complaint, "\n", &usage(dialect)].concat().into_bytes(), code: 2 }
+    }
+
+    /// As [`Refusal::usage`], after what getopt says by itself.
+    pub(super) fn getopt(program: &[u8], complaint: &str, option: &[u8], dialect: Dialect) -> Refusal {
+        let (before, after) = complaint.split_once('@').unwrap_or((complaint, ""));
+        let usage = Refusal::usage("Unknown option", dialect);
+        let text = [program, b": ", before.as_bytes(), option, after.as_bytes(), b"\n", &usage.text].concat();
+        Refusal { text, ..usage }
+    }
+
+    /// A file cannot be opened.
+    pub fn cannot_open(name: &[u8], reason: &str, dialect: Dialect) -> Refusal {
+        let text = [b"ministat: Cannot open ", name, b": ", reason.as_bytes(), b"\n"].concat();
+        Refusal { text, code: dialect.cannot_open_code() }
+    }
+
+    /// A file cannot be read to its end.
+    pub fn cannot_read(name: &[u8], reason: &str) -> Refusal {
+        Refusal { text: [b"ministat: cannot read ", name, b": ", reason.as_bytes(), b"\n"].concat(), code: 2 }
+    }
+
+    /// A token in a value's place is no number.
+    pub fn invalid_data(name: &[u8], line: u64) -> Refusal {
+        let line = line.to_string();
+        let text = [b"ministat: Invalid data on line ", line.as_bytes(), b" in ", name, b"\n"].concat();
+        Refusal { text, code: 2 }
+    }
+
+    /// A set has too few values.
+    pub fn too_few_points(name: &[u8]) -> Refusal {
+        let text = [b"Dataset ".as_slice(), name, b" must contain at least 3 data points\n"].concat();
+        Refusal { text, code: 2 }
+    }
+
+    /// Anything else.
+    pub fn other(reason: &str, code: u8) -> Refusal {
+        Refusal { text: format!("ministat: {reason}\n").into_bytes(), code }
+    }
+}
+
+fn usage(dialect: Dialect) -> String {
+    let (flags, quiet) = match dialect {
+        Dialect::Debian => ("Ans", ""),
+        Dialect::Freebsd => {
+            ("Anqs", "\t-q : suppress the names of the data sets and the header of the table\n")
+        }
+    };
+    format!(
+        "Usage: ministat [-C column] [-c confidence] [-d delimiter(s)] [-{flags}] [-w width] [file [file ...]]
+\tconfidence = {{80%, 90%, 95%, 98%, 99%, 99.5%}}
+\t-A : print statistics only. suppress the graph.
+\t-C : column number to extract (starts and defaults to 1)
+\t-d : delimiter(s) string, default to \" \\t\"
+\t-n : print summary statistics only, no graph/test
+{quiet}\t-s : print avg/median/stddev bars on separate lines
+\t-w : width of graph/test output (default 74 or terminal width)
+"
+    )
+}
