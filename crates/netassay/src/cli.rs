@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Write a stored study's measurements for other tools
     Export(Export),
+    /// Compare files of numbers as ministat(1) does, byte for byte
+    Ministat(Ministat),
     /// Tell what this machine can do, and what disturbs measurement here
     Doctor(Doctor),
     /// Serve as a host's agent (netassay starts it by itself)
@@ -205,6 +208,15 @@ pub(crate) struct Export {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) database: Database,
+}
+
+// For the list of commands: ministat is called before this command line is read, for it has a getopt of its own.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Ministat {
+    /// ministat's options and files
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORD")]
+    pub(crate) words: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

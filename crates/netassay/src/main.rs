@@ -14,6 +14,9 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    if let Some(code) = commands::ministat::if_called() {
+        return code;
+    }
     let result =
         cli::Cli::try_parse().map_err(failure::Failure::from).and_then(|cli| commands::dispatch(&cli));
     result.unwrap_or_else(|failure| failure.report())

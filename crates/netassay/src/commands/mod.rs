@@ -4,6 +4,7 @@ mod agent;
 mod compare;
 mod doctor;
 mod export;
+pub(crate) mod ministat;
 mod run;
 mod stored;
 mod studies;
@@ -28,6 +29,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Show(show) => stored::show(show).map(done),
         Command::Compare(flags) => compare::compare(flags).map(done),
         Command::Export(flags) => export::export(flags).map(done),
+        Command::Ministat(ministat) => Ok(ministat::ministat(ministat.words.iter().cloned())),
         Command::Doctor(flags) => doctor::doctor(flags),
         Command::Agent(flags) => agent::agent(flags).map(done),
     }

@@ -1,0 +1,101 @@
+//! `netassay ministat`: in the place of ministat(1), under its name too. The program itself is in [`stats::ministat`]; here is
+//! its contact with the world.
+
+mod blocks;
+mod input;
+mod terminal;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::ExitCode;
+
+use stats::ministat::{Caller, MinistatError, Plot, Refusal, Request, Set, Style, write_all};
+
+const NAME: &str = "ministat";
+
+const HELP: &str = "\
+Compares files of numbers by Student's t, as ministat(1) does
+
+Usage: netassay ministat [options] [file [file ...]]
+
+  -A            no plot
+  -C COLUMN     the column of the numbers, from 1
+  -c LEVEL      confidence in %: 80, 90, 95 (without -c), 98, 99 or 99.5
+  -d BYTES      what is between columns; without -d, spaces and tabs
+  -n            no plot and no verdicts
+  -q            (freebsd) no names and no header
+  -s            the sets' bars on lines of their own
+  -w WIDTH      the plot's width; without -w, the terminal's, or 74
+
+  --dialect debian|freebsd   whose arithmetic: Debian's version 20150715, which is the default, or FreeBSD's
+  --modern                   any number of sets, any level, exact quantiles, no ambiguous places in the plot; with
+                             FreeBSD's arithmetic unless --dialect says otherwise
+
+Standard input is read without files and as `-`. Started under the name ministat, it knows no long options.
+It takes every run for independent of every other; where boots differ, `netassay compare` gives verdicts that hold.
+";
+
+/// Runs it, if the program was called by its name or with it as the first word. That is looked at before anything else:
+/// ministat reads its command line in its own way, and starts within a millisecond.
+pub(crate) fn if_called() -> Option<ExitCode> {
+    let mut words = std::env::args_os();
+    let program = words.next()?;
+    if program.as_bytes().rsplit(|byte| *byte == b'/').next() == Some(NAME.as_bytes()) {
+        return Some(run(&program, words, false));
+    }
+    (words.next()? == NAME).then(|| ministat(words))
+}
+
+/// Runs it with these words of the command line.
+pub(crate) fn ministat(words: impl Iterator<Item = OsString>) -> ExitCode {
+    run(OsStr::new(NAME), words, true)
+}
+
+fn run(program: &OsStr, words: impl Iterator<Item = OsString>, long_options: bool) -> ExitCode {
+    terminal::end_on_broken_pipe();
+    let words: Vec<Vec<u8>> = words.map(OsString::into_vec).collect();
+    let caller = Caller {
+        program: program.as_bytes(),
+        posix: std::env::var_os("POSIXLY_CORRECT").is_some(),
+        long_options,
+    };
+    match Request::parse(&words, caller).and_then(|request| answer(&request)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => {
+            // Where standard error is closed there is nobody to tell.
+            let _ = io::stderr().write_all(&refusal.text);
+            ExitCode::from(refusal.code)
+        }
+    }
+}
+
+fn answer(request: &Request) -> Result<(), Refusal> {
+    if request.help {
+        return print(|out| out.write_all(HELP.as_bytes()));
+    }
+    let (sets, names) = input::read(request)?;
+    let plot = if request.plot { plot(request, &sets)? } else { None };
+    let names: Vec<&[u8]> = names.iter().map(Vec::as_slice).collect();
+    print(|out| write_all(out, request, &sets, &names, plot.as_ref()))
+}
+
+fn plot(request: &Request, sets: &[Set]) -> Result<Option<Plot>, Refusal> {
+    let style = Style {
+        width: request.width.unwrap_or_else(terminal::plot_width),
+        separate_bars: request.separate_bars,
+        modern: request.modern,
+    };
+    Plot::new(sets, style).map_err(|error: MinistatError| Refusal::other(&error.to_string(), 2))
+}
+
+fn print(write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Refusal> {
+    let written = terminal::standard_output().and_then(|file| {
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        write(&mut out).and_then(|()| out.flush())
+    });
+    written.map_err(|error| {
+        Refusal::other(&format!("cannot write to standard output: {}", input::reason(&error)), 1)
+    })
+}

@@ -1,0 +1,202 @@
+//! One file in blocks: read one after the other, parsed on all processors, summed up in order.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
+
+use stats::ministat::{Format, InvalidData, Values};
+
+/// How much is read at once.
+const BLOCK: usize = 1 << 18;
+
+/// How much is read before it is worth starting threads.
+const WORTH_THREADS: usize = 1 << 20;
+
+/// More do not help: the sums are the work of one.
+const MOST_THREADS: usize = 8;
+
+/// Why a file's values are not known.
+#[derive(Debug)]
+pub(super) enum ReadError {
+    /// A line is not as it should be, counted from 1.
+    InvalidData {
+        line: u64,
+    },
+    Io(io::Error),
+}
+
+/// All values of a file.
+pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
+    let mut source = Source { file, format, rest: Vec::new(), taken: 0, bytes: 0, has_ended: false };
+    let mut sums = Sums { next: 0, lines: 0, values: Values::new(), error: None };
+    let mut worker = Worker::new();
+    while sums.error.is_none() && source.bytes < WORTH_THREADS && worker.take(&mut source) {
+        worker.parse(format);
+        worker.hand_in(&mut sums);
+    }
+    if !source.has_ended && sums.error.is_none() {
+        sums = on_all_processors(source, sums, format, worker);
+    }
+    match sums.error {
+        None => Ok(sums.values),
+        Some(error) => Err(error),
+    }
+}
+
+fn on_all_processors(source: Source<'_>, sums: Sums, format: &Format, first: Worker) -> Sums {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_THREADS);
+    let work = Work {
+        source: Mutex::new(source),
+        sums: Mutex::new(sums),
+        turn: Condvar::new(),
+        is_over: AtomicBool::new(false),
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|| work.go_on(Worker::new(), format));
+        }
+        work.go_on(first, format);
+    });
+    work.sums.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What threads share.
+struct Work<'a> {
+    source: Mutex<Source<'a>>,
+    sums: Mutex<Sums>,
+    turn: Condvar,
+    is_over: AtomicBool,
+}
+
+impl Work<'_> {
+    fn go_on(&self, mut worker: Worker, format: &Format) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            if !worker.take(&mut self.source.lock().unwrap_or_else(PoisonError::into_inner)) {
+                return;
+            }
+            worker.parse(format);
+            // Nobody takes a second block before the first one is summed up, which bounds the memory.
+            let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+            while sums.next != worker.block {
+                sums = self.turn.wait(sums).unwrap_or_else(PoisonError::into_inner);
+            }
+            worker.hand_in(&mut sums);
+            self.is_over.fetch_or(sums.error.is_some(), Ordering::Relaxed);
+            drop(sums);
+            self.turn.notify_all();
+        }
+    }
+}
+
+/// A file, cut into blocks of whole lines.
+struct Source<'a> {
+    file: File,
+    format: &'a Format,
+    /// The start of a line whose end has not been read.
+    rest: Vec<u8>,
+    /// How many blocks have been taken.
+    taken: u64,
+    /// How many bytes have been read.
+    bytes: usize,
+    has_ended: bool,
+}
+
+impl Source<'_> {
+    /// Reads at least one line, unless there is none left, and tells how many of the bytes in `buffer` are lines.
+    fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut length = self.rest.len();
+        buffer[..length].copy_from_slice(&self.rest);
+        self.rest.clear();
+        while !self.has_ended {
+            match self.file.read(&mut buffer[length..]) {
+                Ok(0) => self.has_ended = true,
+                Ok(more) => {
+                    length += more;
+                    self.bytes += more;
+                    let complete = self.format.complete(&buffer[..length]);
+                    if complete > 0 {
+                        self.rest.extend_from_slice(&buffer[complete..length]);
+                        return Ok(complete);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // A directory is opened like a file and has nothing to read.
+                Err(error) if error.kind() == io::ErrorKind::IsADirectory => self.has_ended = true,
+                Err(error) => {
+                    self.has_ended = true;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(length)
+    }
+}
+
+/// What all blocks come to.
+struct Sums {
+    /// The block whose turn it is.
+    next: u64,
+    lines: u64,
+    values: Values,
+    error: Option<ReadError>,
+}
+
+/// A block on its way through: taken, parsed, handed in.
+struct Worker {
+    buffer: Vec<u8>,
+    length: usize,
+    block: u64,
+    values: Vec<f64>,
+    lines: Result<u64, ReadError>,
+}
+
+impl Worker {
+    fn new() -> Worker {
+        Worker { buffer: vec![0; BLOCK], length: 0, block: 0, values: Vec::new(), lines: Ok(0) }
+    }
+
+    /// False if there is nothing left.
+    fn take(&mut self, source: &mut Source<'_>) -> bool {
+        if source.has_ended {
+            return false;
+        }
+        self.block = source.taken;
+        source.taken += 1;
+        (self.length, self.lines) = match source.fill(&mut self.buffer) {
+            Ok(length) => (length, Ok(0)),
+            Err(error) => (0, Err(ReadError::Io(error))),
+        };
+        true
+    }
+
+    fn parse(&mut self, format: &Format) {
+        self.values.clear();
+        if self.lines.is_ok() {
+            self.lines = format
+                .read(&self.buffer[..self.length], &mut self.values)
+                .map_err(|InvalidData { line }| ReadError::InvalidData { line });
+        }
+    }
+
+    /// To be called when it is the block's turn.
+    fn hand_in(&mut self, sums: &mut Sums) {
+        sums.next += 1;
+        // After an error nothing counts any more.
+        if sums.error.is_some() {
+            return;
+        }
+        match std::mem::replace(&mut self.lines, Ok(0)) {
+            Ok(lines) => {
+                sums.lines += lines;
+                sums.values.extend(&self.values);
+            }
+            Err(ReadError::InvalidData { line }) => {
+                sums.error = Some(ReadError::InvalidData { line: sums.lines + line });
+            }
+            Err(error) => sums.error = Some(error),
+        }
+    }
+}

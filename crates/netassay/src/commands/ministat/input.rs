@@ -1,0 +1,68 @@
+//! The files, one after the other.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::{collections::VecDeque, ffi::OsStr};
+
+use stats::ministat::{Points, Refusal, Request, Set};
+
+use super::blocks::{self, ReadError};
+
+/// The sets of all files, with the names they are shown by.
+pub(super) fn read(request: &Request) -> Result<(Vec<Set>, Vec<Vec<u8>>), Refusal> {
+    let standard_input = [b"-".to_vec()];
+    let files = if request.files.is_empty() { &standard_input } else { request.files.as_slice() };
+    let mut stdin_is_free = true;
+    let mut opened = VecDeque::new();
+    if request.dialect.opens_all_first() {
+        for file in files {
+            opened.push_back(open(file, request, &mut stdin_is_free)?);
+        }
+    }
+    let mut sets = Vec::new();
+    let mut names = Vec::new();
+    for file in files {
+        let source = match opened.pop_front() {
+            Some(source) => source,
+            None => open(file, request, &mut stdin_is_free)?,
+        };
+        let name = shown(file);
+        sets.push(set(source, &name, request)?);
+        names.push(name);
+    }
+    Ok((sets, names))
+}
+
+/// The reason in an error of the operating system, in the C library's words.
+pub(super) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let Some(code) = error.raw_os_error() else { return text };
+    text.strip_suffix(&format!(" (os error {code})")).map_or(text.clone(), str::to_owned)
+}
+
+fn shown(file: &[u8]) -> Vec<u8> {
+    if file == b"-" { b"<stdin>".to_vec() } else { file.to_vec() }
+}
+
+fn open(file: &[u8], request: &Request, stdin_is_free: &mut bool) -> Result<File, Refusal> {
+    let opened = if file != b"-" {
+        File::open(OsStr::from_bytes(file))
+    } else if std::mem::take(stdin_is_free) {
+        io::stdin().as_fd().try_clone_to_owned().map(File::from)
+    } else {
+        return Err(Refusal::other("standard input can be read only once: give - once", 2));
+    };
+    opened.map_err(|error| Refusal::cannot_open(&shown(file), &reason(&error), request.dialect))
+}
+
+fn set(source: File, name: &[u8], request: &Request) -> Result<Set, Refusal> {
+    let values = blocks::read(source, &request.format()).map_err(|error| match error {
+        ReadError::InvalidData { line } => Refusal::invalid_data(name, line),
+        ReadError::Io(error) => Refusal::cannot_read(name, &reason(&error)),
+    })?;
+    let points = if request.plot { Points::Keep } else { Points::Drop };
+    let readable = String::from_utf8_lossy(name);
+    Set::summed(readable, values, request.dialect, points).map_err(|_| Refusal::too_few_points(name))
+}

@@ -1,0 +1,39 @@
+//! Standard output, and how wide it is.
+
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+
+use stats::ministat::columns;
+
+/// A plot's width where there is no terminal.
+const WIDTH: usize = 74;
+
+/// Standard output without the line buffer that Rust puts before it.
+pub(super) fn standard_output() -> io::Result<File> {
+    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+}
+
+/// As wide as the terminal: as `COLUMNS` says, else as the terminal does, less the plot's frame.
+pub(super) fn plot_width() -> usize {
+    if !io::stdout().is_terminal() {
+        return WIDTH;
+    }
+    let told = std::env::var_os("COLUMNS").and_then(|text| columns(text.as_bytes()));
+    told.or_else(|| terminal_columns().map(|columns| columns - 2)).unwrap_or(WIDTH)
+}
+
+/// How many columns the terminal has, if there is room for a plot.
+fn terminal_columns() -> Option<usize> {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: the kernel writes a winsize, and that is where the pointer leads.
+    let result = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    (result == 0 && size.ws_col > 3).then_some(usize::from(size.ws_col))
+}
+
+/// A reader who leaves ends the program silently, as it does other filters. Rust turns that off before `main`.
+pub(super) fn end_on_broken_pipe() {
+    // SAFETY: the default action runs no code of this program, and no other thread runs yet.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}
