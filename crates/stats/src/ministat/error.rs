@@ -12,7 +12,7 @@ pub enum MinistatError {
         name: String,
     },
     /// There are not as many symbols.
-    #[error("{count} sets are too many: there are symbols for {limit}")]
+    #[error("cannot plot {count} sets: there are symbols for {limit}; -A leaves the plot out")]
     TooManySets {
         /// How many were given.
         count: usize,

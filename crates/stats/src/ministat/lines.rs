@@ -71,8 +71,8 @@ impl Format {
         if !self.is_plain {
             return None;
         }
-        let (value, length) = decimal(bytes)?;
-        (bytes.get(length) == Some(&b'\n') && length < self.longest_line).then_some((value, length + 1))
+        let (value, length) = decimal(&bytes[..bytes.len().min(self.longest_line - 1)])?;
+        (bytes.get(length) == Some(&b'\n')).then_some((value, length + 1))
     }
 
     fn line<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {

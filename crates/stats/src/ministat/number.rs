@@ -45,32 +45,51 @@ pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// The plain number that `text` begins with and its length, if it is so short that one division of whole numbers gives the
-/// correctly rounded value: digits with at most one point among them, up to 2^53 without it. It is most numbers of most files.
+/// The decimal number without blanks before it that `text` begins with, and its length. It is what most files are made of.
+/// Of a hexadecimal number it is the 0 before the x.
 #[inline]
 pub(crate) fn decimal(text: &[u8]) -> Option<(f64, usize)> {
     let (negative, start) = sign(text);
     let (mantissa, whole_end) = digits(text, start, 0);
-    let (mantissa, end, count, decimals) = if text.get(whole_end) == Some(&b'.') {
+    let (mantissa, mut end, count, decimals) = if text.get(whole_end) == Some(&b'.') {
         let (mantissa, end) = digits(text, whole_end + 1, mantissa);
         (mantissa, end, end - start - 1, end - whole_end - 1)
     } else {
         (mantissa, whole_end, whole_end - start, 0)
     };
-    // 19 digits fit into 64 bits; above 2^53 not every whole number is a double. Letters follow in hexadecimal numbers and
-    // exponents.
-    if count == 0 || count > 19 || mantissa > 1 << 53 || text.get(end).is_some_and(u8::is_ascii_alphabetic) {
+    if count == 0 {
         return None;
     }
-    let value = mantissa as f64 / POWERS_OF_TEN[decimals];
+    let mut power = -(decimals as i64);
+    if matches!(text.get(end), Some(b'e' | b'E')) {
+        let length = exponent_length(&text[end..]);
+        if length > 0 {
+            power = power.saturating_add(strtol(&text[end + 1..end + length]).0);
+            end += length;
+        }
+    }
+    // 19 digits fit into 64 bits, and whole numbers up to 2^53 are doubles, as are these powers of ten: then one
+    // multiplication or division rounds correctly.
+    let value = match power {
+        _ if count > 19 || mantissa > 1 << 53 => parsed(&text[start..end]),
+        0 => mantissa as f64,
+        -22..0 => mantissa as f64 / POWERS_OF_TEN[-power as usize],
+        1..=22 => mantissa as f64 * POWERS_OF_TEN[power as usize],
+        _ => parsed(&text[start..end]),
+    };
     Some((if negative { -value } else { value }, end))
 }
 
-/// Those that are exact and that 19 decimals need.
-const POWERS_OF_TEN: [f64; 20] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
-    1e19,
+/// Those that are exact.
+const POWERS_OF_TEN: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
 ];
+
+fn parsed(text: &[u8]) -> f64 {
+    let text = str::from_utf8(text).expect("digits, points, signs and e are ASCII");
+    text.parse().expect("Rust parses digits with a point and an exponent")
+}
 
 /// `value` with the digits from `at` on appended, and where they end.
 #[inline]
@@ -109,9 +128,8 @@ fn unsigned(text: &[u8]) -> Option<(f64, usize)> {
     if starts_with(b"nan") {
         return Some((f64::NAN, 3 + leading_payload(&text[3..])));
     }
-    let length = decimal_length(text)?;
-    let text = str::from_utf8(&text[..length]).expect("digits, points, signs and e are ASCII");
-    Some((text.parse().expect("what decimal_length takes is what Rust parses"), length))
+    // A second sign is none of the number's.
+    if sign(text).1 > 0 { None } else { decimal(text) }
 }
 
 /// The length of the `(…)` that may follow `nan`.
@@ -121,26 +139,6 @@ fn leading_payload(text: &[u8]) -> usize {
     }
     let inside = leading(&text[1..], |byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if text.get(1 + inside) == Some(&b')') { inside + 2 } else { 0 }
-}
-
-/// The length of digits, point and exponent, if there is a digit.
-fn decimal_length(text: &[u8]) -> Option<usize> {
-    let is_digit = |byte: u8| byte.is_ascii_digit();
-    let whole = leading(text, is_digit);
-    let mut length = whole;
-    let mut digits = whole;
-    if text.get(length) == Some(&b'.') {
-        let decimals = leading(&text[length + 1..], is_digit);
-        digits += decimals;
-        length += 1 + decimals;
-    }
-    if digits == 0 {
-        return None;
-    }
-    if matches!(text.get(length), Some(b'e' | b'E')) {
-        length += exponent_length(&text[length..]);
-    }
-    Some(length)
 }
 
 /// The length of an `e` or `p`, a sign and digits; 0 without a digit.
