@@ -31,18 +31,18 @@ impl Loss {
             };
         }
         let (near, far) = (&transmitter.counters, &receiver.counters);
-        Self {
-            offered: asked.messages + asked.no_buffers,
-            sent: asked.messages,
-            received: receiver.outcome.totals.messages,
-            // What the socket refused was never taken; what a queueing discipline dropped was, and the kernel counts
-            // the same datagram as a send-buffer error too, so only the larger of the two is a count of datagrams.
-            queue: asked.no_buffers + near.queue.drops.max(near.udp.sndbuf_errors),
-            // A full backlog behind a veth counts at both of its ends: as not sent by the one and not taken by the
-            // other.
-            device: near.link.tx_dropped.max(far.link.rx_dropped),
-            socket: receiver.outcome.socket_drops(),
-        }
+        let offered = asked.messages + asked.no_buffers;
+        let received = receiver.outcome.totals.messages;
+        // What the socket refused was never taken; what a queueing discipline dropped was, and the kernel counts the
+        // same datagram as a send-buffer error too, so only the larger of the two is a count of datagrams.
+        let queue = asked.no_buffers + near.queue.drops.max(near.udp.sndbuf_errors);
+        let socket = receiver.outcome.socket_drops();
+        // A full backlog behind a veth counts at both of its ends: as not sent by the one and not taken by the other.
+        // A device counts every packet that it drops, neighbour discovery among them: what goes beyond the datagrams
+        // that are missing was none of them.
+        let device = near.link.tx_dropped.max(far.link.rx_dropped);
+        let missing = offered.saturating_sub(received).saturating_sub(queue + socket);
+        Self { offered, sent: asked.messages, received, queue, device: device.min(missing), socket }
     }
 
     /// The account by metric key. Lost is what was offered and not received, wherever it stayed.
@@ -90,6 +90,18 @@ mod tests {
         assert_eq!(told["lost_socket"], 3.0);
         assert_eq!(told["lost_unaccounted"], 1.0);
         assert_eq!(told["loss"], 10.0);
+    }
+
+    #[test]
+    fn a_device_may_drop_packets_that_are_none_of_ours() {
+        let mut account = account();
+        account.transmitter.whole.outcome.totals.messages = 100;
+        account.receiver.whole.outcome.totals.messages = 95;
+        account.receiver.whole.outcome.totals.socket_drops = 3;
+        account.receiver.whole.counters.link.rx_dropped = 4;
+        let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
+        assert_eq!((told["lost"], told["lost_socket"], told["lost_device"]), (5.0, 3.0, 2.0));
+        assert_eq!(told["lost_unaccounted"], 0.0);
     }
 
     #[test]
