@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::{directory, ours, run};
@@ -27,11 +27,9 @@ fn an_endless_line_takes_bounded_memory() {
     let file = File::create(directory.path().join("line")).unwrap();
     // A hole: 300 MB of NUL in one line, of which every piece is empty.
     file.set_len(300 << 20).unwrap();
-    let mut command = ours();
-    command.arg("-n").arg("line");
     // A sixth of the file.
     let limited = format!("ulimit -v {}; exec \"$0\" \"$@\"", 50 << 10);
-    let mut shell = std::process::Command::new("sh");
+    let mut shell = Command::new("sh");
     shell.arg("-c").arg(limited).arg(env!("CARGO_BIN_EXE_netassay")).args(["ministat", "-n"]);
     let started = Instant::now();
     let ended = run(shell, directory.path(), &["line"], b"");

@@ -1,7 +1,6 @@
 //! Debian's program and ours on the same random cases.
 
 use std::fs;
-use std::io::{self, Write};
 use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
@@ -27,7 +26,7 @@ fn equals_debians_program_on_random_cases() {
         return;
     }
     let (cases, first) = (setting("MINISTAT_CASES", CASES), setting("MINISTAT_SEED", SEED));
-    writeln!(io::stderr(), "{cases} random cases from seed {first}").unwrap();
+    eprintln!("{cases} random cases from seed {first}");
     let next = AtomicU64::new(0);
     let undefined = AtomicU64::new(0);
     let good = AtomicU64::new(0);

@@ -224,11 +224,11 @@ mod tests {
     #[test]
     fn the_last_set_decides_how_tall() {
         let text = drawn(&[TALL, SHORT], STYLE);
-        assert_eq!(text.lines().nth(1), Some("|*   +    *|"), "{text}");
+        assert_eq!(text.lines().nth(1), Some("|  *  +   *|"), "{text}");
         assert_eq!(text.lines().count(), 4);
         let text = drawn(&[TALL, SHORT, TALL], STYLE);
-        assert_eq!(text.lines().nth(1), Some("|*         |"), "{text}");
-        assert_eq!(text.lines().nth(4), Some("|*   +    *|"), "{text}");
+        assert_eq!(text.lines().nth(1), Some("|  *       |"), "{text}");
+        assert_eq!(text.lines().nth(4), Some("|  *  +   *|"), "{text}");
     }
 
     #[test]
@@ -238,8 +238,8 @@ mod tests {
         let plot = Plot::new(&all, modern).unwrap().unwrap();
         assert!(plot.has_overlaps());
         let text = drawn(&[TALL, SHORT], modern);
-        assert_eq!(text.lines().nth(1), Some("|x         |"), "{text}");
-        assert_eq!(text.lines().nth(4), Some("|&   +    &|"), "{text}");
+        assert_eq!(text.lines().nth(1), Some("|  x       |"), "{text}");
+        assert_eq!(text.lines().nth(4), Some("|  &  +   &|"), "{text}");
         assert_eq!(text.lines().count(), 8);
         let apart = sets(&[&[1.0, 2.0, 3.0], &[1e3, 1.1e3, 1.2e3]]);
         assert!(!Plot::new(&apart, modern).unwrap().unwrap().has_overlaps());
