@@ -33,16 +33,17 @@ impl Loss {
         let (near, far) = (&transmitter.counters, &receiver.counters);
         let offered = asked.messages + asked.no_buffers;
         let received = receiver.outcome.totals.messages;
-        // What the socket refused was never taken; what a queueing discipline dropped was, and the kernel counts the
-        // same datagram as a send-buffer error too, so only the larger of the two is a count of datagrams.
-        let queue = asked.no_buffers + near.queue.drops.max(near.udp.sndbuf_errors);
+        // What the socket refused and what it dropped are exact: datagrams of ours, each counted once.
         let socket = receiver.outcome.socket_drops();
+        let missing = offered.saturating_sub(received).saturating_sub(asked.no_buffers + socket);
+        // A queueing discipline and a device count every packet that they drop, neighbour discovery among them: what
+        // goes beyond the datagrams that are missing was none of them. (UDP's own SndbufErrors is no count of
+        // datagrams: a send that was given up for want of room and made good later is in it, too.)
+        let dropped_by_queue = near.queue.drops.min(missing);
         // A full backlog behind a veth counts at both of its ends: as not sent by the one and not taken by the other.
-        // A device counts every packet that it drops, neighbour discovery among them: what goes beyond the datagrams
-        // that are missing was none of them.
-        let device = near.link.tx_dropped.max(far.link.rx_dropped);
-        let missing = offered.saturating_sub(received).saturating_sub(queue + socket);
-        Self { offered, sent: asked.messages, received, queue, device: device.min(missing), socket }
+        let device = near.link.tx_dropped.max(far.link.rx_dropped).min(missing - dropped_by_queue);
+        let queue = asked.no_buffers + dropped_by_queue;
+        Self { offered, sent: asked.messages, received, queue, device, socket }
     }
 
     /// The account by metric key. Lost is what was offered and not received, wherever it stayed.
@@ -102,6 +103,17 @@ mod tests {
         let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
         assert_eq!((told["lost"], told["lost_socket"], told["lost_device"]), (5.0, 3.0, 2.0));
         assert_eq!(told["lost_unaccounted"], 0.0);
+    }
+
+    #[test]
+    fn a_send_that_was_made_good_is_no_loss() {
+        let mut account = account();
+        account.transmitter.whole.outcome.totals.messages = 100;
+        account.receiver.whole.outcome.totals.messages = 90;
+        account.receiver.whole.outcome.totals.socket_drops = 10;
+        account.transmitter.whole.counters.udp.sndbuf_errors = 1;
+        let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
+        assert_eq!((told["lost"], told["lost_socket"], told["lost_queue"]), (10.0, 10.0, 0.0));
     }
 
     #[test]
