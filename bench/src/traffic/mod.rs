@@ -115,7 +115,7 @@ fn peers(bench: &Bench<'_>, options: &Options, report: &mut Report) -> Vec<Insta
         .filter(|peer| {
             options.peers.is_empty() || options.peers.iter().any(|named| named.name() == peer.name())
         })
-        .filter(|peer| kinds(options).any(|kind| peer.runs(kind)))
+        .filter(|peer| chosen(&KINDS, &options.kinds).into_iter().any(|kind| peer.runs(kind)))
         .collect();
     let (mut there, mut missing) = installed::find(&wanted);
     if !missing.is_empty() && !options.no_install {
@@ -129,10 +129,6 @@ fn peers(bench: &Bench<'_>, options: &Options, report: &mut Report) -> Vec<Insta
         report.not_run.push(format!("{name}: it is not installed ({})", installed::advice(&[name])));
     }
     there
-}
-
-fn kinds(options: &Options) -> impl Iterator<Item = Kind> {
-    KINDS.into_iter().filter(|kind| options.kinds.is_empty() || options.kinds.contains(kind))
 }
 
 /// One comparison that is to be made.
@@ -151,22 +147,16 @@ impl Cell {
     }
 }
 
-/// Every comparison asked for; for a smoke test each peer once with each kind of its traffic.
+/// Every comparison asked for; of those, for a smoke test, each peer once with each kind of its traffic.
 fn cells(options: &Options, installed: &[Installed], smoke: bool) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for kind in kinds(options) {
+    for kind in chosen(&KINDS, &options.kinds) {
         for (number, peer) in installed.iter().filter(|one| one.peer.runs(kind)).enumerate() {
-            for (at, scenario) in SCENARIOS.into_iter().enumerate() {
-                if !(options.scenarios.is_empty() || options.scenarios.contains(&scenario)) {
-                    continue;
-                }
-                for (side, family) in FAMILIES.into_iter().enumerate() {
-                    if !(options.families.is_empty() || options.families.contains(&family)) {
-                        continue;
-                    }
-                    // In turn through both scenarios; the families alternate, but for peers that may lack IPv6.
-                    let sampled = at == number % 2 && side == if kind.is_rr() { 0 } else { (number + 1) % 2 };
-                    if smoke && !sampled {
+            // The paths take turns, and so do the families but where a peer may lack IPv6.
+            let sample = (SCENARIOS[number % 2], FAMILIES[if kind.is_rr() { 0 } else { (number + 1) % 2 }]);
+            for scenario in chosen(&SCENARIOS, &options.scenarios) {
+                for family in chosen(&FAMILIES, &options.families) {
+                    if smoke && (scenario, family) != sample {
                         continue;
                     }
                     let message = options.message.unwrap_or_else(|| usual_message(kind, family));
@@ -176,6 +166,11 @@ fn cells(options: &Options, installed: &[Installed], smoke: bool) -> Vec<Cell> {
         }
     }
     cells
+}
+
+/// Those of `all` that were asked for; all if none was.
+fn chosen<T: Copy + PartialEq>(all: &[T], asked: &[T]) -> Vec<T> {
+    all.iter().copied().filter(|one| asked.is_empty() || asked.contains(one)).collect()
 }
 
 /// The message sizes of the default: a write that both sides like, a full Ethernet frame, sockperf's smallest.
