@@ -11,7 +11,7 @@ fn every_workload(scenario: &str) -> String {
         format!("name = \"all\"\nquestion = \"Does everything flow?\"\nscenario = \"{scenario}\"\n");
     for kind in ["tcp_stream", "udp_stream", "tcp_rr", "udp_rr"] {
         text.push_str(&format!(
-            "[[workload]]\nkind = \"{kind}\"\nduration = \"150ms\"\nramp = \"50ms\"\nflows = 2\n"
+            "[[workload]]\nkind = \"{kind}\"\nduration = \"400ms\"\nramp = \"50ms\"\nflows = 2\n"
         ));
     }
     text.push_str("[factors]\nfamily = [\"ipv4\", \"ipv6\"]\n[protocol]\nboots = 2\nwarmup = 0\nruns = 1\n");
