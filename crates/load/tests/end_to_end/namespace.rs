@@ -58,8 +58,10 @@ fn datagrams_that_the_queue_refuses_are_not_counted_as_sent() {
 
 #[test]
 fn a_slow_stream_is_measured_right_in_a_short_window() {
+    // A queue that holds all that a sender may have under way: after a loss TCP hands over what it held back all at
+    // once, and a window would see more than the link can carry.
     let commands =
-        ["ip link set lo mtu 1500", "tc qdisc add dev lo root tbf rate 20mbit burst 10000 latency 50ms"];
+        ["ip link set lo mtu 1500", "tc qdisc add dev lo root tbf rate 20mbit burst 10000 limit 20000000"];
     if !enter_namespace("a_slow_stream_is_measured_right_in_a_short_window", &commands) {
         return;
     }
