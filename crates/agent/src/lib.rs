@@ -1,7 +1,7 @@
 //! The agent: the process inside a host that builds its end of the wire, sets and reads back its switches,
 //! drives its side of the traffic and counts what that cost, as the controller asks over standard input.
 //!
-//! [`message`] holds the words of the protocol, [`frame`](read_frame) how they travel, [`serve`] is the agent's
+//! [`message`] holds the words of the protocol, [`LineReader`] how they travel, [`serve`] is the agent's
 //! side of the conversation and [`Client`] the controller's. There is no listening control port anywhere: whoever
 //! holds the agent's two pipes is its controller, and nobody else can be.
 

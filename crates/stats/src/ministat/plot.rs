@@ -36,8 +36,8 @@ impl Plot {
     /// Measures the sets, which must have kept their points. None if all values are the same: there is nothing to draw then.
     ///
     /// # Errors
-    /// [`MinistatError::NotPlottable`] where values are not finite or too far apart, [`MinistatError::NoWidth`] and
-    /// [`MinistatError::TooWide`] for a width that cannot be drawn, [`MinistatError::TooManySets`] where symbols run out.
+    /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or too far apart,
+    /// [`MinistatError::NoWidth`] and [`MinistatError::TooWide`] for a width that cannot be drawn, [`MinistatError::TooManySets`] where symbols run out.
     pub fn new(sets: &[Set], style: Style) -> Result<Option<Plot>, MinistatError> {
         let Some(axis) = Axis::new(sets, style.width)? else { return Ok(None) };
         let limit = if style.modern { symbols::count() } else { symbols::MAX_SETS };
