@@ -4,9 +4,9 @@ use serde::Serialize;
 use stats::ministat::{Level, MAX_SETS, Set};
 use store::StoredStudy;
 
-use crate::comparison::{ComparisonRequest, targets};
 use crate::error::Error;
 use crate::metric::plan_of;
+use crate::target::{ComparisonRequest, targets};
 
 /// What ministat would say of a stored study's runs.
 #[derive(Debug, Serialize)]

@@ -7,14 +7,15 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::WorkloadKind;
 
-use crate::comparison::{Group, group, level, own_targets, range};
 use crate::error::Error;
+use crate::group::{Group, group, level, range};
 use crate::means::boot_means;
 use crate::metric::plan_of;
 use crate::notes::notes;
 use crate::number::{figure, percent};
 use crate::sentence::answer;
 use crate::table::Table;
+use crate::target::own_targets;
 use crate::view::PlanView;
 
 /// What a stored study found.

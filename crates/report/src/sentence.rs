@@ -1,6 +1,6 @@
 //! The answer to a study's question, in a sentence drawn from the comparisons.
 
-use crate::comparison::Group;
+use crate::group::Group;
 use crate::number::{counted, figure, percent};
 
 /// One sentence for one comparison: what is proven with its size, then what is not.

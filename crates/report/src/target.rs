@@ -1,0 +1,115 @@
+//! Which conditions of a stored study are compared with which, and in what metric.
+
+use serde::Serialize;
+use store::StoredStudy;
+use study::metric::Metric;
+
+use crate::error::Error;
+use crate::metric::known;
+use crate::view::PlanView;
+
+/// What is to be compared; whatever is left out is as the study says.
+#[derive(Debug, Clone)]
+pub struct ComparisonRequest {
+    /// The metric's word.
+    pub metric: Option<String>,
+    /// The baseline's label or slug.
+    pub baseline: Option<String>,
+    /// Confidence of the intervals, between 0 and 1.
+    pub confidence: f64,
+}
+
+impl Default for ComparisonRequest {
+    fn default() -> Self {
+        Self { metric: None, baseline: None, confidence: 0.95 }
+    }
+}
+
+/// One set of conditions compared in one metric with one of them.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Target {
+    pub(crate) workload: String,
+    #[serde(serialize_with = "key_of")]
+    pub(crate) metric: &'static Metric,
+    pub(crate) baseline: usize,
+    /// In the plan's order, the baseline not among them.
+    pub(crate) conditions: Vec<usize>,
+}
+
+/// The comparisons that a request means.
+pub(crate) fn targets(
+    stored: &StoredStudy,
+    plan: &PlanView,
+    request: &ComparisonRequest,
+) -> Result<Vec<Target>, Error> {
+    let metric = request.metric.as_deref().map(known).transpose()?;
+    let baseline = request.baseline.as_deref().map(|word| condition(stored, plan, word)).transpose()?;
+    let own = own_targets(plan);
+    let mut targets: Vec<Target> = Vec::new();
+    for mut target in own {
+        if let Some(metric) = metric {
+            target.metric = metric;
+        }
+        if let Some(baseline) = baseline {
+            rebase(&mut target, baseline);
+        }
+        let workload = plan.plan.conditions[target.baseline].workload.kind;
+        let concerned = baseline.is_none_or(|baseline| target.baseline == baseline);
+        let again = targets.iter().any(|t| {
+            (t.metric.key, t.baseline, &t.conditions)
+                == (target.metric.key, target.baseline, &target.conditions)
+        });
+        if concerned && !again && workload.produces(target.metric) {
+            targets.push(target);
+        }
+    }
+    if targets.is_empty() {
+        let metric = metric.map_or("a metric to compare", |metric| metric.key).to_owned();
+        let hint = "its workloads do not give that metric, or a single condition is all there is".to_owned();
+        return Err(Error::NothingRecorded { study: stored.row.id.0, metric, hint });
+    }
+    Ok(targets)
+}
+
+/// The study's own comparisons.
+pub(crate) fn own_targets(plan: &PlanView) -> Vec<Target> {
+    plan.plan
+        .comparisons
+        .iter()
+        .map(|comparison| Target {
+            workload: comparison.workload.clone(),
+            metric: study::metric::find(&comparison.metric)
+                .unwrap_or_else(|| plan.plan.conditions[comparison.baseline].workload.kind.primary_metric()),
+            baseline: comparison.baseline,
+            conditions: comparison.conditions.clone(),
+        })
+        .collect()
+}
+
+/// Compares the same conditions with another of them.
+fn rebase(target: &mut Target, baseline: usize) {
+    if let Some(place) = target.conditions.iter().position(|condition| *condition == baseline) {
+        target.conditions[place] = target.baseline;
+        target.conditions.sort_unstable();
+        target.baseline = baseline;
+    }
+}
+
+fn condition(stored: &StoredStudy, plan: &PlanView, word: &str) -> Result<usize, Error> {
+    let found = plan.plan.conditions.iter().position(|one| one.label == word || one.slug == word);
+    found.ok_or_else(|| Error::UnknownCondition {
+        study: stored.row.id.0,
+        word: word.to_owned(),
+        known: plan
+            .plan
+            .conditions
+            .iter()
+            .map(|one| format!("{:?}", one.label))
+            .collect::<Vec<_>>()
+            .join(", "),
+    })
+}
+
+fn key_of<S: serde::Serializer>(metric: &&'static Metric, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(metric.key)
+}
