@@ -8,6 +8,7 @@ mod boots;
 mod comparison;
 mod crossed;
 mod error;
+pub mod families;
 pub mod ministat;
 mod quantile;
 mod summary;

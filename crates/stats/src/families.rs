@@ -1,0 +1,112 @@
+//! Several metrics of the same runs: each is a family of comparisons, and Holm's steps run over the families.
+
+/// The significance level at which each family of comparisons is judged, so that the chance of any false finding in all
+/// of them together is at most `alpha`.
+///
+/// `families[i]` holds the p-values of family i, already adjusted inside it (Dunnett, Tukey). While m families are left,
+/// each is judged at `alpha` / m; one whose comparisons are all proven at that level hands its share on to those that
+/// remain. This is Holm's procedure (Scandinavian Journal of Statistics 6, 1979) with families in the place of single
+/// hypotheses: a share may only be handed on by a family without a true null hypothesis in it that passed, so all of its
+/// comparisons must be proven. A family without p-values (too few boots) proves nothing, takes no share, and has `alpha`.
+///
+/// An interval of level 1 - `levels[i]` excludes zero exactly where the comparison is proven.
+pub fn levels(families: &[Vec<f64>], alpha: f64) -> Vec<f64> {
+    let mut left: Vec<usize> = (0..families.len()).filter(|family| !families[*family].is_empty()).collect();
+    let mut levels = vec![alpha; families.len()];
+    while !left.is_empty() {
+        let level = alpha / left.len() as f64;
+        for family in &left {
+            levels[*family] = level;
+        }
+        let before = left.len();
+        left.retain(|family| !families[*family].iter().all(|p| *p < level));
+        if left.len() == before {
+            break;
+        }
+    }
+    levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn proven(families: &[Vec<f64>], alpha: f64) -> Vec<Vec<bool>> {
+        let levels = levels(families, alpha);
+        families
+            .iter()
+            .zip(levels)
+            .map(|(family, level)| family.iter().map(|p| *p < level).collect())
+            .collect()
+    }
+
+    #[test]
+    fn one_family_keeps_the_whole_level() {
+        assert_eq!(levels(&[vec![0.2, 0.001]], 0.05), [0.05]);
+        assert_eq!(levels(&[], 0.05), Vec::<f64>::new());
+    }
+
+    #[test]
+    fn a_family_that_is_proven_whole_hands_its_share_on() {
+        let families = [vec![0.001, 0.002], vec![0.02, 0.3], vec![]];
+        assert_eq!(levels(&families, 0.05), [0.025, 0.05, 0.05]);
+        // One comparison left open in the first, and its share stays where it is.
+        let families = [vec![0.001, 0.2], vec![0.03]];
+        assert_eq!(levels(&families, 0.05), [0.025, 0.025]);
+    }
+
+    #[test]
+    fn any_false_finding_at_all_is_as_rare_as_stated() {
+        // Three metrics of three comparisons; some differ truly (p near 0), the others' p-values are uniform, and inside a
+        // family adjusted by Bonferroni.
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let experiments = 20_000;
+        for truths in [[0, 0, 0], [3, 0, 0], [3, 3, 2], [1, 1, 1], [2, 3, 0]] {
+            let wrong = (0..experiments)
+                .filter(|_| {
+                    let families: Vec<Vec<f64>> = truths
+                        .iter()
+                        .map(|true_ones| {
+                            (0..3)
+                                .map(|i| {
+                                    if i < *true_ones {
+                                        1e-9
+                                    } else {
+                                        (3.0 * random.random::<f64>()).min(1.0)
+                                    }
+                                })
+                                .collect()
+                        })
+                        .collect();
+                    let found = proven(&families, 0.05);
+                    found.iter().zip(truths).any(|(family, true_ones)| family[true_ones..].contains(&true))
+                })
+                .count();
+            let most = 0.05 + 3.3 * (0.05_f64 * 0.95 / f64::from(experiments)).sqrt();
+            assert!(
+                (wrong as f64) < most * f64::from(experiments),
+                "{wrong} of {experiments} with {truths:?}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn with_one_comparison_each_it_is_holm(p in proptest::collection::vec(0.0..0.2f64, 1..8)) {
+            let families: Vec<Vec<f64>> = p.iter().map(|p| vec![*p]).collect();
+            let mut order: Vec<usize> = (0..p.len()).collect();
+            order.sort_by(|one, other| p[*one].total_cmp(&p[*other]));
+            let mut holm = vec![vec![false]; p.len()];
+            for (step, index) in order.iter().enumerate() {
+                if p[*index] >= 0.05 / (p.len() - step) as f64 {
+                    break;
+                }
+                holm[*index] = vec![true];
+            }
+            prop_assert_eq!(proven(&families, 0.05), holm);
+        }
+    }
+}
