@@ -195,7 +195,7 @@ struct Text {
 
 impl Text {
     fn new(random: &mut Random) -> Text {
-        let delimiters = random.pick(&[" \t", " \t", " \t", ",", ";,", "\t", " "]);
+        let delimiters = random.pick(&[" \t", " \t", " \t", ",", ";,", "e,", "\t", " "]);
         Text {
             column: random.pick(&[1, 1, 1, 2, 3]),
             delimiters: delimiters.to_owned(),

@@ -1,5 +1,7 @@
 //! ministat's input format: lines, columns, comments.
 
+use memchr::memchr;
+
 use super::number::{decimal, is_space, whole};
 
 /// How values stand in a file.
@@ -8,7 +10,8 @@ pub struct Format {
     column: usize,
     is_delimiter: [bool; 256],
     longest_line: usize,
-    /// A line that is nothing but a number is that number: the first column is asked for, and no delimiter cuts numbers.
+    /// A decimal number in the column is all of its token, and the newline that follows ends the line: no delimiter is part of
+    /// either.
     is_plain: bool,
 }
 
@@ -31,7 +34,7 @@ impl Format {
         for byte in delimiters {
             is_delimiter[usize::from(*byte)] = true;
         }
-        let is_plain = column == 1 && !b"0123456789.+-".iter().any(|byte| is_delimiter[usize::from(*byte)]);
+        let is_plain = !b"0123456789.+-eE\n".iter().any(|byte| is_delimiter[usize::from(*byte)]);
         Format { column, is_delimiter, longest_line, is_plain }
     }
 
@@ -65,19 +68,45 @@ impl Format {
         Ok(lines)
     }
 
-    /// The value and the length of a line that is nothing but a plain number, as most are.
+    /// The value and the length of a line that has a decimal number in the column, as most have, found in one pass over it. None
+    /// says nothing about the line.
     #[inline]
     fn plain_line(&self, bytes: &[u8]) -> Option<(f64, usize)> {
         if !self.is_plain {
             return None;
         }
-        let (value, length) = decimal(&bytes[..bytes.len().min(self.longest_line - 1)])?;
-        (bytes.get(length) == Some(&b'\n')).then_some((value, length + 1))
+        let most = &bytes[..bytes.len().min(self.longest_line)];
+        let start = self.column_start(most)?;
+        let (value, length) = decimal(&most[start..])?;
+        let end = start + length;
+        match *most.get(end)? {
+            b'\n' => Some((value, end + 1)),
+            next if self.is_delimiter[usize::from(next)] => Some((value, end + newline(&most[end..])? + 1)),
+            _ => None,
+        }
+    }
+
+    /// Where the token in the column starts, if no comment, newline or NUL comes first.
+    #[inline]
+    fn column_start(&self, most: &[u8]) -> Option<usize> {
+        let is_delimiter = |byte: &u8| self.is_delimiter[usize::from(*byte)];
+        let mut at = 0;
+        for _ in 1..self.column {
+            at += most[at..].iter().position(|byte| !is_delimiter(byte))?;
+            if most[at] == b'#' {
+                return None;
+            }
+            at += most[at..].iter().position(|byte| is_delimiter(byte) || matches!(byte, b'\n' | 0))?;
+            if !is_delimiter(&most[at]) {
+                return None;
+            }
+        }
+        Some(at + most[at..].iter().position(|byte| !is_delimiter(byte))?)
     }
 
     fn line<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         let most = &bytes[..bytes.len().min(self.longest_line)];
-        match most.iter().position(|byte| *byte == b'\n') {
+        match newline(most) {
             Some(newline) => &most[..=newline],
             None => most,
         }
@@ -94,6 +123,10 @@ impl Format {
         }
         tokens.next().filter(|token| token[0] != b'#')
     }
+}
+
+fn newline(bytes: &[u8]) -> Option<usize> {
+    memchr(b'\n', bytes)
 }
 
 /// A line without what comes after a NUL, and without the blanks at its end.
@@ -134,6 +167,13 @@ mod tests {
     }
 
     #[test]
+    fn delimiters_that_numbers_are_made_of() {
+        assert_eq!(read(&Format::new(1, b"e", 8191), b"1e5\n2E5\n").0, [1.0, 2e5]);
+        assert_eq!(read(&Format::new(2, b" E", 8191), b"a 1E5\n").0, [1.0]);
+        assert!(read(&Format::new(2, b"\n", 8191), b"1\n2\n").0.is_empty());
+    }
+
+    #[test]
     fn long_lines_are_cut() {
         let format = Format::new(1, b" \t", 4);
         assert_eq!(read(&format, b"123456\n7\n"), (vec![1234.0, 56.0, 7.0], Ok(3)));
@@ -168,6 +208,18 @@ mod tests {
                 parts.1 = result.map(|more| lines + more).map_err(later);
             }
             prop_assert_eq!(format!("{:?}", parts), format!("{:?}", whole));
+        }
+
+        #[test]
+        fn plain_lines_are_a_short_cut_only(
+            text in r"([0-9]{1,3}|[.#,e\x00 \t\r\x0b\n-]|0x|a|inf|1\.5|\n){0,60}",
+            delimiters in "[ \t]{2}|[,;ax\x0b]|[eE\n.-]",
+            column in 1_usize..4,
+            longest in 3_usize..40,
+        ) {
+            let format = Format::new(column, delimiters.as_bytes(), longest);
+            let slow = Format { is_plain: false, ..format.clone() };
+            prop_assert_eq!(read(&format, text.as_bytes()), read(&slow, text.as_bytes()));
         }
 
         #[test]
