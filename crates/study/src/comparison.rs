@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::condition::Condition;
 use crate::grid::Cell;
 use crate::metric::Metric;
+use crate::percent::Percent;
 use crate::selection::Selection;
 
 /// Conditions of one workload, compared in one metric with one of them.
@@ -18,6 +19,9 @@ pub struct Comparison {
     pub baseline: usize,
     /// The conditions compared, in plan order, without the baseline. Never empty.
     pub conditions: Vec<usize>,
+    /// Differences up to this share of the baseline do not matter; none: the study does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equivalent: Option<Percent>,
 }
 
 /// A comparison as the file asks for it. `Request::default()` is the one of a file that asks for none.
@@ -29,6 +33,8 @@ pub(crate) struct Request {
     pub(crate) baseline: Option<Selection>,
     /// What takes part.
     pub(crate) only: Selection,
+    /// How much would not matter.
+    pub(crate) equivalent: Option<Percent>,
 }
 
 /// Why a comparison that a file asks for cannot be made.
@@ -70,7 +76,8 @@ impl Request {
                 .collect();
             if !conditions.is_empty() {
                 let (workload, metric) = (workload.name.clone(), metric.key.to_owned());
-                comparisons.push(Comparison { workload, metric, baseline, conditions });
+                let equivalent = self.equivalent;
+                comparisons.push(Comparison { workload, metric, baseline, conditions, equivalent });
             }
         }
         match (found, comparisons.is_empty()) {

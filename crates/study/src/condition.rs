@@ -48,6 +48,11 @@ impl Condition {
         }
     }
 
+    /// Its label of the factor `twin`, which keeps it apart from conditions that are the same in everything else.
+    pub fn twin(&self) -> Option<&str> {
+        self.levels.iter().find(|(factor, _)| factor == "twin").map(|(_, label)| label.as_str())
+    }
+
     /// What a combination of levels asks for. Index and slug are given when the plan is known.
     pub(crate) fn resolve(factors: &[Factor], cell: &Cell, workloads: &[Workload]) -> Self {
         let levels: Vec<(&Factor, &Level)> =

@@ -53,6 +53,8 @@ pub(crate) enum Subject {
     Message,
     Flows,
     SocketBuffer,
+    /// Nothing at all: the same condition under several labels, which shows how often a method sees differences that are not.
+    Twin,
     /// All offloads, of one side or of both.
     Offloads(Option<Side>),
     /// Some features by their kernel names, of one side or of both.
@@ -68,6 +70,7 @@ impl Subject {
         ("message", Self::Message),
         ("flows", Self::Flows),
         ("socket_buffer", Self::SocketBuffer),
+        ("twin", Self::Twin),
     ];
 
     /// The subject that a factor's name means, after the side (if any) is taken off it.
@@ -117,13 +120,15 @@ pub(crate) enum Level {
     Switch(bool),
     /// A number, or `None` for what the system does by default.
     Number(Option<u32>),
+    /// A label that changes nothing.
+    Label(String),
 }
 
 impl Level {
     /// What the file writes for it.
     pub(crate) fn text(&self) -> String {
         match self {
-            Self::Workload(_, name) => name.clone(),
+            Self::Workload(_, name) | Self::Label(name) => name.clone(),
             Self::Family(family) => family.word().to_owned(),
             Self::Offloads(offloads) => offloads.word().to_owned(),
             Self::Switch(true) => "on".to_owned(),

@@ -12,7 +12,7 @@ impl Plan {
     /// conditions are numbered anew and the comparisons follow.
     ///
     /// `fingerprints[i]` is what the testbed's state reads back as under `conditions[i]`. Only conditions with the
-    /// same traffic (workload, family, checksums of the sockets) are merged, so that a fingerprint need not hold
+    /// same traffic (workload, family, checksums of the sockets) and no label of `twin` between them are merged, so that a fingerprint need not hold
     /// what is no state of the testbed. A condition without a fingerprint stays as it is.
     pub fn merge(self, fingerprints: &[String]) -> Plan {
         let representatives = representatives(&self.conditions, fingerprints);
@@ -62,7 +62,8 @@ fn representatives(conditions: &[Condition], fingerprints: &[String]) -> Vec<usi
 }
 
 fn same_traffic(one: &Condition, other: &Condition) -> bool {
-    (&one.workload, one.family, one.checksum) == (&other.workload, other.family, other.checksum)
+    (&one.workload, one.family, one.checksum, one.twin())
+        == (&other.workload, other.family, other.checksum, other.twin())
 }
 
 /// A comparison under new numbers; `None` if nothing is left to compare.

@@ -80,6 +80,7 @@ fn other(factor: &Factor, level: &Level) -> Option<String> {
         (Subject::Workload | Subject::Family | Subject::Checksum | Subject::Offloads(None), _) => None,
         (_, Level::Offloads(offloads)) => Some(format!("{side}{}", offloads_slug(*offloads))),
         (_, Level::Switch(_)) => Some(format!("{side}{name}-{}", level.text())),
+        (Subject::Twin, level) => Some(format!("twin-{}", level.text().to_lowercase())),
         (_, level) => Some(format!("{}{}", name.replace('_', "-"), level.text())),
     }
 }

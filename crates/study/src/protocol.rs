@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::stop::Stop;
 use crate::word::{Word, display_as_word};
 
 /// The protocol of a study.
@@ -19,12 +20,15 @@ pub struct Protocol {
     /// What the random order is drawn from: the same seed draws the same order, on every machine and in every
     /// version.
     pub seed: u64,
+    /// When it may stop before the last boot; none: never.
+    #[serde(default)]
+    pub stop: Option<Stop>,
 }
 
 impl Default for Protocol {
     /// The protocol of the reference studies R1 and R2: 3 boots of 1 warm-up run and 10 recorded runs.
     fn default() -> Self {
-        Self { boots: 3, warmup: 1, runs: 10, order: Order::Interleaved, seed: 1 }
+        Self { boots: 3, warmup: 1, runs: 10, order: Order::Interleaved, seed: 1, stop: None }
     }
 }
 

@@ -109,6 +109,7 @@ mod tests {
             runs,
             order,
             seed,
+            stop: None,
         })
     }
 
@@ -179,7 +180,7 @@ mod tests {
         #[test]
         fn boots_and_seeds_differ_in_order(seed in any::<u64>()) {
             // 10 conditions in 5 blocks: two equal orders have a chance of 1 in 10!^5.
-            let protocol = Protocol { boots: 2, warmup: 0, runs: 5, order: Order::Interleaved, seed };
+            let protocol = Protocol { boots: 2, warmup: 0, runs: 5, order: Order::Interleaved, seed, stop: None };
             let order = |protocol: &Protocol, boot: usize| -> Vec<usize> {
                 schedule(10, protocol)[boot].iter().map(|run| run.condition).collect()
             };
@@ -201,7 +202,8 @@ mod tests {
     /// A study begun with one version is resumed with another: the drawn order is part of the format.
     #[test]
     fn the_drawn_order_never_changes() {
-        let protocol = Protocol { boots: 2, warmup: 1, runs: 2, order: Order::Interleaved, seed: 1 };
+        let protocol =
+            Protocol { boots: 2, warmup: 1, runs: 2, order: Order::Interleaved, seed: 1, stop: None };
         let order: Vec<Vec<usize>> = schedule(4, &protocol)
             .iter()
             .map(|boot| boot.iter().map(|run| run.condition).collect())
@@ -211,7 +213,8 @@ mod tests {
 
     #[test]
     fn every_place_is_equally_likely() {
-        let protocol = Protocol { boots: 1, warmup: 0, runs: 6_000, order: Order::Interleaved, seed: 7 };
+        let protocol =
+            Protocol { boots: 1, warmup: 0, runs: 6_000, order: Order::Interleaved, seed: 7, stop: None };
         let mut counts = [[0_u32; 3]; 3];
         for run in &schedule(3, &protocol)[0] {
             counts[run.condition][(run.position % 3) as usize] += 1;

@@ -275,3 +275,19 @@ fn line_and_column_are_numbers_for_programs_too() {
     assert_eq!(json["problems"][0]["line"], 10);
     assert_eq!(json["file"], "tso.toml");
 }
+
+#[test]
+fn a_study_that_may_stop_says_what_it_looks_for_and_has_the_boots() {
+    shows!(added("[protocol]\nboots = 5\nstop = { detect = \"2%\", looks = 5 }\n"));
+    shows!(added("[protocol]\nboots = 10\nstop = { looks = 1, bounds = \"pocok\", detekt = \"2%\" }\n"));
+    shows!(added("[protocol]\nboots = 10\nstop = { detect = 2 }\n"));
+    shows!(added("[protocol]\nboots = 10\nstop = \"2%\"\n"));
+    assert_eq!(added("[protocol]\nboots = 6\nstop = { detect = \"0.5%\" }\n"), "no problem");
+}
+
+#[test]
+fn shares_are_shares() {
+    shows!(added("[[comparison]]\nequivalent = \"2\"\n"));
+    shows!(added("[[comparison]]\nequivalent = \"200%\"\n"));
+    shows!(added("[[comparison]]\nequivalent = 0.02\n"));
+}

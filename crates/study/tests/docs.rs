@@ -27,6 +27,7 @@ fn every_key_metric_and_group_is_explained() {
         "/$defs/Workload/properties",
         "/$defs/Protocol/properties",
         "/$defs/Comparison/properties",
+        "/$defs/Stop/properties",
     ]
     .iter()
     .flat_map(|path| schema.pointer(path).unwrap().as_object().unwrap().keys().cloned());
@@ -53,6 +54,7 @@ fn the_limits_are_those_of_the_schema() {
     for (section, keys, path) in [
         ("`[[workload]]`", ["message", "flows", "socket_buffer", "port"].as_slice(), "Workload"),
         ("`[protocol]`", &["boots", "warmup", "runs"], "Protocol"),
+        ("`[protocol]`", &["looks"], "Stop"),
     ] {
         for key in keys {
             let property = &schema["$defs"][path]["properties"][key];

@@ -39,9 +39,11 @@ fn listing(study: &Study, plan: &Plan) -> String {
     );
     lines.extend(plan.excluded.iter().map(|Dropped { label, why }| format!("excluded {label}: {why}")));
     lines.extend(plan.merged.iter().map(|Dropped { label, why }| format!("merged {label}: {why}")));
-    lines.extend(plan.comparisons.iter().map(|Comparison { workload, metric, baseline, conditions }| {
-        format!("{workload}: {metric} of {conditions:?} against {baseline}")
-    }));
+    lines.extend(plan.comparisons.iter().map(
+        |Comparison { workload, metric, baseline, conditions, .. }| {
+            format!("{workload}: {metric} of {conditions:?} against {baseline}")
+        },
+    ));
     lines.join("\n")
 }
 
@@ -257,4 +259,21 @@ fn slugs_are_unique_whatever_the_names() {
         [factors]\nchecksum = [\"on\", \"off\"]\n";
     let plan = Study::parse("x.toml", text).unwrap().plan();
     assert_eq!(slugs(&plan), ["udp4", "udp4_nocksum", "udp4_nocksum-2", "udp4_nocksum_nocksum"]);
+}
+
+#[test]
+fn twins_stay_apart_whatever_reads_back() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
+                [factors]\ntso = [\"on\", \"off\"]\ntwin = [\"A\", \"b\"]\n";
+    let plan = Study::parse("x.toml", text).unwrap().plan();
+    let names: Vec<(&str, &str)> =
+        plan.conditions.iter().map(|one| (one.label.as_str(), one.slug.as_str())).collect();
+    assert_eq!(
+        names[..2],
+        [("tso=on twin=A", "tcp4_tso-on_twin-a"), ("tso=on twin=b", "tcp4_tso-on_twin-b")]
+    );
+    let plan = plan.merge(&["a", "a", "a", "a"].map(str::to_owned));
+    let labels: Vec<&str> = plan.conditions.iter().map(|one| one.label.as_str()).collect();
+    assert_eq!(labels, ["tso=on twin=A", "tso=on twin=b"]);
+    assert_eq!(plan.comparisons.len(), 1);
 }

@@ -13,7 +13,7 @@ use crate::suggest::{self, quoted};
 use crate::workload::WorkloadKind;
 
 /// The keys of `[[comparison]]`.
-pub(crate) const KEYS: &[&str] = &["baseline", "metric", "only"];
+pub(crate) const KEYS: &[&str] = &["baseline", "equivalent", "metric", "only"];
 
 /// A comparison with the places of what later checks may find wrong.
 #[derive(Debug)]
@@ -38,8 +38,9 @@ pub(crate) fn read(
     let baseline = baseline.and_then(|entry| selection::inline(&entry, scope, problems));
     let only =
         table.take("only").and_then(|entry| selection::inline(&entry, scope, problems)).unwrap_or_default();
+    let equivalent = table.take("equivalent").and_then(|entry| Value::of(&entry).percent(problems));
     table.finish(KEYS, problems);
-    let request = Request { metric, baseline, only };
+    let request = Request { metric, baseline, only, equivalent };
     (problems.count() == found).then_some(Read { request, place, baseline: baseline_place })
 }
 

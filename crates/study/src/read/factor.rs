@@ -123,8 +123,8 @@ fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subject> {
         _ => {
             let near = problems.nearest(named.name, Subject::names());
             let help = near.map_or_else(
-                || "factors are `family`, `offloads`, `checksum`, `mtu`, `message`, `flows`, `socket_buffer` and \
-                    the features of `ethtool -k`".to_owned(),
+                || "factors are `family`, `offloads`, `checksum`, `mtu`, `message`, `flows`, `socket_buffer`, `twin` \
+                    and the features of `ethtool -k`".to_owned(),
                 |near| format!("did you mean `{near}`?"),
             );
             Problem::new(named.place.clone(), format!("`{name}` is no factor")).help(help)
@@ -179,6 +179,7 @@ fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option
         Subject::Mtu => value.small_or_default(limit::MTU, problems).map(Level::Number),
         Subject::SocketBuffer => value.small_or_default(limit::SOCKET_BUFFER, problems).map(Level::Number),
         Subject::Message => value.small(limit::MESSAGE, problems).map(|bytes| Level::Number(Some(bytes))),
+        Subject::Twin => value.identifier(problems).map(Level::Label),
         Subject::Flows => value.small(limit::FLOWS, problems).map(|flows| Level::Number(Some(flows))),
     }
 }

@@ -14,7 +14,7 @@ mod workload;
 #[cfg(test)]
 pub(crate) use comparison::KEYS as COMPARISON_KEYS;
 #[cfg(test)]
-pub(crate) use protocol::KEYS as PROTOCOL_KEYS;
+pub(crate) use protocol::{KEYS as PROTOCOL_KEYS, STOP_KEYS};
 #[cfg(test)]
 pub(crate) use study::KEYS as STUDY_KEYS;
 pub(crate) use study::study;
@@ -63,6 +63,8 @@ pub(crate) mod limit {
     pub(crate) const WARMUP: RangeInclusive<u64> = 0..=1_000;
     /// Recorded runs.
     pub(crate) const RECORDED: RangeInclusive<u64> = 1..=10_000;
+    /// Looks of a study that may stop early.
+    pub(crate) const LOOKS: RangeInclusive<u64> = 2..=20;
     /// The seed: what TOML's integers can hold.
     pub(crate) const SEED: RangeInclusive<u64> = 0..=9_223_372_036_854_775_807;
     /// The window: a tick of the kernel's CPU accounting, to a day.

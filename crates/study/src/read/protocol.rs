@@ -1,13 +1,18 @@
 //! `[protocol]`.
 
+use crate::diagnostic::Problem;
 use crate::protocol::Protocol;
 use crate::read::limit;
 use crate::read::problems::Problems;
-use crate::read::table::Table;
+use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
+use crate::stop::{Bounds, Stop};
 
 /// The keys of `[protocol]`.
-pub(crate) const KEYS: &[&str] = &["boots", "warmup", "runs", "order", "seed"];
+pub(crate) const KEYS: &[&str] = &["boots", "warmup", "runs", "order", "seed", "stop"];
+
+/// The keys of `stop`.
+pub(crate) const STOP_KEYS: &[&str] = &["bounds", "detect", "looks"];
 
 /// The protocol, with defaults for what is not written.
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Protocol {
@@ -22,6 +27,31 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Protocol {
     let order =
         table.take("order").and_then(|entry| Value::of(&entry).word(problems)).unwrap_or(default.order);
     let seed = table.take("seed").and_then(|entry| Value::of(&entry).number(limit::SEED, problems));
+    let stop = table.take("stop").and_then(|entry| stop(&entry, boots, problems));
     table.finish(KEYS, problems);
-    Protocol { boots, warmup, runs, order, seed: seed.unwrap_or(default.seed) }
+    Protocol { boots, warmup, runs, order, seed: seed.unwrap_or(default.seed), stop }
+}
+
+/// `stop = { detect = "2%" }`.
+fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> {
+    let mut table = Table::of("stop = { detect = \"2%\" }", entry, problems)?;
+    let detect = table.require("detect", "`detect = \"2%\"`: the smallest difference of interest", problems);
+    let detect = detect.and_then(|entry| Value::of(&entry).percent(problems));
+    let written = table.take("looks");
+    let looks =
+        written.as_ref().map_or(Some(Stop::LOOKS), |entry| Value::of(entry).small(limit::LOOKS, problems));
+    let bounds = table.take("bounds");
+    let bounds = bounds.map_or(Some(Bounds::ObrienFleming), |entry| Value::of(&entry).word(problems));
+    table.finish(STOP_KEYS, problems);
+    let stop = Stop { detect: detect?, looks: looks?, bounds: bounds? };
+    // A look needs a boot more than the one before it, and the first of them two.
+    if boots <= stop.looks {
+        let place = written.map_or(entry.span(), |entry| entry.span());
+        let message =
+            format!("{} looks need more than {} boots, and there are {boots}", stop.looks, stop.looks);
+        let help = format!("set `boots = {}` (the most it may take), or fewer `looks`", 2 * stop.looks);
+        problems.push(Problem::new(place, message).help(help));
+        return None;
+    }
+    Some(stop)
 }

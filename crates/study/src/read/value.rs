@@ -8,6 +8,7 @@ use toml::de::DeValue;
 
 use crate::diagnostic::Problem;
 use crate::duration::{format_duration, parse_duration};
+use crate::percent::{Percent, PercentError};
 use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, kind};
@@ -129,6 +130,30 @@ impl<'v> Value<'v> {
             }
             Err(error) => {
                 let message = format!("`{}` is not a duration: {error}", quoted(text));
+                problems.push(Problem::new(self.span(), message).help(EXAMPLES));
+            }
+        }
+        None
+    }
+
+    /// A share in percent.
+    pub(crate) fn percent(&self, problems: &mut Problems) -> Option<Percent> {
+        const EXAMPLES: &str = "write it as \"2%\" or \"0.5%\"";
+        let DeValue::String(text) = self.value.get_ref() else {
+            let (name, kind) = (quoted(self.name), kind(self.value.get_ref()));
+            let message = format!("`{name}` must be a share in percent, not {kind}");
+            problems.push(Problem::new(self.span(), message).help(EXAMPLES));
+            return None;
+        };
+        match Percent::parse(text) {
+            Ok(share) => return Some(share),
+            Err(PercentError::Range) => {
+                let message =
+                    format!("`{}` must be {} to {}", quoted(self.name), Percent::LEAST, Percent::MOST);
+                problems.push(Problem::new(self.span(), message).label("out of range"));
+            }
+            Err(error) => {
+                let message = format!("`{}` is no share in percent: {error}", quoted(text));
                 problems.push(Problem::new(self.span(), message).help(EXAMPLES));
             }
         }

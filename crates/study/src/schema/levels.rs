@@ -68,6 +68,12 @@ parts! {
     /// Levels of `message`.
     MessageLevels: |generator| one_or_list("Bytes per message.", generator.subschema_for::<Bytes>().to_value());
 
+    /// Levels of `twin`.
+    TwinLevels: |generator| {
+        let label = generator.subschema_for::<Name>().to_value();
+        one_or_list("Labels that change nothing: the same condition several times.", label)
+    };
+
     /// Levels of `flows`.
     FlowsLevels: |generator| one_or_list("Sockets at once.", generator.subschema_for::<Flows>().to_value());
 }
@@ -97,6 +103,7 @@ fn table(description: &str, names: &[&str], generator: &mut SchemaGenerator) -> 
                 Subject::Mtu => generator.subschema_for::<MtuLevels>(),
                 Subject::SocketBuffer => generator.subschema_for::<SocketBufferLevels>(),
                 Subject::Message => generator.subschema_for::<MessageLevels>(),
+                Subject::Twin => generator.subschema_for::<TwinLevels>(),
                 Subject::Flows => generator.subschema_for::<FlowsLevels>(),
             };
             Some(((*name).to_owned(), levels.to_value()))

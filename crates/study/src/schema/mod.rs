@@ -11,9 +11,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
 
 use self::levels::{Exclude, Factors, Levels};
-use self::part::{Boots, Bytes, Flows, MetricKey, Name, Port, Runs, Seed, SocketBuffer, Span, Warmup};
+use self::part::{
+    Boots, Bytes, Flows, Looks, MetricKey, Name, Port, Runs, Seed, Share, SocketBuffer, Span, Warmup,
+};
 use crate::protocol::Order;
 use crate::scenario::Scenario;
+use crate::stop::Bounds;
 use crate::workload::WorkloadKind;
 
 /// The JSON schema of a study file (draft 2020-12), indented, with a line end.
@@ -118,6 +121,22 @@ struct ProtocolTable {
     order: Option<Order>,
     /// What the order is drawn from. Default: 1.
     seed: Option<Seed>,
+    /// When it may stop before the last boot. Default: never.
+    stop: Option<StopTable>,
+}
+
+/// Looks at the data while they come in; the study stops when every comparison is decided.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes the file to schemars; nothing is ever made of it")]
+#[schemars(rename = "Stop")]
+struct StopTable {
+    /// The smallest difference of interest, in % of the baseline.
+    detect: Share,
+    /// How many looks, the one after the last boot included. Default: 5.
+    looks: Option<Looks>,
+    /// How the error rate is spent over the looks. Default: obrien-fleming.
+    bounds: Option<Bounds>,
 }
 
 /// What is compared.
@@ -131,12 +150,14 @@ struct Comparison {
     metric: Option<MetricKey>,
     /// The conditions that take part. Default: all.
     only: Option<Levels>,
+    /// Differences up to this share of the baseline do not matter: the verdict may be `equivalent`.
+    equivalent: Option<Share>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::{COMPARISON_KEYS, PROTOCOL_KEYS, STUDY_KEYS, WORKLOAD_KEYS};
+    use crate::read::{COMPARISON_KEYS, PROTOCOL_KEYS, STOP_KEYS, STUDY_KEYS, WORKLOAD_KEYS};
 
     const CHECKED_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/study.schema.json");
 
@@ -170,6 +191,7 @@ mod tests {
             ("/$defs/Workload/properties", WORKLOAD_KEYS),
             ("/$defs/Protocol/properties", PROTOCOL_KEYS),
             ("/$defs/Comparison/properties", COMPARISON_KEYS),
+            ("/$defs/Stop/properties", STOP_KEYS),
         ] {
             assert_eq!(keys(&schema, path), sorted(known), "{path}");
         }

@@ -41,6 +41,9 @@ parts! {
     /// A duration.
     Span: |_| json_schema!({ "type": "string", "pattern": r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+$" });
 
+    /// A share in percent.
+    Share: |_| json_schema!({ "type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*%\s*$" });
+
     /// A key of a metric, in full or the bare one of a side.
     MetricKey: |_| {
         let keys: Vec<&str> = metric::keys().collect();
@@ -63,6 +66,8 @@ parts! {
     Warmup: number!(WARMUP);
     /// A number of recorded runs.
     Runs: number!(RECORDED);
+    /// A number of looks.
+    Looks: number!(LOOKS);
     /// A seed.
     Seed: number!(SEED);
 }

@@ -121,14 +121,20 @@ fn comparison() -> impl Strategy<Value = String> {
         4 => inline().prop_map(|levels| format!("baseline = {levels}")),
         4 => inline().prop_map(|levels| format!("only = {levels}")),
         2 => Just("metric = \"transmitter.cpu\"".to_owned()),
+        1 => any_value().prop_map(|value| format!("equivalent = {value}")),
+        1 => Just("equivalent = \"2%\"".to_owned()),
         1 => any_value().prop_map(|value| format!("metric = {value}")),
     ];
     vec(line, 0..3).prop_map(|lines| table("[[comparison]]", &lines))
 }
 
 fn protocol() -> impl Strategy<Value = String> {
-    let keys = select(&["boots", "warmup", "runs", "order", "seed"][..]);
-    let line = (keys, any_value()).prop_map(|(key, value)| format!("{key} = {value}"));
+    let keys = select(&["boots", "warmup", "runs", "order", "seed", "stop"][..]);
+    let line = prop_oneof![
+        3 => (keys, any_value()).prop_map(|(key, value)| format!("{key} = {value}")),
+        1 => (any_value(), any_value()).prop_map(|(detect, looks)| format!("stop = {{ detect = {detect}, looks = {looks} }}")),
+        1 => Just("boots = 6\nstop = { detect = \"1%\" }".to_owned()),
+    ];
     vec(line, 0..2).prop_map(|lines| table("[protocol]", &lines))
 }
 
