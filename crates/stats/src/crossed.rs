@@ -5,7 +5,7 @@
 //! whatever the spread between boots and also when a condition fares differently from boot to boot; taking the runs as
 //! independent then finds differences that are not there.
 
-use crate::quantile::student_t_quantile;
+use crate::distribution::student::quantile as student_t_quantile;
 use crate::summary::{mean, squares};
 
 /// How many units of rounding (2^-52 of the largest value) the mean of a boot and the differences may be off. An interval

@@ -7,10 +7,10 @@
 mod boots;
 mod comparison;
 mod crossed;
+pub mod distribution;
 mod error;
 pub mod families;
 pub mod ministat;
-mod quantile;
 mod summary;
 mod verdict;
 
@@ -19,7 +19,7 @@ mod oracles;
 
 pub use boots::Observation;
 pub use comparison::{Comparison, compare};
+pub use distribution::student::quantile as student_t_quantile;
 pub use error::StatsError;
-pub use quantile::student_t_quantile;
 pub use summary::Summary;
 pub use verdict::Verdict;

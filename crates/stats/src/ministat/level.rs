@@ -1,6 +1,6 @@
 //! ministat's confidence levels and its table of quantiles, and any other level with exact ones.
 
-use crate::quantile::student_t_quantile;
+use crate::distribution::student::quantile as student_t_quantile;
 
 /// A confidence level: one of the six that ministat knows, or any with exact quantiles.
 #[derive(Clone, Copy, Debug, PartialEq)]

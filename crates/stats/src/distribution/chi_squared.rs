@@ -1,0 +1,44 @@
+//! The chi-squared distribution.
+
+use super::incomplete::{Tails, gamma};
+use super::{is_inside, normal, solve};
+
+/// P(X <= `x`). NaN unless `df` > 0 and finite.
+pub fn cdf(x: f64, df: f64) -> f64 {
+    tails(x, df).lower
+}
+
+/// P(X > `x`). NaN unless `df` > 0 and finite.
+pub fn sf(x: f64, df: f64) -> f64 {
+    tails(x, df).upper
+}
+
+/// The value that X stays below with probability `p`. `None` unless 0 < `p` < 1, and `df` > 0 and finite.
+pub fn quantile(p: f64, df: f64) -> Option<f64> {
+    if !is_inside(p) || !is_valid(df) {
+        return None;
+    }
+    // Wilson and Hilferty (1931), or what the density's beginning says.
+    let z = normal::quantile(p)?;
+    let root = 1.0 - 2.0 / (9.0 * df) + z * (2.0 / (9.0 * df)).sqrt();
+    let start = if root > 0.3 { df.ln() + 3.0 * root.ln() } else { (0.5 * df).ln() + 2.0 * p.ln() / df };
+    let ln_half = solve::newton(p, start - 2.0_f64.ln(), |ln_half| gamma(0.5 * df, ln_half.exp()));
+    Some(2.0 * ln_half.exp())
+}
+
+fn is_valid(df: f64) -> bool {
+    df > 0.0 && df.is_finite()
+}
+
+fn tails(x: f64, df: f64) -> Tails {
+    if x.is_nan() || !is_valid(df) {
+        return Tails { lower: f64::NAN, upper: f64::NAN, slope: f64::NAN };
+    }
+    if x <= 0.0 {
+        return Tails { lower: 0.0, upper: 1.0, slope: 0.0 };
+    }
+    if x.is_infinite() {
+        return Tails { lower: 1.0, upper: 0.0, slope: 0.0 };
+    }
+    gamma(0.5 * df, 0.5 * x)
+}

@@ -1,0 +1,137 @@
+//! Dunnett's distribution: the largest of several |t| that share a baseline and an estimate of the error.
+//!
+//! T(i) = (λ(i) Z(0) + sqrt(1 - λ(i)^2) Z(i)) / S, so that T(i) and T(j) are correlated with λ(i) λ(j). For a comparison of
+//! n(i) boots with a baseline of n(0), λ(i)^2 = n(i) / (n(0) + n(i)): sqrt(1/2) where all are equal. Dunnett, Journal of the
+//! American Statistical Association 50 (1955); for unequal n, Dunnett and Sobel, Biometrika 42 (1955).
+
+use super::incomplete::Tails;
+use super::quadrature::{Pair, even_line, over_chi};
+use super::{is_inside, normal, solve, student};
+
+/// P(max |T(i)| <= `d`). `df` may be infinite. NaN unless there is at least one of `lambdas`, all |λ| < 1 and `df` >= 1.
+pub fn cdf(d: f64, lambdas: &[f64], df: f64) -> f64 {
+    match Family::of(lambdas, df) {
+        Some(_) if d <= 0.0 => 0.0,
+        Some(_) if d == f64::INFINITY => 1.0,
+        Some(family) if !d.is_nan() => family.lower(d).0.min(1.0),
+        _ => f64::NAN,
+    }
+}
+
+/// P(max |T(i)| > `d`): the p-value, adjusted for the family, of a comparison with |t| = `d`. NaN as for [`cdf`].
+pub fn sf(d: f64, lambdas: &[f64], df: f64) -> f64 {
+    match Family::of(lambdas, df) {
+        Some(_) if d <= 0.0 => 1.0,
+        Some(_) if d == f64::INFINITY => 0.0,
+        Some(family) if !d.is_nan() => family.upper(d).0.min(1.0),
+        _ => f64::NAN,
+    }
+}
+
+/// The value that max |T(i)| stays below with probability `p`. `None` unless 0 < `p` < 1 and the rest is as for [`cdf`].
+pub fn quantile(p: f64, lambdas: &[f64], df: f64) -> Option<f64> {
+    is_inside(p).then(|| Family::of(lambdas, df)?.solve(p, 1.0 - p)).flatten()
+}
+
+/// The value that max |T(i)| exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and the rest is as for [`cdf`].
+pub fn upper_quantile(tail: f64, lambdas: &[f64], df: f64) -> Option<f64> {
+    is_inside(tail).then(|| Family::of(lambdas, df)?.solve(1.0 - tail, tail)).flatten()
+}
+
+/// Comparisons of the same λ.
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    lambda: f64,
+    /// sqrt(1 - λ^2).
+    own: f64,
+    count: f64,
+}
+
+struct Family {
+    groups: Vec<Group>,
+    df: f64,
+    largest_lambda: f64,
+    /// The width, in Z(0), within which the integrands change.
+    scale: f64,
+}
+
+impl Family {
+    fn of(lambdas: &[f64], df: f64) -> Option<Family> {
+        let is_valid = !lambdas.is_empty() && lambdas.iter().all(|lambda| lambda.abs() < 1.0) && df >= 1.0;
+        if !is_valid {
+            return None;
+        }
+        // The sign of a T does not matter here, so neither does that of λ.
+        let mut sorted: Vec<f64> = lambdas.iter().map(|lambda| lambda.abs()).collect();
+        sorted.sort_by(f64::total_cmp);
+        let groups: Vec<Group> = sorted
+            .chunk_by(|one, other| one == other)
+            .map(|equal| {
+                let lambda = equal[0];
+                Group { lambda, own: ((1.0 - lambda) * (1.0 + lambda)).sqrt(), count: equal.len() as f64 }
+            })
+            .collect();
+        let scale = groups.iter().map(|group| group.own / group.lambda).fold(1.0, f64::min);
+        Some(Family { groups, df, largest_lambda: sorted.last().copied()?, scale })
+    }
+
+    /// P(max |T(i)| <= `d`), and its derivative by ln d.
+    fn lower(&self, d: f64) -> Pair {
+        // Where S is far below 1 all |T| exceed d, where it is far above none.
+        let centre = (1.0 / d).ln().max(0.0);
+        over_chi(self.df, centre, 0.2, |s| self.all_within(d * s))
+    }
+
+    /// P(max |T(i)| > `d`), and its derivative by ln d.
+    fn upper(&self, d: f64) -> Pair {
+        let centre = (3.0 / d).ln().min(0.0);
+        over_chi(self.df, centre, 0.2, |s| self.any_beyond(d * s))
+    }
+
+    /// P(all |T(i)| <= `x`) if S were 1.
+    fn all_within(&self, x: f64) -> f64 {
+        even_line(0.5 * self.scale, self.largest_lambda * x, |z| {
+            let ln: f64 = self
+                .groups
+                .iter()
+                .map(|Group { lambda, own, count }| {
+                    count * normal::between((lambda * z - x) / own, (lambda * z + x) / own).ln()
+                })
+                .sum();
+            normal::density(z) * ln.exp()
+        })
+    }
+
+    /// P(any |T(i)| > `x`) if S were 1.
+    fn any_beyond(&self, x: f64) -> f64 {
+        even_line(0.5 * self.scale, self.largest_lambda * x, |z| {
+            let ln: f64 = self
+                .groups
+                .iter()
+                .map(|Group { lambda, own, count }| {
+                    let beyond = normal::sf((x - lambda * z) / own) + normal::sf((x + lambda * z) / own);
+                    count * (-beyond).ln_1p()
+                })
+                .sum();
+            normal::density(z) * -ln.exp_m1()
+        })
+    }
+
+    fn solve(&self, p: f64, q: f64) -> Option<f64> {
+        // Bonferroni's bound lies above.
+        let start = student::upper_quantile(
+            0.5 * q / self.groups.iter().map(|group| group.count).sum::<f64>(),
+            self.df,
+        )?;
+        let ln_d = solve::solve(p, q, start.ln(), |ln_d| {
+            if p < q {
+                let Pair(lower, slope) = self.lower(ln_d.exp());
+                Tails { lower, upper: 1.0 - lower, slope }
+            } else {
+                let Pair(upper, slope) = self.upper(ln_d.exp());
+                Tails { lower: 1.0 - upper, upper, slope: -slope }
+            }
+        });
+        Some(ln_d.exp())
+    }
+}

@@ -1,0 +1,57 @@
+//! The standard normal distribution.
+
+use std::f64::consts::{PI, SQRT_2};
+
+use libm::{erf, erfc};
+use statrs::function::erf::erfc_inv;
+
+use super::is_inside;
+
+/// The density at `x`.
+pub fn density(x: f64) -> f64 {
+    (-0.5 * x * x).exp() / (2.0 * PI).sqrt()
+}
+
+/// P(Z <= `x`).
+pub fn cdf(x: f64) -> f64 {
+    sf(-x)
+}
+
+/// P(Z > `x`).
+pub fn sf(x: f64) -> f64 {
+    0.5 * erfc(x / SQRT_2)
+}
+
+/// P(`low` < Z <= `high`), without cancellation.
+pub(crate) fn between(low: f64, high: f64) -> f64 {
+    if low > 0.0 {
+        sf(low) - sf(high)
+    } else if high < 0.0 {
+        cdf(high) - cdf(low)
+    } else {
+        0.5 * (erf(high / SQRT_2) + erf(-low / SQRT_2))
+    }
+}
+
+/// The value that Z stays below with probability `p`. `None` unless 0 < `p` < 1.
+pub fn quantile(p: f64) -> Option<f64> {
+    if !is_inside(p) {
+        return None;
+    }
+    // 1 - p is exact for p >= 0.5.
+    if p < 0.5 { upper_quantile(p).map(|z| -z) } else { upper_quantile(1.0 - p) }
+}
+
+/// The value that Z exceeds with probability `tail`. `None` unless 0 < `tail` < 1.
+pub fn upper_quantile(tail: f64) -> Option<f64> {
+    if !is_inside(tail) {
+        return None;
+    }
+    if tail == 0.5 {
+        return Some(0.0);
+    }
+    let z = SQRT_2 * erfc_inv(2.0 * tail);
+    // One step of Newton's method takes what the approximation left.
+    let step = (sf(z) - tail) / density(z);
+    Some(if step.is_finite() { z + step } else { z })
+}

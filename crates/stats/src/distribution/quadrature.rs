@@ -1,0 +1,143 @@
+//! Integrals over the line and over a chi distribution, by the trapezoidal rule.
+//!
+//! For analytic integrands that vanish at both ends the rule converges exponentially: each halving of the step doubles the
+//! number of correct digits (Trefethen and Weideman, SIAM Review 56, 2014). So two sums that agree to 9 digits mean that
+//! their average has all that a double holds, but for some.
+
+use std::f64::consts::PI;
+use std::ops::{Add, Mul};
+
+use super::incomplete::stirling;
+
+/// Terms below this share of the sum end it.
+const NEGLIGIBLE: f64 = 1e-18;
+/// The agreement of two sums at which their average is taken.
+const AGREEMENT: f64 = 1e-9;
+const HALVINGS: u32 = 12;
+/// From here on a chi distribution is a point: what is computed with it differs by less than 1e-11.
+const POINT: f64 = 1e13;
+
+/// An integral, and beside it another over the same nodes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pair(pub(crate) f64, pub(crate) f64);
+
+impl Add for Pair {
+    type Output = Pair;
+
+    fn add(self, other: Pair) -> Pair {
+        Pair(self.0 + other.0, self.1 + other.1)
+    }
+}
+
+impl Mul<f64> for Pair {
+    type Output = Pair;
+
+    fn mul(self, factor: f64) -> Pair {
+        Pair(self.0 * factor, self.1 * factor)
+    }
+}
+
+/// The integral over the whole line of `f`, which has one peak; at `centre` it is not zero (or it is zero everywhere).
+pub(crate) fn line(step: f64, centre: f64, f: impl Fn(f64) -> Pair) -> Pair {
+    refined(step, |step, phase| {
+        let side = |first: f64, stride: f64, mut sum: Pair| {
+            let mut before = 0.0;
+            let mut at = first;
+            loop {
+                let term = f(centre + at * step);
+                sum = sum + term;
+                let is_over = term.0 <= before && term.0 <= NEGLIGIBLE * sum.0;
+                if is_over || !term.0.is_finite() {
+                    return sum;
+                }
+                before = term.0;
+                at += stride;
+            }
+        };
+        let right = side(phase, 1.0, Pair::default());
+        side(phase - 1.0, -1.0, right)
+    })
+}
+
+/// Twice the integral from 0 upwards of the even function `f`, which vanishes beyond its peaks, and these are below `peaks`.
+pub(crate) fn even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let sum = refined(step, |step, phase| {
+        let mut at = phase;
+        let mut sum = if phase == 0.0 { 0.5 * f(0.0) } else { 0.0 };
+        if phase == 0.0 {
+            at = 1.0;
+        }
+        loop {
+            let term = f(at * step);
+            sum += term;
+            let is_over = at * step > peaks && term <= NEGLIGIBLE * sum;
+            if is_over || !term.is_finite() {
+                return Pair(2.0 * sum, 0.0);
+            }
+            at += 1.0;
+        }
+    });
+    sum.0
+}
+
+/// Halves the step until the sums over the grid and over its midpoints agree. `sum` takes the step and the grid's phase.
+fn refined(step: f64, sum: impl Fn(f64, f64) -> Pair) -> Pair {
+    let mut step = step;
+    let mut value = sum(step, 0.0) * step;
+    for _ in 0..HALVINGS {
+        let middle = sum(step, 0.5) * step;
+        let average = (value + middle) * 0.5;
+        let is_agreed = (value.0 - middle.0).abs() <= AGREEMENT * average.0.abs();
+        value = average;
+        if is_agreed || !value.0.is_finite() {
+            break;
+        }
+        step /= 2.0;
+    }
+    value
+}
+
+/// The expectation of `f`(S) where S^2 is chi-squared with `df` degrees of freedom, divided by them, and S has its peak
+/// there near e^`centre`; beside it the derivative by ln d of the expectation of `f`(d S), at d = 1.
+///
+/// `scale` is the width, as a difference of ln S, in which `f` changes much.
+pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64) -> Pair {
+    if df >= POINT {
+        let ends = (f(1.0 + 1e-5), f(1.0 - 1e-5));
+        return Pair(f(1.0), (ends.0 - ends.1) / 2e-5);
+    }
+    let step = 0.25_f64.min(0.7 / df.sqrt()).min(scale);
+    // The density of u = ln S is sqrt(v / π) e^(-δ(v / 2)) e^(-v / 2 (e^(2 u) - 1 - 2 u)) with v = `df`, δ what Stirling's
+    // formula leaves; its derivative by u is v (1 - e^(2 u)) times itself.
+    let ln_scale = 0.5 * (df / PI).ln() - stirling(0.5 * df);
+    // Where the density of u is above e^-200: there is where the peak must be, or else nothing is left of it.
+    let lowest = if df < 200.0 { -200.0 / df } else { -(200.0 / df).sqrt() };
+    let centre = centre.clamp(lowest, 0.5 * (200.0 / df).ln_1p());
+    line(step, 0.0, |t| {
+        // The density vanishes to the left as e^(v u) only; in t it vanishes faster than any exponential.
+        let bend = 0.25 * (-t).exp();
+        let u = centre + t - (bend - 0.25);
+        let weight = (ln_scale - 0.5 * df * exp_excess(2.0 * u)).exp() * (1.0 + bend);
+        if weight == 0.0 {
+            return Pair::default();
+        }
+        let value = weight * f(u.exp());
+        Pair(value, df * (2.0 * u).exp_m1() * value)
+    })
+}
+
+/// e^x - 1 - x.
+fn exp_excess(x: f64) -> f64 {
+    if x.abs() > 0.1 {
+        return x.exp_m1() - x;
+    }
+    let mut term = 0.5 * x * x;
+    let mut sum = 0.0;
+    let mut n = 3.0;
+    while term.abs() > 1e-18 * f64::abs(sum) {
+        sum += term;
+        term *= x / n;
+        n += 1.0;
+    }
+    sum
+}

@@ -1,0 +1,100 @@
+//! The studentized range: the largest difference between several means, in units of one mean's standard error.
+//!
+//! Tukey (1953); for means of unequal n, Kramer, Biometrics 12 (1956), with sqrt(2) |t| in the place of the range.
+
+use super::incomplete::Tails;
+use super::quadrature::{Pair, line, over_chi};
+use super::{is_inside, normal, solve, student};
+use std::f64::consts::SQRT_2;
+
+/// P(Q <= `q`) for the range of `k` means. `df` may be infinite. NaN unless `k` >= 2 and `df` >= 1.
+pub fn cdf(q: f64, k: usize, df: f64) -> f64 {
+    match Range::of(k, df) {
+        Some(_) if q <= 0.0 => 0.0,
+        Some(_) if q == f64::INFINITY => 1.0,
+        Some(range) if !q.is_nan() => range.lower(q).0.min(1.0),
+        _ => f64::NAN,
+    }
+}
+
+/// P(Q > `q`): the p-value, adjusted for all pairs, of a comparison with |t| = `q` / sqrt(2). NaN as for [`cdf`].
+pub fn sf(q: f64, k: usize, df: f64) -> f64 {
+    match Range::of(k, df) {
+        Some(_) if q <= 0.0 => 1.0,
+        Some(_) if q == f64::INFINITY => 0.0,
+        Some(range) if !q.is_nan() => range.upper(q).0.min(1.0),
+        _ => f64::NAN,
+    }
+}
+
+/// The value that Q stays below with probability `p`. `None` unless 0 < `p` < 1 and the rest is as for [`cdf`].
+pub fn quantile(p: f64, k: usize, df: f64) -> Option<f64> {
+    is_inside(p).then(|| Range::of(k, df)?.solve(p, 1.0 - p)).flatten()
+}
+
+/// The value that Q exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and the rest is as for [`cdf`].
+pub fn upper_quantile(tail: f64, k: usize, df: f64) -> Option<f64> {
+    is_inside(tail).then(|| Range::of(k, df)?.solve(1.0 - tail, tail)).flatten()
+}
+
+struct Range {
+    k: f64,
+    df: f64,
+    /// Where the largest of `k` normal variables is to be expected.
+    top: f64,
+}
+
+impl Range {
+    fn of(k: usize, df: f64) -> Option<Range> {
+        let is_valid = k >= 2 && df >= 1.0;
+        is_valid
+            .then(|| Some(Range { k: k as f64, df, top: normal::upper_quantile(1.0 / k as f64)? }))
+            .flatten()
+    }
+
+    /// P(Q <= `q`), and its derivative by ln q.
+    fn lower(&self, q: f64) -> Pair {
+        over_chi(self.df, (1.0 / q).ln().max(0.0), 0.2, |s| self.within(q * s))
+    }
+
+    /// P(Q > `q`), and its derivative by ln q.
+    fn upper(&self, q: f64) -> Pair {
+        over_chi(self.df, (3.0 / q).ln().min(0.0), 0.2, |s| self.beyond(q * s))
+    }
+
+    /// P(range <= `w`) of normal variables: the largest is z, the others lie within w below it.
+    fn within(&self, w: f64) -> f64 {
+        let others = self.k - 1.0;
+        let sum = line(0.5, (0.5 * w).min(self.top), |z| {
+            Pair(normal::density(z) * (others * normal::between(z - w, z).ln()).exp(), 0.0)
+        });
+        self.k * sum.0
+    }
+
+    /// P(range > `w`) of normal variables.
+    fn beyond(&self, w: f64) -> f64 {
+        let others = self.k - 1.0;
+        let sum = line(0.5, (0.5 * w).max(self.top), |z| {
+            let below = normal::cdf(z);
+            let share = (others * (-normal::cdf(z - w) / below).ln_1p()).exp_m1();
+            Pair(normal::density(z) * (others * below.ln()).exp() * -share, 0.0)
+        });
+        self.k * sum.0
+    }
+
+    fn solve(&self, p: f64, q: f64) -> Option<f64> {
+        // Bonferroni's bound over all pairs lies above.
+        let pairs = 0.5 * self.k * (self.k - 1.0);
+        let start = SQRT_2 * student::upper_quantile(0.5 * q / pairs, self.df)?;
+        let ln_q = solve::solve(p, q, start.ln(), |ln_q| {
+            if p < q {
+                let Pair(lower, slope) = self.lower(ln_q.exp());
+                Tails { lower, upper: 1.0 - lower, slope }
+            } else {
+                let Pair(upper, slope) = self.upper(ln_q.exp());
+                Tails { lower: 1.0 - upper, upper, slope: -slope }
+            }
+        });
+        Some(ln_q.exp())
+    }
+}

@@ -1,0 +1,180 @@
+//! The distributions: what must hold of them whatever the numbers, and reference values.
+
+use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+
+use netassay_stats::distribution::{
+    beta, chi_squared, dunnett, fisher, noncentral_t, normal, student, studentized_range,
+};
+use proptest::prelude::*;
+
+const INFINITE: f64 = f64::INFINITY;
+
+#[track_caller]
+fn assert_close(found: f64, expected: f64, relative: f64, what: &str) {
+    assert!(
+        (found - expected).abs() <= relative * expected.abs(),
+        "{what}: {found} instead of {expected}, relative difference {:e}",
+        found / expected - 1.0
+    );
+}
+
+#[test]
+fn dunnett_has_the_values_of_the_tables() {
+    for (k, df, d) in [
+        (2, 6.0, 2.8627),
+        (3, 8.0, 2.8797),
+        (4, 10.0, 2.8905),
+        (7, 16.0, 2.9238),
+        (7, 32.0, 2.7617),
+        (15, 32.0, 3.0064),
+        (7, INFINITE, 2.6130),
+    ] {
+        let found = dunnett::quantile(0.95, &vec![FRAC_1_SQRT_2; k], df).unwrap();
+        assert!((found - d).abs() < 5.1e-5, "{k} comparisons, df {df}: {found} instead of {d}");
+    }
+}
+
+#[test]
+fn one_comparison_is_student() {
+    for df in [1.0, 2.0, 3.5, 16.0, 1000.0, 1e6, INFINITE] {
+        for p in [0.01, 0.5, 0.95, 0.9999] {
+            let t = student::upper_quantile(0.5 * (1.0 - p), df).unwrap();
+            let what = format!("p {p}, df {df}");
+            for lambda in [0.0, FRAC_1_SQRT_2, 0.99] {
+                assert_close(dunnett::quantile(p, &[lambda], df).unwrap(), t, 1e-10, &what);
+                assert_close(dunnett::sf(t, &[lambda], df), 2.0 * student::sf(t, df), 1e-11, &what);
+            }
+            assert_close(studentized_range::quantile(p, 2, df).unwrap(), SQRT_2 * t, 1e-10, &what);
+            assert_close(noncentral_t::sf(t, df, 1e-300), student::sf(t, df), 1e-11, &what);
+        }
+    }
+}
+
+#[test]
+fn uncorrelated_comparisons_are_those_of_independent_normal_variables() {
+    for k in [2, 10, 500] {
+        for d in [0.5, 3.0, 6.0] {
+            let beyond = 2.0 * normal::sf(d);
+            let expected = -(k as f64 * (-beyond).ln_1p()).exp_m1();
+            assert_close(dunnett::sf(d, &vec![0.0; k], INFINITE), expected, 1e-12, &format!("{k}, {d}"));
+        }
+    }
+}
+
+#[test]
+fn the_largest_families_are_quick() {
+    let started = std::time::Instant::now();
+    for df in [1.0, 16.0, 1e6] {
+        dunnett::quantile(0.95, &[FRAC_1_SQRT_2; 200], df).unwrap();
+        studentized_range::quantile(0.95, 200, df).unwrap();
+    }
+    // Some 3 ms each where built for use; this only notices when they become another kind of slow.
+    assert!(started.elapsed().as_secs_f64() < 2.0, "{:?}", started.elapsed());
+}
+
+#[test]
+fn outside_the_domain_there_is_none() {
+    for p in [0.0, 1.0, -0.5, f64::NAN] {
+        assert_eq!(normal::quantile(p), None);
+        assert_eq!(student::quantile(p, 5.0), None);
+        assert_eq!(chi_squared::quantile(p, 5.0), None);
+        assert_eq!(fisher::quantile(p, 5.0, 5.0), None);
+        assert_eq!(beta::quantile(p, 5.0, 5.0), None);
+        assert_eq!(dunnett::quantile(p, &[0.5], 5.0), None);
+        assert_eq!(studentized_range::quantile(p, 5, 5.0), None);
+        assert_eq!(beta::binomial_interval(1, 2, p), None);
+    }
+    for df in [0.0, -1.0, 0.5, f64::NAN] {
+        assert_eq!(student::quantile(0.9, df), None);
+        assert_eq!(dunnett::quantile(0.9, &[0.5], df), None);
+        assert_eq!(studentized_range::quantile(0.9, 5, df), None);
+        for nan in [
+            student::cdf(1.0, df),
+            dunnett::cdf(1.0, &[0.5], df),
+            studentized_range::sf(1.0, 3, df),
+            noncentral_t::cdf(1.0, df, 1.0),
+        ] {
+            assert!(nan.is_nan(), "df {df}: {nan}");
+        }
+    }
+    for lambdas in [&[][..], &[1.0], &[0.5, -1.0], &[f64::NAN]] {
+        assert_eq!(dunnett::quantile(0.9, lambdas, 5.0), None);
+        assert!(dunnett::sf(2.0, lambdas, 5.0).is_nan());
+    }
+    assert_eq!(studentized_range::quantile(0.9, 1, 5.0), None);
+    assert_eq!(beta::binomial_interval(3, 2, 0.95), None);
+    assert_eq!(beta::binomial_interval(0, 0, 0.95), None);
+}
+
+/// Degrees of freedom of every size.
+fn degrees() -> impl Strategy<Value = f64> {
+    prop_oneof![(0.0..14.0f64).prop_map(f64::exp), Just(INFINITE), (1..100u32).prop_map(f64::from)]
+}
+
+/// Probabilities, dense at both ends.
+fn probabilities() -> impl Strategy<Value = f64> {
+    prop_oneof![(-20.0..-0.7f64).prop_map(f64::exp), (-20.0..-0.7f64).prop_map(|ln| 1.0 - ln.exp())]
+}
+
+proptest! {
+    #[test]
+    fn quantiles_invert_the_tails(p in probabilities(), df in degrees(), other in degrees()) {
+        let is_back = |lower: f64, upper: f64| {
+            if p < 0.5 { (lower / p - 1.0).abs() < 1e-9 } else { (upper / (1.0 - p) - 1.0).abs() < 1e-9 }
+        };
+        let z = normal::quantile(p).unwrap();
+        prop_assert!(is_back(normal::cdf(z), normal::sf(z)), "normal {}", z);
+        let t = student::quantile(p, df).unwrap();
+        prop_assert!(is_back(student::cdf(t, df), student::sf(t, df)), "t {}", t);
+        if df.is_finite() {
+            let x = chi_squared::quantile(p, df).unwrap();
+            prop_assert!(is_back(chi_squared::cdf(x, df), chi_squared::sf(x, df)), "chi-squared {}", x);
+            let f = fisher::quantile(p, df, other).unwrap();
+            prop_assert!(is_back(fisher::cdf(f, df, other), fisher::sf(f, df, other)), "F {}", f);
+            if other.is_finite() {
+                let x = beta::quantile(p, df, other).unwrap();
+                prop_assert!(is_back(beta::cdf(x, df, other), beta::sf(x, df, other)) || x > 0.99, "beta {}", x);
+            }
+        }
+    }
+
+    #[test]
+    fn t_is_symmetric_and_grows(x in -30.0..30.0f64, more in 0.001..1.0f64, df in degrees()) {
+        prop_assert_eq!(student::cdf(x, df), student::sf(-x, df));
+        prop_assert!(student::cdf(x, df) <= student::cdf(x + more, df));
+        let (lower, upper) = (student::cdf(x, df), student::sf(x, df));
+        prop_assert!((lower + upper - 1.0).abs() < 1e-15);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn families_invert_and_grow(
+        p in 0.2..0.9999f64,
+        df in degrees(),
+        lambdas in proptest::collection::vec(0.0..0.95f64, 1..6),
+        k in 2..40usize,
+    ) {
+        let d = dunnett::quantile(p, &lambdas, df).unwrap();
+        prop_assert!((dunnett::cdf(d, &lambdas, df) - p).abs() < 1e-11);
+        prop_assert!((dunnett::sf(d, &lambdas, df) / (1.0 - p) - 1.0).abs() < 1e-10);
+        prop_assert!(dunnett::cdf(1.01 * d, &lambdas, df) > p);
+        let mut more = lambdas.clone();
+        more.push(0.5);
+        prop_assert!(dunnett::sf(d, &more, df) > 1.0 - p);
+
+        let q = studentized_range::quantile(p, k, df).unwrap();
+        prop_assert!((studentized_range::cdf(q, k, df) - p).abs() < 1e-11);
+        prop_assert!((studentized_range::sf(q, k, df) / (1.0 - p) - 1.0).abs() < 1e-10);
+        prop_assert!(studentized_range::cdf(q, k + 1, df) < p);
+    }
+
+    #[test]
+    fn noncentral_t_has_two_tails(x in -20.0..40.0f64, df in degrees(), nc in -10.0..30.0f64) {
+        let (lower, upper) = (noncentral_t::cdf(x, df, nc), noncentral_t::sf(x, df, nc));
+        prop_assert!((lower + upper - 1.0).abs() < 1e-11, "{} and {}", lower, upper);
+        prop_assert!(noncentral_t::sf(x, df, nc + 0.1) >= upper * (1.0 - 1e-12));
+    }
+}
