@@ -2,7 +2,7 @@
 //! `nan(…)`.
 
 /// The number that is all of `text`; none if anything is left over, even a blank.
-pub(crate) fn whole(text: &[u8]) -> Option<f64> {
+pub fn whole(text: &[u8]) -> Option<f64> {
     match decimal(text) {
         Some((value, length)) if length == text.len() => Some(value),
         _ => match strtod(text) {
@@ -48,7 +48,7 @@ pub(crate) fn is_space(byte: u8) -> bool {
 /// The decimal number without blanks before it that `text` begins with, and its length. It is what most files are made of.
 /// Of a hexadecimal number it is the 0 before the x.
 #[inline]
-pub(crate) fn decimal(text: &[u8]) -> Option<(f64, usize)> {
+pub fn decimal(text: &[u8]) -> Option<(f64, usize)> {
     let (negative, start) = sign(text);
     let (mantissa, whole_end) = digits(text, start, 0);
     let (mantissa, mut end, count, decimals) = if text.get(whole_end) == Some(&b'.') {

@@ -1,0 +1,197 @@
+//! Files put together: what is compared with what.
+
+mod boots;
+mod conditions;
+
+use std::collections::HashMap;
+
+use stats::Observation;
+
+use crate::error::SamplesError;
+use crate::options::{Boots, Layout, Options};
+use crate::series::Series;
+use crate::sheet::Sheet;
+
+/// A file and what it stands for.
+#[derive(Debug)]
+pub struct Input {
+    /// Its name in messages and, if nothing better is known, of its condition.
+    pub file: String,
+    /// The condition that the caller says it belongs to.
+    pub condition: Option<String>,
+    /// What it holds.
+    pub sheet: Sheet,
+}
+
+/// Everything to be compared.
+#[derive(Debug)]
+pub struct Dataset {
+    /// In the order of the files.
+    pub groups: Vec<Group>,
+    /// What a person should know of the files.
+    pub notes: Vec<String>,
+}
+
+/// Conditions that are compared with each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// What was measured, where there are several things: a benchmark.
+    pub name: Option<String>,
+    /// The metric, if the files name it.
+    pub metric: Option<String>,
+    /// Its unit, if the files name it.
+    pub unit: Option<String>,
+    /// The conditions; observations name them by their place here.
+    pub labels: Vec<String>,
+    /// The condition to compare with, by its place.
+    pub baseline: usize,
+    /// Whether the boots of the runs are known. Where they are not, each run counts as a boot of its own.
+    pub knows_boots: bool,
+    /// The runs, condition after condition, each condition's in the order of its files.
+    pub observations: Vec<Observation>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+/// A condition of a group while it is put together.
+#[derive(Debug)]
+struct Condition {
+    label: String,
+    /// In the order of the files.
+    parts: Vec<Part>,
+}
+
+/// What one file says of a condition.
+#[derive(Debug)]
+struct Part {
+    /// The file's place among the inputs.
+    input: usize,
+    series: Series,
+}
+
+impl Dataset {
+    /// Puts files together.
+    ///
+    /// A file is a condition, unless it names conditions itself and no other file names the same ones. Where several files do, they are
+    /// compared condition by condition; benchmarks are always compared each by itself.
+    ///
+    /// # Errors
+    /// [`SamplesError`] where boots do not fit the values, some conditions have boots and others do not, or nothing is
+    /// left to compare.
+    pub fn new(mut inputs: Vec<Input>, options: &Options) -> Result<Dataset, SamplesError> {
+        let mut notes = Vec::new();
+        for input in &mut inputs {
+            let file = &input.file;
+            notes.extend(input.sheet.found.notes.drain(..).map(|note| format!("{file}: {note}")));
+        }
+        let files: Vec<String> = inputs.iter().map(|input| input.file.clone()).collect();
+        let mut numbering = boots::Numbering::new(&mut inputs, options);
+        let proto = conditions::group(inputs)?;
+        let mut groups = Vec::new();
+        let mut alone = Vec::new();
+        for group in proto {
+            let baseline = match &options.baseline {
+                None => group.conditions.iter().position(|one| one.label == group.first),
+                Some(word) => group.conditions.iter().position(|one| one.label == *word),
+            };
+            match baseline {
+                Some(baseline) if group.conditions.len() > 1 => {
+                    groups.push(assemble(group, baseline, &mut numbering, &files, options)?);
+                }
+                _ => alone.push(group),
+            }
+        }
+        if groups.is_empty() {
+            return Err(SamplesError::Question(nothing(&alone, options)));
+        }
+        if !alone.is_empty() {
+            let names: Vec<String> = alone.iter().map(conditions::Proto::title).collect();
+            notes.push(format!(
+                "measured in one condition only, or not in the baseline: {}",
+                names.join(", ")
+            ));
+        }
+        Ok(Dataset { groups, notes })
+    }
+}
+
+/// Numbers the boots of a group.
+fn assemble(
+    group: conditions::Proto,
+    baseline: usize,
+    numbering: &mut boots::Numbering,
+    files: &[String],
+    options: &Options,
+) -> Result<Group, SamplesError> {
+    let knows_boots = boots::are_known(&group.conditions, files, options)?;
+    let mut observations = Vec::new();
+    let mut labels = Vec::new();
+    numbering.begin_group();
+    for (index, condition) in group.conditions.into_iter().enumerate() {
+        numbering.number(index, condition.parts, knows_boots, files, &mut observations)?;
+        labels.push(condition.label);
+    }
+    let mut notes = Vec::new();
+    if !knows_boots {
+        notes.push(
+            "nothing says which runs belong to the same boot, so each counts as a boot of its own. Runs of one boot are not independent: if these come from fewer boots (restarts, batches, machines), the intervals are too narrow and the verdicts too sure. Give the boots with --boots 10,10,10, or a column that names them"
+                .to_owned(),
+        );
+    } else if options.layout == Some(Layout::Crossed)
+        && matches!(options.boots, Boots::Sizes(_) | Boots::PerFile)
+    {
+        notes.push(
+            "boots at the same place of each condition are taken for the same, as --design crossed says"
+                .to_owned(),
+        );
+    }
+    Ok(Group {
+        name: group.name,
+        metric: group.metric,
+        unit: group.unit,
+        labels,
+        baseline,
+        knows_boots,
+        observations,
+        notes,
+    })
+}
+
+/// Why there is nothing to compare.
+fn nothing(alone: &[conditions::Proto], options: &Options) -> String {
+    let mut labels: Vec<&str> = Vec::new();
+    let mut metrics: HashMap<&str, &str> = HashMap::new();
+    for group in alone {
+        for condition in &group.conditions {
+            if !labels.contains(&condition.label.as_str()) {
+                labels.push(&condition.label);
+            }
+            if let Some(metric) = &group.metric {
+                metrics.entry(metric).or_insert(&condition.label);
+            }
+        }
+    }
+    if let Some(word) = options.baseline.as_deref().filter(|word| !labels.contains(word)) {
+        return format!("there is no condition {word:?} to compare with; there are {}", quoted_list(&labels));
+    }
+    if labels.len() > 1 && metrics.len() > 1 {
+        let mut told: Vec<String> =
+            metrics.into_iter().map(|(metric, label)| format!("{label} holds {metric}")).collect();
+        told.sort();
+        return format!(
+            "nothing to compare: {}; choose with --metric, or give files of the same one",
+            told.join(", ")
+        );
+    }
+    if labels.len() > 1 {
+        return format!(
+            "nothing to compare: no benchmark was measured in two of {}; give files of the same ones",
+            quoted_list(&labels)
+        );
+    }
+    format!("one condition only, {}: give a second file to compare it with", quoted_list(&labels))
+}
+
+fn quoted_list(words: &[&str]) -> String {
+    words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,137 @@
+//! Which runs belong to the same boot.
+
+use std::collections::HashMap;
+
+use stats::Observation;
+
+use super::{Condition, Input, Part};
+use crate::error::{Fault, Place, SamplesError};
+use crate::options::{Boots, Layout, Options};
+
+/// Whether the boots of a group's runs are known.
+pub(super) fn are_known(
+    conditions: &[Condition],
+    files: &[String],
+    options: &Options,
+) -> Result<bool, SamplesError> {
+    if options.boots != Boots::Named {
+        return Ok(true);
+    }
+    let parts = || conditions.iter().flat_map(|condition| &condition.parts);
+    let is_named = |part: &&Part| !part.series.boots.is_empty();
+    let (Some(named), Some(nameless)) = (parts().find(is_named), parts().find(|part| !is_named(part))) else {
+        return Ok(parts().all(|part| is_named(&part)));
+    };
+    let fault = Fault::new(
+        nameless.series.last,
+        format!("runs without boots, while {} names them", files[named.input]),
+        "name them here too, or give --boots 10,10,10, or --boot none",
+    );
+    Err(fault.in_file(&files[nameless.input]))
+}
+
+/// Numbers for boots: the same for those that are the same.
+#[derive(Debug)]
+pub(super) struct Numbering {
+    boots: Boots,
+    layout: Option<Layout>,
+    /// For each file, what its own numbers of boots are called together with all files.
+    shared: Vec<Vec<u32>>,
+    /// The numbers given in the current group.
+    given: HashMap<Boot, u32>,
+}
+
+/// What makes a boot the same as another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Boot {
+    /// The condition it belongs to, where each has its own.
+    condition: Option<usize>,
+    /// Its name, or its place among the condition's.
+    which: usize,
+}
+
+impl Numbering {
+    pub(super) fn new(inputs: &mut [Input], options: &Options) -> Numbering {
+        let mut names: HashMap<Vec<u8>, u32> = HashMap::new();
+        let mut shared = Vec::new();
+        for input in inputs {
+            let boots = std::mem::take(&mut input.sheet.found.boots);
+            let number = |name| {
+                let next = names.len() as u32;
+                *names.entry(name).or_insert(next)
+            };
+            shared.push(boots.into_iter().map(number).collect());
+        }
+        Numbering { boots: options.boots.clone(), layout: options.layout, shared, given: HashMap::new() }
+    }
+
+    pub(super) fn begin_group(&mut self) {
+        self.given.clear();
+    }
+
+    /// Appends the observations of a condition.
+    pub(super) fn number(
+        &mut self,
+        condition: usize,
+        parts: Vec<Part>,
+        are_known: bool,
+        files: &[String],
+        observations: &mut Vec<Observation>,
+    ) -> Result<(), SamplesError> {
+        let count = parts.iter().map(|part| part.series.values.len()).sum();
+        let sizes = match &self.boots {
+            Boots::Sizes(sizes) => {
+                let planned: usize = sizes.iter().fold(0, |sum, size| sum.saturating_add(*size));
+                if let (true, Some(last)) = (planned != count, parts.last()) {
+                    return Err(ragged(planned, count, last.series.last).in_file(&files[last.input]));
+                }
+                Some(places(sizes))
+            }
+            _ => None,
+        };
+        // Boots that are only counted belong to their condition; a name that comes again is the same boot.
+        let belongs_to_condition = match self.layout {
+            Some(layout) => layout == Layout::Nested,
+            None => self.boots != Boots::Named,
+        };
+        let own = (belongs_to_condition || !are_known).then_some(condition);
+        observations.reserve(count);
+        let mut run = 0;
+        for (place, part) in parts.into_iter().enumerate() {
+            for (index, value) in part.series.values.iter().enumerate() {
+                let which = match (&sizes, &self.boots) {
+                    (Some(sizes), _) => sizes[run],
+                    (None, Boots::PerFile) => place,
+                    _ if !are_known => run, // each its own
+                    _ => self.shared[part.input][part.series.boots[index] as usize] as usize,
+                };
+                let boot = if are_known {
+                    self.give(Boot { condition: own, which })
+                } else {
+                    observations.len() as u32
+                };
+                observations.push(Observation { condition, boot, value: *value });
+                run += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn give(&mut self, boot: Boot) -> u32 {
+        let next = self.given.len() as u32;
+        *self.given.entry(boot).or_insert(next)
+    }
+}
+
+/// For each run, the place of its boot.
+fn places(sizes: &[usize]) -> Vec<usize> {
+    sizes.iter().enumerate().flat_map(|(place, size)| std::iter::repeat_n(place, *size)).collect()
+}
+
+fn ragged(planned: usize, count: usize, place: Place) -> Fault {
+    Fault::new(
+        place,
+        format!("{count} values, but --boots tells of {planned}"),
+        "give as many runs as there are values, or a column that names the boots",
+    )
+}

@@ -1,0 +1,126 @@
+//! Which series is which condition of which group.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{Condition, Input, Part};
+use crate::error::{Fault, SamplesError};
+use crate::series::{Key, Series};
+
+/// A group without its boots.
+#[derive(Debug)]
+pub(super) struct Proto {
+    pub(super) name: Option<String>,
+    pub(super) metric: Option<String>,
+    pub(super) unit: Option<String>,
+    pub(super) conditions: Vec<Condition>,
+    /// Their places, by their labels.
+    places: HashMap<String, usize>,
+    /// The label of the first condition of all: the baseline if nobody says otherwise.
+    pub(super) first: String,
+}
+
+impl Proto {
+    /// What it is called in messages.
+    pub(super) fn title(&self) -> String {
+        match (&self.name, &self.metric) {
+            (Some(name), Some(metric)) => format!("{name} ({metric})"),
+            (Some(name), None) => name.clone(),
+            (None, Some(metric)) => metric.clone(),
+            (None, None) => {
+                self.conditions.iter().map(|one| one.label.as_str()).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
+/// Sorts the series of all files into groups and conditions.
+pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Proto>, SamplesError> {
+    let files_are_conditions = files_are_conditions(&inputs);
+    let names_subjects = !files_are_conditions || shares_a_condition(&inputs);
+    let has_packages = count(&inputs, |key| key.package.as_ref()) > 1;
+    let only_metric = only(&inputs, |key| key.metric.as_ref());
+    let mut groups: Vec<Proto> = Vec::new();
+    let mut places: HashMap<(Option<String>, Option<String>), usize> = HashMap::new();
+    let mut first = None;
+    for (index, input) in inputs.into_iter().enumerate() {
+        let file = input.file;
+        for series in input.sheet.found.series {
+            let own = series.key.condition.as_ref();
+            let subject = series.key.subject.as_ref().map(|subject| match &series.key.package {
+                Some(package) if has_packages => format!("{package}.{subject}"),
+                _ => subject.clone(),
+            });
+            let (label, name) = if files_are_conditions {
+                let label = input.condition.clone().unwrap_or_else(|| file.clone());
+                (label, subject.or_else(|| own.filter(|_| names_subjects).cloned()))
+            } else {
+                (own.cloned().unwrap_or_else(|| file.clone()), subject)
+            };
+            first.get_or_insert_with(|| label.clone());
+            let metric = series.key.metric.clone().or_else(|| only_metric.clone());
+            let place = *places.entry((name.clone(), metric.clone())).or_insert(groups.len());
+            if place == groups.len() {
+                let first = first.clone().unwrap_or_default();
+                groups.push(Proto {
+                    name,
+                    metric,
+                    unit: None,
+                    conditions: Vec::new(),
+                    places: HashMap::new(),
+                    first,
+                });
+            }
+            add(&mut groups[place], label, Part { input: index, series }, &file)?;
+        }
+    }
+    Ok(groups)
+}
+
+fn add(group: &mut Proto, label: String, part: Part, file: &str) -> Result<(), SamplesError> {
+    if let Some(unit) = &part.series.key.unit {
+        let known = group.unit.get_or_insert_with(|| unit.clone());
+        if known != unit {
+            let what = format!("values in {unit}, where others are in {known}");
+            let fault = Fault::new(part.series.last, what, "compare values of one unit");
+            return Err(fault.in_file(file));
+        }
+    }
+    match group.places.get(&label) {
+        Some(place) => group.conditions[*place].parts.push(part),
+        None => {
+            group.places.insert(label.clone(), group.conditions.len());
+            group.conditions.push(Condition { label, parts: vec![part] });
+        }
+    }
+    Ok(())
+}
+
+/// Files are conditions if the caller says which, or if two of them name the same conditions.
+fn files_are_conditions(inputs: &[Input]) -> bool {
+    inputs.iter().any(|input| input.condition.is_some()) || shares_a_condition(inputs)
+}
+
+/// Whether two files that are not of the same condition name the same one.
+fn shares_a_condition(inputs: &[Input]) -> bool {
+    let mut seen: HashMap<&str, &str> = HashMap::new();
+    inputs.iter().any(|input| {
+        let whose = input.condition.as_deref().unwrap_or(&input.file);
+        let own: BTreeSet<&str> =
+            input.sheet.found.series.iter().filter_map(|series| series.key.condition.as_deref()).collect();
+        own.into_iter().any(|condition| *seen.entry(condition).or_insert(whose) != whose)
+    })
+}
+
+fn keys(inputs: &[Input]) -> impl Iterator<Item = &Key> {
+    inputs.iter().flat_map(|input| &input.sheet.found.series).map(|series: &Series| &series.key)
+}
+
+fn count<'a>(inputs: &'a [Input], part: impl Fn(&'a Key) -> Option<&'a String>) -> usize {
+    keys(inputs).filter_map(part).collect::<BTreeSet<_>>().len()
+}
+
+/// What all say that say anything, if they say the same.
+fn only<'a>(inputs: &'a [Input], part: impl Fn(&'a Key) -> Option<&'a String>) -> Option<String> {
+    let all: BTreeSet<&String> = keys(inputs).filter_map(part).collect();
+    if all.len() == 1 { all.first().map(|one| (*one).clone()) } else { None }
+}

@@ -1,0 +1,89 @@
+//! What is wrong with a file, where, and what to do about it.
+
+use std::io;
+
+use thiserror::Error;
+
+/// Why measurements cannot be read or put together.
+#[derive(Debug, Error)]
+pub enum SamplesError {
+    /// Something in a file is not as it must be.
+    #[error("{file}:{line}:{column}: {what}; {way_out}")]
+    Content {
+        /// The file, as it was named.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// The byte in the line, from 1.
+        column: u64,
+        /// What is wrong.
+        what: String,
+        /// What to do about it.
+        way_out: String,
+    },
+    /// A file cannot be read to its end.
+    #[error("cannot read {file}: {source}")]
+    Read {
+        /// The file, as it was named.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Each file is sound, but what was asked does not fit them.
+    #[error("{0}")]
+    Question(String),
+}
+
+/// A byte of a file: line and column, both from 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+}
+
+impl Place {
+    pub(crate) fn new(line: u64, column: u64) -> Place {
+        Place { line, column }
+    }
+
+    pub(crate) fn start_of(line: u64) -> Place {
+        Place { line, column: 1 }
+    }
+}
+
+/// A [`SamplesError`] in a file whose name the reader does not know.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Content { place: Place, what: String, way_out: String },
+    Read(io::Error),
+}
+
+impl Fault {
+    pub(crate) fn new(place: Place, what: impl Into<String>, way_out: impl Into<String>) -> Fault {
+        Fault::Content { place, what: what.into(), way_out: way_out.into() }
+    }
+
+    pub(crate) fn in_file(self, file: &str) -> SamplesError {
+        let file = file.to_owned();
+        match self {
+            Fault::Content { place: Place { line, column }, what, way_out } => {
+                SamplesError::Content { file, line, column, what, way_out }
+            }
+            Fault::Read(source) => SamplesError::Read { file, source },
+        }
+    }
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Fault {
+        Fault::Read(error)
+    }
+}
+
+/// Bytes of a file as a message shows them: quoted, what cannot be printed escaped, and cut where it is long.
+pub(crate) fn quoted(bytes: &[u8]) -> String {
+    const SHOWN: usize = 40;
+    let cut = &bytes[..bytes.len().min(SHOWN)];
+    let dots = if bytes.len() > SHOWN { "…" } else { "" };
+    format!("\"{}{dots}\"", cut.escape_ascii())
+}

@@ -1,0 +1,178 @@
+//! A text file, line by line, in bounded memory.
+
+use std::io::{self, Read};
+
+use crate::error::{Fault, Place};
+use crate::limits::LONGEST_LINE;
+
+/// How much is asked for at once: it stays in the processor's cache until it is parsed.
+const BLOCK: usize = 1 << 18;
+
+/// The lines of an input.
+#[derive(Debug)]
+pub(crate) struct Lines<R> {
+    input: R,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// The lines that have been given.
+    given: u64,
+    has_ended: bool,
+}
+
+/// One line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    /// Its number, from 1.
+    pub(crate) number: u64,
+    /// Its bytes without the newline, nor a carriage return before that.
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<R: Read> Lines<R> {
+    pub(crate) fn new(input: R) -> Lines<R> {
+        Lines { input, buffer: Vec::new(), start: 0, end: 0, given: 0, has_ended: false }
+    }
+
+    /// The next line; none at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, Fault> {
+        let mut scanned = self.start;
+        let (end, after) = loop {
+            if let Some(at) = self.buffer[scanned..self.end].iter().position(|byte| *byte == b'\n') {
+                break (scanned + at, scanned + at + 1);
+            }
+            if self.has_ended {
+                if self.start == self.end {
+                    return Ok(None);
+                }
+                break (self.end, self.end);
+            }
+            let held = self.end - self.start;
+            if held > LONGEST_LINE {
+                return Err(Fault::new(
+                    Place::new(self.given + 1, LONGEST_LINE as u64 + 1),
+                    format!("a line of more than {LONGEST_LINE} bytes"),
+                    "this is no file of measurements, or its newlines are lost",
+                ));
+            }
+            self.fill()?;
+            scanned = self.start + held;
+        };
+        let start = std::mem::replace(&mut self.start, after);
+        self.given += 1;
+        let line = &self.buffer[start..end];
+        let bytes = line.strip_suffix(b"\r").unwrap_or(line);
+        Ok(Some(Line { number: self.given, bytes }))
+    }
+
+    /// How many lines have been given.
+    pub(crate) fn given(&self) -> u64 {
+        self.given
+    }
+
+    /// Reads on, keeping what has not been given.
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        if self.buffer.len() < self.end + BLOCK {
+            self.buffer.resize(self.end + BLOCK, 0);
+        }
+        match read(&mut self.input, &mut self.buffer[self.end..])? {
+            0 => self.has_ended = true,
+            more => self.end += more,
+        }
+        Ok(())
+    }
+}
+
+/// Reads once, past interruptions.
+pub(crate) fn read(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match input.read(into) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+impl<'a> Line<'a> {
+    /// Where a part of this line stands.
+    pub(crate) fn place_of(&self, part: &[u8]) -> Place {
+        let column = (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize);
+        Place::new(self.number, column.min(self.bytes.len()) as u64 + 1)
+    }
+
+    /// The words between blanks and tabulators.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        self.bytes.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
+    }
+
+    /// The text of a part of it.
+    pub(crate) fn text_of<'b>(&self, part: &'b [u8]) -> Result<&'b str, Fault> {
+        str::from_utf8(part).map_err(|error| {
+            let place = self.place_of(&part[error.valid_up_to()..]);
+            Fault::new(place, "bytes that are not UTF-8", "convert the file with iconv -t UTF-8")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Gives what it has in pieces of at most this size.
+    struct Dribble<'a>(&'a [u8], usize);
+
+    impl Read for Dribble<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let size = self.1.min(into.len()).min(self.0.len());
+            into[..size].copy_from_slice(&self.0[..size]);
+            self.0 = &self.0[size..];
+            Ok(size)
+        }
+    }
+
+    fn lines(input: impl Read) -> Vec<Vec<u8>> {
+        let mut lines = Lines::new(input);
+        let mut all = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            assert_eq!(line.number, all.len() as u64 + 1);
+            all.push(line.bytes.to_vec());
+        }
+        all
+    }
+
+    #[test]
+    fn the_last_line_needs_no_newline() {
+        assert_eq!(lines(&b"a\r\n\nb"[..]), [b"a".to_vec(), vec![], b"b".to_vec()]);
+        assert_eq!(lines(&b"a\n"[..]), [b"a"]);
+        assert!(lines(&b""[..]).is_empty());
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused_before_it_is_read() {
+        let mut lines = Lines::new(io::Read::chain(&b"1\n"[..], io::repeat(b'7')));
+        assert_eq!(lines.next().unwrap().unwrap().bytes, b"1");
+        let Err(Fault::Content { place, .. }) = lines.next() else { panic!("it is too long") };
+        assert_eq!(place, Place::new(2, LONGEST_LINE as u64 + 1));
+        assert!(lines.buffer.len() <= LONGEST_LINE + 2 * BLOCK + 1);
+    }
+
+    #[test]
+    fn places_and_words() {
+        let line = Line { number: 7, bytes: b" ab\tc\xff " };
+        let words: Vec<&[u8]> = line.words().collect();
+        assert_eq!(words, [b"ab".as_slice(), b"c\xff"]);
+        assert_eq!(line.place_of(words[1]), Place::new(7, 5));
+        let Err(Fault::Content { place, .. }) = line.text_of(line.bytes) else { panic!("it is not UTF-8") };
+        assert_eq!(place, Place::new(7, 6));
+    }
+
+    proptest! {
+        #[test]
+        fn how_the_bytes_arrive_does_not_matter(text in "[ab\r\n]{0,40}", size in 1_usize..9) {
+            prop_assert_eq!(lines(Dribble(text.as_bytes(), size)), lines(text.as_bytes()));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The first record: which column is what.
+
+use std::io::Read;
+
+use super::records::Records;
+use crate::error::{Fault, Place};
+use crate::options::{Column, Options};
+
+/// The columns that matter, from 0.
+#[derive(Debug)]
+pub(super) struct Heading {
+    pub(super) value: usize,
+    /// The name of the value's column, where it says what is measured.
+    pub(super) value_name: Option<String>,
+    pub(super) condition: Option<usize>,
+    pub(super) boot: Option<usize>,
+    pub(super) metric: Option<usize>,
+    pub(super) unit: Option<usize>,
+    pub(super) warmup: Option<usize>,
+    pub(super) status: Option<usize>,
+}
+
+impl Heading {
+    pub(super) fn of<R: Read>(records: &mut Records<R>, options: &Options) -> Result<Heading, Fault> {
+        if !records.next()? {
+            return Err(Fault::new(Place::start_of(1), "no first line with the names of columns", "add one"));
+        }
+        let mut names = Vec::new();
+        for column in 0..records.len() {
+            let name = super::text(records, column)?;
+            let name = if column == 0 { name.trim_start_matches('\u{feff}') } else { name };
+            names.push(name.trim().to_owned());
+        }
+        let place = records.field(0).1;
+        let find = |word: &str| {
+            let exact = names.iter().position(|name| name == word);
+            exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(word)))
+        };
+        let asked = |word: &str, option: &str| {
+            find(word).ok_or_else(|| {
+                Fault::new(
+                    place,
+                    format!("no column {word:?}"),
+                    format!("{option} takes one of {}", names.join(", ")),
+                )
+            })
+        };
+        let value_word = options.value.as_deref().unwrap_or("value");
+        let value = asked(value_word, "--value")?;
+        let condition = match &options.condition {
+            Some(word) => Some(asked(word, "--condition")?),
+            None => find("label").or_else(|| find("condition")),
+        };
+        let boot = match &options.boot {
+            Some(Column::Named(word)) => Some(asked(word, "--boot")?),
+            Some(Column::None) => None,
+            None => find("boot"),
+        };
+        let value_name = options.value.as_ref().map(|_| names[value].clone());
+        // A table with a column for each metric has no use for a column that names metrics.
+        let metric = if value_name.is_some() { None } else { find("metric") };
+        Ok(Heading {
+            value,
+            value_name,
+            condition,
+            boot,
+            metric,
+            unit: find("unit"),
+            warmup: find("warmup"),
+            status: find("status"),
+        })
+    }
+}

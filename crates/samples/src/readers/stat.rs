@@ -1,0 +1,229 @@
+//! ministat's files: a value a line.
+//!
+//! Comments may say what the values are, as netassay's own export does: `# condition: ipv6`, `# metric: throughput (10^6 bits/s)`,
+//! `# columns: value, boot`. A second column without such a word is taken for boots if every line has exactly two columns and
+//! some word in the second comes again.
+
+use std::io::Read;
+
+use stats::ministat::parse_decimal_prefix;
+
+use super::Found;
+use crate::error::{Fault, Place, quoted};
+use crate::format::measured;
+use crate::limits::{MOST_BOOTS, MOST_VALUES};
+use crate::lines::{Line, Lines};
+use crate::names::Names;
+use crate::options::{Column, Options};
+use crate::series::{Key, Series, bounded};
+
+/// Reads a file.
+pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
+    let mut reader = Reader::new(options)?;
+    let mut lines = Lines::new(input);
+    while let Some(line) = lines.next()? {
+        reader.take(&line)?;
+    }
+    Ok(reader.finish(lines.given()))
+}
+
+struct Reader {
+    /// The column of the values, from 1.
+    column: usize,
+    boots: BootColumn,
+    names: Names,
+    key: Key,
+    values: Vec<f64>,
+    numbers: Vec<u32>,
+    last: Place,
+    notes: Vec<String>,
+}
+
+/// Where boots stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BootColumn {
+    Nowhere,
+    /// In this column, from 1, in each line.
+    At(usize),
+    /// Perhaps in the second.
+    Perhaps,
+}
+
+impl Reader {
+    fn new(options: &Options) -> Result<Reader, Fault> {
+        let column = options.value_column.unwrap_or(1);
+        let boots = match &options.boot {
+            Some(Column::None) => BootColumn::Nowhere,
+            Some(Column::Named(name)) => match name.parse() {
+                Ok(at) if at > 0 && at != column => BootColumn::At(at),
+                _ => {
+                    return Err(Fault::new(
+                        Place::start_of(1),
+                        format!("a file of this format has no column {name:?} of boots"),
+                        "give the column's number from 1, such as --boot 2",
+                    ));
+                }
+            },
+            None if column == 1 => BootColumn::Perhaps,
+            None => BootColumn::Nowhere,
+        };
+        Ok(Reader {
+            column,
+            boots,
+            names: Names::default(),
+            key: Key::default(),
+            values: Vec::new(),
+            numbers: Vec::new(),
+            last: Place::default(),
+            notes: Vec::new(),
+        })
+    }
+
+    fn take(&mut self, line: &Line<'_>) -> Result<(), Fault> {
+        // Most lines are nothing but a number.
+        if self.column == 1
+            && let Some((value, length)) = parse_decimal_prefix(line.bytes)
+            && length == line.bytes.len()
+            && value.is_finite()
+        {
+            match self.boots {
+                BootColumn::Nowhere => {}
+                BootColumn::Perhaps => self.doubt(line.number),
+                BootColumn::At(column) => return Err(too_short(line, column)),
+            }
+            return self.push(value, Place::start_of(line.number));
+        }
+        match line.words().next() {
+            None => Ok(()),
+            Some(word) if word.starts_with(b"#") => self.comment(line),
+            Some(_) => self.columns(line),
+        }
+    }
+
+    fn columns(&mut self, line: &Line<'_>) -> Result<(), Fault> {
+        let mut value = None;
+        let mut boot = None;
+        let mut count = 0;
+        for word in line.words().take_while(|word| !word.starts_with(b"#")) {
+            count += 1;
+            if count == self.column {
+                value = Some(word);
+            }
+            match self.boots {
+                BootColumn::At(column) if count == column => boot = Some(word),
+                BootColumn::Perhaps if count == 2 => boot = Some(word),
+                _ => {}
+            }
+        }
+        let Some(value) = value else { return Err(too_short(line, self.column)) };
+        let place = line.place_of(value);
+        let value = measured(value, place)?;
+        match (self.boots, boot) {
+            (BootColumn::At(column), None) => return Err(too_short(line, column)),
+            (BootColumn::At(_), Some(boot)) => self.boot(boot, line.place_of(boot))?,
+            (BootColumn::Perhaps, Some(boot)) if count == 2 && self.names.len() < MOST_BOOTS => {
+                // A first value without a word beside it has settled the question before.
+                self.boot(boot, line.place_of(boot))?;
+            }
+            (BootColumn::Perhaps, _) => self.doubt(line.number),
+            (BootColumn::Nowhere, _) => {}
+        }
+        self.push(value, place)
+    }
+
+    fn push(&mut self, value: f64, place: Place) -> Result<(), Fault> {
+        if self.values.len() == MOST_VALUES {
+            return Err(Fault::new(
+                place,
+                format!("more than {MOST_VALUES} values"),
+                "compare fewer runs, or a mean for each boot",
+            ));
+        }
+        self.values.push(value);
+        self.last = place;
+        Ok(())
+    }
+
+    fn boot(&mut self, name: &[u8], place: Place) -> Result<(), Fault> {
+        bounded(name, place)?;
+        self.numbers.push(self.names.number(name));
+        if self.names.len() > MOST_BOOTS {
+            return Err(Fault::new(place, format!("more than {MOST_BOOTS} boots"), "give --boot none"));
+        }
+        Ok(())
+    }
+
+    /// This line does not have two columns, so the second column of the others is something else.
+    fn doubt(&mut self, line: u64) {
+        self.boots = BootColumn::Nowhere;
+        if !self.numbers.is_empty() {
+            self.notes.push(format!(
+                "line {line} does not have two columns as those before it: the second column is not taken for boots; --boot 2 says that it is"
+            ));
+            self.numbers = Vec::new();
+        }
+    }
+
+    fn comment(&mut self, line: &Line<'_>) -> Result<(), Fault> {
+        let content = line.bytes.trim_ascii_start();
+        let content = content[1..].trim_ascii();
+        let Some(colon) = content.iter().position(|byte| *byte == b':') else { return Ok(()) };
+        let (word, said) = (&content[..colon], content[colon + 1..].trim_ascii());
+        match word {
+            b"condition" => self.key.condition = Some(name(line, said)?),
+            b"metric" => {
+                let text = name(line, said)?;
+                let (metric, unit) = match text.strip_suffix(')').and_then(|text| text.split_once(" (")) {
+                    Some((metric, unit)) => (metric.to_owned(), Some(unit.to_owned())),
+                    None => (text, None),
+                };
+                (self.key.metric, self.key.unit) = (Some(metric), unit);
+            }
+            b"columns" => {
+                let column = said.split(|byte| *byte == b',').position(|word| word.trim_ascii() == b"boot");
+                if let (Some(column), BootColumn::Perhaps, true) =
+                    (column, self.boots, self.values.is_empty())
+                {
+                    self.boots = BootColumn::At(column + 1);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, lines: u64) -> Found {
+        if self.boots == BootColumn::Perhaps && self.names.len() == self.values.len() && self.values.len() > 1
+        {
+            self.notes.push(
+                "the second column has another word on each line, so it is not taken for boots; --boot 2 says that it is"
+                    .to_owned(),
+            );
+            self.numbers = Vec::new();
+            self.names = Names::default();
+        }
+        if self.numbers.is_empty() {
+            self.names = Names::default();
+        }
+        let mut found = Found { boots: self.names.into_names(), notes: self.notes, ..Found::default() };
+        if !self.values.is_empty() {
+            let last = if self.last.line == 0 { Place::start_of(lines.max(1)) } else { self.last };
+            found.series.push(Series { key: self.key, values: self.values, boots: self.numbers, last });
+        }
+        found
+    }
+}
+
+fn name(line: &Line<'_>, said: &[u8]) -> Result<String, Fault> {
+    bounded(said, line.place_of(said))?;
+    Ok(line.text_of(said)?.to_owned())
+}
+
+fn too_short(line: &Line<'_>, column: usize) -> Fault {
+    let end = Place::new(line.number, line.bytes.len() as u64 + 1);
+    Fault::new(
+        end,
+        format!("no column {column} in {}", quoted(line.bytes)),
+        "complete the line, or put # before it",
+    )
+}

@@ -1,0 +1,131 @@
+//! Values of one thing, in the order of a file.
+
+use std::collections::HashMap;
+
+use crate::error::{Fault, Place, quoted};
+use crate::limits::{LONGEST_NAME, MOST_BOOTS, MOST_SERIES, MOST_VALUES};
+use crate::names::Names;
+
+/// What tells the series of a file apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    /// The package of the subject: it matters where there are several.
+    pub(crate) package: Option<String>,
+    /// What was measured, where a file holds several things to be compared each by itself: a benchmark.
+    pub(crate) subject: Option<String>,
+    /// The condition, where the file names one.
+    pub(crate) condition: Option<String>,
+    /// The metric, where the file names one.
+    pub(crate) metric: Option<String>,
+    /// Its unit.
+    pub(crate) unit: Option<String>,
+}
+
+/// The values of one thing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Series {
+    pub(crate) key: Key,
+    pub(crate) values: Vec<f64>,
+    /// The number of each value's boot, or nothing where the file names none.
+    pub(crate) boots: Vec<u32>,
+    /// Where the last value stands.
+    pub(crate) last: Place,
+}
+
+/// The series of a file while it is read.
+#[derive(Debug, Default)]
+pub(crate) struct Collector {
+    series: Vec<Series>,
+    places: HashMap<Key, usize>,
+    boots: Names,
+    values: usize,
+    /// The series of the last value: mostly the next one's too.
+    current: usize,
+}
+
+impl Collector {
+    /// Takes a value: of which series, in which boot, and where it stands.
+    pub(crate) fn push(
+        &mut self,
+        key: &Key,
+        boot: Option<&[u8]>,
+        value: f64,
+        place: Place,
+    ) -> Result<(), Fault> {
+        if self.values == MOST_VALUES {
+            return Err(Fault::new(
+                place,
+                format!("more than {MOST_VALUES} values"),
+                "compare fewer runs, or a mean for each boot",
+            ));
+        }
+        self.values += 1;
+        let series = self.series_of(key, place)?;
+        let boot = match boot {
+            Some(name) => Some(self.boot(name, place)?),
+            None => None,
+        };
+        let series = &mut self.series[series];
+        series.values.push(value);
+        series.boots.extend(boot);
+        series.last = place;
+        Ok(())
+    }
+
+    fn series_of(&mut self, key: &Key, place: Place) -> Result<usize, Fault> {
+        if self.series.get(self.current).is_some_and(|series| series.key == *key) {
+            return Ok(self.current);
+        }
+        self.current = match self.places.get(key) {
+            Some(known) => *known,
+            None if self.series.len() == MOST_SERIES => {
+                return Err(Fault::new(
+                    place,
+                    format!("more than {MOST_SERIES} conditions and metrics"),
+                    "choose the column of conditions with --condition",
+                ));
+            }
+            None => {
+                for name in
+                    [&key.package, &key.subject, &key.condition, &key.metric, &key.unit].into_iter().flatten()
+                {
+                    bounded(name.as_bytes(), place)?;
+                }
+                self.places.insert(key.clone(), self.series.len());
+                self.series.push(Series { key: key.clone(), ..Series::default() });
+                self.series.len() - 1
+            }
+        };
+        Ok(self.current)
+    }
+
+    fn boot(&mut self, name: &[u8], place: Place) -> Result<u32, Fault> {
+        bounded(name, place)?;
+        let number = self.boots.number(name);
+        if self.boots.len() > MOST_BOOTS {
+            return Err(Fault::new(
+                place,
+                format!("more than {MOST_BOOTS} boots"),
+                "choose the column of boots with --boot, or --boot none",
+            ));
+        }
+        Ok(number)
+    }
+
+    /// The series, and the names of the boots by their numbers.
+    pub(crate) fn finish(self) -> (Vec<Series>, Vec<Vec<u8>>) {
+        (self.series, self.boots.into_names())
+    }
+}
+
+/// A name that is short enough to be kept.
+pub(crate) fn bounded(name: &[u8], place: Place) -> Result<(), Fault> {
+    if name.len() <= LONGEST_NAME {
+        return Ok(());
+    }
+    Err(Fault::new(
+        place,
+        format!("a name of {} bytes, {}", name.len(), quoted(name)),
+        format!("names have at most {LONGEST_NAME}"),
+    ))
+}

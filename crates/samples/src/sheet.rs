@@ -1,0 +1,83 @@
+//! One file, read.
+
+use std::io::{self, Read};
+
+use crate::error::{Fault, Place, SamplesError};
+use crate::format::{InputFormat, without_mark};
+use crate::lines::read;
+use crate::options::Options;
+use crate::readers::{Found, csv, go, hyperfine, iperf, iperf3, netperf, stat};
+
+/// How much of a file decides what format it is taken for.
+const HEAD: usize = 1 << 16;
+
+/// What a file holds.
+#[derive(Debug)]
+pub struct Sheet {
+    pub(crate) format: InputFormat,
+    pub(crate) found: Found,
+}
+
+impl Sheet {
+    /// Reads a file, `file` being its name in messages.
+    ///
+    /// # Errors
+    /// [`SamplesError`] with file, line and column for what cannot be read as measurements; also for a file without any.
+    pub fn read(file: &str, input: impl Read, options: &Options) -> Result<Sheet, SamplesError> {
+        Sheet::of(input, options).map_err(|fault| fault.in_file(file))
+    }
+
+    /// The format that it had.
+    #[must_use]
+    pub fn format(&self) -> InputFormat {
+        self.format
+    }
+
+    /// How many values it holds.
+    #[must_use]
+    pub fn values(&self) -> usize {
+        self.found.series.iter().map(|series| series.values.len()).sum()
+    }
+
+    fn of(mut input: impl Read, options: &Options) -> Result<Sheet, Fault> {
+        let head = head(&mut input)?;
+        let recognised = InputFormat::of(&head);
+        let format = match options.format {
+            Some(format) => format,
+            None => recognised?,
+        };
+        let whole = without_mark(&head).chain(input);
+        let found = match format {
+            InputFormat::Stat => stat::read(whole, options),
+            InputFormat::Csv => csv::read(whole, options),
+            InputFormat::Netperf => netperf::read(whole, options),
+            InputFormat::Iperf => iperf::read(whole, options),
+            InputFormat::Iperf3 => iperf3::read(whole, options),
+            InputFormat::Hyperfine => hyperfine::read(whole, options),
+            InputFormat::Go => go::read(whole, options),
+        }?;
+        if found.series.is_empty() {
+            let what = if head.is_empty() { "an empty file" } else { "no measurement in the whole file" };
+            return Err(Fault::new(
+                Place::start_of(1),
+                what,
+                format!("give a file with values (it was read as {format}; --input-format takes another)"),
+            ));
+        }
+        Ok(Sheet { format, found })
+    }
+}
+
+/// The first bytes, however they arrive.
+fn head(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = vec![0; HEAD];
+    let mut length = 0;
+    while length < HEAD {
+        match read(input, &mut head[length..])? {
+            0 => break,
+            more => length += more,
+        }
+    }
+    head.truncate(length);
+    Ok(head)
+}

@@ -1,0 +1,178 @@
+//! What other programs wrote is read as they meant it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{boots, dataset, fixture, values};
+use netassay_samples::{Boots, Column, Dataset, InputFormat, Options, Sheet};
+
+fn sheet(name: &str, metric: Option<&str>) -> Sheet {
+    let options = Options { metric: metric.map(str::to_owned), ..Options::default() };
+    Sheet::read(name, fixture(name).as_slice(), &options).unwrap()
+}
+
+/// A file beside itself.
+fn twice(name: &str, options: &Options) -> Dataset {
+    let bytes = fixture(name);
+    dataset(&[(&format!("a={name}"), &bytes), (&format!("b={name}"), &bytes)], options).unwrap()
+}
+
+fn metric(word: &str) -> Options {
+    Options { metric: Some(word.to_owned()), ..Options::default() }
+}
+
+fn plain(dataset: &Dataset) -> Vec<f64> {
+    values(dataset, 0, 0).into_iter().map(|(_, value)| value).collect()
+}
+
+#[test]
+fn formats_are_recognised() {
+    use InputFormat::{Go, Hyperfine, Iperf, Iperf3, Netperf, Stat};
+    for (name, format, count) in [
+        ("iperf3-tcp.json", Iperf3, 3),
+        ("iperf3-tcp-parallel.json", Iperf3, 2),
+        ("iperf3-udp.json", Iperf3, 2),
+        ("iperf-tcp.csv", Iperf, 3),
+        ("iperf-tcp-parallel.csv", Iperf, 2),
+        ("iperf-udp.csv", Iperf, 2),
+        ("netperf-omni.csv", Netperf, 3),
+        ("netperf-tcp-rr.csv", Netperf, 2),
+        ("netperf-keyword.txt", Netperf, 2),
+        ("netperf-numbers.txt", Stat, 4),
+        ("hyperfine-two.json", Hyperfine, 20),
+        ("hyperfine-again.json", Hyperfine, 16),
+        ("go-bench.txt", Go, 36),
+        ("go-bench-boots.txt", Go, 27),
+    ] {
+        let sheet = sheet(name, None);
+        assert_eq!((sheet.format(), sheet.values()), (format, count), "{name}");
+    }
+}
+
+#[test]
+fn iperf3_is_judged_at_the_receiver() {
+    let tcp = twice("iperf3-tcp.json", &Options::default());
+    let documents: Vec<serde_json::Value> = serde_json::Deserializer::from_slice(&fixture("iperf3-tcp.json"))
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    let received =
+        |run: &serde_json::Value| run["end"]["sum_received"]["bits_per_second"].as_f64().unwrap() / 1e6;
+    assert_eq!(plain(&tcp), documents.iter().map(received).collect::<Vec<_>>());
+    let group = &tcp.groups[0];
+    assert_eq!((group.metric.as_deref(), group.unit.as_deref()), (Some("throughput"), Some("10^6 bits/s")));
+    assert!(!group.knows_boots && group.notes[0].contains("--boots"), "{group:?}");
+
+    let udp = twice("iperf3-udp.json", &metric("loss"));
+    assert_eq!((plain(&udp), udp.groups[0].unit.as_deref()), (vec![0.0, 0.0], Some("%")));
+    assert!(
+        plain(&twice("iperf3-udp.json", &metric("remote_cpu"))).iter().all(|cpu| (0.0..200.0).contains(cpu))
+    );
+}
+
+#[test]
+fn intervals_of_iperf3_are_runs_of_one_boot() {
+    let intervals = twice("iperf3-tcp.json", &metric("intervals"));
+    assert!(intervals.groups[0].knows_boots);
+    assert_eq!(values(&intervals, 0, 0).len(), 12);
+    assert_eq!(boots(&intervals, 0, 0), [0, 1, 2]);
+    assert!(intervals.notes[0].contains("unit of replication"), "{:?}", intervals.notes);
+}
+
+#[test]
+fn iperf_counts_whole_connections_and_adds_up_parallel_ones() {
+    assert_eq!(
+        plain(&twice("iperf-tcp.csv", &Options::default())),
+        [14274.251612, 17316.099777, 16545.191947]
+    );
+    let parallel = twice("iperf-tcp-parallel.csv", &Options::default());
+    assert_eq!(plain(&parallel), [21081.296246 + 15887.737524, 18611.535578 + 22757.911942]);
+    assert!(parallel.notes[0].contains("added up: 2"), "{:?}", parallel.notes);
+    assert_eq!(plain(&twice("iperf-udp.csv", &Options::default())), [52.436214, 52.435585]);
+}
+
+#[test]
+fn servers_of_iperf_number_connections_on() {
+    let line = |second: u32, number: u32, rate: u32| {
+        format!(
+            "202611211221{second:02},127.0.0.1,5001,127.0.0.1,4{number},{number},0.0-10.0,1,{rate}000000\n"
+        )
+    };
+    let log = [line(10, 1, 5), line(21, 2, 7), line(32, 3, 6), line(32, 4, 6)].concat();
+    let read = dataset(&[("a=x", log.as_bytes()), ("b=y", log.as_bytes())], &Options::default()).unwrap();
+    assert_eq!(plain(&read), [5.0, 7.0, 12.0]);
+    let summed = format!("{}{}", line(10, 1, 5), line(10, 2, 7)).replace(",2,0.0", ",-1,0.0");
+    let read =
+        dataset(&[("a=x", summed.as_bytes()), ("b=y", summed.as_bytes())], &Options::default()).unwrap();
+    assert_eq!(plain(&read), [7.0], "iperf's own sum");
+}
+
+#[test]
+fn netperf_writes_csv_and_keywords() {
+    let omni = twice("netperf-omni.csv", &Options::default());
+    assert_eq!(plain(&omni), [14015.61, 16692.33, 15855.90]);
+    assert_eq!(omni.groups[0].unit.as_deref(), Some("10^6bits/s"));
+    for word in ["Local CPU Util %", "LOCAL_CPU_UTIL", "local_cpu_util"] {
+        assert_eq!(plain(&twice("netperf-omni.csv", &metric(word))), [99.50, 97.98, 98.99], "{word}");
+    }
+    let rr = twice("netperf-tcp-rr.csv", &Options::default());
+    assert_eq!((plain(&rr), rr.groups[0].unit.as_deref()), (vec![66914.15, 68434.77], Some("Trans/s")));
+    let keyword = twice("netperf-keyword.txt", &Options::default());
+    assert_eq!(
+        (plain(&keyword), keyword.groups[0].unit.as_deref()),
+        (vec![15985.93, 14340.73], Some("10^6bits/s"))
+    );
+    // CSV and keywords of the same measurement can be compared.
+    let mixed = dataset(
+        &[("a", &fixture("netperf-omni.csv")), ("b", &fixture("netperf-keyword.txt"))],
+        &Options::default(),
+    );
+    assert_eq!(mixed.unwrap().groups[0].labels, ["a", "b"]);
+}
+
+#[test]
+fn commands_of_hyperfine_are_conditions() {
+    let two = fixture("hyperfine-two.json");
+    let read = dataset(&[("two.json", &two)], &Options::default()).unwrap();
+    let group = &read.groups[0];
+    assert_eq!(
+        (group.labels.as_slice(), group.unit.as_deref()),
+        (&["sleep 0.01".into(), "sleep 0.011".into()][..], Some("s"))
+    );
+    assert_eq!(values(&read, 0, 0)[0], (0, 0.01142541));
+
+    // The same commands before and after: files are the conditions, command by command.
+    let again = fixture("hyperfine-again.json");
+    let read = dataset(&[("two.json", &two), ("again.json", &again)], &Options::default()).unwrap();
+    let names: Vec<Option<&str>> = read.groups.iter().map(|group| group.name.as_deref()).collect();
+    assert_eq!(names, [Some("sleep 0.01"), Some("sleep 0.011")]);
+    assert_eq!(read.groups[0].labels, ["two.json", "again.json"]);
+
+    // Several files of a condition, each from a boot of its own.
+    let files = [("old=1", two.as_slice()), ("old=2", &again), ("new=3", &two), ("new=4", &two)];
+    let read = dataset(&files, &Options { boots: Boots::PerFile, ..Options::default() }).unwrap();
+    assert_eq!(read.groups[0].labels, ["old", "new"]);
+    assert_eq!((boots(&read, 0, 0), boots(&read, 0, 1)), (vec![0, 1], vec![2, 3]));
+    assert_eq!(values(&read, 0, 0).len(), 18);
+}
+
+#[test]
+fn each_of_go_s_benchmarks_is_compared_by_itself() {
+    let (before, after) = (fixture("go-bench.txt"), fixture("go-bench-boots.txt"));
+    let files = [("before", before.as_slice()), ("after", &after)];
+    let time = dataset(&files, &Options { boot: Some(Column::None), ..Options::default() }).unwrap();
+    let names: Vec<Option<&str>> = time.groups.iter().map(|group| group.name.as_deref()).collect();
+    assert_eq!(names, [Some("Sum/1400-2"), Some("Sum/9000-2"), Some("Copy-2")]);
+    assert_eq!((time.groups[2].unit.as_deref(), values(&time, 2, 0)[0].1), (Some("ns/op"), 25.40));
+    assert!(time.notes[0].contains("allocs/op"), "{:?}", time.notes);
+
+    let all = dataset(&files, &Options { boot: Some(Column::None), ..metric("all") }).unwrap();
+    assert_eq!(all.groups.len(), 11, "each unit of each benchmark");
+
+    // A key may name the boot.
+    let booted = dataset(&[("a=x", &after), ("b=y", &after)], &Options::default()).unwrap();
+    assert_eq!(boots(&booted, 0, 0), [0, 1, 2]);
+    let error = dataset(&files, &Options::default()).unwrap_err().to_string();
+    assert!(error.starts_with("before:44:") && error.contains("--boots"), "{error}");
+}

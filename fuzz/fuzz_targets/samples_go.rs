@@ -1,0 +1,13 @@
+//! Go's benchmark format: read or refused, never a panic, in bounded memory.
+#![no_main]
+
+#[path = "samples_any/mod.rs"]
+mod samples_any;
+
+use libfuzzer_sys::fuzz_target;
+use netassay_samples::InputFormat;
+
+fuzz_target!(|input: (u8, Vec<u8>)| {
+    let (choice, bytes) = input;
+    samples_any::check(&bytes, Some(InputFormat::Go), choice);
+});

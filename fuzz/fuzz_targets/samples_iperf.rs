@@ -1,0 +1,13 @@
+//! Iperf's lines: read or refused, never a panic, in bounded memory.
+#![no_main]
+
+#[path = "samples_any/mod.rs"]
+mod samples_any;
+
+use libfuzzer_sys::fuzz_target;
+use netassay_samples::InputFormat;
+
+fuzz_target!(|input: (u8, Vec<u8>)| {
+    let (choice, bytes) = input;
+    samples_any::check(&bytes, Some(InputFormat::Iperf), choice);
+});
