@@ -7,6 +7,7 @@
 mod boots;
 mod comparison;
 mod crossed;
+pub mod diagnostics;
 pub mod distribution;
 mod error;
 pub mod families;

@@ -1,0 +1,120 @@
+//! Drift: over the campaign, with boots as units, and inside boots, with runs.
+
+use super::adjusted;
+use super::campaign::Campaign;
+use super::effects::BootEffects;
+use super::flag::{Flag, Kind};
+use super::tail;
+
+/// The slope of the boot effects over time by least squares, tested with Student's t: exact for normal boot effects of any
+/// spread. (Mann and Kendall's test on boots could not reach p < 0.01 with five of them.)
+pub(super) fn over_the_campaign(effects: &BootEffects) -> Option<Flag> {
+    let df = effects.df().checked_sub(1).filter(|df| *df > 0)? as f64;
+    let sum = |product: fn(f64, f64) -> f64| {
+        effects.boots.iter().map(|boot| product(boot.time, boot.effect)).sum::<f64>()
+    };
+    let (time, both, effect) =
+        (sum(|time, _| time * time), sum(|t, e| t * e), sum(|_, effect| effect * effect));
+    if time == 0.0 || effect == 0.0 {
+        return None;
+    }
+    let slope = both / time;
+    let residual = (effect - slope * both).max(effect * f64::EPSILON);
+    let t = slope / (residual / df / time).sqrt();
+    let p = adjusted(tail::student_two_sided(t, df), 1)?;
+    let times = || effects.boots.iter().map(|boot| boot.time);
+    let span = times().fold(f64::MIN, f64::max) - times().fold(f64::MAX, f64::min);
+    Some(Flag { kind: Kind::Drift, condition: None, places: Vec::new(), statistic: t, p, size: slope * span })
+}
+
+/// Mann and Kendall's test for trend (Econometrica 13, 1945) in each condition and boot, summed over all of them as Hirsch and
+/// Slack sum over seasons (Water Resources Research 20, 1984, eq. 4): normal with continuity correction and the variance
+/// that ties leave. Nothing that a boot does to all its runs can change it, nor the shape of the distribution.
+pub(super) fn in_boots(campaign: &Campaign) -> Option<Flag> {
+    let (mut score, mut pairs, mut variance) = (0.0, 0.0, 0.0);
+    let mut work = Vec::new();
+    for cell in &campaign.cells {
+        let n = cell.count() as f64;
+        let tied = Ties::of(campaign.sorted(cell));
+        let all = n * (n - 1.0) / 2.0;
+        let falling = inversions(campaign.values(cell), &mut work) as f64;
+        score += all - tied.pairs - 2.0 * falling;
+        pairs += all;
+        variance += (n * (n - 1.0) * (2.0 * n + 5.0) - tied.correction) / 18.0;
+    }
+    if variance <= 0.0 {
+        return None;
+    }
+    let z = (f64::max(score.abs() - 1.0, 0.0) / variance.sqrt()).copysign(score);
+    let p = adjusted(tail::normal_two_sided(z), 1)?;
+    let tau = score / pairs;
+    Some(Flag { kind: Kind::DriftInBoots, condition: None, places: Vec::new(), statistic: z, p, size: tau })
+}
+
+/// What equal values take from the count of pairs and from the variance.
+struct Ties {
+    pairs: f64,
+    correction: f64,
+}
+
+impl Ties {
+    fn of(sorted: &[f64]) -> Ties {
+        let mut ties = Ties { pairs: 0.0, correction: 0.0 };
+        for equal in sorted.chunk_by(|one, other| one == other) {
+            let t = equal.len() as f64;
+            ties.pairs += t * (t - 1.0) / 2.0;
+            ties.correction += t * (t - 1.0) * (2.0 * t + 5.0);
+        }
+        ties
+    }
+}
+
+/// How many pairs stand in falling order, counted while merging.
+fn inversions(values: &[f64], work: &mut Vec<f64>) -> u64 {
+    work.clear();
+    work.extend_from_slice(values);
+    let mut buffer = values.to_vec();
+    let mut count = 0;
+    let mut width = 1;
+    while width < values.len() {
+        for (from, to) in work.chunks(2 * width).zip(buffer.chunks_mut(2 * width)) {
+            let (left, right) = from.split_at(width.min(from.len()));
+            count += merge(left, right, to);
+        }
+        std::mem::swap(work, &mut buffer);
+        width *= 2;
+    }
+    count
+}
+
+fn merge(left: &[f64], right: &[f64], to: &mut [f64]) -> u64 {
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    for slot in to {
+        let takes_left = j == right.len() || (i < left.len() && left[i] <= right[j]);
+        if takes_left {
+            *slot = left[i];
+            i += 1;
+        } else {
+            *slot = right[j];
+            j += 1;
+            count += (left.len() - i) as u64;
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn inversions_are_counted(values in proptest::collection::vec(0..9i32, 0..40)) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            let pairs = (0..values.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
+            let expected = pairs.filter(|(j, i)| values[*j] > values[*i]).count() as u64;
+            prop_assert_eq!(inversions(&values, &mut Vec::new()), expected);
+        }
+    }
+}

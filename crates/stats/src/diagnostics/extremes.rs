@@ -1,0 +1,94 @@
+//! Values too far from their groups' means: Grubbs' test for several groups and several outliers.
+
+use super::tail;
+use crate::summary::{mean, squares};
+
+/// One value that stands out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Extreme {
+    /// Which of the groups given.
+    pub(super) group: usize,
+    pub(super) value: f64,
+    /// Its studentised residual, with its sign: Grubbs' G times √(n / (n - 1)) for a single group.
+    pub(super) statistic: f64,
+    /// The chance that the farthest of so many normal values lies so far, by Bonferroni's bound over them.
+    pub(super) p: f64,
+}
+
+/// The farthest values of `groups`, each in rising order, which share one spread: step by step the one with the
+/// largest studentised residual is taken out. Rosner's generalised ESD procedure (Technometrics 25, 1983), with the residual
+/// of a one-way layout in the place of that of a single sample, believes all up to the last one whose p-value passes.
+/// For one group and one step it is Grubbs' test (Technometrics 11, 1969): the residual studentised without the value
+/// itself has Student's t with df - 1 degrees of freedom.
+///
+/// A group's values may have been divided by a scale that was itself estimated, with `scale_df` degrees of freedom (infinite:
+/// it was not). The reference then has 1 / (1/(df - 1) + 1/scale_df), as the square of its statistic is divided by both
+/// variances and the relative errors of both add up.
+pub(super) fn farthest(groups: &[(&[f64], f64)]) -> Vec<Extreme> {
+    let mut left: Vec<Group> =
+        groups.iter().enumerate().filter_map(|(index, (values, _))| Group::of(index, values)).collect();
+    let count: usize = left.iter().map(|group| group.values.len()).sum();
+    let mut total: f64 =
+        left.iter().map(|group| squares(group.values, group.mean).root_over(1.0).powi(2)).sum();
+    let mut df = count - left.len();
+    let mut found = Vec::new();
+    for step in 0..most(count) {
+        if df < 2 || !(total > 0.0 && total.is_finite()) {
+            break;
+        }
+        let distances = left.iter().map(Group::farthest).enumerate();
+        let by_size = |one: &(usize, f64), other: &(usize, f64)| one.1.abs().total_cmp(&other.1.abs());
+        let Some((place, distance)) = distances.max_by(by_size) else { break };
+        let rest = (df - 1) as f64;
+        // What the sum of squares loses with the value is at most all of it.
+        let share = (distance * distance / total).min(1.0);
+        let t = (share * rest / (1.0 - share).max(f64::EPSILON)).sqrt();
+        let statistic = distance / (total / df as f64).sqrt();
+        let (group, value) = left[place].drop_farthest();
+        let reference = 1.0 / (1.0 / rest + 1.0 / groups[group].1);
+        let p = (tail::student_two_sided(t, reference) * (count - step) as f64).min(1.0);
+        found.push(Extreme { group, value, statistic, p });
+        total = (total - distance * distance).max(0.0);
+        df -= 1;
+    }
+    found
+}
+
+/// At most this many are sought: with more than a tenth they are no longer a few that stand out.
+fn most(count: usize) -> usize {
+    (count / 10).clamp(1, 10)
+}
+
+/// What is left of a group.
+struct Group<'a> {
+    index: usize,
+    values: &'a [f64],
+    mean: f64,
+}
+
+impl Group<'_> {
+    /// None for a group of one, which is its own mean.
+    fn of(index: usize, values: &[f64]) -> Option<Group<'_>> {
+        (values.len() > 1).then(|| Group { index, values, mean: mean(values) })
+    }
+
+    /// The farthest value's residual over the root of its share of variance, 1 - 1/n. A group worn down to one has none.
+    fn farthest(&self) -> f64 {
+        let n = self.values.len() as f64;
+        if n < 2.0 { 0.0 } else { (self.values[self.end()] - self.mean) / (1.0 - 1.0 / n).sqrt() }
+    }
+
+    fn end(&self) -> usize {
+        let last = self.values.len() - 1;
+        if self.values[last] - self.mean >= self.mean - self.values[0] { last } else { 0 }
+    }
+
+    fn drop_farthest(&mut self) -> (usize, f64) {
+        let end = self.end();
+        let value = self.values[end];
+        let rest = (self.values.len() - 1).max(1);
+        self.mean -= (value - self.mean) / rest as f64;
+        self.values = if end == 0 { &self.values[1..] } else { &self.values[..rest] };
+        (self.index, value)
+    }
+}

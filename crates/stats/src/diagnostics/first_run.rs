@@ -1,0 +1,28 @@
+//! A first run unlike the rest: caches, neighbours and frequencies that a longer warm-up would have settled.
+
+use super::adjusted;
+use super::campaign::Campaign;
+use super::flag::{Flag, Kind};
+use super::tail;
+use crate::summary::{mean, squares};
+
+/// The first recorded run of each condition in each boot less the mean of its others there, so that the boot's own effect
+/// goes out, in units of the spread between runs: Student's t over all these differences.
+pub(super) fn unlike(campaign: &Campaign) -> Option<Flag> {
+    let mut differences = Vec::new();
+    for condition in &campaign.conditions {
+        let Some(scale) = condition.scale else { continue };
+        for cell in campaign.cells_of(condition).iter().filter(|cell| cell.count() > 1) {
+            let n = cell.count() as f64;
+            let first = campaign.values(cell)[0];
+            // first - mean of the others = (first - mean of all) n / (n - 1), with variance n / (n - 1) of a run's.
+            differences.push((first - cell.mean) * (n / (n - 1.0)).sqrt() / scale);
+        }
+    }
+    let df = differences.len().checked_sub(1).filter(|df| *df > 0)? as f64;
+    let centre = mean(&differences);
+    let error = squares(&differences, centre).root_over(df * (df + 1.0)).max(centre.abs() * f64::EPSILON);
+    let t = centre / error;
+    let p = adjusted(tail::student_two_sided(t, df), 1)?;
+    Some(Flag { kind: Kind::FirstRun, condition: None, places: Vec::new(), statistic: t, p, size: centre })
+}

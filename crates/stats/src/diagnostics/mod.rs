@@ -1,0 +1,74 @@
+//! What looks wrong with a campaign: flags, never deletions.
+//!
+//! [`diagnose`] takes the runs in the order in which they were measured and gives what a person should look at before
+//! believing the result. Each kind of flag is one family of tests, and [`LEVEL`] is the chance that a clean campaign
+//! (normal boots, normal and independent runs) shows any flag of that kind, however many conditions it has: the p-values
+//! are adjusted by Bonferroni's rule over everything that the kind tests in the campaign.
+//!
+//! | kind | unit | test | assumes, for its level |
+//! |---|---|---|---|
+//! | drift | boot | slope of the boot effects over time, Student's t | boots alike and normal |
+//! | drift in boots | run | Mann and Kendall's trend within boots, summed over all | runs exchangeable |
+//! | serial correlation | run | von Neumann's ratio within boots, for each condition | runs normal |
+//! | outlying boots | boot | Grubbs, several at once (generalised ESD) | boots alike and normal |
+//! | outlying runs | run | the same within boots, for each condition | runs alike and normal |
+//! | several modes | run | Hartigan's dip of what is left after the boot's mean | one mode, of any shape |
+//! | first run | cell | Student's t of first run less the others | first runs alike |
+//! | saturation | run | how many lie at the maximum, binomial | density at most the normal's |
+//!
+//! A boot effect is no drift: the first test has boots as its units, so boots that differ at random raise its noise, and
+//! the second looks only inside boots.
+
+mod campaign;
+mod dip;
+mod drift;
+mod effects;
+mod extremes;
+mod first_run;
+mod flag;
+mod modes;
+mod outliers;
+mod saturation;
+mod serial;
+mod tail;
+
+pub use flag::{Flag, Kind, Place};
+
+use crate::boots::Observation;
+use crate::error::{StatsError, require_finite};
+use campaign::Campaign;
+use effects::BootEffects;
+
+/// The chance that a clean campaign shows any flag of a kind.
+pub const LEVEL: f64 = 0.01;
+
+/// Flags what looks wrong with `observations`, which are in the order in which they were measured, by kind.
+///
+/// Takes time n log n. Conditions whose values do not vary, and tests that too few boots or runs are there for, give no
+/// flag.
+///
+/// # Errors
+/// [`StatsError::NotFinite`], which names the value's place.
+pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
+    require_finite(observations.iter().map(|observation| observation.value))?;
+    let campaign = Campaign::of(observations);
+    let effects = BootEffects::of(&campaign);
+    let outlying_runs = outliers::runs(&campaign);
+    let mut flags = Vec::new();
+    flags.extend(drift::over_the_campaign(&effects));
+    flags.extend(drift::in_boots(&campaign));
+    flags.extend(serial::correlation(&campaign));
+    flags.extend(outliers::boots(&effects));
+    flags.extend(saturation::ceilings(&campaign, &outlying_runs));
+    flags.extend(outlying_runs);
+    flags.extend(modes::several(&campaign));
+    flags.extend(first_run::unlike(&campaign));
+    flags.sort_by_key(|flag| (flag.kind, flag.condition));
+    Ok(flags)
+}
+
+/// `p` adjusted for `tests` of them, and whether that is rare enough for a flag.
+fn adjusted(p: f64, tests: usize) -> Option<f64> {
+    let adjusted = (p * tests as f64).min(1.0);
+    (adjusted < LEVEL).then_some(adjusted)
+}

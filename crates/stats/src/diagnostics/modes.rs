@@ -1,0 +1,57 @@
+//! Several modes: runs that fall into two or more clusters inside a boot.
+
+use super::adjusted;
+use super::campaign::{Campaign, Condition};
+use super::dip::{dip, p_value};
+use super::flag::{Flag, Kind};
+
+/// Fewer runs in a boot say little once their mean is taken away.
+const FEW_IN_A_BOOT: usize = 5;
+
+/// Hartigan's dip test of a condition's runs less their boot's mean, so that boots that differ are no modes. Its p-value is that
+/// against the uniform distribution, the hardest to tell from several modes; a normal one is taken for several far less
+/// often than stated.
+pub(super) fn several(campaign: &Campaign) -> Vec<Flag> {
+    let tested: Vec<(&Condition, Vec<f64>)> = campaign
+        .conditions
+        .iter()
+        .filter(|condition| condition.within.is_some())
+        .map(|condition| (condition, residuals(campaign, condition)))
+        .filter(|(_, residuals)| residuals.len() >= 2 * FEW_IN_A_BOOT)
+        .collect();
+    let flag = |(condition, residuals): &(&Condition, Vec<f64>)| {
+        let dip = dip(residuals);
+        let p = adjusted(p_value(dip, residuals.len()), tested.len())?;
+        Some(Flag {
+            kind: Kind::SeveralModes,
+            condition: Some(condition.number),
+            places: Vec::new(),
+            statistic: dip,
+            p,
+            size: dip,
+        })
+    };
+    tested.iter().filter_map(flag).collect()
+}
+
+fn residuals(campaign: &Campaign, condition: &Condition) -> Vec<f64> {
+    let step = campaign.step(condition);
+    let mut residuals = Vec::with_capacity(condition.runs);
+    for cell in campaign.cells_of(condition).iter().filter(|cell| cell.count() >= FEW_IN_A_BOOT) {
+        residuals.extend(spread(campaign.sorted(cell), step).map(|value| value - cell.mean));
+    }
+    residuals.sort_unstable_by(f64::total_cmp);
+    residuals
+}
+
+/// Equal values, which are values that were rounded, drawn apart evenly over the `step` that they were rounded to: otherwise
+/// every number of a coarse scale would be a mode of its own.
+pub(super) fn spread(sorted: &[f64], step: f64) -> impl Iterator<Item = f64> {
+    sorted.chunk_by(|one, other| one == other).flat_map(move |equal| {
+        let count = equal.len() as f64;
+        equal
+            .iter()
+            .zip(0_u32..)
+            .map(move |(value, place)| value + step * ((f64::from(place) + 0.5) / count - 0.5))
+    })
+}

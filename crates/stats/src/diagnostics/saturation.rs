@@ -1,0 +1,63 @@
+//! Saturation: values piled at a ceiling, such as the rate of a link or a CPU that is busy all the time. What differs
+//! between conditions does not show there.
+
+use super::adjusted;
+use super::campaign::{Campaign, Condition};
+use super::flag::{Flag, Kind, Place};
+use super::modes::spread;
+use super::tail;
+use crate::summary::{mean, squares};
+
+/// "At the ceiling" is within this part of the spread between runs from the largest value.
+const NEAR: f64 = 0.1;
+
+/// The normal density in units of its spread is nowhere above 1/√(2π).
+const DENSEST: f64 = 0.398_942_280_401_432_7;
+
+/// How many runs of a condition lie at its largest value. Of normal runs, whatever their boots, each does so with chance
+/// at most `NEAR` · `DENSEST` (a little more, since all lie below the largest), so the binomial distribution bounds the
+/// p-value; it is far smaller for clean data, whose tail is thin. The spread is that of the runs without `outliers`: one
+/// value far below would make all others a pile.
+pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
+    let tested: Vec<(&Condition, f64)> =
+        campaign.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect();
+    let flag = |(condition, within): &(&Condition, f64)| {
+        let own = outliers.iter().filter(|flag| flag.condition == Some(condition.number));
+        let places: Vec<Place> = own.flat_map(|flag| flag.places.iter().copied()).collect();
+        let near = NEAR * remaining_spread(campaign, condition, *within, &places);
+        let step = campaign.step(condition);
+        let cells = campaign.cells_of(condition);
+        let tops = cells.iter().map(|cell| spread(campaign.sorted(cell), step));
+        let values: Vec<f64> = tops.flatten().collect();
+        let largest = values.iter().copied().fold(f64::MIN, f64::max);
+        let count = values.iter().filter(|value| largest - **value <= near).count();
+        let others = condition.runs.checked_sub(1).filter(|others| *others > 0)?;
+        let chance = NEAR * DENSEST * condition.runs as f64 / others as f64;
+        let p = adjusted(tail::binomial_at_least(count - 1, others, chance), tested.len())?;
+        Some(Flag {
+            kind: Kind::Saturation,
+            condition: Some(condition.number),
+            places: Vec::new(),
+            statistic: count as f64,
+            p,
+            size: 100.0 * count as f64 / condition.runs as f64,
+        })
+    };
+    tested.iter().filter_map(flag).collect()
+}
+
+/// The spread between runs without those that stand out.
+fn remaining_spread(campaign: &Campaign, condition: &Condition, within: f64, outliers: &[Place]) -> f64 {
+    if outliers.is_empty() {
+        return within;
+    }
+    let (mut root, mut df) = (0.0, 0);
+    for cell in campaign.cells_of(condition) {
+        let is_out = |run| outliers.contains(&Place { boot: cell.boot, run: Some(run) });
+        let runs = campaign.values(cell).iter().zip(1..);
+        let kept: Vec<f64> = runs.filter(|(_, run)| !is_out(*run)).map(|(value, _)| *value).collect();
+        root = f64::hypot(root, squares(&kept, mean(&kept)).root_over(1.0));
+        df += kept.len().saturating_sub(1);
+    }
+    root / (df.max(1) as f64).sqrt()
+}

@@ -1,0 +1,350 @@
+//! Flags: seldom on clean campaigns, often on spoilt ones, and equal to other programs' figures.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::f64::consts::TAU;
+use std::ops::RangeInclusive;
+
+use netassay_stats::Observation;
+use netassay_stats::diagnostics::{Flag, Kind, LEVEL, Place, diagnose};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+
+const KINDS: [Kind; 8] = [
+    Kind::Drift,
+    Kind::DriftInBoots,
+    Kind::SerialCorrelation,
+    Kind::OutlyingBoot,
+    Kind::OutlyingRun,
+    Kind::SeveralModes,
+    Kind::FirstRun,
+    Kind::Saturation,
+];
+
+#[derive(Clone, Copy, Debug)]
+struct Clean {
+    conditions: usize,
+    boots: u32,
+    runs: usize,
+    /// sd between boots, that of runs being 1.
+    between: f64,
+    crossed: bool,
+}
+
+const CROSSED: Clean = Clean { conditions: 8, boots: 5, runs: 10, between: 1.0, crossed: true };
+const NESTED: Clean = Clean { crossed: false, boots: 3, ..CROSSED };
+
+impl Clean {
+    /// A campaign in the order of measurement. Crossed: each boot's runs in blocks of one run of each condition. Nested: one
+    /// boot of each condition after the other. Conditions differ in size by powers of ten.
+    fn draw(self, random: &mut ChaCha8Rng) -> Vec<Observation> {
+        let mut observations = Vec::new();
+        for boot in 1..=self.boots {
+            let shared = self.between * normal(random);
+            let own: Vec<f64> = (0..self.conditions).map(|_| self.between * normal(random)).collect();
+            let mut run = |condition: usize, boot, effect: f64| {
+                let value = 10.0_f64.powi(condition as i32 - 2) * (100.0 + effect + normal(random));
+                observations.push(Observation { condition, boot, value });
+            };
+            if self.crossed {
+                (0..self.runs).for_each(|_| (0..self.conditions).for_each(|c| run(c, boot, shared)));
+            } else {
+                let number = |c: usize| boot + self.boots * c as u32;
+                (0..self.conditions).for_each(|c| (0..self.runs).for_each(|_| run(c, number(c), own[c])));
+            }
+        }
+        observations
+    }
+}
+
+/// Box and Muller's transformation.
+fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
+    (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
+}
+
+/// The range that a count with chance `p` leaves once in a thousand times.
+fn expected(p: f64, n: usize) -> RangeInclusive<usize> {
+    let (mean, reach) = (n as f64 * p, 3.29 * (n as f64 * p * (1.0 - p)).sqrt());
+    (mean - reach).max(0.0).ceil() as usize..=(mean + reach).floor() as usize
+}
+
+/// In how many of `campaigns` each kind is flagged.
+fn flagged(campaigns: usize, mut draw: impl FnMut() -> Vec<Observation>) -> [usize; 8] {
+    let mut counts = [0; 8];
+    for _ in 0..campaigns {
+        let flags = diagnose(&draw()).unwrap();
+        for (count, kind) in counts.iter_mut().zip(KINDS) {
+            *count += usize::from(flags.iter().any(|flag| flag.kind == kind));
+        }
+    }
+    counts
+}
+
+/// Campaigns of all kinds: crossed and nested, few conditions and many, boots alike and far apart, one boot, one run in each.
+const CLEAN: [Clean; 8] = [
+    CROSSED,
+    NESTED,
+    Clean { between: 0.0, ..CROSSED },
+    Clean { between: 5.0, ..NESTED },
+    Clean { between: 5.0, boots: 3, conditions: 2, ..CROSSED },
+    Clean { conditions: 1, boots: 1, runs: 30, ..CROSSED },
+    Clean { conditions: 2, boots: 12, runs: 1, ..CROSSED },
+    Clean { conditions: 40, boots: 2, runs: 5, ..NESTED },
+];
+
+#[test]
+fn a_clean_campaign_shows_a_flag_of_a_kind_no_oftener_than_stated() {
+    let campaigns = 2000;
+    let most = *expected(LEVEL, campaigns).end();
+    let mut sums = [0; 8];
+    for (case, clean) in CLEAN.into_iter().enumerate() {
+        let mut random = ChaCha8Rng::seed_from_u64(case as u64);
+        let counts = flagged(campaigns, || clean.draw(&mut random));
+        for (kind, count) in KINDS.into_iter().zip(counts) {
+            assert!(count <= most, "{kind:?}: {count} of {campaigns} in {clean:?}");
+        }
+        // Those that have several boots and runs.
+        if case < 5 {
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+    }
+    // Nor is any that is no mere bound much rarer than stated.
+    for (kind, sum) in KINDS.into_iter().zip(sums) {
+        let is_bound = matches!(kind, Kind::SeveralModes | Kind::Saturation);
+        assert!(is_bound || sum >= 5 * campaigns / 200, "{kind:?}: {sum} of {}", 5 * campaigns);
+    }
+}
+
+/// How many of 200 campaigns show the kind, after `spoil`.
+fn found(kind: Kind, clean: Clean, spoil: impl Fn(&mut Vec<Observation>, &mut ChaCha8Rng)) -> usize {
+    let mut random = ChaCha8Rng::seed_from_u64(kind as u64 + 100);
+    let counts = flagged(200, || {
+        let mut runs = clean.draw(&mut random);
+        spoil(&mut runs, &mut random);
+        runs
+    });
+    counts[KINDS.iter().position(|other| *other == kind).unwrap()]
+}
+
+/// The spread between runs of a condition in [`Clean::draw`].
+fn sd(condition: usize) -> f64 {
+    10.0_f64.powi(condition as i32 - 2)
+}
+
+#[test]
+fn what_is_planted_is_found() {
+    let drift = |runs: &mut Vec<Observation>, change: f64| {
+        let count = runs.len() as f64;
+        for (place, run) in runs.iter_mut().enumerate() {
+            run.value += change * sd(run.condition) * place as f64 / count;
+        }
+    };
+    // From boot to boot a drift must stand out from boots that differ, so it takes boots.
+    let many = Clean { between: 0.5, boots: 12, conditions: 2, ..CROSSED };
+    let count = found(Kind::Drift, many, |runs, _| drift(runs, 3.0));
+    assert!(count > 180, "drift: {count}");
+    // Inside boots it must not, and a fifth of it there is enough.
+    let count = found(Kind::DriftInBoots, Clean { between: 5.0, ..CROSSED }, |runs, _| drift(runs, 4.0));
+    assert!(count > 180, "drift in boots: {count}");
+    let count = found(Kind::SerialCorrelation, Clean { conditions: 2, runs: 30, ..NESTED }, |runs, _| {
+        for place in 1..runs.len() {
+            if runs[place].boot == runs[place - 1].boot {
+                let level = 100.0 * sd(runs[place].condition);
+                runs[place].value += 0.6 * (runs[place - 1].value - level);
+            }
+        }
+    });
+    assert!(count > 180, "serial correlation: {count}");
+    for clean in [CROSSED, NESTED] {
+        let count = found(Kind::OutlyingBoot, Clean { boots: 8, ..clean }, |runs, _| {
+            runs.iter_mut().filter(|run| run.boot == 2).for_each(|run| run.value -= 12.0 * sd(run.condition));
+        });
+        assert!(count > 180, "outlying boot: {count} in {clean:?}");
+        let count = found(Kind::OutlyingRun, clean, |runs, _| runs[17].value += 7.0 * sd(runs[17].condition));
+        assert!(count > 180, "outlying run: {count} in {clean:?}");
+        let count = found(Kind::FirstRun, Clean { between: 5.0, ..clean }, |runs, _| {
+            let mut seen = std::collections::BTreeSet::new();
+            for run in runs.iter_mut().filter(|run| seen.insert((run.condition, run.boot))) {
+                run.value -= 1.5 * sd(run.condition);
+            }
+        });
+        assert!(count > 180, "first run: {count} in {clean:?}");
+    }
+    let count = found(Kind::SeveralModes, Clean { runs: 40, between: 5.0, ..NESTED }, |runs, random| {
+        for run in runs.iter_mut().filter(|run| run.condition == 3) {
+            run.value += if random.random::<bool>() { 6.0 * sd(3) } else { 0.0 };
+        }
+    });
+    assert!(count > 180, "several modes: {count}");
+    let count = found(Kind::Saturation, NESTED, |runs, random| {
+        for run in runs.iter_mut().filter(|run| run.condition == 3) {
+            run.value = run.value.min(sd(3) * (100.0 + 0.01 * random.random::<f64>()));
+        }
+    });
+    assert!(count > 180, "saturation: {count}");
+}
+
+#[test]
+fn two_outliers_do_not_hide_each_other_and_each_has_its_place() {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let mut runs = Clean { conditions: 2, boots: 2, runs: 15, ..NESTED }.draw(&mut random);
+    // Recorded boot by boot: condition 0 in boot 1 first, then condition 1 in boot 3.
+    for place in [4, 11] {
+        runs[place].value += 25.0 * sd(0);
+    }
+    let flags = diagnose(&runs).unwrap();
+    let places: Vec<(Option<usize>, &[Place])> = flags
+        .iter()
+        .filter(|flag| flag.kind == Kind::OutlyingRun)
+        .map(|flag| (flag.condition, flag.places.as_slice()))
+        .collect();
+    let place = |run| vec![Place { boot: 1, run: Some(run) }];
+    let either = [[place(5), place(12)], [place(12), place(5)]];
+    assert!(
+        either.iter().any(|[one, other]| places == [(Some(0), one.as_slice()), (Some(0), other.as_slice())]),
+        "{flags:?}"
+    );
+}
+
+#[test]
+fn coarse_values_are_no_modes_and_no_ceiling() {
+    // Whole numbers of five or six kinds, as a count of losses is.
+    let mut random = ChaCha8Rng::seed_from_u64(6);
+    let counts = flagged(300, || {
+        let mut runs = Clean { conditions: 3, runs: 30, ..NESTED }.draw(&mut random);
+        for run in &mut runs {
+            run.value = (run.value / sd(run.condition)).round();
+        }
+        runs
+    });
+    assert_eq!((counts[5], counts[7]), (0, 0), "{counts:?}");
+}
+
+#[derive(Deserialize)]
+struct Fixture {
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    kind: String,
+    runs: Vec<(usize, u32, f64)>,
+    statistic: f64,
+    p: Option<f64>,
+}
+
+#[test]
+fn equals_scipy_and_plain_definitions() {
+    let fixture: Fixture = serde_json::from_str(include_str!("fixtures/diagnostics.json")).unwrap();
+    assert_eq!(fixture.cases.len(), KINDS.len());
+    for case in fixture.cases {
+        let runs = case.runs.iter().map(|(condition, boot, value)| Observation {
+            condition: *condition,
+            boot: *boot,
+            value: *value,
+        });
+        let flags = diagnose(&runs.collect::<Vec<_>>()).unwrap();
+        let is_meant = |flag: &&Flag| serde_json::to_value(flag.kind).unwrap() == case.kind;
+        let flag = flags.iter().find(is_meant).unwrap_or_else(|| panic!("{} in {flags:?}", case.kind));
+        // Values of 1e10 with a spread of 1 keep six digits of it.
+        let is_close = |one: f64, other: f64, most: f64| (one - other).abs() <= most * other.abs();
+        assert!(is_close(flag.statistic, case.statistic, 1e-6), "{}: {}", case.kind, flag.statistic);
+        assert!(case.p.is_none_or(|p| is_close(flag.p, p, 1e-5)), "{}: p {}", case.kind, flag.p);
+    }
+}
+
+#[test]
+fn sentences_say_what_where_how_sure_and_what_to_do() {
+    let base = Flag {
+        kind: Kind::OutlyingRun,
+        condition: Some(1),
+        places: vec![Place { boot: 2, run: Some(7) }],
+        statistic: -4.2,
+        p: 0.0012,
+        size: -5.08,
+    };
+    let all = KINDS.map(|kind| {
+        let is_boot = kind == Kind::OutlyingBoot;
+        let is_whole = matches!(kind, Kind::Drift | Kind::DriftInBoots | Kind::FirstRun);
+        let flag = Flag {
+            kind,
+            condition: if is_whole { None } else { base.condition },
+            places: if is_boot { vec![Place { boot: 2, run: None }] } else { base.places.clone() },
+            p: if is_boot { 1e-9 } else { base.p },
+            size: match kind {
+                Kind::Saturation => 40.0,
+                Kind::SerialCorrelation => 0.61,
+                Kind::DriftInBoots | Kind::SeveralModes => 0.12,
+                _ => base.size,
+            },
+            ..base.clone()
+        };
+        flag.sentence(|condition| format!("ipv{}", 4 + 2 * condition))
+    });
+    let starts = [
+        "drift: all conditions fell by 5.1 sd of a run from the first boot to the last (trend over boots, p 0.0012). ",
+        "drift in boots: values rise from run to run inside boots, Kendall's tau 0.12 (Mann-Kendall, p 0.0012). ",
+        "ipv6: serial correlation: neighbouring runs are more alike than independent ones, correlation 0.61 (von ",
+        "ipv6: outlying boot: boot 2 lies 5.1 sd of a run below the others (Grubbs, p < 0.0001). ",
+        "ipv6: outlying run: run 7 of boot 2 lies 5.1 sd below the others of that boot (Grubbs, p 0.0012). ",
+        "ipv6: several modes: this looks like two or more clusters of runs, dip 0.120 (dip test, p 0.0012). ",
+        "first run: the first recorded run of a boot is 5.1 sd of a run lower than those after it (paired t, ",
+        "ipv6: saturation: 40 % of the runs are piled at the largest value (binomial, p 0.0012). ",
+    ];
+    for (sentence, start) in all.iter().zip(starts) {
+        assert!(sentence.starts_with(start), "{sentence}");
+        assert!(sentence.len() > start.len() + 30 && !sentence.contains("  "), "{sentence}");
+    }
+}
+
+#[test]
+fn nothing_and_next_to_nothing_give_no_flag() {
+    let run = |condition, boot, value| Observation { condition, boot, value };
+    let constant: Vec<Observation> = (0..60).map(|i| run(i % 2, i as u32 / 20, 0.1)).collect();
+    let rounding: Vec<Observation> =
+        (0..60).map(|i| run(i % 2, i as u32 / 20, 0.1 * (1.0 + f64::EPSILON * (i % 3) as f64))).collect();
+    for runs in [vec![], vec![run(0, 1, 5.0)], vec![run(0, 1, 5.0), run(1, 1, 6.0)], constant, rounding] {
+        assert_eq!(diagnose(&runs), Ok(Vec::new()));
+    }
+    let error = diagnose(&[run(0, 1, 5.0), run(0, 1, f64::NAN)]).unwrap_err();
+    assert!(error.to_string().starts_with("value 2 is NaN"), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn any_numbers_are_taken(
+        values in proptest::collection::vec((0..4usize, 0..5u32, any::<f64>()), 0..80),
+    ) {
+        let runs: Vec<Observation> = values
+            .into_iter()
+            .filter(|(_, _, value)| value.is_finite())
+            .map(|(condition, boot, value)| Observation { condition, boot, value })
+            .collect();
+        for flag in diagnose(&runs).unwrap() {
+            prop_assert!((0.0..LEVEL).contains(&flag.p), "{:?}", flag);
+        }
+    }
+
+    #[test]
+    fn the_unit_does_not_matter(
+        seed in 0..1000u64,
+        power in -40..40i32,
+        shift in -1000..1000i32,
+    ) {
+        let mut runs = Clean { conditions: 3, ..CROSSED }.draw(&mut ChaCha8Rng::seed_from_u64(seed));
+        runs[3].value += 1.0;
+        let before = diagnose(&runs).unwrap();
+        for run in &mut runs {
+            run.value = 2.0_f64.powi(power) * (run.value + f64::from(shift) * sd(run.condition));
+        }
+        let after = diagnose(&runs).unwrap();
+        prop_assert_eq!(before.len(), after.len());
+        for (one, other) in before.iter().zip(&after) {
+            prop_assert_eq!((one.kind, one.condition, &one.places), (other.kind, other.condition, &other.places));
+            prop_assert!((one.statistic - other.statistic).abs() <= 1e-6 * one.statistic.abs());
+        }
+    }
+}
