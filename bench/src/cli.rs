@@ -11,10 +11,10 @@ use study::{Family, Scenario};
 use crate::failure::{Failure, NOT_RUN};
 use crate::netassay::Netassay;
 use crate::report::Report;
-use crate::{controller, interrupt, observer, place, startup, teardown, traffic};
+use crate::{controller, interrupt, observer, place, startup, statistics, teardown, traffic};
 
 const AFTER: &str = "\
-Without a command all four are run. Exit codes: 0 everything was run, whether or not its goals were met,
+Without a command all are run. Exit codes: 0 everything was run, whether or not its goals were met,
 1 a failure, 2 wrong usage, 3 something could not be run (the report says what and why), 130 interrupted.";
 
 /// Measures netassay against its goals and beside its peers
@@ -60,6 +60,8 @@ enum Command {
     Controller(Controller),
     /// How long `netassay --help` takes, beside /bin/true
     Startup(Startup),
+    /// `netassay ministat` beside ministat
+    Stats(Stats),
     /// netassay's traffic beside iperf3, nuttcp, iperf and sockperf
     Load(Load),
     /// (Internal) run a program in the namespaces of a testbed
@@ -108,6 +110,26 @@ pub(crate) struct Startup {
     /// How often each program is started
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) count: u32,
+}
+
+/// Options of `stats`.
+#[derive(Debug, Args)]
+pub(crate) struct Stats {
+    /// Only this part; may be given several times
+    #[arg(long = "part", value_name = "NAME", value_parser = statistics::part)]
+    pub(crate) parts: Vec<String>,
+    /// Lines of a large file
+    #[arg(long, default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(3..=1_000_000_000))]
+    pub(crate) lines: u64,
+    /// Pairs of runs on large files
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) pairs: u32,
+    /// Pairs of runs on a file of three lines
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeats: u32,
+    /// Do not install ministat if it is missing, even as root
+    #[arg(long)]
+    pub(crate) no_install: bool,
 }
 
 /// Options of `load`. Those that name things may be given several times; left out: everything.
@@ -163,7 +185,8 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
 
 /// Every bench with its defaults.
 fn everything() -> Result<Vec<Command>, Failure> {
-    let commands = ["testbed", "controller", "startup", "load"].map(|name| Cli::try_parse_from(["", name]));
+    let commands =
+        ["testbed", "controller", "startup", "stats", "load"].map(|name| Cli::try_parse_from(["", name]));
     let parsed: Result<Vec<Cli>, _> = commands.into_iter().collect();
     let parsed = parsed.map_err(|error| Failure::Internal(error.to_string()))?;
     Ok(parsed.into_iter().filter_map(|cli| cli.command).collect())
@@ -183,6 +206,7 @@ impl Bench<'_> {
             Command::Testbed(options) => teardown::run(self, options)?,
             Command::Controller(options) => controller::run(self, options)?,
             Command::Startup(options) => startup::run(self, options)?,
+            Command::Stats(options) => statistics::run(self, options)?,
             Command::Load(options) => traffic::run(self, options)?,
             Command::Inside(_) | Command::Observe(_) => return Ok(true),
         };
@@ -218,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_all_four() {
-        assert_eq!(everything().unwrap().len(), 4);
+    fn everything_is_all() {
+        assert_eq!(everything().unwrap().len(), 5);
     }
 }

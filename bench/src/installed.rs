@@ -7,7 +7,9 @@ use std::process::{Command, Stdio};
 
 use nix::unistd::geteuid;
 
+use crate::cli::Bench;
 use crate::peers::Peer;
+use crate::report::Report;
 
 /// A peer that can be started.
 #[derive(Debug, Clone)]
@@ -31,6 +33,27 @@ pub(crate) fn find(peers: &[&'static dyn Peer]) -> (Vec<Installed>, Vec<&'static
         }
     }
     (there, missing)
+}
+
+/// The program that a Debian package of the same name has, installed if it is missing and `may_install`. Without it the report
+/// says so.
+pub(crate) fn program_of_package(
+    bench: &Bench<'_>,
+    name: &str,
+    may_install: bool,
+    report: &mut Report,
+) -> Option<PathBuf> {
+    if program(name).is_none()
+        && may_install
+        && let Err(why) = install(&[name])
+    {
+        bench.say(&format!("{name} is not installed: {why}"));
+    }
+    let found = program(name);
+    if found.is_none() {
+        report.not_run.push(format!("{name}: it is not installed ({})", advice(&[name])));
+    }
+    found
 }
 
 /// Installs Debian packages, which are called like the peers. Says why it cannot.

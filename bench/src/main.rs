@@ -12,13 +12,16 @@ mod netassay;
 mod observer;
 mod peers;
 mod place;
+mod random;
 mod ready;
 mod report;
 mod spread;
 mod startup;
+mod statistics;
 mod table;
 mod teardown;
 mod terminal;
+mod timed;
 mod traffic;
 
 use std::process::ExitCode;

@@ -32,6 +32,27 @@ impl Spread {
     }
 }
 
+/// The interval that holds the median of what `figures` were drawn from, whatever its distribution, with at least 95 %: from the
+/// k-th smallest to the k-th largest, k as large as the binomial distribution allows (Thompson 1936). None for fewer than six
+/// figures, or so many (above 1000) that 2^-n is no double.
+pub(crate) fn median_interval(figures: &[f64]) -> Option<(f64, f64)> {
+    let n = figures.len();
+    if n > 1000 {
+        return None;
+    }
+    // P(fewer than k of n lie below the median), for k = 1, 2, ...
+    let mut term = 0.5_f64.powi(n as i32);
+    let (mut below, mut k) = (0.0, 0);
+    while k < n / 2 && below + term <= 0.025 {
+        below += term;
+        k += 1;
+        term *= (n + 1 - k) as f64 / k as f64;
+    }
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    (k > 0).then(|| (sorted[k - 1], sorted[n - k]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,6 +64,19 @@ mod tests {
         assert_eq!(Spread::of([3.0]), Some(Spread { min: 3.0, median: 3.0, max: 3.0, count: 1 }));
         assert_eq!(Spread::of([4.0, 1.0, 2.0, 9.0]).unwrap().median, 3.0);
         assert_eq!(Spread::of([4.0, 1.0, 9.0]).unwrap().cells(1), ["4.0", "1.0", "9.0"]);
+    }
+
+    #[test]
+    fn the_medians_interval_is_that_of_the_sign_test() {
+        let first = |n: u32| median_interval(&(1..=n).map(f64::from).collect::<Vec<_>>());
+        // R: qbinom(0.025, n, 0.5) is the k of these.
+        assert_eq!(first(5), None);
+        assert_eq!(first(6), Some((1.0, 6.0)));
+        assert_eq!(first(20), Some((6.0, 15.0)));
+        assert_eq!(first(100), Some((40.0, 61.0)));
+        assert_eq!(first(1000), Some((469.0, 532.0)));
+        assert_eq!(first(1001), None);
+        assert_eq!(median_interval(&[]), None);
     }
 
     proptest! {

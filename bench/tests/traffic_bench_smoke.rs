@@ -95,6 +95,24 @@ fn startup_is_timed() {
 }
 
 #[test]
+fn stats_are_made_beside_ministat() {
+    let output = bench(&["stats", "--no-install"]);
+    let missing = serde_json::from_slice::<Value>(&output.stdout).unwrap()["not_run"].clone();
+    if missing[0].as_str().is_some_and(|missing| missing.contains("it is not installed")) {
+        return skip("stats_are_made_beside_ministat", &missing.to_string());
+    }
+    let report = report(&output);
+    let contests = report["results"]["ministat"].as_array().unwrap();
+    assert_eq!(contests.len(), 5);
+    for contest in contests {
+        for side in ["netassay", "ministat"] {
+            is_positive(&contest["pairs"][0][side]["wall_ms"]);
+            is_positive(&contest["pairs"][0][side]["peak_mib"]);
+        }
+    }
+}
+
+#[test]
 fn load_runs_beside_every_peer() {
     let output = bench(&["load", "--no-install"]);
     let missing: Vec<String> = serde_json::from_slice::<Value>(&output.stdout).unwrap()["not_run"]

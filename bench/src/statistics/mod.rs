@@ -1,0 +1,69 @@
+//! How fast numbers become verdicts: the drop-in beside Debian's ministat.
+
+mod contest;
+mod material;
+
+use serde_json::json;
+
+use crate::cli::{Bench, Stats as Options};
+use crate::failure::Failure;
+use crate::installed;
+use crate::report::Report;
+use crate::table::Table;
+use crate::timed;
+use contest::{Contest, Sides, TASKS, Task};
+use material::Material;
+
+/// The program that netassay is measured against, and its Debian package.
+const MINISTAT: &str = "ministat";
+
+/// A part of the bench by its name, for the command line.
+pub(crate) fn part(name: &str) -> Result<String, String> {
+    let names = || TASKS.iter().map(|task| task.name);
+    if names().any(|one| one == name) {
+        return Ok(name.to_owned());
+    }
+    Err(format!("take one of {}", names().collect::<Vec<_>>().join(", ")))
+}
+
+/// `netassay-bench stats`
+pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failure> {
+    let heading = [
+        "ministat …",
+        "netassay ms",
+        "ministat ms",
+        "ratio",
+        "min",
+        "max",
+        "pairs",
+        "netassay MiB",
+        "ministat MiB",
+    ];
+    let mut report = Report::begin("stats", Table::new(1, heading));
+    let (lines, pairs, repeats) =
+        if bench.common.smoke { (2000, 1, 3) } else { (options.lines, options.pairs, options.repeats) };
+    report.note(format!(
+        "files of {lines} lines from a fixed seed, in the page cache; netassay is a copy of the built one, as an installed one \
+         is; the programs take turns, and say the same to the byte; ratio = ministat / netassay, of each pair; medians, and the smallest and largest ratio"
+    ));
+    let wanted = |name: &str| options.parts.is_empty() || options.parts.iter().any(|part| part == name);
+    let tasks: Vec<&Task> = TASKS.iter().filter(|task| wanted(task.name)).collect();
+    let mut contests = Vec::new();
+    let material = Material::new(lines)?;
+    let floor = timed::own_peak_mib();
+    if !tasks.is_empty()
+        && let Some(ministat) =
+            installed::program_of_package(bench, MINISTAT, !options.no_install, &mut report)
+    {
+        let sides = Sides { netassay: &material.installed(&bench.netassay.program)?, ministat: &ministat };
+        for task in tasks {
+            let pairs = if task.is_small { repeats } else { pairs };
+            let contest = Contest::hold(bench, &sides, task, &material, pairs)?;
+            contest.tell(floor, &mut report);
+            contests.push(contest);
+        }
+    }
+    material.clear()?;
+    report.results = json!({"lines": lines, "floor_mib": floor, "ministat": contests});
+    Ok(report.finish())
+}
