@@ -123,6 +123,8 @@ fn assemble(
     files: &[String],
     options: &Options,
 ) -> Result<Group, SamplesError> {
+    let has_named_boots =
+        group.conditions.iter().flat_map(|one| &one.parts).any(|part| !part.series.boots.is_empty());
     let knows_boots = boots::are_known(&group.conditions, files, options)?;
     let mut observations = Vec::new();
     let mut labels = Vec::new();
@@ -132,6 +134,9 @@ fn assemble(
         labels.push(condition.label);
     }
     let mut notes = Vec::new();
+    if has_named_boots && options.boots != Boots::Named {
+        notes.push("--boots takes the place of the boots that the files name".to_owned());
+    }
     if !knows_boots {
         notes.push(
             "nothing says which runs belong to the same boot, so each counts as a boot of its own. Runs of one boot are not independent: if these come from fewer boots (restarts, batches, machines), the intervals are too narrow and the verdicts too sure. Give the boots with --boots 10,10,10, or a column that names them"

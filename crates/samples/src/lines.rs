@@ -65,11 +65,6 @@ impl<R: Read> Lines<R> {
         Ok(Some(Line { number: self.given, bytes }))
     }
 
-    /// How many lines have been given.
-    pub(crate) fn given(&self) -> u64 {
-        self.given
-    }
-
     /// Reads on, keeping what has not been given.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);

@@ -70,6 +70,9 @@ fn counted_boots_belong_to_their_condition() {
     let nested = dataset(&files, &sized(None)).unwrap();
     assert_eq!(values(&nested, 0, 0), [(0, 1.0), (0, 2.0), (1, 3.0)]);
     assert_eq!(values(&nested, 0, 1), [(2, 4.0), (2, 5.0), (3, 6.0)]);
+    let over = dataset(&[("a", b"1 x\n2 x\n3 y\n"), ("b", b"4\n5\n6\n")], &sized(None)).unwrap();
+    assert_eq!(values(&over, 0, 0), values(&nested, 0, 0));
+    assert!(over.groups[0].notes[0].contains("--boots takes the place"), "{:?}", over.groups[0].notes);
     let crossed = dataset(&files, &sized(Some(Layout::Crossed))).unwrap();
     assert_eq!(values(&crossed, 0, 1), [(0, 4.0), (0, 5.0), (1, 6.0)]);
     assert!(crossed.groups[0].notes[0].contains("--design crossed"));
@@ -104,6 +107,35 @@ fn a_table_may_hold_all_conditions() {
         (Some("gbps"), &["old".to_owned(), "new".to_owned()][..])
     );
     assert_eq!(boots(&read, 0, 1), [0, 1]);
+}
+
+#[test]
+fn a_table_may_have_a_column_for_each_metric() {
+    let text = b"condition,throughput,cpu\na,1,10\nb,2,20\n";
+    let read = dataset(&[("t.csv", text)], &Options { metric: Some("cpu".to_owned()), ..default() }).unwrap();
+    assert_eq!((read.groups[0].metric.as_deref(), values(&read, 0, 1)[0].1), (Some("cpu"), 20.0));
+}
+
+#[test]
+fn a_name_for_files_does_not_mix_their_commands() {
+    let both = b"value,condition\n1,./x\n2,./y\n";
+    let read = dataset(&[("old=1", both), ("new=2", both)], &default()).unwrap();
+    let names: Vec<Option<&str>> = read.groups.iter().map(|group| group.name.as_deref()).collect();
+    assert_eq!(names, [Some("./x"), Some("./y")]);
+    let one: [&[u8]; 2] = [b"value,condition\n1,./x\n", b"value,condition\n1,./y\n"];
+    let read = dataset(&[("old=1", one[0]), ("new=2", one[1])], &default()).unwrap();
+    assert_eq!((read.groups[0].name.as_deref(), read.groups[0].labels.len()), (None, 2));
+}
+
+#[test]
+fn a_metric_that_is_asked_for_is_the_file_s() {
+    let asked = |word: &str| Options { metric: Some(word.to_owned()), ..default() };
+    let files = [("a.stat", EXPORT_A), ("b.stat", EXPORT_B)];
+    assert!(dataset(&files, &asked("Throughput")).is_ok());
+    let error = dataset(&files, &asked("cpu")).unwrap_err().to_string();
+    assert_eq!(error, "a.stat:1:1: no result with the metric \"cpu\"; --metric takes throughput");
+    let plain: [(&str, &[u8]); 2] = [("a", b"1\n"), ("b", b"2\n")];
+    assert_eq!(dataset(&plain, &asked("cpu")).unwrap().groups[0].metric.as_deref(), Some("cpu"));
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Proto {
 /// Sorts the series of all files into groups and conditions.
 pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Proto>, SamplesError> {
     let files_are_conditions = files_are_conditions(&inputs);
-    let names_subjects = !files_are_conditions || shares_a_condition(&inputs);
+    let names_subjects = shares_a_condition(&inputs) || inputs.iter().any(holds_several);
     let has_packages = count(&inputs, |key| key.package.as_ref()) > 1;
     let only_metric = only(&inputs, |key| key.metric.as_ref());
     let mut groups: Vec<Proto> = Vec::new();
@@ -109,6 +109,11 @@ fn shares_a_condition(inputs: &[Input]) -> bool {
             input.sheet.found.series.iter().filter_map(|series| series.key.condition.as_deref()).collect();
         own.into_iter().any(|condition| *seen.entry(condition).or_insert(whose) != whose)
     })
+}
+
+/// Whether a file names several conditions.
+fn holds_several(input: &Input) -> bool {
+    count(std::slice::from_ref(input), |key| key.condition.as_ref()) > 1
 }
 
 fn keys(inputs: &[Input]) -> impl Iterator<Item = &Key> {

@@ -20,7 +20,7 @@ struct Benchmark {
     command: String,
     /// Wall-clock times of the runs, in s.
     times: Vec<f64>,
-    /// Largest resident sets of the runs, in bytes; since version 1.20.
+    /// Largest resident sets of the runs, in bytes; older versions do not write them.
     #[serde(default)]
     memory_usage_byte: Vec<f64>,
 }

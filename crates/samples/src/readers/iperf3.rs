@@ -24,7 +24,7 @@ struct Interval {
 
 #[derive(Deserialize)]
 struct End {
-    /// What both ends agreed on: UDP, and TCP before version 3.1.
+    /// Totals of UDP.
     sum: Option<Sum>,
     sum_sent: Option<Sum>,
     sum_received: Option<Sum>,

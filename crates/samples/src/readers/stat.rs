@@ -8,7 +8,7 @@ use std::io::Read;
 
 use stats::ministat::parse_decimal_prefix;
 
-use super::Found;
+use super::{Found, no_such_metric, plain_word};
 use crate::error::{Fault, Place, quoted};
 use crate::format::measured;
 use crate::limits::{MOST_BOOTS, MOST_VALUES};
@@ -24,8 +24,11 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
     while let Some(line) = lines.next()? {
         reader.take(&line)?;
     }
-    Ok(reader.finish(lines.given()))
+    reader.finish(options)
 }
+
+/// Why a second column is not taken for boots.
+const DIFFERENT: &str = "the second column has another word on each line";
 
 struct Reader {
     /// The column of the values, from 1.
@@ -121,10 +124,9 @@ impl Reader {
         match (self.boots, boot) {
             (BootColumn::At(column), None) => return Err(too_short(line, column)),
             (BootColumn::At(_), Some(boot)) => self.boot(boot, line.place_of(boot))?,
-            (BootColumn::Perhaps, Some(boot)) if count == 2 && self.names.len() < MOST_BOOTS => {
-                // A first value without a word beside it has settled the question before.
-                self.boot(boot, line.place_of(boot))?;
-            }
+            // A boot for almost every run is no boot: see `finish`. So it need not be kept either.
+            (BootColumn::Perhaps, Some(_)) if self.names.len() == MOST_BOOTS => self.give_up(DIFFERENT),
+            (BootColumn::Perhaps, Some(boot)) if count == 2 => self.boot(boot, line.place_of(boot))?,
             (BootColumn::Perhaps, _) => self.doubt(line.number),
             (BootColumn::Nowhere, _) => {}
         }
@@ -155,12 +157,16 @@ impl Reader {
 
     /// This line does not have two columns, so the second column of the others is something else.
     fn doubt(&mut self, line: u64) {
+        self.give_up(&format!("line {line} does not have two columns as those before it"));
+    }
+
+    fn give_up(&mut self, why: &str) {
         self.boots = BootColumn::Nowhere;
         if !self.numbers.is_empty() {
-            self.notes.push(format!(
-                "line {line} does not have two columns as those before it: the second column is not taken for boots; --boot 2 says that it is"
-            ));
+            self.notes
+                .push(format!("{why}: the second column is not taken for boots; --boot 2 says that it is"));
             self.numbers = Vec::new();
+            self.names = Names::default();
         }
     }
 
@@ -192,25 +198,30 @@ impl Reader {
         Ok(())
     }
 
-    fn finish(mut self, lines: u64) -> Found {
-        if self.boots == BootColumn::Perhaps && self.names.len() == self.values.len() && self.values.len() > 1
-        {
-            self.notes.push(
-                "the second column has another word on each line, so it is not taken for boots; --boot 2 says that it is"
-                    .to_owned(),
-            );
-            self.numbers = Vec::new();
-            self.names = Names::default();
+    fn finish(mut self, options: &Options) -> Result<Found, Fault> {
+        let are_different = self.names.len() == self.values.len() && self.values.len() > 1;
+        if self.boots == BootColumn::Perhaps && are_different {
+            self.give_up(DIFFERENT);
         }
-        if self.numbers.is_empty() {
-            self.names = Names::default();
+        if let Some(wanted) = options.metric.as_deref().filter(|wanted| *wanted != "all") {
+            match &self.key.metric {
+                Some(own) if plain_word(own) == plain_word(wanted) => {}
+                Some(own) => {
+                    return Err(no_such_metric(Place::start_of(1), wanted, std::slice::from_ref(own)));
+                }
+                None => self.key.metric = Some(wanted.to_owned()),
+            }
         }
         let mut found = Found { boots: self.names.into_names(), notes: self.notes, ..Found::default() };
         if !self.values.is_empty() {
-            let last = if self.last.line == 0 { Place::start_of(lines.max(1)) } else { self.last };
-            found.series.push(Series { key: self.key, values: self.values, boots: self.numbers, last });
+            found.series.push(Series {
+                key: self.key,
+                values: self.values,
+                boots: self.numbers,
+                last: self.last,
+            });
         }
-        found
+        Ok(found)
     }
 }
 

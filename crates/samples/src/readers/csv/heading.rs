@@ -45,8 +45,10 @@ impl Heading {
                 )
             })
         };
-        let value_word = options.value.as_deref().unwrap_or("value");
-        let value = asked(value_word, "--value")?;
+        // A table may have a column for each metric.
+        let own = |metric: &&String| find("value").is_none() && find(metric).is_some();
+        let named = options.value.as_ref().or_else(|| options.metric.as_ref().filter(own));
+        let value = asked(named.map_or("value", String::as_str), "--value")?;
         let condition = match &options.condition {
             Some(word) => Some(asked(word, "--condition")?),
             None => find("label").or_else(|| find("condition")),
@@ -56,12 +58,10 @@ impl Heading {
             Some(Column::None) => None,
             None => find("boot"),
         };
-        let value_name = options.value.as_ref().map(|_| names[value].clone());
-        // A table with a column for each metric has no use for a column that names metrics.
-        let metric = if value_name.is_some() { None } else { find("metric") };
+        let metric = find("metric").filter(|column| *column != value);
         Ok(Heading {
             value,
-            value_name,
+            value_name: named.map(|_| names[value].clone()),
             condition,
             boot,
             metric,
