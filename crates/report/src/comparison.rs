@@ -47,7 +47,7 @@ impl Comparisons {
             }
         }
         text.push_str(
-            "\nMeans of boot means; intervals from the differences inside each boot (paired Student's t): the boot is the unit of replication.\n",
+            "\nMeans of boot means; intervals from how boots treat the conditions: the boot is the unit of replication.\n",
         );
         text
     }

@@ -1,7 +1,7 @@
 //! One comparison, worked out: a baseline and the conditions beside it, as a table and as sentences.
 
 use serde::Serialize;
-use stats::{Comparison, Observation, Verdict};
+use stats::{Comparison, Observation, Question, Verdict};
 use store::StoredStudy;
 
 use crate::error::Error;
@@ -111,7 +111,9 @@ pub(crate) fn group(
             hint: format!("the baseline, {}, has no run yet; --resume goes on", label(target.baseline)),
         });
     }
-    let rows = stats::compare(&observations, target.baseline, confidence)?
+    let question = Question { level: confidence, ..Question::against(target.baseline) };
+    let rows = stats::analyse(&observations, &question)?
+        .comparisons
         .into_iter()
         .map(|comparison| Row {
             sentence: comparison.sentence(&label(comparison.condition), target.metric.unit),

@@ -1,52 +1,79 @@
-//! Runs gathered into boots, the unit of replication.
-
-use std::collections::BTreeMap;
+//! Runs gathered into cells: what one condition did in one boot, the unit of replication.
 
 use serde::{Deserialize, Serialize};
 
-use crate::summary::mean;
+use crate::error::{StatsError, require_finite};
+use crate::summary::{mean, squares};
 
 /// One recorded run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// The condition's index in the plan.
     pub condition: usize,
-    /// The planned boot. Both parts of a boot that was resumed have the same number: they are one unit.
+    /// The planned boot. Both parts of a boot that was resumed have the same number: they are one unit. Conditions that
+    /// were measured in the same boot share its number; boots numbered differently per condition are their own.
     pub boot: u32,
     /// What was measured, in the metric's unit.
     pub value: f64,
 }
 
-/// The mean of each condition in each boot that measured it.
+/// The runs of one condition in one boot, reduced to what inference needs of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cell {
+    pub(crate) condition: usize,
+    pub(crate) boot: u32,
+    pub(crate) runs: usize,
+    pub(crate) mean: f64,
+    /// The root of the sum of squares around the mean. The root, because squares of large values overflow.
+    pub(crate) root: f64,
+}
+
+/// All cells, ordered by condition and then by boot.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct BootMeans(BTreeMap<usize, BTreeMap<u32, f64>>);
+pub(crate) struct Cells(Vec<Cell>);
 
-impl BootMeans {
-    pub(crate) fn of(observations: &[Observation]) -> BootMeans {
-        let mut cells: BTreeMap<usize, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
-        for observation in observations {
-            let boots = cells.entry(observation.condition).or_default();
-            boots.entry(observation.boot).or_default().push(observation.value);
-        }
-        let cell_mean = |(boot, mut values): (u32, Vec<f64>)| {
-            // Sorted, so that the order of the runs cannot change even the last digit.
-            values.sort_by(f64::total_cmp);
-            (boot, mean(&values))
-        };
-        let condition_means = |(condition, boots): (usize, BTreeMap<u32, Vec<f64>>)| {
-            (condition, boots.into_iter().map(cell_mean).collect())
-        };
-        BootMeans(cells.into_iter().map(condition_means).collect())
+impl Cells {
+    /// Gathers `observations`, in any order.
+    ///
+    /// # Errors
+    /// [`StatsError::NotFinite`], which names the value's place.
+    pub(crate) fn of(observations: &[Observation]) -> Result<Cells, StatsError> {
+        require_finite(observations.iter().map(|observation| observation.value))?;
+        let mut sorted = observations.to_vec();
+        // By value too, so that the order of the runs cannot change even the last digit.
+        sorted.sort_unstable_by(|one, other| {
+            let place = |run: &Observation| (run.condition, run.boot);
+            place(one).cmp(&place(other)).then_with(|| one.value.total_cmp(&other.value))
+        });
+        let mut values = Vec::new();
+        let cells = sorted.chunk_by(|one, next| (one.condition, one.boot) == (next.condition, next.boot));
+        Ok(Cells(
+            cells
+                .map(|runs| {
+                    values.clear();
+                    values.extend(runs.iter().map(|run| run.value));
+                    let mean = mean(&values);
+                    let root = squares(&values, mean).root_over(1.0);
+                    Cell { condition: runs[0].condition, boot: runs[0].boot, runs: runs.len(), mean, root }
+                })
+                .collect(),
+        ))
     }
 
-    /// The conditions that were measured, in order.
-    pub(crate) fn conditions(&self) -> impl Iterator<Item = usize> {
-        self.0.keys().copied()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Cell> {
+        self.0.iter()
     }
 
-    /// A condition's means by boot; none if it was never measured.
-    pub(crate) fn condition(&self, condition: usize) -> Option<&BTreeMap<u32, f64>> {
-        self.0.get(&condition)
+    /// The cells of each condition that was measured, in order.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &[Cell]> {
+        self.0.chunk_by(|one, next| one.condition == next.condition)
+    }
+
+    /// A condition's cells, in the order of the boots; none if it was never measured.
+    pub(crate) fn condition(&self, condition: usize) -> &[Cell] {
+        let start = self.0.partition_point(|cell| cell.condition < condition);
+        let end = self.0.partition_point(|cell| cell.condition <= condition);
+        &self.0[start..end]
     }
 }
 
@@ -54,13 +81,38 @@ impl BootMeans {
 mod tests {
     use super::*;
 
+    fn run(condition: usize, boot: u32, value: f64) -> Observation {
+        Observation { condition, boot, value }
+    }
+
     #[test]
     fn parts_of_a_boot_are_one_unit() {
-        let run = |condition, boot, value| Observation { condition, boot, value };
-        let means =
-            BootMeans::of(&[run(2, 1, 1.0), run(0, 1, 5.0), run(2, 3, 7.0), run(2, 1, 2.0), run(2, 1, 6.0)]);
-        assert_eq!(means.conditions().collect::<Vec<_>>(), [0, 2]);
-        assert_eq!(means.condition(2), Some(&BTreeMap::from([(1, 3.0), (3, 7.0)])));
-        assert_eq!(means.condition(1), None);
+        let cells = Cells::of(&[run(2, 1, 2.0), run(0, 1, 5.0), run(2, 3, 7.0), run(2, 1, 6.0)]).unwrap();
+        let conditions: Vec<usize> = cells.conditions().map(|cells| cells[0].condition).collect();
+        assert_eq!(conditions, [0, 2]);
+        assert_eq!(
+            cells.condition(2),
+            [
+                Cell { condition: 2, boot: 1, runs: 2, mean: 4.0, root: 8.0_f64.sqrt() },
+                Cell { condition: 2, boot: 3, runs: 1, mean: 7.0, root: 0.0 }
+            ]
+        );
+        assert_eq!(cells.condition(1), []);
+        assert_eq!(cells.iter().count(), 3);
+    }
+
+    #[test]
+    fn huge_means_and_huge_values_keep_their_spread() {
+        let cells = Cells::of(&[run(0, 0, 1e10 + 0.25), run(0, 0, 1e10), run(0, 0, 1e10 + 0.125)]).unwrap();
+        let cell = cells.condition(0)[0];
+        assert_eq!((cell.mean, cell.root), (1e10 + 0.125, (2.0_f64 * 0.125 * 0.125).sqrt()));
+        let cells = Cells::of(&[run(0, 0, 1e300), run(0, 0, -1e300)]).unwrap();
+        assert_eq!(cells.condition(0)[0].root, 2.0_f64.sqrt() * 1e300);
+    }
+
+    #[test]
+    fn a_value_that_is_none_is_named() {
+        let error = Cells::of(&[run(0, 0, 1.0), run(0, 0, f64::NAN)]).unwrap_err();
+        assert!(error.to_string().starts_with("value 2 is NaN"), "{error}");
     }
 }

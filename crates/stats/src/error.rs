@@ -22,6 +22,27 @@ pub enum StatsError {
         /// The level.
         level: f64,
     },
+    /// The margin of equivalence is no size.
+    #[error(
+        "margin {margin} is not a finite number above 0: give the largest difference that would not matter"
+    )]
+    Margin {
+        /// The margin.
+        margin: f64,
+    },
+    /// The look is none of a sequential design.
+    #[error(
+        "look {number} of {of} with nominal error rate {nominal} is none: number looks from 1, and take the rate from \
+         the design's bounds"
+    )]
+    Look {
+        /// Which look.
+        number: u32,
+        /// Of how many.
+        of: u32,
+        /// Its nominal error rate.
+        nominal: f64,
+    },
     /// Nothing was measured of the condition that the others are to be compared with.
     #[error("the baseline, condition {baseline}, has no runs: choose a baseline that was measured")]
     NoBaseline {

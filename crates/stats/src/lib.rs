@@ -1,26 +1,43 @@
 //! From runs to verdicts: summaries, intervals and comparisons, without any input or output.
 //!
-//! The unit of replication is the boot: [`compare`] turns the runs of a boot into one mean and takes the spread
+//! The unit of replication is the boot: [`analyse`] turns the runs of a boot into one mean and takes the spread
 //! between boots as the error, because runs inside a boot are not independent. What every other tool does, Student's t
 //! over the pooled runs, is in [`ministat`], in that program's own words.
 
+mod analysis;
 mod boots;
 mod comparison;
+mod components;
 mod crossed;
+mod detectable;
 pub mod diagnostics;
 pub mod distribution;
 mod error;
 pub mod families;
+mod family;
+mod fieller;
+mod fit;
+mod homogeneity;
+mod judgement;
 pub mod ministat;
+mod model;
+mod question;
+mod reml;
+mod sentence;
 mod summary;
 mod verdict;
 
 #[cfg(test)]
 mod oracles;
 
+pub use analysis::{Analysis, ConditionEstimate, analyse};
 pub use boots::Observation;
-pub use comparison::{Comparison, compare};
+pub use comparison::{Comparison, Gap};
+pub use components::{Component, Components};
 pub use distribution::student::quantile as student_t_quantile;
 pub use error::StatsError;
+pub use fit::ErrorTerm;
+pub use homogeneity::Homogeneity;
+pub use question::{Against, Correction, Design, Look, Margin, Question};
 pub use summary::Summary;
 pub use verdict::Verdict;

@@ -6,7 +6,7 @@
 use std::f64::consts::TAU;
 
 use netassay_stats::ministat::{Level, Set};
-use netassay_stats::{Comparison, Observation, Verdict, compare};
+use netassay_stats::{Comparison, Observation, Question, Verdict, analyse};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -66,7 +66,7 @@ fn expected(p: f64) -> std::ops::RangeInclusive<usize> {
 }
 
 fn first(observations: &[Observation]) -> Comparison {
-    compare(observations, 0, 0.95).unwrap().remove(0)
+    analyse(observations, &Question::against(0)).unwrap().comparisons.remove(0)
 }
 
 fn cries_wolf(observations: &[Observation]) -> bool {

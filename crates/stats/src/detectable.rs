@@ -1,0 +1,50 @@
+//! The smallest difference that data like these show.
+
+use crate::distribution::{noncentral_t, normal};
+
+/// How often such a difference is to be seen.
+const POWER: f64 = 0.8;
+
+/// How many standard errors a true difference must measure, so that its t exceeds `critical` in the right direction with
+/// 80 % power: the noncentrality at which that happens. None where no finite one does.
+pub(crate) fn detectable(critical: f64, df: f64) -> Option<f64> {
+    let aim = normal::quantile(POWER)?;
+    // In units of the normal quantile the power is nearly a straight line, so the secant rule needs few steps.
+    let missing = |nc: f64| Some(normal::quantile(noncentral_t::sf(critical, df, nc))? - aim);
+    // Were the error known, it would be `aim` more than the critical value.
+    let (mut before, mut nc) = (critical, critical + aim);
+    let mut missing_before = missing(before)?;
+    for _ in 0..50 {
+        let missing_here = missing(nc)?;
+        let step = missing_here * (nc - before) / (missing_here - missing_before);
+        (before, missing_before) = (nc, missing_here);
+        // Never past the half, so that a bend cannot lead to where the power is 0.
+        nc = (nc - step).max(nc / 2.0);
+        if (nc - before).abs() <= 1e-10 * nc {
+            return nc.is_finite().then_some(nc);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::student;
+
+    #[test]
+    fn more_boots_see_smaller_differences() {
+        let errors = |df: f64| detectable(student::upper_quantile(0.025, df).unwrap(), df).unwrap();
+        // power.t.test(n = 10, sd = 1, power = 0.8) in R: delta = 1.324946 (to 1e-4), in standard errors of the difference.
+        assert!((errors(18.0) - 1.324946 / (2.0_f64 / 10.0).sqrt()).abs() < 3e-4);
+        assert!(errors(1.0) > errors(2.0) && errors(2.0) > errors(4.0) && errors(4.0) > errors(40.0));
+        for (critical, df) in
+            [(12.7, 1.0), (63.7, 1.0), (636.0, 1.0), (4.3, 2.0), (31.6, 2.0), (1.0, 1.0), (1e-3, 5.0)]
+        {
+            let nc = detectable(critical, df).unwrap();
+            assert!((noncentral_t::sf(critical, df, nc) - 0.8).abs() < 1e-8, "{critical} {df}: {nc}");
+        }
+        // The normal distribution's: z(0.975) + z(0.8).
+        assert!((errors(1e6) - 2.801585).abs() < 1e-4);
+    }
+}

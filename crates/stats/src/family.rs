@@ -1,0 +1,166 @@
+//! Several comparisons as one family: critical values and p-values that hold for all of them together.
+
+use crate::distribution::{dunnett, student, studentized_range};
+
+/// How many different λ a family of Dunnett's may have before they are rounded.
+const MOST_LAMBDAS: usize = 8;
+/// To this step, downwards: a smaller correlation asks for a larger critical value.
+const LAMBDA_STEP: f64 = 1.0 / 64.0;
+
+/// Which comparisons are judged together.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Family {
+    /// One comparison, or each by itself: Student's t.
+    Single,
+    /// Several conditions with one baseline: Dunnett's.
+    Dunnett { lambdas: Vec<f64> },
+    /// All pairs of this many conditions: Tukey and Kramer's (conservative where variances are unequal: Hayter, Ann. Stat.
+    /// 12, 1984).
+    Tukey { conditions: usize },
+    /// This many comparisons, each with an error of its own: Šidák's (J. Am. Stat. Assoc. 62, 1967), which holds whatever
+    /// their correlation.
+    Sidak { comparisons: usize },
+}
+
+impl Family {
+    /// A family of comparisons with one baseline, from the covariances of their differences. They are correlated by
+    /// λ(i) λ(j) in a balanced or nested design. Where no such product fits (cells are missing from a crossed design), λ(i)²
+    /// is the smallest correlation of i with any other, which is no larger than it is: by Slepian's inequality the
+    /// critical value then is a little too large rather than too small.
+    pub(crate) fn dunnett(covariance: impl Fn(usize, usize) -> f64, count: usize) -> Family {
+        if count < 2 {
+            return Family::Single;
+        }
+        let sd: Vec<f64> = (0..count).map(|place| covariance(place, place).sqrt()).collect();
+        let correlation = |one: usize, other: usize| {
+            let value = covariance(one, other) / (sd[one] * sd[other]);
+            if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 }
+        };
+        let product = |lambdas: &[f64]| {
+            let pairs = (0..count).flat_map(|one| (0..one).map(move |other| (one, other)));
+            pairs
+                .into_iter()
+                .all(|(one, other)| (lambdas[one] * lambdas[other] - correlation(one, other)).abs() <= 1e-9)
+        };
+        // λ(i)² = ρ(i, j) ρ(i, k) / ρ(j, k) for any two others.
+        let from_three = |place: usize| {
+            let mut others = (0..count).filter(|other| *other != place);
+            match (others.next(), others.next()) {
+                (Some(one), Some(other)) => {
+                    let product = correlation(place, one) * correlation(place, other);
+                    (product / correlation(one, other)).sqrt()
+                }
+                (Some(one), None) => correlation(place, one).sqrt(),
+                _ => 0.0,
+            }
+        };
+        let mut lambdas: Vec<f64> = (0..count).map(from_three).collect();
+        if !product(&lambdas) {
+            let least = |place: usize| {
+                let others = (0..count).filter(|other| *other != place);
+                others.map(|other| correlation(place, other)).fold(1.0, f64::min).sqrt()
+            };
+            lambdas = (0..count).map(least).collect();
+        }
+        Family::Dunnett { lambdas: grouped(lambdas) }
+    }
+
+    /// The value that the largest |t| exceeds with probability `alpha` where nothing differs.
+    pub(crate) fn critical(&self, alpha: f64, df: f64) -> Option<f64> {
+        match self {
+            Family::Single => student::upper_quantile(alpha / 2.0, df),
+            Family::Dunnett { lambdas } => dunnett::upper_quantile(alpha, lambdas, df),
+            Family::Tukey { conditions } => {
+                Some(studentized_range::upper_quantile(alpha, *conditions, df)? / std::f64::consts::SQRT_2)
+            }
+            Family::Sidak { comparisons } => {
+                let each = -((-alpha).ln_1p() / *comparisons as f64).exp_m1();
+                student::upper_quantile(each / 2.0, df)
+            }
+        }
+    }
+
+    /// The chance that the largest |t| exceeds this one where nothing differs.
+    pub(crate) fn p(&self, t: f64, df: f64) -> f64 {
+        let p = match self {
+            Family::Single => 2.0 * student::sf(t, df),
+            Family::Dunnett { lambdas } => dunnett::sf(t, lambdas, df),
+            Family::Tukey { conditions } => {
+                studentized_range::sf(t * std::f64::consts::SQRT_2, *conditions, df)
+            }
+            Family::Sidak { comparisons } => {
+                let each = (2.0 * student::sf(t, df)).min(1.0);
+                -(*comparisons as f64 * (-each).ln_1p()).exp_m1()
+            }
+        };
+        p.clamp(0.0, 1.0)
+    }
+
+    /// Does a critical value of this family take long to compute?
+    pub(crate) fn is_costly(&self) -> bool {
+        matches!(self, Family::Dunnett { .. } | Family::Tukey { .. })
+    }
+}
+
+/// Few different values, and all of them below 1, none larger than it was; equal but for rounding is equal.
+fn grouped(lambdas: Vec<f64>) -> Vec<f64> {
+    let exact: Vec<f64> =
+        lambdas.iter().map(|lambda| ((lambda * 1e12).round() / 1e12).min(1.0 - 1e-9)).collect();
+    let mut distinct = exact.clone();
+    distinct.sort_by(f64::total_cmp);
+    distinct.dedup();
+    if distinct.len() <= MOST_LAMBDAS {
+        return exact;
+    }
+    exact.iter().map(|lambda| (lambda / LAMBDA_STEP).floor() * LAMBDA_STEP).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracles::is_close;
+
+    #[test]
+    fn equal_variances_share_half_with_the_baseline() {
+        let family = Family::dunnett(|one, other| if one == other { 2.0 } else { 1.0 }, 7);
+        let Family::Dunnett { lambdas } = &family else { panic!("{family:?}") };
+        assert!(lambdas.iter().all(|lambda| is_close(*lambda, 0.5_f64.sqrt(), 1e-9)));
+        // Dunnett (1955, 1964), the table in the design of this crate: 7 comparisons, 16 degrees of freedom.
+        assert!((family.critical(0.05, 16.0).unwrap() - 2.9238).abs() < 5e-5);
+    }
+
+    #[test]
+    fn correlations_that_are_no_product_are_not_overstated() {
+        let correlations = [[1.0, 0.5, 0.2], [0.5, 1.0, 0.6], [0.2, 0.6, 1.0]];
+        let family = Family::dunnett(|one, other| correlations[one][other], 3);
+        let Family::Dunnett { lambdas } = &family else { panic!("{family:?}") };
+        for one in 0..3 {
+            for other in 0..one {
+                assert!(lambdas[one] * lambdas[other] <= correlations[one][other] + 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn critical_and_p_are_each_others_inverse() {
+        let families = [
+            Family::Single,
+            Family::Dunnett { lambdas: vec![0.5, 0.6, 0.7] },
+            Family::Tukey { conditions: 5 },
+            Family::Sidak { comparisons: 6 },
+        ];
+        for family in families {
+            let critical = family.critical(0.05, 7.5).unwrap();
+            assert!(is_close(family.p(critical, 7.5), 0.05, 1e-9), "{family:?}");
+        }
+    }
+
+    #[test]
+    fn many_lambdas_become_few() {
+        let lambdas: Vec<f64> = (0..100).map(|place| 0.5 + f64::from(place) / 1000.0).collect();
+        let mut few = grouped(lambdas.clone());
+        assert!(few.iter().zip(&lambdas).all(|(few, lambda)| few <= lambda && lambda - few <= LAMBDA_STEP));
+        few.dedup();
+        assert!(few.len() <= 8, "{}", few.len());
+    }
+}

@@ -1,0 +1,51 @@
+//! A combination of condition means, and how sure it is.
+
+use crate::distribution::student;
+
+/// How many units of rounding (2^-52 of the largest value) the mean of a cell and the differences may be off. An interval
+/// is never narrower, so that no difference is proven by rounding alone.
+pub(crate) const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
+/// An estimated combination of condition means, in the metric's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    pub(crate) value: f64,
+    /// The standard error; infinite if nothing tells it.
+    pub(crate) se: f64,
+    /// Degrees of freedom of the standard error, at least 1; 0 if nothing tells it.
+    pub(crate) df: f64,
+    /// How far rounding alone may have moved the value.
+    pub(crate) rounding: f64,
+}
+
+impl Estimate {
+    pub(crate) fn unsure(value: f64, rounding: f64) -> Estimate {
+        Estimate { value, se: f64::INFINITY, df: 0.0, rounding }
+    }
+
+    pub(crate) fn is_sure(&self) -> bool {
+        self.df > 0.0
+    }
+
+    /// Half the width of the interval with `critical` standard errors on either side; none if the error is unknown.
+    pub(crate) fn half_width(&self, critical: f64) -> Option<f64> {
+        let half = critical * self.se + self.rounding;
+        (self.is_sure() && half.is_finite()).then_some(half)
+    }
+
+    pub(crate) fn interval_with(&self, critical: f64) -> Option<(f64, f64)> {
+        let half = self.half_width(critical)?;
+        Some((self.value - half, self.value + half))
+    }
+
+    /// The t-interval at error rate `alpha` (two-sided).
+    pub(crate) fn interval(&self, alpha: f64) -> Option<(f64, f64)> {
+        self.interval_with(student::upper_quantile(alpha / 2.0, self.df)?)
+    }
+
+    /// How many standard errors the value is from zero, rounding taken off; its sign is lost.
+    pub(crate) fn t(&self) -> f64 {
+        let beyond = (self.value.abs() - self.rounding).max(0.0);
+        if beyond == 0.0 { 0.0 } else { beyond / self.se }
+    }
+}

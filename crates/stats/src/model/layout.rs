@@ -1,0 +1,223 @@
+//! Which cells there are, and how conditions and boots hang together.
+
+use std::collections::BTreeMap;
+
+use crate::boots::{Cell, Cells};
+use crate::question::Design;
+
+/// One cell in the model's own numbering and unit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The condition's row.
+    pub(crate) row: usize,
+    /// The boot's column; 0 in a nested design, which has no columns.
+    pub(crate) column: usize,
+    pub(crate) runs: f64,
+    /// The mean, less the centre, in units of the scale.
+    pub(crate) mean: f64,
+}
+
+/// The cells as a table of conditions (rows) and, in a crossed design, boots (columns), some of them empty.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) design: Design,
+    /// The condition of each row.
+    pub(crate) conditions: Vec<usize>,
+    pub(crate) places: Vec<Place>,
+    /// The part that each row and then each column belongs to. Only what is in the same part is connected by boots in
+    /// common. In a nested design nothing needs to be.
+    pub(crate) parts: Vec<usize>,
+    pub(crate) part_count: usize,
+    /// How many columns each part has.
+    pub(crate) part_columns: Vec<usize>,
+    /// The sum of squares of the runs around their cells' means, in units of the scale squared.
+    pub(crate) within: f64,
+    /// How many runs there are.
+    pub(crate) runs: f64,
+    /// Subtracted from every mean: no digits are lost to a large common level.
+    centre: f64,
+    /// The unit of the model, so that no square overflows or vanishes.
+    pub(crate) scale: f64,
+}
+
+impl Layout {
+    /// The design that the data show: crossed as soon as two conditions share a boot.
+    pub(crate) fn recognised(cells: &Cells) -> Design {
+        let mut boots: Vec<u32> = cells.iter().map(|cell| cell.boot).collect();
+        boots.sort_unstable();
+        if boots.windows(2).any(|pair| pair[0] == pair[1]) { Design::Crossed } else { Design::Nested }
+    }
+
+    pub(crate) fn of(cells: &Cells, design: Design) -> Layout {
+        let conditions: Vec<usize> = cells.conditions().map(|cells| cells[0].condition).collect();
+        let columns = match design {
+            Design::Nested => BTreeMap::new(),
+            Design::Crossed => columns(cells),
+        };
+        let (centre, scale) = centre_and_scale(cells);
+        let places: Vec<Place> = cells
+            .conditions()
+            .enumerate()
+            .flat_map(|(row, cells)| cells.iter().map(move |cell| (row, cell)))
+            .map(|(row, cell)| Place {
+                row,
+                column: columns.get(&cell.boot).copied().unwrap_or(0),
+                runs: cell.runs as f64,
+                mean: (cell.mean - centre) / scale,
+            })
+            .collect();
+        let (parts, part_count) = match design {
+            Design::Nested => ((0..conditions.len()).collect(), conditions.len()),
+            Design::Crossed => parts(&places, conditions.len(), columns.len()),
+        };
+        let mut part_columns = vec![0; part_count];
+        for part in &parts[conditions.len()..] {
+            part_columns[*part] += 1;
+        }
+        Layout {
+            design,
+            parts,
+            part_count,
+            part_columns,
+            within: cells.iter().map(|cell| (cell.root / scale).powi(2)).sum(),
+            runs: places.iter().map(|place| place.runs).sum(),
+            conditions,
+            places,
+            centre,
+            scale,
+        }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.conditions.len()
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.parts.len() - self.rows()
+    }
+
+    /// The row of a condition; none if it was never measured.
+    pub(crate) fn row(&self, condition: usize) -> Option<usize> {
+        self.conditions.binary_search(&condition).ok()
+    }
+
+    /// How many effects the cells can tell apart: the rank of the model.
+    pub(crate) fn rank(&self) -> usize {
+        match self.design {
+            Design::Nested => self.rows(),
+            Design::Crossed => self.parts.len() - self.part_count,
+        }
+    }
+
+    /// How many cells there are beyond the model's effects.
+    pub(crate) fn residual_df(&self) -> usize {
+        self.places.len() - self.rank()
+    }
+
+    /// How many runs there are beyond one for each cell.
+    pub(crate) fn run_df(&self) -> f64 {
+        self.runs - self.places.len() as f64
+    }
+
+    /// Has every cell the same number of runs? Then all have the same variance, whatever its two parts are.
+    pub(crate) fn is_even(&self) -> bool {
+        self.places.windows(2).all(|pair| pair[0].runs == pair[1].runs)
+    }
+
+    /// The harmonic mean of the cells' numbers of runs.
+    pub(crate) fn harmonic_runs(&self) -> f64 {
+        self.places.len() as f64 / self.places.iter().map(|place| 1.0 / place.runs).sum::<f64>()
+    }
+
+    /// A value of the model in the metric's unit: a combination of means whose coefficients add up to `weight`.
+    pub(crate) fn restored(&self, value: f64, weight: f64) -> f64 {
+        value * self.scale + weight * self.centre
+    }
+}
+
+/// A column for each boot.
+fn columns(cells: &Cells) -> BTreeMap<u32, usize> {
+    let mut columns: BTreeMap<u32, usize> = cells.iter().map(|cell| (cell.boot, 0)).collect();
+    for (column, place) in columns.values_mut().enumerate() {
+        *place = column;
+    }
+    columns
+}
+
+/// The middle of the range of the means, and the largest deviation from it or inside a cell.
+fn centre_and_scale(cells: &Cells) -> (f64, f64) {
+    let extreme = |best: fn(f64, f64) -> f64| cells.iter().map(|cell| cell.mean).reduce(best).unwrap_or(0.0);
+    let (low, high) = (extreme(f64::min), extreme(f64::max));
+    let centre = low.midpoint(high);
+    let reach = |cell: &Cell| (cell.mean - centre).abs().max(cell.root);
+    let scale = cells.iter().map(reach).fold(0.0, f64::max);
+    (centre, if scale > 0.0 && scale.is_finite() { scale } else { 1.0 })
+}
+
+/// Which rows and columns are connected by cells, and in how many parts.
+fn parts(places: &[Place], rows: usize, columns: usize) -> (Vec<usize>, usize) {
+    let mut leader: Vec<usize> = (0..rows + columns).collect();
+    for place in places {
+        let (one, other) = (find(&mut leader, place.row), find(&mut leader, rows + place.column));
+        leader[one.max(other)] = one.min(other);
+    }
+    let mut numbers = BTreeMap::new();
+    let mut parts = Vec::with_capacity(leader.len());
+    for node in 0..leader.len() {
+        let next = numbers.len();
+        parts.push(*numbers.entry(find(&mut leader, node)).or_insert(next));
+    }
+    (parts, numbers.len())
+}
+
+/// The leader of a node's part, with the way there halved.
+fn find(leader: &mut [usize], mut node: usize) -> usize {
+    while leader[node] != node {
+        leader[node] = leader[leader[node]];
+        node = leader[node];
+    }
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boots::Observation;
+
+    fn cells(places: &[(usize, u32)]) -> Cells {
+        let runs: Vec<Observation> = places
+            .iter()
+            .enumerate()
+            .map(|(value, (condition, boot))| Observation {
+                condition: *condition,
+                boot: *boot,
+                value: value as f64,
+            })
+            .collect();
+        Cells::of(&runs).unwrap()
+    }
+
+    #[test]
+    fn the_design_shows_in_the_data() {
+        assert_eq!(Layout::recognised(&cells(&[(0, 1), (0, 2), (1, 3), (1, 4)])), Design::Nested);
+        assert_eq!(Layout::recognised(&cells(&[(0, 1), (0, 2), (1, 2), (1, 3)])), Design::Crossed);
+        assert_eq!(Layout::recognised(&cells(&[])), Design::Nested);
+    }
+
+    #[test]
+    fn parts_that_share_no_boot_are_told_apart() {
+        // 0 and 1 meet in boot 1, 1 and 2 in boot 2; 7 and 9 only in boot 5.
+        let layout = Layout::of(&cells(&[(0, 1), (1, 1), (1, 2), (2, 2), (7, 5), (9, 5)]), Design::Crossed);
+        assert_eq!(layout.conditions, [0, 1, 2, 7, 9]);
+        assert_eq!(layout.parts, [0, 0, 0, 1, 1, 0, 0, 1]);
+        assert_eq!((layout.rank(), layout.residual_df()), (6, 0));
+        assert_eq!(layout.part_columns, [2, 1]);
+    }
+
+    #[test]
+    fn nested_rows_need_no_boots_in_common() {
+        let layout = Layout::of(&cells(&[(3, 1), (3, 2), (5, 1)]), Design::Nested);
+        assert_eq!((layout.rows(), layout.columns(), layout.rank(), layout.residual_df()), (2, 0, 2, 1));
+        assert_eq!((layout.row(5), layout.row(4)), (Some(1), None));
+    }
+}

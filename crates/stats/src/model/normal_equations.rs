@@ -1,0 +1,238 @@
+//! The weighted normal equations of the model, and their solution.
+
+use super::layout::Layout;
+
+/// X' W X of the model with one effect per row and column of the layout, factored.
+///
+/// A cell ties one row to one column, so the effects of the longer side are eliminated by hand and only the shorter
+/// side needs a dense (Cholesky) factor: the work grows with cells x shorter side, not with the cube of the whole.
+/// Effects are settled by taking the first of the shorter side in each part as zero; differences inside a part do
+/// not depend on that.
+#[derive(Clone, Debug)]
+pub(crate) struct NormalEquations {
+    /// Of each cell: its eliminated effect, its kept effect, its weight.
+    ties: Vec<(usize, Option<usize>, f64)>,
+    rows: usize,
+    is_row_eliminated: bool,
+    /// The place of each effect of the shorter side among the kept; none for those taken as zero.
+    kept: Vec<Option<usize>>,
+    eliminated_diagonal: Vec<f64>,
+    factor: Factor,
+}
+
+impl NormalEquations {
+    /// `weights` are those of the cells, all of them positive.
+    pub(crate) fn new(layout: &Layout, weights: &[f64]) -> NormalEquations {
+        let (rows, columns) = (layout.rows(), layout.columns());
+        let is_row_eliminated = rows >= columns;
+        let kept = kept(layout, is_row_eliminated);
+        let size = kept.iter().flatten().count();
+        let eliminated_count = if is_row_eliminated { rows } else { columns };
+        let mut ties: Vec<(usize, Option<usize>, f64)> = layout
+            .places
+            .iter()
+            .zip(weights)
+            .map(|(place, weight)| {
+                let (eliminated, other) =
+                    if is_row_eliminated { (place.row, place.column) } else { (place.column, place.row) };
+                (eliminated, kept.get(other).copied().flatten(), *weight)
+            })
+            .collect();
+        let mut eliminated_diagonal = vec![0.0; eliminated_count];
+        let mut matrix = vec![0.0; size * size];
+        for (eliminated, other, weight) in &ties {
+            eliminated_diagonal[*eliminated] += weight;
+            if let Some(other) = other {
+                matrix[other * size + other] += weight;
+            }
+        }
+        // The cells of one eliminated effect stand together.
+        let unsorted = ties.clone();
+        ties.sort_by_key(|tie| tie.0);
+        for cells in ties.chunk_by(|one, next| one.0 == next.0) {
+            let diagonal = eliminated_diagonal[cells[0].0];
+            for (_, one, one_weight) in cells {
+                let Some(one) = one else { continue };
+                for (_, other, other_weight) in cells {
+                    let Some(other) = other else { continue };
+                    matrix[one * size + other] -= one_weight * other_weight / diagonal;
+                }
+            }
+        }
+        NormalEquations {
+            ties: unsorted,
+            rows,
+            is_row_eliminated,
+            kept,
+            eliminated_diagonal,
+            factor: Factor::of(matrix, size),
+        }
+    }
+
+    /// The logarithm of the determinant.
+    pub(crate) fn ln_determinant(&self) -> f64 {
+        let eliminated: f64 = self.eliminated_diagonal.iter().map(|value| value.ln()).sum();
+        eliminated + self.factor.ln_determinant()
+    }
+
+    /// Solves for the effects of the rows and then the columns, for a right side in the same order.
+    pub(crate) fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let (of_rows, of_columns) = right.split_at(self.rows);
+        let (eliminated, other) =
+            if self.is_row_eliminated { (of_rows, of_columns) } else { (of_columns, of_rows) };
+        let mut reduced = vec![0.0; self.factor.size];
+        for (effect, place) in other.iter().zip(&self.kept) {
+            if let Some(place) = place {
+                reduced[*place] = *effect;
+            }
+        }
+        let shares: Vec<f64> = eliminated
+            .iter()
+            .zip(&self.eliminated_diagonal)
+            .map(|(value, diagonal)| value / diagonal)
+            .collect();
+        for (from, to, weight) in &self.ties {
+            if let Some(to) = to {
+                reduced[*to] -= weight * shares[*from];
+            }
+        }
+        self.factor.solve(&mut reduced);
+        let mut solved = eliminated.to_vec();
+        for (to, from, weight) in &self.ties {
+            if let Some(from) = from {
+                solved[*to] -= weight * reduced[*from];
+            }
+        }
+        for (value, diagonal) in solved.iter_mut().zip(&self.eliminated_diagonal) {
+            *value /= diagonal;
+        }
+        let other = self.kept.iter().map(|place| place.map_or(0.0, |place| reduced[place]));
+        if self.is_row_eliminated {
+            solved.extend(other);
+            return solved;
+        }
+        other.chain(solved).collect()
+    }
+}
+
+/// Numbers the effects of the shorter side, less the first in each part.
+fn kept(layout: &Layout, is_row_eliminated: bool) -> Vec<Option<usize>> {
+    let parts =
+        if is_row_eliminated { &layout.parts[layout.rows()..] } else { &layout.parts[..layout.rows()] };
+    let mut is_settled = vec![false; layout.part_count];
+    let mut next = 0;
+    parts
+        .iter()
+        .map(|part| {
+            if !std::mem::replace(&mut is_settled[*part], true) {
+                return None;
+            }
+            next += 1;
+            Some(next - 1)
+        })
+        .collect()
+}
+
+/// Cholesky's factor of a symmetric positive definite matrix, by rows.
+#[derive(Clone, Debug)]
+struct Factor {
+    size: usize,
+    lower: Vec<f64>,
+}
+
+impl Factor {
+    fn of(mut matrix: Vec<f64>, size: usize) -> Factor {
+        for row in 0..size {
+            let largest = matrix[row * size + row];
+            for column in 0..=row {
+                let (before, from_row) = matrix.split_at(row * size);
+                let of_column = if column < row { &before[column * size..] } else { from_row };
+                let product: f64 =
+                    from_row[..column].iter().zip(&of_column[..column]).map(|(one, other)| one * other).sum();
+                let value = matrix[row * size + column] - product;
+                matrix[row * size + column] = if column < row {
+                    value / matrix[column * size + column]
+                } else {
+                    // A pivot lost to rounding must not become the root of a negative number.
+                    value.max(largest * f64::EPSILON).max(f64::MIN_POSITIVE).sqrt()
+                };
+            }
+        }
+        Factor { size, lower: matrix }
+    }
+
+    fn ln_determinant(&self) -> f64 {
+        2.0 * (0..self.size).map(|row| self.lower[row * self.size + row].ln()).sum::<f64>()
+    }
+
+    fn solve(&self, right: &mut [f64]) {
+        let size = self.size;
+        for row in 0..size {
+            let line = &self.lower[row * size..row * size + row];
+            let known: f64 = line.iter().zip(right.iter()).map(|(one, other)| one * other).sum();
+            right[row] = (right[row] - known) / self.lower[row * size + row];
+        }
+        for row in (0..size).rev() {
+            right[row] /= self.lower[row * size + row];
+            let value = right[row];
+            let line = &self.lower[row * size..row * size + row];
+            for (earlier, factor) in right.iter_mut().zip(line) {
+                *earlier -= factor * value;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boots::{Cells, Observation};
+    use crate::oracles::is_close;
+    use crate::question::Design;
+
+    fn layout(conditions: usize, boots: u32, is_missing: impl Fn(usize, u32) -> bool) -> Layout {
+        let mut runs = Vec::new();
+        for condition in 0..conditions {
+            for boot in 0..boots {
+                if !is_missing(condition, boot) {
+                    let value = (condition * 7 + boot as usize * 3) as f64;
+                    runs.push(Observation { condition, boot, value });
+                }
+            }
+        }
+        Layout::of(&Cells::of(&runs).unwrap(), Design::Crossed)
+    }
+
+    /// X' W X times the solution is the right side again, whichever side is longer.
+    #[test]
+    fn the_solution_solves() {
+        for (conditions, boots) in [(3, 5), (5, 3), (4, 4), (1, 3), (3, 1)] {
+            let layout = layout(conditions, boots, |condition, boot| condition == 1 && boot == 2);
+            let weights: Vec<f64> = (0..layout.places.len()).map(|cell| 1.0 + 0.3 * cell as f64).collect();
+            let equations = NormalEquations::new(&layout, &weights);
+            let product = |effects: &[f64]| {
+                let mut right = vec![0.0; layout.parts.len()];
+                for (place, weight) in layout.places.iter().zip(&weights) {
+                    let column = layout.rows() + place.column;
+                    let fitted = weight * (effects[place.row] + effects[column]);
+                    right[place.row] += fitted;
+                    right[column] += fitted;
+                }
+                right
+            };
+            let effects: Vec<f64> = (0..layout.parts.len()).map(|effect| (effect as f64).sin()).collect();
+            let right = product(&effects);
+            for (again, right) in product(&equations.solve(&right)).iter().zip(&right) {
+                assert!((again - right).abs() < 1e-12, "{conditions} x {boots}: {again} and {right}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_determinant_is_that_of_the_settled_matrix() {
+        // Two conditions in two boots with weight 1: with one boot's effect taken as zero, [[2, 0, 1], [0, 2, 1], [1, 1, 2]].
+        let layout = layout(2, 2, |_, _| false);
+        let equations = NormalEquations::new(&layout, &[1.0; 4]);
+        assert!(is_close(equations.ln_determinant(), 4.0_f64.ln(), 1e-14));
+    }
+}

@@ -1,0 +1,148 @@
+//! What is asked of the data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::StatsError;
+
+/// Which conditions are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Against {
+    /// Every condition with this one.
+    Baseline(usize),
+    /// Every condition with every one before it.
+    AllPairs,
+}
+
+/// How large a difference would not matter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Margin {
+    /// In % of the baseline's size.
+    Percent(f64),
+    /// In the metric's unit.
+    Absolute(f64),
+}
+
+/// How conditions and boots meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Design {
+    /// Conditions share boots: each boot is a comparison of its own.
+    Crossed,
+    /// Every condition has boots of its own.
+    Nested,
+}
+
+/// What is done about the chance that one of several comparisons errs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Correction {
+    /// All intervals together have the level: Dunnett's against a baseline, Tukey and Kramer's for all pairs.
+    #[default]
+    Family,
+    /// Each interval has the level by itself.
+    None,
+}
+
+/// One look of a group-sequential design.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Look {
+    /// Which look this is, from 1.
+    pub number: u32,
+    /// How many looks are planned.
+    pub of: u32,
+    /// The two-sided nominal error rate that the design spends at this look; it takes the place of 1 - level. The intervals
+    /// then are the design's repeated confidence intervals (Jennison and Turnbull, J. R. Stat. Soc. B 51, 1989), which have
+    /// the level over all looks together.
+    pub nominal: f64,
+}
+
+/// A question to [`analyse`](crate::analyse).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Which conditions are compared.
+    pub against: Against,
+    /// The confidence level, as a probability: 0.95 for 95 %.
+    pub level: f64,
+    /// How large a difference would not matter; none: equivalence is not judged.
+    pub margin: Option<Margin>,
+    /// The design; none: as the data show it.
+    pub design: Option<Design>,
+    /// What is done about several comparisons.
+    pub correction: Correction,
+    /// The look, if the study looks before its end.
+    pub look: Option<Look>,
+}
+
+impl Question {
+    /// Compares every condition with `baseline` at 95 %, without a margin, as one family.
+    pub fn against(baseline: usize) -> Question {
+        Question {
+            against: Against::Baseline(baseline),
+            level: 0.95,
+            margin: None,
+            design: None,
+            correction: Correction::Family,
+            look: None,
+        }
+    }
+
+    /// The two-sided error rate of one test of the family.
+    pub(crate) fn alpha(&self) -> f64 {
+        self.look.map_or(1.0 - self.level, |look| look.nominal)
+    }
+
+    /// Refuses what is no question.
+    ///
+    /// # Errors
+    /// [`StatsError::Level`], [`StatsError::Margin`], [`StatsError::Look`].
+    pub(crate) fn check(&self) -> Result<(), StatsError> {
+        let is_probability = |value: f64| value > 0.0 && value < 1.0;
+        if !is_probability(self.level) {
+            return Err(StatsError::Level { level: self.level });
+        }
+        if let Some(Margin::Percent(margin) | Margin::Absolute(margin)) = self.margin
+            && !(margin > 0.0 && margin.is_finite())
+        {
+            return Err(StatsError::Margin { margin });
+        }
+        if let Some(look) = self.look
+            && !(is_probability(look.nominal) && (1..=look.of).contains(&look.number))
+        {
+            return Err(StatsError::Look { number: look.number, of: look.of, nominal: look.nominal });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_question_is_refused() {
+        let question = Question::against(0);
+        assert_eq!(question.check(), Ok(()));
+        assert_eq!(Question { level: 95.0, ..question }.check(), Err(StatsError::Level { level: 95.0 }));
+        for margin in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+            for margin in [Margin::Percent(margin), Margin::Absolute(margin)] {
+                assert!(matches!(
+                    Question { margin: Some(margin), ..question }.check(),
+                    Err(StatsError::Margin { .. })
+                ));
+            }
+        }
+        for (number, of, nominal) in [(0, 3, 0.01), (4, 3, 0.01), (1, 3, 0.0), (1, 3, f64::NAN)] {
+            let look = Some(Look { number, of, nominal });
+            assert!(matches!(Question { look, ..question }.check(), Err(StatsError::Look { .. })));
+        }
+    }
+
+    #[test]
+    fn a_look_replaces_the_error_rate() {
+        let look = Look { number: 1, of: 5, nominal: 1e-4 };
+        assert_eq!(Question { look: Some(look), ..Question::against(0) }.alpha(), 1e-4);
+        assert!((Question::against(0).alpha() - 0.05).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,286 @@
+//! Verdicts in words. This is the only place that chooses them.
+
+use crate::comparison::Comparison;
+use crate::question::Margin;
+use crate::verdict::Verdict;
+
+impl Comparison {
+    /// The verdict in a sentence, without a full stop: "ipv6 offloads=none is 33.3 % lower (95 % interval 31.0 to 35.6,
+    /// 3 boots)". `label` names the condition; `unit` is the metric's, used where there is no percentage.
+    pub fn sentence(&self, label: &str, unit: &str) -> String {
+        let shown = Shown::of(self, unit);
+        let Some((low, high)) = shown.interval else {
+            let value = if self.boots == 0 { String::new() } else { format!(" ({})", shown.signed(1)) };
+            let why = self.gap.map_or("there is no interval", |gap| gap.as_str());
+            return format!("{label}: {}, {why}{value}", self.verdict);
+        };
+        let decimals = decimals((high - low) / 2.0, shown.value);
+        let figures = |from: f64, to: f64| {
+            let range = format!("{from:.decimals$} to {to:.decimals$}{}", shown.unit_of_range());
+            format!("{} % interval {range}, {} boots{}", percent(self.level), self.boots, shown.remark)
+        };
+        let signed = || format!("{}, {}", shown.signed(decimals), figures(low, high));
+        let (value, unit) = (shown.value, &shown.unit);
+        match self.verdict {
+            Verdict::Higher => format!("{label} is {value:.decimals$}{unit} higher ({})", figures(low, high)),
+            Verdict::Lower => {
+                format!("{label} is {:.decimals$}{unit} lower ({})", -value, figures(-high, -low))
+            }
+            Verdict::Equivalent => {
+                format!(
+                    "{label}: equivalent within {}{} ({})",
+                    self.margin_words(unit),
+                    self.though(),
+                    signed()
+                )
+            }
+            Verdict::Inconclusive => format!(
+                "{label}: inconclusive, neither a difference nor equivalence within {} is shown ({}){}",
+                self.margin_words(unit),
+                signed(),
+                shown.could_have_been_seen()
+            ),
+            Verdict::NoDifferenceProven => {
+                format!("{label}: {} ({}){}", self.verdict, signed(), shown.could_have_been_seen())
+            }
+        }
+    }
+
+    fn margin_words(&self, unit: &str) -> String {
+        match self.margin {
+            Some(Margin::Percent(margin)) => format!("{margin} %"),
+            Some(Margin::Absolute(margin)) => format!("{margin}{unit}"),
+            None => String::new(),
+        }
+    }
+
+    /// A difference that is proven and yet does not matter.
+    fn though(&self) -> &'static str {
+        match self.interval {
+            Some((low, _)) if low > 0.0 => ", though proven higher",
+            Some((_, high)) if high < 0.0 => ", though proven lower",
+            _ => "",
+        }
+    }
+}
+
+/// The figures to show: percentages where there are some, unless the margin is in the metric's unit.
+struct Shown {
+    value: f64,
+    interval: Option<(f64, f64)>,
+    detectable: Option<f64>,
+    /// With a space before it; empty for a metric without unit.
+    unit: String,
+    remark: &'static str,
+}
+
+impl Shown {
+    fn of(comparison: &Comparison, unit: &str) -> Shown {
+        let is_absolute = matches!(comparison.margin, Some(Margin::Absolute(_)));
+        let has_percentage = comparison.relative_interval.is_some() || comparison.interval.is_none();
+        match comparison.relative {
+            Some(value) if has_percentage && !is_absolute => Shown {
+                value,
+                interval: comparison.relative_interval,
+                detectable: comparison.detectable_relative,
+                unit: " %".to_owned(),
+                remark: "",
+            },
+            relative => Shown {
+                value: comparison.difference,
+                interval: comparison.interval,
+                detectable: comparison.detectable,
+                unit: if unit.is_empty() { String::new() } else { format!(" {unit}") },
+                remark: match relative {
+                    Some(_) => "",
+                    None => "; no percentage: the baseline cannot be told from zero",
+                },
+            },
+        }
+    }
+
+    fn signed(&self, decimals: usize) -> String {
+        format!("{}{}", signed(self.value, decimals), self.unit)
+    }
+
+    /// A unit of % is said by the value itself.
+    fn unit_of_range(&self) -> &str {
+        if self.unit == " %" { "" } else { &self.unit }
+    }
+
+    fn could_have_been_seen(&self) -> String {
+        self.detectable.map_or_else(String::new, |size| {
+            let decimals = decimals(size, size);
+            format!("; a difference of {size:.decimals$}{} would have been seen with 80 % power", self.unit)
+        })
+    }
+}
+
+/// Decimals that show two significant digits of the interval's half width: more would be noise. For an interval without
+/// width, one for a value from 1, and enough to see a smaller one.
+fn decimals(half_width: f64, value: f64) -> usize {
+    let shown = if half_width > value.abs() * 1e-9 { half_width } else { value.abs().min(1.0) };
+    if shown > 0.0 { (1.0 - shown.log10().floor()).clamp(0.0, 9.0) as usize } else { 1 }
+}
+
+/// A number with its sign; zero has none, whatever it was before rounding.
+fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:+.decimals$}");
+    if text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) { text } else { text[1..].to_owned() }
+}
+
+/// 0.95 as "95", 0.995 as "99.5".
+fn percent(level: f64) -> String {
+    format!("{}", (level * 1e8).round() / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::Gap;
+
+    fn comparison(verdict: Verdict) -> Comparison {
+        Comparison {
+            condition: 1,
+            baseline: 0,
+            level: 0.95,
+            mean: 66.7,
+            baseline_mean: 100.0,
+            difference: -33.3,
+            standard_error: Some(0.5),
+            interval: Some((-35.6, -31.0)),
+            relative: Some(-33.312),
+            relative_interval: Some((-35.6, -31.04)),
+            boots: 3,
+            boots_left_out: 0,
+            df: 2.0,
+            p: Some(1e-4),
+            detectable: Some(4.2),
+            detectable_relative: Some(4.2),
+            margin: None,
+            gap: None,
+            verdict,
+        }
+    }
+
+    #[test]
+    fn lower_and_higher() {
+        let lower = comparison(Verdict::Lower);
+        assert_eq!(
+            lower.sentence("ipv6 offloads=none", "10^6 bits/s"),
+            "ipv6 offloads=none is 33.3 % lower (95 % interval 31.0 to 35.6, 3 boots)"
+        );
+        let higher = Comparison {
+            relative: Some(0.5123),
+            relative_interval: Some((0.4987, 0.5261)),
+            level: 0.995,
+            ..comparison(Verdict::Higher)
+        };
+        assert_eq!(
+            higher.sentence("mtu=9000", "1/s"),
+            "mtu=9000 is 0.512 % higher (99.5 % interval 0.499 to 0.526, 3 boots)"
+        );
+    }
+
+    #[test]
+    fn no_percentage_of_a_baseline_around_zero() {
+        let comparison = Comparison {
+            difference: 1.2345,
+            interval: Some((1.1, 1.369)),
+            relative: None,
+            relative_interval: None,
+            ..comparison(Verdict::Higher)
+        };
+        assert_eq!(
+            comparison.sentence("checksum=off", "ns"),
+            "checksum=off is 1.23 ns higher (95 % interval 1.10 to 1.37 ns, 3 boots; no percentage: the baseline cannot \
+             be told from zero)"
+        );
+    }
+
+    #[test]
+    fn nothing_proven_says_what_could_have_been() {
+        let close = Comparison {
+            relative: Some(-0.04),
+            relative_interval: Some((-6.3, 5.9)),
+            detectable_relative: Some(2.07),
+            ..comparison(Verdict::NoDifferenceProven)
+        };
+        assert_eq!(
+            close.sentence("ipv6", "1/s"),
+            "ipv6: no difference proven (0.0 %, 95 % interval -6.3 to 5.9, 3 boots); a difference of 2.1 % would have been \
+             seen with 80 % power"
+        );
+        let unknown = Comparison { detectable: None, detectable_relative: None, ..close };
+        assert_eq!(
+            unknown.sentence("ipv6", "1/s"),
+            "ipv6: no difference proven (0.0 %, 95 % interval -6.3 to 5.9, 3 boots)"
+        );
+    }
+
+    #[test]
+    fn equivalence_names_its_margin() {
+        let within = Comparison {
+            difference: 0.31,
+            interval: Some((-0.4, 1.0)),
+            relative: Some(0.31),
+            relative_interval: Some((-0.4, 1.0)),
+            boots: 5,
+            margin: Some(Margin::Percent(2.0)),
+            ..comparison(Verdict::Equivalent)
+        };
+        assert_eq!(
+            within.sentence("ipv6", "ns"),
+            "ipv6: equivalent within 2 % (+0.31 %, 95 % interval -0.40 to 1.00, 5 boots)"
+        );
+        let proven = Comparison {
+            interval: Some((0.1, 0.5)),
+            relative_interval: Some((0.11, 0.51)),
+            ..within.clone()
+        };
+        assert_eq!(
+            proven.sentence("ipv6", "ns"),
+            "ipv6: equivalent within 2 %, though proven higher (+0.31 %, 95 % interval 0.11 to 0.51, 5 boots)"
+        );
+        let absolute = Comparison { margin: Some(Margin::Absolute(1.5)), ..within.clone() };
+        assert_eq!(
+            absolute.sentence("ipv6", "ns"),
+            "ipv6: equivalent within 1.5 ns (+0.31 ns, 95 % interval -0.40 to 1.00 ns, 5 boots)"
+        );
+        let neither = Comparison { verdict: Verdict::Inconclusive, ..within };
+        assert_eq!(
+            neither.sentence("ipv6", "ns"),
+            "ipv6: inconclusive, neither a difference nor equivalence within 2 % is shown (+0.31 %, 95 % interval -0.40 to \
+             1.00, 5 boots); a difference of 4.2 % would have been seen with 80 % power"
+        );
+    }
+
+    #[test]
+    fn too_few_boots() {
+        let one = Comparison {
+            interval: None,
+            relative_interval: None,
+            boots: 1,
+            df: 0.0,
+            gap: Some(Gap::OneBootInCommon),
+            ..comparison(Verdict::Inconclusive)
+        };
+        assert_eq!(
+            one.sentence("ipv6", "1/s"),
+            "ipv6: inconclusive, only 1 boot measured both it and the baseline, an interval needs 2 or more (-33.3 %)"
+        );
+        let none = Comparison { boots: 0, relative: None, gap: Some(Gap::NotConnected), ..one };
+        assert_eq!(
+            none.sentence("ipv6", "1/s"),
+            "ipv6: inconclusive, no boot measured both it and the baseline"
+        );
+    }
+
+    #[test]
+    fn an_interval_without_width_shows_its_value() {
+        assert_eq!(decimals(0.0, 33.3), 1);
+        assert_eq!(decimals(1e-14, 0.0123), 3);
+        assert_eq!(decimals(0.0, 0.0), 1);
+        assert_eq!(decimals(2300.0, 1e6), 0);
+    }
+}
