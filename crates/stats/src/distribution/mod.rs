@@ -15,8 +15,8 @@ pub mod student;
 pub mod studentized_range;
 
 mod incomplete;
-mod quadrature;
-mod solve;
+pub(crate) mod quadrature;
+pub(crate) mod solve;
 
 /// Whether 0 < `p` < 1.
 fn is_inside(p: f64) -> bool {

@@ -126,6 +126,26 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
     })
 }
 
+/// The nodes and weights on [-1, 1] of the Gauss-Legendre rule with N of them (DLMF 3.5.v), which is exact for polynomials
+/// up to the degree 2 N - 1.
+pub(crate) fn gauss_legendre<const N: usize>() -> [(f64, f64); N] {
+    std::array::from_fn(|i| {
+        let mut x = (PI * (i as f64 + 0.75) / (N as f64 + 0.5)).cos();
+        let mut slope = 1.0;
+        // Newton's method from there settles within 6 steps for every N.
+        for _ in 0..10 {
+            let (mut before, mut legendre) = (1.0, x);
+            for n in 2..=N {
+                let n = n as f64;
+                (before, legendre) = (legendre, ((2.0 * n - 1.0) * x * legendre - (n - 1.0) * before) / n);
+            }
+            slope = N as f64 * (x * legendre - before) / (x * x - 1.0);
+            x -= legendre / slope;
+        }
+        (x, 2.0 / ((1.0 - x * x) * slope * slope))
+    })
+}
+
 /// e^x - 1 - x.
 fn exp_excess(x: f64) -> f64 {
     if x.abs() > 0.1 {

@@ -38,3 +38,40 @@ pub(crate) fn solve(p: f64, q: f64, start: f64, tails: impl Fn(f64) -> Tails) ->
     }
     at
 }
+
+/// Where the decreasing `f` crosses zero between `low` and `high`: the secant, kept inside the bracket (the Illinois form of
+/// regula falsi: Dowell and Jarratt, BIT 11, 1971). The end that is nearer, if it does not cross in between.
+pub(crate) fn bracketed(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = ((low, f(low)), (high, f(high)));
+    if low.1 <= 0.0 {
+        return low.0;
+    }
+    if high.1 >= 0.0 {
+        return high.0;
+    }
+    let mut before = low.0;
+    let mut was_low = None;
+    for _ in 0..200 {
+        let at = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
+        let value = f(at);
+        if value == 0.0 || (at - before).abs() <= 1e-13 * at.abs() {
+            return at;
+        }
+        before = at;
+        let is_low = value > 0.0;
+        let is_again = was_low == Some(is_low);
+        was_low = Some(is_low);
+        if is_low {
+            low = (at, value);
+            if is_again {
+                high.1 /= 2.0;
+            }
+        } else {
+            high = (at, value);
+            if is_again {
+                low.1 /= 2.0;
+            }
+        }
+    }
+    before
+}

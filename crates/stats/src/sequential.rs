@@ -1,0 +1,133 @@
+//! Looking before the end without being fooled more often: the bounds of group-sequential designs.
+//!
+//! The bounds are for a statistic that is normal with known variance. Where the variance is estimated, each look keeps its
+//! nominal level and takes the quantile of Student's t (or of Dunnett's distribution) at the degrees of freedom it has by
+//! then: Jennison and Turnbull, Group Sequential Methods with Applications to Clinical Trials (2000), section 4.4.
+
+use serde::{Deserialize, Serialize};
+
+use crate::distribution::{normal, quadrature, solve};
+
+/// Looks must be at least this far apart, as a share of all the information.
+const CLOSEST: f64 = 0.001;
+/// Further than this from the mean, in standard deviations, there is nothing.
+const REACH: f64 = 10.0;
+const NODES: usize = 12;
+
+/// How the chance of a false finding is spread over the looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bounds {
+    /// Hardly any at first, nearly all at the last look (O'Brien and Fleming, Biometrics 35, 1979): |z| at a fraction f of the
+    /// information must reach c / sqrt(f).
+    ObrienFleming,
+    /// The same at each look (Pocock, Biometrika 64, 1977).
+    Pocock,
+}
+
+impl Bounds {
+    /// Both.
+    pub const ALL: [Bounds; 2] = [Bounds::ObrienFleming, Bounds::Pocock];
+
+    /// Its word in files and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Bounds::ObrienFleming => "obrien-fleming",
+            Bounds::Pocock => "pocock",
+        }
+    }
+
+    /// The two-sided nominal level of each look, so that the chance of crossing at any of them without a difference is
+    /// `alpha`; `fractions` says how much of all the information (boots) each look has.
+    ///
+    /// Empty unless 0 < `alpha` < 1 and the fractions grow, by at least 0.001 each, to 1.
+    pub fn nominal(self, fractions: &[f64], alpha: f64) -> Vec<f64> {
+        self.z(fractions, alpha).into_iter().map(|z| 2.0 * normal::sf(z)).collect()
+    }
+
+    /// The bound of each look on |z|; otherwise as [`Bounds::nominal`].
+    pub fn z(self, fractions: &[f64], alpha: f64) -> Vec<f64> {
+        // One look is the least, and as many independent ones the most, that have to be allowed for.
+        let ends = (
+            normal::upper_quantile(0.5 * alpha),
+            normal::upper_quantile(0.5 * alpha / fractions.len() as f64),
+        );
+        let (Some(low), Some(high), true) = (ends.0, ends.1, are_valid(fractions) && alpha < 1.0) else {
+            return Vec::new();
+        };
+        let bounds =
+            |c: f64| -> Vec<f64> { fractions.iter().map(|fraction| c * self.shape(*fraction)).collect() };
+        let c = solve::bracketed(low, high, |c| {
+            let crossed: f64 = walk(fractions, &bounds(c), 0.0).iter().sum();
+            (crossed / alpha).ln()
+        });
+        bounds(c)
+    }
+
+    fn shape(self, fraction: f64) -> f64 {
+        match self {
+            Bounds::ObrienFleming => 1.0 / fraction.sqrt(),
+            Bounds::Pocock => 1.0,
+        }
+    }
+}
+
+/// The probability that |z| is beyond its bound for the first time at each look, given the bounds `z` at these `fractions`
+/// of the information, when the mean of z at the end is `drift`. What lacks to 1 is the probability that it never is.
+///
+/// Empty unless there are as many bounds, none of them negative, as fractions, these are as for [`Bounds::nominal`] and
+/// `drift` is finite.
+pub fn crossings(fractions: &[f64], z: &[f64], drift: f64) -> Vec<f64> {
+    let is_valid = are_valid(fractions)
+        && z.len() == fractions.len()
+        && z.iter().all(|z| *z >= 0.0)
+        && drift.is_finite();
+    if is_valid { walk(fractions, z, drift) } else { Vec::new() }
+}
+
+fn are_valid(fractions: &[f64]) -> bool {
+    let mut before = 0.0;
+    let grow = fractions.iter().all(|fraction| {
+        // Fractions such as 0.003 and 0.004 are a little closer than written.
+        let is_further = fraction - before >= CLOSEST * (1.0 - 1e-9);
+        before = *fraction;
+        is_further
+    });
+    grow && fractions.last() == Some(&1.0)
+}
+
+/// The score z sqrt(fraction) moves by independent normal steps. Its density, given that no bound was reached so far, is
+/// carried from look to look: Armitage, McPherson and Rowe, Journal of the Royal Statistical Society A 132 (1969).
+fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<f64> {
+    let rule = quadrature::gauss_legendre::<NODES>();
+    let mut crossed = Vec::with_capacity(fractions.len());
+    // Points of the score, each with its share of the probability; before the first look it is 0.
+    let mut points = vec![(0.0, 1.0)];
+    let mut before = 0.0;
+    for (look, (fraction, z)) in fractions.iter().zip(z).enumerate() {
+        let (step, bound) = (fraction - before, z * fraction.sqrt());
+        let (sd, mean) = (step.sqrt(), drift * step);
+        let beyond = |at: f64| normal::sf((bound - at - mean) / sd) + normal::sf((bound + at + mean) / sd);
+        crossed.push(points.iter().map(|(at, share)| share * beyond(*at)).sum());
+
+        // Panels as narrow as the steps to and from here ask for, up to the bound or to where nothing is left.
+        let next = fractions.get(look + 1).map_or(step, |next| next - fraction);
+        let (centre, reach) = (drift * fraction, REACH * fraction.sqrt());
+        let (low, high) = ((centre - reach).max(-bound), (centre + reach).min(bound));
+        let width = 2.0 * step.min(next).sqrt();
+        let panels = if high > low { ((high - low) / width).ceil() } else { 0.0 };
+        let half = 0.5 * (high - low) / panels;
+        let density = |to: f64| -> f64 {
+            points.iter().map(|(at, share)| share * normal::density((to - at - mean) / sd)).sum::<f64>() / sd
+        };
+        points = (0..panels as usize)
+            .flat_map(|panel| {
+                let middle = low + half * (2.0 * panel as f64 + 1.0);
+                rule.map(|(node, weight)| (middle + half * node, half * weight))
+            })
+            .map(|(to, weight)| (to, weight * density(to)))
+            .collect();
+        before = *fraction;
+    }
+    crossed
+}

@@ -1,0 +1,274 @@
+//! Planning: R's powers, what an exhaustive search finds, and that planned power is what comes out.
+
+use std::f64::consts::TAU;
+
+use netassay_stats::Design;
+use netassay_stats::planning::{
+    Choice, Cost, Early, Family, Goal, Noise, Plan, expected_boots, noncentrality,
+};
+use netassay_stats::sequential::Bounds;
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Oracle {
+    powers: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    design: String,
+    conditions: usize,
+    family: String,
+    alpha: f64,
+    cell: f64,
+    run: f64,
+    boots: u32,
+    runs: u32,
+    delta: f64,
+    power: f64,
+    tolerance: f64,
+}
+
+fn two(cell: f64, run: f64) -> Plan {
+    let noise = Noise { cell, run };
+    Plan { design: Design::Nested, conditions: 2, noise, family: Family::Alone, alpha: 0.05 }
+}
+
+#[test]
+fn powers_equal_those_of_r() {
+    let oracle: Oracle = serde_json::from_str(include_str!("fixtures/planning.json")).unwrap();
+    assert!(oracle.powers.len() > 60);
+    for row in oracle.powers {
+        let plan = Plan {
+            design: if row.design == "nested" { Design::Nested } else { Design::Crossed },
+            conditions: row.conditions,
+            noise: Noise { cell: row.cell, run: row.run },
+            family: match row.family.as_str() {
+                "alone" => Family::Alone,
+                "baseline" => Family::Baseline,
+                _ => Family::AllPairs,
+            },
+            alpha: row.alpha,
+        };
+        let power = plan.power(row.delta, row.boots, row.runs).unwrap();
+        assert!((power - row.power).abs() < row.tolerance, "{plan:?}: {power} instead of {}", row.power);
+        if power > row.alpha && power < 0.9999 {
+            let delta = plan.detectable(power, row.boots, row.runs).unwrap();
+            assert!((delta / row.delta - 1.0).abs() < 1e-8, "{plan:?}: {delta} instead of {}", row.delta);
+        }
+    }
+}
+
+/// 3 boots of 10 runs, 3 of 100 and 10 of 3 where boots and runs vary alike: the smallest differences seen with 80 % power.
+#[test]
+fn more_boots_help_and_more_runs_hardly() {
+    let plan = two(1.0, 1.0);
+    for (boots, runs, delta) in [(3, 10, 3.22), (3, 100, 3.09), (10, 3, 1.53)] {
+        let found = plan.detectable(0.8, boots, runs).unwrap();
+        assert!((found - delta).abs() < 0.01, "{boots} x {runs}: {found} instead of {delta}");
+    }
+}
+
+#[test]
+fn the_cheapest_is_that_of_an_exhaustive_search() {
+    use Design::{Crossed, Nested};
+    use Family::{AllPairs, Alone, Baseline};
+    let mut unreachable = 0;
+    for (design, conditions, family, cell, run, boot) in [
+        (Nested, 2, Alone, 1.0, 1.0, 10.0),
+        (Nested, 2, Alone, 0.1, 3.0, 30.0),
+        (Nested, 2, Alone, 0.0, 2.0, 1.0),
+        (Nested, 2, Alone, 2.0, 0.0, 5.0),
+        (Crossed, 2, Alone, 0.5, 2.0, 0.0),
+        (Crossed, 3, Alone, 3.0, 3.0, 1.0),
+        (Crossed, 3, Baseline, 0.5, 1.5, 4.0),
+        (Nested, 4, AllPairs, 0.3, 1.0, 9.0),
+    ] {
+        let plan = Plan { design, conditions, noise: Noise { cell, run }, family, alpha: 0.05 };
+        let most = if family == Alone { 30 } else { 9 };
+        let goal = Goal { delta: 2.0, power: 0.8, boots_at_most: most, runs_at_most: most };
+        let cost = Cost { boot, run: 1.0 };
+        let mut best: Option<Choice> = None;
+        for runs in 1..=goal.runs_at_most {
+            // The power grows with the boots: the first that do are the cheapest.
+            let power = |boots| plan.power(goal.delta, boots, runs).unwrap();
+            let enough = (2..=goal.boots_at_most).find(|boots| power(*boots) >= goal.power);
+            assert_eq!(plan.boots_needed(goal, runs), enough, "{plan:?}, {runs} runs");
+            if let Some(boots) = enough {
+                let whole = plan.cost(cost, boots, runs);
+                if best.is_none_or(|best| whole < best.cost) {
+                    best = Some(Choice { boots, runs, cost: whole, power: power(boots) });
+                }
+            }
+        }
+        let found = plan.cheapest(goal, cost);
+        assert_eq!(found, best, "{plan:?}");
+        let Some(found) = found else {
+            unreachable += 1;
+            continue;
+        };
+        let table = plan.around(found, goal, cost);
+        assert!(table.contains(&found));
+        assert!(table.iter().all(|other| other.cost >= found.cost && other.power >= goal.power));
+        assert!(table.is_sorted_by_key(|other| other.runs));
+    }
+    assert_eq!(unreachable, 1);
+}
+
+/// Where boots are many, the exact search and Kalibera and Jones's formula agree.
+#[test]
+fn the_best_number_of_runs_is_near_the_formula() {
+    for (cell, run, boot) in [(1.0, 3.0, 60.0), (0.5, 4.0, 20.0), (1.0, 1.0, 100.0)] {
+        for design in [Design::Nested, Design::Crossed] {
+            let plan = Plan {
+                design,
+                conditions: 2,
+                noise: Noise { cell, run },
+                family: Family::Alone,
+                alpha: 0.05,
+            };
+            let cost = Cost { boot, run: 1.0 };
+            let goal = Goal { delta: 0.2, power: 0.9, boots_at_most: 100_000, runs_at_most: 1000 };
+            let formula = plan.best_runs_per_boot(cost).unwrap();
+            let found = plan.cheapest(goal, cost).unwrap();
+            assert!(found.runs.abs_diff(formula) <= 2, "{found:?} against {formula}");
+        }
+    }
+    assert_eq!(two(1.0, 2.0).best_runs_per_boot(Cost { boot: 25.0, run: 1.0 }), Some(10));
+    assert_eq!(two(1.0, 0.0).best_runs_per_boot(Cost { boot: 25.0, run: 1.0 }), Some(1));
+    assert_eq!(two(0.0, 1.0).best_runs_per_boot(Cost { boot: 25.0, run: 1.0 }), None);
+    assert_eq!(two(1.0, 1.0).best_runs_per_boot(Cost { boot: 25.0, run: 0.0 }), None);
+}
+
+/// Box and Muller's transformation.
+fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
+    (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
+}
+
+/// The t of condition 1 against condition 0, by the balanced analysis of variance on boot means.
+fn t(plan: &Plan, delta: f64, boots: u32, runs: u32, random: &mut ChaCha8Rng) -> f64 {
+    let Noise { cell, run } = plan.noise;
+    let sd = (cell * cell + run * run / f64::from(runs)).sqrt();
+    let means: Vec<Vec<f64>> = (0..plan.conditions)
+        .map(|condition| {
+            (0..boots).map(|_| if condition == 1 { delta } else { 0.0 } + sd * normal(random)).collect()
+        })
+        .collect();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let tops: Vec<f64> = means.iter().map(|boots| mean(boots)).collect();
+    let grand = mean(&tops);
+    let sum: f64 = means
+        .iter()
+        .zip(&tops)
+        .flat_map(|(values, top)| values.iter().enumerate().map(move |(boot, value)| (boot, value - top)))
+        .map(|(boot, deviation)| match plan.design {
+            Design::Nested => deviation * deviation,
+            Design::Crossed => {
+                let of_boot = means.iter().map(|values| values[boot]).sum::<f64>() / tops.len() as f64;
+                (deviation - (of_boot - grand)).powi(2)
+            }
+        })
+        .sum();
+    let error = (2.0 * sum / plan.df(boots) / f64::from(boots)).sqrt();
+    (tops[1] - tops[0]) / error
+}
+
+#[test]
+fn the_planned_power_comes_out() {
+    const EXPERIMENTS: u32 = 5000;
+    let mut random = ChaCha8Rng::seed_from_u64(20);
+    for (design, conditions, family) in [
+        (Design::Nested, 2, Family::Alone),
+        (Design::Crossed, 5, Family::Baseline),
+        (Design::Nested, 4, Family::AllPairs),
+    ] {
+        let plan = Plan { design, conditions, noise: Noise { cell: 1.0, run: 2.0 }, family, alpha: 0.05 };
+        let goal = Goal { delta: 2.5, power: 0.8, boots_at_most: 100, runs_at_most: 50 };
+        let Choice { boots, runs, power, .. } = plan.cheapest(goal, Cost { boot: 10.0, run: 1.0 }).unwrap();
+        let critical = plan.critical(boots).unwrap();
+        let found = (0..EXPERIMENTS)
+            .filter(|_| t(&plan, goal.delta, boots, runs, &mut random) > critical)
+            .count() as f64;
+        let n = f64::from(EXPERIMENTS);
+        // Within the 99.9 % range of a binomial count.
+        let range = 3.3 * (n * power * (1.0 - power)).sqrt();
+        assert!(
+            (found - n * power).abs() < range,
+            "{plan:?} {boots} x {runs}: {found} of {n}, planned {power}"
+        );
+    }
+}
+
+#[test]
+fn early_looks_spare_boots_where_the_difference_is_large() {
+    let early = Early { bounds: Bounds::ObrienFleming, looks: vec![4, 8, 12, 16, 20] };
+    let last = early.last_nominal(0.05).unwrap();
+    assert!(last > 0.04 && last < 0.05, "{last}");
+    let boots = |drift| expected_boots(&early, 0.05, drift).unwrap();
+    // Without a difference nearly all are needed, with a vast one only the first look's.
+    assert!(boots(0.0) > 19.5 && boots(0.0) < 20.0);
+    assert!((boots(60.0) - 4.0).abs() < 1e-9);
+    // Jennison and Turnbull (2000), table 2.8: at power 0.8 the expected number is 81.8 % of what a fixed number would be,
+    // and the largest 102.8 % of it.
+    let drift = (1.959_963_985 + 0.841_621_234) * 1.028_f64.sqrt();
+    assert!((boots(drift) / 20.0 * 1.028 - 0.818).abs() < 0.002, "{}", boots(drift));
+    assert_eq!(expected_boots(&Early { bounds: Bounds::Pocock, looks: vec![] }, 0.05, 1.0), None);
+    assert_eq!(Early { bounds: Bounds::Pocock, looks: vec![3, 2] }.last_nominal(0.05), None);
+}
+
+#[test]
+fn what_makes_no_plan_has_no_answer() {
+    let plan = two(1.0, 1.0);
+    assert_eq!(plan.power(1.0, 1, 5), None);
+    assert_eq!(plan.power(1.0, 5, 0), None);
+    assert_eq!(plan.power(-1.0, 5, 5), None);
+    assert_eq!(plan.power(f64::NAN, 5, 5), None);
+    assert_eq!(two(f64::NAN, 1.0).power(1.0, 5, 5), None);
+    assert_eq!(two(1.0, -1.0).detectable(0.8, 5, 5), None);
+    assert_eq!(Plan { conditions: 1, ..plan }.power(1.0, 5, 5), None);
+    assert_eq!(Plan { conditions: 0, ..plan }.power(1.0, 5, 5), None);
+    for alpha in [0.0, 1.0, f64::NAN] {
+        for family in [Family::Alone, Family::Baseline, Family::AllPairs] {
+            assert_eq!(Plan { alpha, family, ..plan }.critical(5), None, "{family:?} {alpha}");
+        }
+    }
+    for power in [0.0, 1.0, f64::NAN] {
+        assert_eq!(plan.detectable(power, 5, 5), None);
+    }
+    let goal = Goal { delta: 1.0, power: 0.8, boots_at_most: 3, runs_at_most: 10 };
+    let cost = Cost { boot: 1.0, run: 1.0 };
+    assert_eq!(plan.cheapest(goal, cost), None);
+    assert_eq!(plan.cheapest(Goal { delta: 0.0, boots_at_most: 100, ..goal }, cost), None);
+    assert_eq!(plan.cheapest(Goal { boots_at_most: 100, ..goal }, Cost { boot: f64::NAN, run: 1.0 }), None);
+    assert_eq!(plan.cheapest(Goal { boots_at_most: 0, ..goal }, cost), None);
+    // Without any noise two boots of one run do.
+    let found = two(0.0, 0.0).cheapest(Goal { boots_at_most: 100, ..goal }, cost).unwrap();
+    assert_eq!((found.boots, found.runs, found.power), (2, 1, 1.0));
+    assert_eq!(noncentrality(f64::NAN, 5.0, 0.8), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn power_grows_with_all_that_helps(
+        cell in 0.0..3.0f64, run in 0.01..3.0f64, delta in 0.01..5.0f64, boots in 2..50u32, runs in 1..50u32, conditions in 2..6usize,
+    ) {
+        for design in [Design::Nested, Design::Crossed] {
+            let plan = Plan { design, conditions, noise: Noise { cell, run }, family: Family::Baseline, alpha: 0.05 };
+            let power = plan.power(delta, boots, runs).unwrap();
+            prop_assert!((0.0..=1.0).contains(&power));
+            let least = power * (1.0 - 1e-9);
+            prop_assert!(plan.power(delta, boots + 1, runs).unwrap() >= least);
+            prop_assert!(plan.power(delta, boots, runs + 1).unwrap() >= least);
+            prop_assert!(plan.power(delta * 1.1, boots, runs).unwrap() >= least);
+            // In another unit it is the same.
+            let scaled = Plan { noise: Noise { cell: 1e9 * cell, run: 1e9 * run }, ..plan };
+            prop_assert!((scaled.power(1e9 * delta, boots, runs).unwrap() - power).abs() < 1e-9);
+        }
+    }
+}
