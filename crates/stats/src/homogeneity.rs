@@ -46,7 +46,10 @@ impl Homogeneity {
         let between: f64 = groups.iter().map(|group| group.len() as f64 * (mean(group) - all).powi(2)).sum();
         let within: f64 = groups
             .iter()
-            .map(|group| group.iter().map(|value| (value - mean(group)).powi(2)).sum::<f64>())
+            .map(|group| {
+                let mean = mean(group);
+                group.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+            })
             .sum();
         // Equal deviations, none of them included, prove nothing.
         if between <= f64::EPSILON * all * all {
