@@ -85,7 +85,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
             bar.set_position(*done as u64);
         }
         Event::Tick if own_cpu => bar.tick(),
-        Event::BootStarted { .. } | Event::BootLost { .. } => {
+        Event::BootStarted { .. } | Event::BootLost { .. } | Event::Looked { .. } => {
             if let Some(line) = line(event) {
                 bar.println(line);
             }
@@ -135,6 +135,14 @@ fn line(event: &Event) -> Option<String> {
             let next =
                 if *retried { "trying the rest of it on a new testbed" } else { "giving this boot up" };
             format!("boot {boot}: {why}; {next}")
+        }
+        Event::Looked { look, of, boot, boots, decided } => {
+            let so = if *decided {
+                "every comparison is decided, so the study ends here"
+            } else {
+                "not all is decided yet"
+            };
+            format!("look {look} of {of}, after {boot} of at most {boots} boots: {so}")
         }
         Event::RunStarted { .. } | Event::Tick | Event::Finished { .. } => return None,
     })

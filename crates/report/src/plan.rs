@@ -21,6 +21,8 @@ pub struct PlanListing {
     boots: u32,
     warmups: u32,
     runs: u32,
+    /// When it may end before its last boot.
+    stop: Option<study::Stop>,
     order: String,
     seed: u64,
     total_runs: usize,
@@ -50,6 +52,7 @@ impl PlanListing {
             boots: protocol.boots,
             warmups: protocol.warmup,
             runs: protocol.runs,
+            stop: protocol.stop,
             order: protocol.order.to_string(),
             seed: protocol.seed,
             total_runs: schedule.iter().map(Vec::len).sum(),
@@ -74,6 +77,15 @@ impl PlanListing {
             self.order,
             self.seed,
         ));
+        if let Some(stop) = self.stop {
+            let looks: Vec<String> = stop.after(self.boots).map(|boot| boot.to_string()).collect();
+            text.push_str(&format!(
+                "ends as soon as every comparison is decided to within {}: looks after boot {} ({})\n",
+                stop.detect,
+                looks.join(", "),
+                stop.bounds
+            ));
+        }
         if self.view.plan.conditions.is_empty() {
             text.push_str("\nNothing to run: every condition is excluded.\n");
         } else {

@@ -5,8 +5,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use agent::Interrupt;
 use serde_json::Value;
-use store::{BootId, NewRun, NewStudy, RunKey, Store, StudyId, StudyStatus};
-use study::{Diagnostics, PlannedRun, Study};
+use store::{BootId, NewRun, NewStudy, RunKey, Store, StoredStudy, StudyId, StudyStatus};
+use study::{Diagnostics, PlannedRun, Stop, Study};
 use thiserror::Error as ThisError;
 
 use crate::document::PlanDocument;
@@ -29,6 +29,9 @@ pub struct Campaign<'a> {
     pub interrupt: Interrupt,
     /// Who is told what happens.
     pub observe: &'a mut dyn FnMut(&Event),
+    /// Whether every comparison of a study that may stop early is decided by what is stored. Asked at its planned looks only,
+    /// with the runs of the boots up to that look.
+    pub is_decided: &'a dyn Fn(&StoredStudy) -> bool,
     /// The program's version, for the record.
     pub version: &'a str,
 }
@@ -36,7 +39,7 @@ pub struct Campaign<'a> {
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Every planned run is recorded.
+    /// Every planned run is recorded, or a planned look found everything decided.
     Complete,
     /// Some runs failed; the others are recorded.
     SomeFailed,
@@ -113,6 +116,9 @@ impl Campaign<'_> {
     /// As [`Campaign::run`]; [`Error::NothingToRun`] when it is complete.
     pub fn resume(&mut self, id: StudyId) -> Result<Summary, Error> {
         let stored = self.store.load(id)?;
+        if stored.row.status == StudyStatus::Complete {
+            return Err(Error::NothingToRun { why: format!("study {id} is complete", id = id.0) });
+        }
         let broken = |what: String| Error::Plan { study: id.0, what };
         let study = Study::parse(&format!("study {}", id.0), &stored.row.toml)
             .map_err(|diagnostics: Diagnostics| broken(diagnostics.to_string()))?;
@@ -153,15 +159,21 @@ impl Campaign<'_> {
             id,
             document,
             boots: study.protocol().boots,
+            stop: study.protocol().stop,
             recorded,
             progress: Progress::new(todo, expected),
             failed: 0,
         };
         let walked = self.walk(&mut session, &schedule);
-        let complete = schedule.iter().all(|boot| pending(boot, &session.recorded).is_empty());
+        // A study that stopped at a look lacks nothing.
+        let stopped = match &walked {
+            Ok(Walk::Stopped { after }) => *after as usize,
+            _ => schedule.len(),
+        };
+        let complete = schedule[..stopped].iter().all(|boot| pending(boot, &session.recorded).is_empty());
         let (ending, status) = match &walked {
-            Ok(Walk::Through) if complete => (Ending::Complete, StudyStatus::Complete),
-            Ok(Walk::Through) => (Ending::SomeFailed, StudyStatus::Failed),
+            Ok(Walk::Through | Walk::Stopped { .. }) if complete => (Ending::Complete, StudyStatus::Complete),
+            Ok(Walk::Through | Walk::Stopped { .. }) => (Ending::SomeFailed, StudyStatus::Failed),
             Ok(Walk::Interrupted) => (Ending::Interrupted, StudyStatus::Interrupted),
             Err(_) => (Ending::SomeFailed, StudyStatus::Failed),
         };
@@ -190,8 +202,28 @@ impl Campaign<'_> {
                     }
                 }
             }
+            if let Some(first) = runs.first()
+                && self.stops_after(session, first.boot)?
+            {
+                return Ok(Walk::Stopped { after: first.boot });
+            }
         }
         Ok(Walk::Through)
+    }
+
+    /// Looks at the data, if a look is planned after this boot. A look whose study went on is over: what a resumed session
+    /// adds to earlier boots cannot change its answer any more. After the last boot there is nothing left to stop.
+    fn stops_after(&mut self, session: &Session<'_>, boot: u32) -> Result<bool, Error> {
+        let Some(stop) = session.stop else { return Ok(false) };
+        let Some(place) = stop.after(session.boots).position(|after| after == boot) else { return Ok(false) };
+        let went_on = session.recorded.iter().any(|key| key.boot > boot);
+        if boot == session.boots || went_on {
+            return Ok(false);
+        }
+        let decided = (self.is_decided)(&self.store.load(session.id)?);
+        let look = u32::try_from(place + 1).unwrap_or(u32::MAX);
+        self.tell(Event::Looked { look, of: stop.looks, boot, boots: session.boots, decided });
+        Ok(decided)
     }
 
     /// One testbed, and the runs on it.
@@ -312,6 +344,7 @@ struct Session<'a> {
     id: StudyId,
     document: &'a PlanDocument,
     boots: u32,
+    stop: Option<Stop>,
     recorded: BTreeSet<RunKey>,
     progress: Progress,
     failed: usize,
@@ -319,6 +352,11 @@ struct Session<'a> {
 
 enum Walk {
     Through,
+    /// A planned look found everything decided.
+    Stopped {
+        /// The last boot that was run.
+        after: u32,
+    },
     Interrupted,
 }
 

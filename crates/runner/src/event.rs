@@ -66,6 +66,19 @@ pub enum Event {
         /// Will the rest of its runs be tried on a new one?
         retried: bool,
     },
+    /// A planned look at the data.
+    Looked {
+        /// Which look, from 1.
+        look: u32,
+        /// How many are planned.
+        of: u32,
+        /// The boot after which it was taken.
+        boot: u32,
+        /// The most boots that the study may take.
+        boots: u32,
+        /// Is every comparison decided? Then the study ends here.
+        decided: bool,
+    },
     /// It is over.
     Finished {
         /// The study's number in the store.

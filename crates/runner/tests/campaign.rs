@@ -8,14 +8,18 @@ use std::collections::BTreeMap;
 
 use agent::Interrupt;
 use netassay_runner::{Campaign, Ending, Error, Event, Summary};
-use simulator::{Fault, SimulatedLab, study};
-use store::{RunStatus, Store, StudyId, StudyStatus};
+use simulator::{Fault, SimulatedLab, looking_study, study};
+use store::{RunStatus, Store, StoredStudy, StudyId, StudyStatus};
+use study::Study;
 
 struct World {
     lab: SimulatedLab,
     store: Store,
     interrupt: Interrupt,
     events: Vec<Event>,
+    study: Study,
+    /// What a look finds.
+    is_decided: fn(&StoredStudy) -> bool,
     _directory: tempfile::TempDir,
 }
 
@@ -25,7 +29,15 @@ impl World {
         let store = Store::open(directory.path().join("netassay.db")).unwrap();
         let interrupt = Interrupt::new().unwrap();
         let lab = SimulatedLab::new(interrupt.clone());
-        Self { lab, store, interrupt, events: Vec::new(), _directory: directory }
+        Self {
+            lab,
+            store,
+            interrupt,
+            events: Vec::new(),
+            study: study(),
+            is_decided: never,
+            _directory: directory,
+        }
     }
 
     fn session(&mut self, resume: Option<StudyId>) -> Result<Summary, Error> {
@@ -35,10 +47,11 @@ impl World {
             store: &mut self.store,
             interrupt: self.interrupt.clone(),
             observe: &mut |event| events.push(event.clone()),
+            is_decided: &self.is_decided,
             version: "test",
         };
         match resume {
-            None => campaign.run(&study()),
+            None => campaign.run(&self.study),
             Some(id) => campaign.resume(id),
         }
     }
@@ -60,6 +73,10 @@ impl World {
         }
         counts
     }
+}
+
+fn never(_: &StoredStudy) -> bool {
+    false
 }
 
 /// 3 conditions (of 4, of which two read back the same) x 2 boots x 2 runs.
@@ -171,4 +188,70 @@ fn a_lab_that_cannot_build_stores_no_study() {
     world.lab.cannot_build = true;
     assert!(matches!(world.session(None), Err(Error::Testbed(_))));
     assert!(world.store.studies().unwrap().is_empty());
+}
+
+/// Decided when four boots are there, and looked at between boots only.
+fn after_four_boots(stored: &StoredStudy) -> bool {
+    let boots: Vec<u32> = stored.boots.iter().map(|boot| boot.number).collect();
+    let whole = stored.measurements().count() % 6 == 0;
+    assert!(whole, "a look in the middle of a boot: {boots:?}");
+    boots.contains(&4)
+}
+
+fn looks(events: &[Event]) -> Vec<(u32, u32, bool)> {
+    events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Looked { look, boot, decided, of: 3, boots: 6 } => Some((*look, *boot, *decided)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_study_ends_at_the_first_look_that_finds_everything_decided() {
+    let mut world = World { study: looking_study(), is_decided: after_four_boots, ..World::new() };
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, 4 * 6));
+    assert_eq!(looks(&world.events), [(1, 2, false), (2, 4, true)]);
+    assert_eq!(world.store.load(summary.study).unwrap().row.status, StudyStatus::Complete);
+    assert!(matches!(world.events.last(), Some(Event::Finished { complete: true, recorded: 24, .. })));
+    let error = world.session(Some(summary.study)).unwrap_err();
+    assert!(matches!(error, Error::NothingToRun { .. }), "{error}");
+}
+
+#[test]
+fn a_study_that_is_never_decided_takes_all_its_boots() {
+    let mut world = World { study: looking_study(), ..World::new() };
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, 6 * 6));
+    // After the last boot there is nothing to stop, so nobody is asked.
+    assert_eq!(looks(&world.events), [(1, 2, false), (2, 4, false)]);
+}
+
+#[test]
+fn wherever_it_was_interrupted_a_study_ends_at_the_same_look() {
+    for at in 0..36 {
+        let mut world = World { study: looking_study(), is_decided: after_four_boots, ..World::new() };
+        world.lab.faults.insert(at, Fault::Interrupt);
+        let summary = world.session(None).unwrap();
+        assert_eq!(summary.ending, Ending::Interrupted, "at run {at}");
+        world.calm();
+        let summary = world.session(Some(summary.study)).unwrap();
+        assert_eq!((summary.ending, summary.recorded), (Ending::Complete, 4 * 6), "at run {at}");
+        let (_, boot, decided) = *looks(&world.events).last().unwrap();
+        assert_eq!((boot, decided), (4, true), "at run {at}");
+    }
+}
+
+#[test]
+fn a_look_comes_also_after_a_boot_with_failed_runs() {
+    let mut world =
+        World { study: looking_study(), is_decided: |stored| stored.boots.len() >= 4, ..World::new() };
+    world.lab.faults.insert(14, Fault::Failed);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::SomeFailed, 4 * 6 - 1, 1));
+    world.calm();
+    let summary = world.session(Some(summary.study)).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, 4 * 6));
 }

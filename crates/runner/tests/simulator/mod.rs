@@ -11,6 +11,14 @@ use serde_json::{Value, json};
 use study::{Condition, Study};
 use testbed::{Effective, RunOrder, Switches};
 
+/// The same study over up to 6 boots, with looks after 2, 4 and 6.
+pub(crate) fn looking_study() -> Study {
+    let text = study()
+        .source_text()
+        .replace("boots = 2", "boots = 6\n        stop = { detect = \"2%\", looks = 3 }");
+    Study::parse("simulated.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
 /// tx off drags tso off, so two of the four combinations are one.
 pub(crate) fn study() -> Study {
     let text = r#"
