@@ -37,6 +37,7 @@ mod starter;
 mod stop;
 mod study;
 mod suggest;
+mod twins;
 mod word;
 mod workload;
 
@@ -59,4 +60,5 @@ pub use side::Side;
 pub use starter::starter;
 pub use stop::{Bounds, Stop};
 pub use study::Study;
+pub use twins::twins;
 pub use workload::{Workload, WorkloadKind};
