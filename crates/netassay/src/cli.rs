@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use study::Percent;
+
 use crate::exit;
 
 const EXAMPLES: &str = "\
@@ -32,6 +34,10 @@ pub(crate) enum Command {
     Quick(RunFlags),
     /// Run a study: a bundled name, or a TOML file
     Run(Run),
+    /// Measure a condition under two labels: how often does each method see a difference that is none?
+    Aa(Aa),
+    /// Tell how many boots and runs a difference needs, and how long that takes
+    Plan(Plan),
     /// List the bundled studies
     Studies(Formatted),
     /// Write a commented starter study to NAME.toml
@@ -121,6 +127,65 @@ pub(crate) struct Run {
     pub(crate) study: String,
     #[command(flatten)]
     pub(crate) flags: RunFlags,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay aa quick\n  netassay aa quick --experiments 10 --duration 200ms --runs 3\n  netassay aa --from 3 --boots 5"
+)]
+pub(crate) struct Aa {
+    /// The study whose baseline is measured: a bundled name or a TOML file
+    #[arg(required_unless_present = "from", conflicts_with = "from")]
+    pub(crate) study: Option<String>,
+    /// How many experiments
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) experiments: u32,
+    /// Boots of each experiment
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) boots: u32,
+    /// Recorded runs of each label in each boot; left out: as the study says
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<u32>,
+    /// The window of each run, such as 200ms; left out: as the study says
+    #[arg(long, value_parser = study::parse_duration)]
+    pub(crate) duration: Option<std::time::Duration>,
+    /// Judge this stored A/A study, and measure nothing
+    #[arg(long, value_name = "ID")]
+    pub(crate) from: Option<i64>,
+    #[command(flatten)]
+    pub(crate) run: RunFlags,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay plan tcp-offload --detect 1%\n  netassay plan my.toml --detect 2% --power 90% --from 3\n  netassay plan my.toml --detect 2% --interaction 0.5% --within 3%"
+)]
+pub(crate) struct Plan {
+    /// A bundled study or a TOML file
+    pub(crate) study: String,
+    /// The difference that is to be proven, in % of the baseline, such as 1%
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse)]
+    pub(crate) detect: Percent,
+    /// The chance that it is, if it is there
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "80%")]
+    pub(crate) power: Percent,
+    /// Confidence of the intervals
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "95%")]
+    pub(crate) confidence: Percent,
+    /// The metric; left out: that of the study's first comparison
+    #[arg(long)]
+    pub(crate) metric: Option<String>,
+    /// Take the spread from this stored study; left out: from the newest that tells it
+    #[arg(long, value_name = "ID", conflicts_with = "within")]
+    pub(crate) from: Option<i64>,
+    /// State the spread of condition x boot, in % of the mean, instead of taking it from stored studies
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, requires = "within")]
+    pub(crate) interaction: Option<Percent>,
+    /// State the spread between runs, in % of the mean
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, requires = "interaction")]
+    pub(crate) within: Option<Percent>,
+    #[command(flatten)]
+    pub(crate) stored: Stored,
 }
 
 #[derive(Debug, Args)]

@@ -1,54 +1,66 @@
-//! What differs in a stored study, and how sure that is.
+//! What differs, and how sure that is: in a stored study, or in values from elsewhere.
 
 use serde::Serialize;
 use store::StoredStudy;
 
 use crate::error::Error;
-use crate::group::{Group, group};
+use crate::group::Group;
 use crate::metric::plan_of;
+use crate::stored::subjects;
+use crate::subject::{Subject, answer};
 use crate::target::{ComparisonRequest, targets};
 
-/// All comparisons of a stored study.
+/// Comparisons, worked out.
 #[derive(Debug, Serialize)]
 pub struct Comparisons {
-    study: i64,
+    /// The stored study's number; none for values from elsewhere.
+    study: Option<i64>,
     name: String,
     confidence: f64,
     groups: Vec<Group>,
 }
 
 impl Comparisons {
-    /// Compares as asked.
+    /// Compares the conditions of a stored study as asked.
     ///
     /// # Errors
     /// [`Error`] for a metric or condition that is not there, and when nothing was recorded.
     pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
         let plan = plan_of(stored)?;
-        let groups = targets(stored, &plan, request)?
-            .iter()
-            .map(|target| group(stored, &plan, target, request.confidence))
-            .collect::<Result<_, _>>()?;
+        let subjects = subjects(stored, &plan, &targets(stored, &plan, request)?, request)?;
+        let comparisons = Self::of(&stored.row.name, subjects)?;
+        Ok(Self { study: Some(stored.row.id.0), ..comparisons })
+    }
+
+    /// Compares values from elsewhere. `name` says what they are.
+    ///
+    /// # Errors
+    /// What the statistics refuse.
+    pub fn of(name: &str, mut subjects: Vec<Subject>) -> Result<Self, Error> {
         Ok(Self {
-            study: stored.row.id.0,
-            name: stored.row.name.clone(),
-            confidence: request.confidence,
-            groups,
+            study: None,
+            name: name.to_owned(),
+            confidence: subjects.first().map_or(0.95, |subject| subject.asked),
+            groups: groups(&mut subjects)?,
         })
     }
 
     /// The comparisons for people.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = format!("study {} ({})\n", self.study, self.name);
+        let mut text = match self.study {
+            Some(study) => format!("study {study} ({})\n", self.name),
+            None => format!("{}\n", self.name),
+        };
         for group in &self.groups {
-            text.push_str(&format!("\n{}\n", group.table(self.confidence)));
-            for row in &group.rows {
-                text.push_str(&format!("{}.\n", row.sentence));
-            }
+            text.push_str(&format!("\n{}", group.text()));
         }
-        text.push_str(
-            "\nMeans of boot means; intervals from how boots treat the conditions: the boot is the unit of replication.\n",
-        );
         text
     }
+}
+
+/// Answers all questions together.
+pub(crate) fn groups(subjects: &mut [Subject]) -> Result<Vec<Group>, Error> {
+    let analyses = answer(subjects)?;
+    subjects.iter().zip(analyses).map(|(subject, analysis)| Group::of(subject, analysis)).collect()
 }

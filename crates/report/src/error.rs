@@ -41,6 +41,23 @@ pub enum Error {
         /// The conditions that it has.
         known: String,
     },
+    /// It is no A/A study.
+    #[error(
+        "study {study} ({name}) is no A/A study: it must have one condition under two labels of the factor `twin` \
+         (`netassay aa` measures one)"
+    )]
+    NoTwins {
+        /// The study's number.
+        study: i64,
+        /// Its name.
+        name: String,
+    },
+    /// A study compares nothing, or not in the metric asked for.
+    #[error("the study {study:?} compares nothing in that metric, so there is nothing to plan for")]
+    NothingToSize {
+        /// The study's name.
+        study: String,
+    },
     /// ministat has no table for this confidence.
     #[error("ministat knows the confidences 80, 90, 95, 98, 99 and 99.5 %, not {percent} %")]
     UnknownLevel {

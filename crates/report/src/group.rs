@@ -1,29 +1,52 @@
 //! One comparison, worked out: a baseline and the conditions beside it, as a table and as sentences.
 
 use serde::Serialize;
-use stats::{Comparison, Observation, Question, Verdict};
-use store::StoredStudy;
+use stats::{Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Verdict};
 
 use crate::error::Error;
+use crate::method;
 use crate::number::{figure, percent};
+use crate::spread;
+use crate::subject::Subject;
 use crate::table::Table;
-use crate::target::Target;
-use crate::view::PlanView;
 
-/// One comparison of a study, worked out.
+/// One comparison, worked out.
 #[derive(Debug, Serialize)]
 pub(crate) struct Group {
     pub(crate) workload: String,
-    pub(crate) metric: &'static str,
-    pub(crate) unit: &'static str,
-    pub(crate) baseline: String,
+    pub(crate) metric: String,
+    pub(crate) unit: String,
+    /// The condition that the others are compared with; none when all pairs are.
+    pub(crate) baseline: Option<String>,
+    /// The confidence of the intervals, as a probability; more than was asked for where several metrics share the error.
+    pub(crate) level: f64,
+    pub(crate) design: Design,
+    pub(crate) error: ErrorTerm,
+    pub(crate) conditions: Vec<Estimate>,
     pub(crate) rows: Vec<Row>,
+    pub(crate) spread: Components,
+    /// How the differences were judged, as sentences.
+    pub(crate) method: Vec<String>,
+    /// What a reader should know of the data. Nothing is left out of a verdict for it.
+    pub(crate) flags: Vec<String>,
+    /// What a reader must know of where the values come from.
+    pub(crate) notes: Vec<String>,
 }
 
-/// One condition against the baseline.
+/// One condition by itself.
+#[derive(Debug, Serialize)]
+pub(crate) struct Estimate {
+    pub(crate) label: String,
+    #[serde(flatten)]
+    pub(crate) estimate: ConditionEstimate,
+}
+
+/// One condition against another.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) label: String,
+    /// The label of the condition that it is compared with.
+    pub(crate) against: String,
     #[serde(flatten)]
     pub(crate) comparison: Comparison,
     /// The verdict, as a sentence.
@@ -38,50 +61,115 @@ impl Row {
 }
 
 impl Group {
-    pub(crate) fn table(&self, confidence: f64) -> String {
-        let interval = format!("{} % interval", level(confidence));
-        let mut table = Table::new(&[
-            "condition",
-            self.metric,
-            "difference",
-            &interval,
-            "in %",
-            &interval,
-            "boots",
-            "verdict",
-        ])
-        .under(&["", self.unit, self.unit, "", "", "", "", ""]);
-        if let Some(first) = self.rows.first() {
-            let mean = figure(first.comparison.baseline_mean);
-            table.row(&[
-                &self.baseline,
-                &mean,
-                "-",
-                "",
-                "-",
-                "",
-                &first.comparison.boots.to_string(),
-                "baseline",
-            ]);
-        }
+    /// Puts the answer to a subject's question into words.
+    ///
+    /// # Errors
+    /// What the statistics refuse.
+    pub(crate) fn of(subject: &Subject, analysis: Analysis) -> Result<Group, Error> {
+        let label = |condition: usize| subject.label(condition);
+        let baseline = match subject.question.against {
+            Against::Baseline(baseline) => Some(label(baseline)),
+            Against::AllPairs => None,
+        };
+        let method = method::sentences(subject, &analysis);
+        let row = |comparison: Comparison| {
+            let (name, against) = (label(comparison.condition), label(comparison.baseline));
+            let named = if baseline.is_some() { name.clone() } else { format!("{name} against {against}") };
+            Row { sentence: comparison.sentence(&named, &subject.unit), label: name, against, comparison }
+        };
+        Ok(Group {
+            workload: subject.name.clone(),
+            metric: subject.metric.clone(),
+            unit: subject.unit.clone(),
+            level: analysis.level,
+            design: analysis.design,
+            error: analysis.error,
+            conditions: analysis
+                .conditions
+                .into_iter()
+                .map(|estimate| Estimate { label: label(estimate.condition), estimate })
+                .collect(),
+            rows: analysis.comparisons.into_iter().map(row).collect(),
+            baseline,
+            spread: analysis.components,
+            method,
+            flags: stats::diagnostics::diagnose(&subject.observations)?
+                .iter()
+                .map(|flag| flag.sentence(label))
+                .collect(),
+            notes: subject.notes.clone(),
+        })
+    }
+
+    /// Everything that there is to say, for people.
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.table();
+        text.push('\n');
         for row in &self.rows {
-            let comparison = &row.comparison;
-            table.row(&[
-                &row.label,
-                &figure(comparison.mean),
-                &figure(comparison.difference),
-                &range(comparison.interval, figure),
-                &comparison.relative.map_or_else(|| "-".to_owned(), percent),
-                &range(comparison.relative_interval, percent),
-                &comparison.boots.to_string(),
-                &comparison.verdict.to_string(),
-            ]);
+            text.push_str(&format!("{}.\n", row.sentence));
+        }
+        let mean = self.conditions.iter().map(|one| one.estimate.mean).sum::<f64>();
+        let mean = mean / self.conditions.len() as f64;
+        text.push_str(&format!("\n{}", spread::of(&self.spread, &self.unit, mean, self.level)));
+        for (head, sentences) in [("Method", &self.method), ("Flag", &self.flags), ("Note", &self.notes)] {
+            for sentence in sentences {
+                text.push_str(&format!("{head}: {sentence}.\n"));
+            }
+        }
+        text
+    }
+
+    fn table(&self) -> String {
+        let interval = format!("{} % interval", level(self.level));
+        let head =
+            ["condition", &self.metric, "difference", &interval, "in %", &interval, "boots", "verdict"];
+        let mut table = Table::new(&head).under(&["", &self.unit, &self.unit]);
+        if self.baseline.is_none() {
+            self.all_pairs(&mut table);
+            return table.render();
+        }
+        for Estimate { label, estimate } in &self.conditions {
+            let (mean, boots) = (figure(estimate.mean), estimate.boots.to_string());
+            let Some(row) = self.rows.iter().find(|row| row.label == *label) else {
+                table.row(&[label, &mean, "-", "", "-", "", &boots, "baseline"]);
+                continue;
+            };
+            table.row(
+                &[&[label.as_str(), &mean], cells(&row.comparison).each_ref().map(String::as_str).as_slice()]
+                    .concat(),
+            );
         }
         table.render()
     }
+
+    /// The conditions, then one row for each pair.
+    fn all_pairs(&self, table: &mut Table) {
+        for Estimate { label, estimate } in &self.conditions {
+            table.row(&[label, &figure(estimate.mean), "-", "", "-", "", &estimate.boots.to_string(), ""]);
+        }
+        for row in &self.rows {
+            let pair = format!("{} against {}", row.label, row.against);
+            table.row(
+                &[&[pair.as_str(), "-"], cells(&row.comparison).each_ref().map(String::as_str).as_slice()]
+                    .concat(),
+            );
+        }
+    }
 }
 
-/// `0.95` as `95`, `0.995` as `99.5`.
+/// A comparison's cells of the table, from the difference on.
+fn cells(comparison: &Comparison) -> [String; 6] {
+    [
+        figure(comparison.difference),
+        range(comparison.interval, figure),
+        comparison.relative.map_or_else(|| "-".to_owned(), percent),
+        range(comparison.relative_interval, percent),
+        comparison.boots.to_string(),
+        comparison.verdict.to_string(),
+    ]
+}
+
+/// `0.95` as `95`, `0.99167` as `99.17`.
 pub(crate) fn level(confidence: f64) -> String {
     let percent = (confidence * 1e4).round() / 100.0;
     format!("{percent}")
@@ -89,43 +177,4 @@ pub(crate) fn level(confidence: f64) -> String {
 
 pub(crate) fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
     interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", show(low), show(high)))
-}
-
-/// Works one comparison out.
-pub(crate) fn group(
-    stored: &StoredStudy,
-    plan: &PlanView,
-    target: &Target,
-    confidence: f64,
-) -> Result<Group, Error> {
-    let label = |index: usize| plan.plan.conditions[index].label.clone();
-    let observations: Vec<Observation> = stored
-        .values(target.metric.key)
-        .filter(|(condition, ..)| *condition == target.baseline || target.conditions.contains(condition))
-        .map(|(condition, boot, value)| Observation { condition, boot, value })
-        .collect();
-    if !observations.iter().any(|observation| observation.condition == target.baseline) {
-        return Err(Error::NothingRecorded {
-            study: stored.row.id.0,
-            metric: target.metric.key.to_owned(),
-            hint: format!("the baseline, {}, has no run yet; --resume goes on", label(target.baseline)),
-        });
-    }
-    let question = Question { level: confidence, ..Question::against(target.baseline) };
-    let rows = stats::analyse(&observations, &question)?
-        .comparisons
-        .into_iter()
-        .map(|comparison| Row {
-            sentence: comparison.sentence(&label(comparison.condition), target.metric.unit),
-            label: label(comparison.condition),
-            comparison,
-        })
-        .collect();
-    Ok(Group {
-        workload: target.workload.clone(),
-        metric: target.metric.key,
-        unit: target.metric.unit,
-        baseline: label(target.baseline),
-        rows,
-    })
 }

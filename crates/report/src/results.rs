@@ -7,15 +7,18 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::WorkloadKind;
 
+use crate::comparison::groups;
 use crate::error::Error;
-use crate::group::{Group, group, level, range};
+use crate::group::{Group, level, range};
+use crate::looks::stopping;
 use crate::means::boot_means;
 use crate::metric::plan_of;
 use crate::notes::notes;
-use crate::number::{figure, percent};
+use crate::number::{counted, figure, percent};
 use crate::sentence::answer;
+use crate::stored::subjects;
 use crate::table::Table;
-use crate::target::own_targets;
+use crate::target::{ComparisonRequest, Target, own_targets};
 use crate::view::PlanView;
 
 /// What a stored study found.
@@ -31,6 +34,8 @@ pub struct Results {
     comparisons: Vec<Group>,
     /// What the data answer, in one sentence for each comparison.
     answer: Vec<String>,
+    /// Where a study that may stop early stands.
+    stopping: Option<String>,
     /// What the testbed could not give.
     notes: Vec<String>,
     failed_runs: u32,
@@ -54,8 +59,6 @@ struct Condition {
     means: BTreeMap<String, f64>,
 }
 
-const CONFIDENCE: f64 = 0.95;
-
 impl Results {
     /// Works out what a stored study found.
     ///
@@ -64,15 +67,12 @@ impl Results {
     pub fn new(stored: &StoredStudy) -> Result<Self, Error> {
         let plan = plan_of(stored)?;
         let conditions = conditions(stored, &plan);
-        let mut comparisons = Vec::new();
-        for target in own_targets(&plan) {
-            match group(stored, &plan, &target, CONFIDENCE) {
-                Ok(group) => comparisons.push(group),
-                // A study that was stopped early: the table shows what there is.
-                Err(Error::NothingRecorded { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
+        // A study that was interrupted may lack a baseline: the table shows what there is.
+        let request = ComparisonRequest::default();
+        let has_runs =
+            |target: &Target| subjects(stored, &plan, std::slice::from_ref(target), &request).is_ok();
+        let targets: Vec<Target> = own_targets(&plan).into_iter().filter(has_runs).collect();
+        let comparisons = groups(&mut subjects(stored, &plan, &targets, &request)?)?;
         let question = study::Study::parse(&stored.row.name, &stored.row.toml)
             .map(|study| study.question().to_owned())
             .unwrap_or_default();
@@ -82,8 +82,9 @@ impl Results {
             question,
             scenario: stored.row.scenario.clone(),
             status: stored.row.status.to_string(),
-            confidence: CONFIDENCE,
+            confidence: request.confidence,
             answer: comparisons.iter().map(answer).collect(),
+            stopping: stopping(stored),
             notes: notes(stored, &plan),
             failed_runs: stored.row.failed_runs,
             conditions,
@@ -115,6 +116,17 @@ impl Results {
         for answer in &self.answer {
             text.push_str(&format!("Answer: {answer}\n"));
         }
+        if let Some(stopping) = &self.stopping {
+            text.push_str(&format!("Looks: {stopping}.\n"));
+        }
+        let flags: usize = self.comparisons.iter().map(|group| group.flags.len()).sum();
+        if flags > 0 {
+            let flags = counted(flags, "thing");
+            text.push_str(&format!(
+                "Flags: {flags} to know of these runs: netassay compare {}\n",
+                self.study
+            ));
+        }
         for note in &self.notes {
             text.push_str(&format!("Note: {note}\n"));
         }
@@ -133,14 +145,15 @@ impl Results {
         let groups: Vec<&Group> =
             self.comparisons.iter().filter(|group| group.workload == workload).collect();
         let columns = columns(kind);
-        let interval = format!("{} % interval", level(self.confidence));
+        let confidence = groups.first().map_or(self.confidence, |group| group.level);
+        let interval = format!("{} % interval", level(confidence));
         let mut head = vec![workload];
         head.extend(columns.iter().map(|column| column.head));
         let difference = groups.first().map_or_else(String::new, |group| {
             if group.metric == kind.primary_metric().key {
                 "difference".to_owned()
             } else {
-                group.metric.to_owned()
+                group.metric.clone()
             }
         });
         head.extend([difference.as_str(), interval.as_str(), "verdict"]);
@@ -253,7 +266,7 @@ fn columns(kind: WorkloadKind) -> Vec<Column> {
 }
 
 fn verdict(group: &Group, label: &str) -> Vec<String> {
-    if group.baseline == label {
+    if group.baseline.as_deref() == Some(label) {
         return vec!["-".to_owned(), String::new(), "baseline".to_owned()];
     }
     let Some(row) = group.rows.iter().find(|row| row.label == label) else {

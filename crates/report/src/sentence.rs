@@ -1,18 +1,26 @@
 //! The answer to a study's question, in a sentence drawn from the comparisons.
 
-use crate::group::Group;
+use stats::{Margin, Verdict};
+
+use crate::group::{Group, level};
 use crate::number::{counted, figure, percent};
 
 /// One sentence for one comparison: what is proven with its size, then what is not.
 pub(crate) fn answer(group: &Group) -> String {
+    let baseline = group.baseline.as_deref().unwrap_or("one condition");
     let Some(first) = group.rows.first() else {
-        return format!("only {} was measured: there is nothing to compare it with.", group.baseline);
+        return format!("only {baseline} was measured: there is nothing to compare it with.");
     };
-    let metric = words(group.metric);
+    let metric = words(&group.metric);
     let mut proven: Vec<String> = Vec::new();
+    let mut equivalent: Vec<String> = Vec::new();
     let mut open: Vec<&str> = Vec::new();
     for row in &group.rows {
         let comparison = &row.comparison;
+        if let (Verdict::Equivalent, Some(margin)) = (comparison.verdict, comparison.margin) {
+            equivalent.push(format!("{} ({})", row.label, margin_words(margin, &group.unit)));
+            continue;
+        }
         if !row.is_proven() {
             open.push(&row.label);
             continue;
@@ -32,17 +40,29 @@ pub(crate) fn answer(group: &Group) -> String {
             _ => format!("{} with {}", comparison.verdict, row.label),
         });
     }
-    let base =
-        format!("against {} ({} {})", group.baseline, figure(first.comparison.baseline_mean), group.unit);
+    let base = format!("against {baseline} ({} {})", figure(first.comparison.baseline_mean), group.unit);
     let boots = counted(first.comparison.boots, "boot");
-    match (proven.is_empty(), open.is_empty()) {
-        (false, true) => format!("{base}, {metric} is {}; 95 % intervals from {boots}.", list(&proven)),
-        (false, false) => format!(
-            "{base}, {metric} is {}; no difference is proven for {}; 95 % intervals from {boots}.",
-            list(&proven),
-            list(&open)
-        ),
-        _ => format!("{base}, no difference in {metric} is proven for {} with {boots}.", list(&open)),
+    let mut parts = Vec::new();
+    if !proven.is_empty() {
+        parts.push(format!("{metric} is {}", list(&proven)));
+    }
+    if !equivalent.is_empty() {
+        parts.push(format!("{metric} is equivalent for {}", list(&equivalent)));
+    }
+    if !open.is_empty() {
+        // Where a margin was stated, neither of the two things that could have been shown was.
+        let has_margin = group.rows.iter().any(|row| row.comparison.margin.is_some());
+        let what = if has_margin { "neither a difference nor equivalence" } else { "no difference" };
+        let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
+        parts.push(format!("{subject} is proven for {}", list(&open)));
+    }
+    format!("{base}, {}; {} % intervals from {boots}.", parts.join("; "), level(group.level))
+}
+
+fn margin_words(margin: Margin, unit: &str) -> String {
+    match margin {
+        Margin::Percent(percent) => format!("within {percent} %"),
+        Margin::Absolute(size) => format!("within {size} {unit}"),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Which conditions of a stored study are compared with which, and in what metric.
 
 use serde::Serialize;
+use stats::{Correction, Design, Margin};
 use store::StoredStudy;
+use study::Percent;
 use study::metric::Metric;
 
 use crate::error::Error;
@@ -17,11 +19,27 @@ pub struct ComparisonRequest {
     pub baseline: Option<String>,
     /// Confidence of the intervals, between 0 and 1.
     pub confidence: f64,
+    /// Compares all pairs of conditions instead of all with a baseline.
+    pub all_pairs: bool,
+    /// How large a difference would not matter; none: as the study says.
+    pub margin: Option<Margin>,
+    /// The design; none: as the data show it.
+    pub design: Option<Design>,
+    /// What is done about several comparisons.
+    pub correction: Correction,
 }
 
 impl Default for ComparisonRequest {
     fn default() -> Self {
-        Self { metric: None, baseline: None, confidence: 0.95 }
+        Self {
+            metric: None,
+            baseline: None,
+            confidence: 0.95,
+            all_pairs: false,
+            margin: None,
+            design: None,
+            correction: Correction::Family,
+        }
     }
 }
 
@@ -34,6 +52,8 @@ pub(crate) struct Target {
     pub(crate) baseline: usize,
     /// In the plan's order, the baseline not among them.
     pub(crate) conditions: Vec<usize>,
+    /// Differences up to this share of the baseline do not matter.
+    pub(crate) equivalent: Option<Percent>,
 }
 
 /// The comparisons that a request means.
@@ -82,6 +102,7 @@ pub(crate) fn own_targets(plan: &PlanView) -> Vec<Target> {
                 .unwrap_or_else(|| plan.plan.conditions[comparison.baseline].workload.kind.primary_metric()),
             baseline: comparison.baseline,
             conditions: comparison.conditions.clone(),
+            equivalent: comparison.equivalent,
         })
         .collect()
 }

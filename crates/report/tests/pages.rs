@@ -151,6 +151,7 @@ fn comparisons_by_boots_and_classic() {
         metric: Some("cpu".to_owned()),
         baseline: Some("tcp6_nooffload".to_owned()),
         confidence: 0.9,
+        ..ComparisonRequest::default()
     };
     let text = Comparisons::new(&stored(3), &other).unwrap().text();
     assert!(text.contains("transmitter.cpu") && text.contains("90 % interval"), "{text}");
@@ -167,6 +168,7 @@ fn what_cannot_be_compared_is_named_with_the_way_out() {
             metric: metric.map(str::to_owned),
             baseline: baseline.map(str::to_owned),
             confidence,
+            ..ComparisonRequest::default()
         };
         Classic::new(&stored(3), &request).unwrap_err().to_string()
     };

@@ -193,7 +193,7 @@ fn a_lab_that_cannot_build_stores_no_study() {
 /// Decided when four boots are there, and looked at between boots only.
 fn after_four_boots(stored: &StoredStudy) -> bool {
     let boots: Vec<u32> = stored.boots.iter().map(|boot| boot.number).collect();
-    let whole = stored.measurements().count() % 6 == 0;
+    let whole = stored.measurements().count().is_multiple_of(6);
     assert!(whole, "a look in the middle of a boot: {boots:?}");
     boots.contains(&4)
 }

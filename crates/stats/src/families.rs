@@ -13,16 +13,18 @@
 pub fn levels(families: &[Vec<f64>], alpha: f64) -> Vec<f64> {
     let mut left: Vec<usize> = (0..families.len()).filter(|family| !families[*family].is_empty()).collect();
     let mut levels = vec![alpha; families.len()];
+    let weakest = |family: usize| families[family].iter().copied().fold(0.0, f64::max);
     while !left.is_empty() {
         let level = alpha / left.len() as f64;
         for family in &left {
             levels[*family] = level;
         }
-        let before = left.len();
-        left.retain(|family| !families[*family].iter().all(|p| *p < level));
-        if left.len() == before {
-            break;
-        }
+        // One at a time: those that come after it may be judged at more.
+        left.sort_by(|one, other| weakest(*other).total_cmp(&weakest(*one)));
+        match left.last() {
+            Some(strongest) if weakest(*strongest) < level => left.pop(),
+            _ => break,
+        };
     }
     levels
 }
@@ -53,6 +55,8 @@ mod tests {
     fn a_family_that_is_proven_whole_hands_its_share_on() {
         let families = [vec![0.001, 0.002], vec![0.02, 0.3], vec![]];
         assert_eq!(levels(&families, 0.05), [0.025, 0.05, 0.05]);
+        // The strongest first; the last one has the whole.
+        assert_eq!(levels(&[vec![0.01], vec![0.001], vec![0.002]], 0.06), [0.06, 0.02, 0.03]);
         // One comparison left open in the first, and its share stays where it is.
         let families = [vec![0.001, 0.2], vec![0.03]];
         assert_eq!(levels(&families, 0.05), [0.025, 0.025]);

@@ -19,6 +19,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         metric: flags.metric.clone(),
         baseline: flags.baseline.clone(),
         confidence: flags.confidence / 100.0,
+        ..report::ComparisonRequest::default()
     };
     if flags.classic { classic(flags, &stored, &request) } else { by_boots(flags, &stored, &request) }
 }
@@ -47,7 +48,7 @@ fn classic(
     }
 }
 
-fn usage(error: report::Error) -> Failure {
+pub(crate) fn usage(error: report::Error) -> Failure {
     match error {
         report::Error::NothingRecorded { .. } => Failure::Nothing(error.to_string()),
         report::Error::Plan { .. } => Failure::Internal(error.to_string()),

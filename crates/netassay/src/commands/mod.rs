@@ -1,10 +1,12 @@
 //! One module for each command.
 
+mod aa;
 mod agent;
 mod compare;
 mod doctor;
 mod export;
 pub(crate) mod ministat;
+mod plan;
 mod run;
 mod stored;
 mod studies;
@@ -21,6 +23,8 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Quick(flags) => run::run("quick", flags),
         Command::Run(Run { study, flags }) => run::run(study, flags),
+        Command::Aa(flags) => aa::aa(flags),
+        Command::Plan(flags) => plan::plan(flags).map(done),
         Command::Studies(output) => studies::list(output).map(done),
         Command::New(new) => studies::new(new).map(done),
         Command::Check(check) => studies::check(check).map(done),

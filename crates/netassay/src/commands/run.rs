@@ -18,15 +18,30 @@ use crate::terminal::Progress;
 
 pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     let study = find(name)?;
+    let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
+    if summary.recorded > 0 {
+        let stored = open_read_only(&flags.database.db)?.load(summary.study)?;
+        let results = report::Results::new(&stored).map_err(|error| Failure::Internal(error.to_string()))?;
+        match flags.output.format {
+            Format::Json => print_json(&results)?,
+            Format::Text => print(&results.text(&flags.database.db))?,
+        }
+    }
+    let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
+    Ok(conclude(&again, flags, &summary))
+}
+
+/// Measures a study, or goes on with it; none if only its plan was asked for, which then is printed.
+pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>, Failure> {
     let interrupt = signals::interrupt()?;
-    let mut lab = lab(&study, flags, &interrupt)?;
+    let mut lab = lab(study, flags, &interrupt)?;
     if flags.dry_run {
-        return dry_run(&study, &mut lab, flags).map(|()| ExitCode::from(exit::OK));
+        return dry_run(study, &mut lab, flags).map(|()| None);
     }
     let mut store = Store::open(&flags.database.db)?;
     let resumed = match flags.resume {
         None => None,
-        Some(id) => Some(to_resume(&store, &study, id)?),
+        Some(id) => Some(to_resume(&store, study, id)?),
     };
     let own_cpu = pin_to_own_cpu(&lab)?;
     let mut progress = Progress::new(flags.progress, own_cpu);
@@ -36,16 +51,15 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
         store: &mut store,
         interrupt,
         observe: &mut observe,
+        is_decided: &report::is_decided,
         version: env!("CARGO_PKG_VERSION"),
     };
     let result = match resumed {
         Some(id) => campaign.resume(id),
-        None => campaign.run(&study),
+        None => campaign.run(study),
     };
     drop(progress);
-    let summary = result?;
-    drop(store);
-    conclude(name, flags, &summary)
+    Ok(Some(result?))
 }
 
 /// The testbed factory for this study on this machine.
@@ -134,34 +148,21 @@ fn to_resume(store: &Store, study: &Study, id: Option<i64>) -> Result<StudyId, F
     Ok(row.id)
 }
 
-/// Prints what was found, and says how the session ended.
-fn conclude(name: &str, flags: &RunFlags, summary: &Summary) -> Result<ExitCode, Failure> {
+/// Says how the session ended. `again` is the command without `--resume`.
+pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> ExitCode {
     let db = flags.database.db.display();
-    if summary.recorded > 0 {
-        let stored = open_read_only(&flags.database.db)?.load(summary.study)?;
-        let results = report::Results::new(&stored).map_err(|error| Failure::Internal(error.to_string()))?;
-        match flags.output.format {
-            Format::Json => print_json(&results)?,
-            Format::Text => print(&results.text(&flags.database.db))?,
-        }
-    }
-    let again = format!(
-        "netassay {} --resume",
-        if name == "quick" { name.to_owned() } else { format!("run {name}") }
-    );
     let code = match summary.ending {
         Ending::Complete => exit::OK,
         Ending::SomeFailed => {
-            say(&format!("netassay: {} failed; {again} tries again", report::counted(summary.failed, "run")));
+            let failed = report::counted(summary.failed, "run");
+            say(&format!("netassay: {failed} failed; {again} --resume tries again"));
             exit::SOME_FAILED
         }
         Ending::Interrupted => {
-            say(&format!(
-                "netassay: interrupted; {} kept in {db}; {again} goes on",
-                report::counted(summary.recorded, "recorded run")
-            ));
+            let kept = report::counted(summary.recorded, "recorded run");
+            say(&format!("netassay: interrupted; {kept} kept in {db}; {again} --resume goes on"));
             exit::INTERRUPTED
         }
     };
-    Ok(ExitCode::from(code))
+    ExitCode::from(code)
 }

@@ -1,0 +1,77 @@
+//! `netassay aa`: how often methods see a difference between a condition and itself, on this machine.
+
+use std::process::ExitCode;
+
+use report::FalsePositives;
+use study::{Protocol, Study};
+
+use crate::cli::{Aa, Format};
+use crate::commands::run::{conclude, measure};
+use crate::commands::stored::load;
+use crate::commands::studies::find;
+use crate::exit;
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+
+pub(crate) fn aa(flags: &Aa) -> Result<ExitCode, Failure> {
+    let Some(name) = &flags.study else {
+        show(flags, flags.from)?;
+        return Ok(ExitCode::from(exit::OK));
+    };
+    let study = twins(&find(name)?, flags)?;
+    let Some(summary) = measure(&study, &flags.run)? else { return Ok(ExitCode::from(exit::OK)) };
+    let ending = conclude(&again(name, flags), &flags.run, &summary);
+    if summary.recorded > 0 {
+        show(flags, Some(summary.study.0))?;
+    }
+    Ok(ending)
+}
+
+/// The study of the baseline's twins.
+fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
+    let plan = study.plan();
+    let baseline = plan.comparisons.first().map_or(0, |comparison| comparison.baseline);
+    let Some(mut condition) = plan.conditions.get(baseline).cloned() else {
+        return Err(Failure::Usage(format!("{:?} has no condition: all are excluded", study.name())));
+    };
+    if let Some(duration) = flags.duration {
+        condition.workload.duration = duration;
+    }
+    let Some(boots) = flags.experiments.checked_mul(flags.boots) else {
+        return Err(Failure::Usage("so many boots cannot be counted: give fewer --experiments".to_owned()));
+    };
+    let runs = flags.runs.unwrap_or(study.protocol().runs);
+    let protocol = Protocol { boots, runs, stop: None, ..study.protocol().clone() };
+    // Written and read like any other study, so that it can be stored and resumed; this is where limits are checked.
+    let text = study::twins(study, &condition, &protocol);
+    Study::parse("the A/A study", &text).map_err(|problems| {
+        Failure::Usage(format!(
+            "this A/A study cannot be made (--experiments, --boots, --runs, --duration):\n{problems}"
+        ))
+    })
+}
+
+fn show(flags: &Aa, study: Option<i64>) -> Result<(), Failure> {
+    let stored = load(&flags.run.database.db, study)?;
+    let found = FalsePositives::new(&stored, flags.boots).map_err(|error| match error {
+        report::Error::NoTwins { .. } => Failure::Usage(error.to_string()),
+        report::Error::NothingRecorded { .. } => Failure::Nothing(error.to_string()),
+        _ => Failure::Internal(error.to_string()),
+    })?;
+    match flags.run.output.format {
+        Format::Json => print_json(&found),
+        Format::Text => print(&found.text()),
+    }
+}
+
+/// The command that goes on with this study: it must make the same one.
+fn again(name: &str, flags: &Aa) -> String {
+    let mut again = format!("netassay aa {name} --experiments {} --boots {}", flags.experiments, flags.boots);
+    if let Some(runs) = flags.runs {
+        again.push_str(&format!(" --runs {runs}"));
+    }
+    if let Some(duration) = flags.duration {
+        again.push_str(&format!(" --duration {}", study::format_duration(duration)));
+    }
+    again
+}

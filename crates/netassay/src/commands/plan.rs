@@ -1,0 +1,67 @@
+//! `netassay plan`: how many boots and runs a difference needs, and how long that takes.
+
+use report::{Sizing, SizingRequest, Spread};
+use store::Store;
+use study::Study;
+
+use crate::cli::{Format, Plan};
+use crate::commands::compare::usage;
+use crate::commands::stored::open_read_only;
+use crate::commands::studies::find;
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+
+pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
+    let study = find(&flags.study)?;
+    let request = SizingRequest {
+        detect: flags.detect,
+        power: flags.power.value() / 100.0,
+        confidence: flags.confidence.value() / 100.0,
+        metric: flags.metric.clone(),
+    };
+    if !(request.power < 1.0 && request.confidence < 1.0) {
+        return Err(Failure::Usage(
+            "no study proves anything with 100 % power or confidence: ask for less".to_owned(),
+        ));
+    }
+    let spread = match (flags.interaction, flags.within) {
+        (Some(interaction), Some(within)) => Spread {
+            interaction: interaction.value(),
+            interaction_at_most: None,
+            runs: within.value(),
+            source: "the command line".to_owned(),
+        },
+        _ => measured(flags, &study)?,
+    };
+    let sizing = Sizing::new(&study, spread, &request).map_err(usage)?;
+    match flags.stored.output.format {
+        Format::Json => print_json(&sizing),
+        Format::Text => print(&sizing.text()),
+    }
+}
+
+/// The spread that this machine showed: in the newest stored study that tells it, or the one asked for.
+fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
+    let path = &flags.stored.database.db;
+    if path.exists() {
+        let store = open_read_only(path)?;
+        if let Some(spread) = newest(&store, flags, study)? {
+            return Ok(spread);
+        }
+    }
+    let of = flags.from.map_or_else(|| path.display().to_string(), |id| format!("study {id}"));
+    Err(Failure::Nothing(format!(
+        "{of} tells nothing of how such runs spread on this machine: run a short pilot of two boots or more first (such as this \
+         study with shorter windows), or state the spread in % of the mean with --interaction (condition x boot) and --within \
+         (between runs)"
+    )))
+}
+
+fn newest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Spread>, Failure> {
+    for row in store.studies()?.iter().rev().filter(|row| flags.from.is_none_or(|id| row.id.0 == id)) {
+        if let Some(spread) = Spread::of(&store.load(row.id)?, study, flags.metric.as_deref()) {
+            return Ok(Some(spread));
+        }
+    }
+    Ok(None)
+}

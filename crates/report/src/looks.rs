@@ -1,0 +1,72 @@
+//! A stored study that may stop early: which look its data stand at, and whether they decide it.
+
+use stats::sequential::Bounds;
+use stats::{Look, Verdict};
+use store::StoredStudy;
+use study::{Stop, Study};
+
+use crate::error::Error;
+use crate::metric::plan_of;
+use crate::stored::subjects;
+use crate::subject::answer;
+use crate::target::{ComparisonRequest, own_targets};
+
+/// Whether every comparison of a study that may stop early is decided: proven to differ, or proven to differ by less than
+/// the study is to detect. What cannot be judged is not decided.
+#[must_use]
+pub fn is_decided(stored: &StoredStudy) -> bool {
+    judged(stored).unwrap_or(false)
+}
+
+fn judged(stored: &StoredStudy) -> Result<bool, Error> {
+    let plan = plan_of(stored)?;
+    let targets = own_targets(&plan);
+    let mut subjects = subjects(stored, &plan, &targets, &ComparisonRequest::default())?;
+    let analyses = answer(&mut subjects)?;
+    // A condition of which nothing is recorded yet is in no analysis.
+    let is_whole = targets
+        .iter()
+        .zip(&analyses)
+        .all(|(target, analysis)| analysis.comparisons.len() == target.conditions.len());
+    let is_decided = |verdict| matches!(verdict, Verdict::Higher | Verdict::Lower | Verdict::Equivalent);
+    Ok(!targets.is_empty()
+        && is_whole
+        && analyses.iter().flat_map(|analysis| &analysis.comparisons).all(|one| is_decided(one.verdict)))
+}
+
+/// The look that a stored study's data stand at, with what the study says of stopping; none if it takes all its boots
+/// whatever they show. `level` is the confidence of the intervals.
+///
+/// Between two looks (a study that was interrupted) the earlier one counts, whose bound is the stricter; before the first,
+/// the first.
+pub(crate) fn look_of(stored: &StoredStudy, level: f64) -> Option<(Stop, Look)> {
+    let study = Study::parse(&stored.row.name, &stored.row.toml).ok()?;
+    let (stop, boots) = (study.protocol().stop?, study.protocol().boots);
+    let begun = stored.measurements().map(|run| run.boot).max().unwrap_or(0);
+    let after: Vec<u32> = stop.after(boots).collect();
+    let taken = after.iter().filter(|after| **after <= begun).count().max(1);
+    let fractions: Vec<f64> = after.iter().map(|after| f64::from(*after) / f64::from(boots)).collect();
+    let nominal = *bounds(stop.bounds).nominal(&fractions, 1.0 - level).get(taken - 1)?;
+    Some((stop, Look { number: u32::try_from(taken).ok()?, of: stop.looks, nominal }))
+}
+
+/// Where a study that may stop early stands, in a sentence without a full stop.
+pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
+    let study = Study::parse(&stored.row.name, &stored.row.toml).ok()?;
+    let (stop, most) = (study.protocol().stop?, study.protocol().boots);
+    let begun = stored.measurements().map(|run| run.boot).max().unwrap_or(0);
+    let taken = stop.after(most).filter(|after| *after <= begun).count();
+    let so = if is_decided(stored) {
+        format!("every comparison is decided to within {}", stop.detect)
+    } else {
+        format!("not every comparison is decided to within {}", stop.detect)
+    };
+    Some(format!("{taken} of {}, {begun} of at most {most} boots; {so}", stop.looks))
+}
+
+pub(crate) fn bounds(word: study::Bounds) -> Bounds {
+    match word {
+        study::Bounds::ObrienFleming => Bounds::ObrienFleming,
+        study::Bounds::Pocock => Bounds::Pocock,
+    }
+}

@@ -1,0 +1,52 @@
+//! The comparisons of a stored study, as subjects.
+
+use stats::{Against, Margin, Observation, Question};
+use store::StoredStudy;
+
+use crate::error::Error;
+use crate::looks::look_of;
+use crate::subject::Subject;
+use crate::target::{ComparisonRequest, Target};
+use crate::view::PlanView;
+
+/// The runs and the question of each target.
+///
+/// # Errors
+/// [`Error::NothingRecorded`] for a target whose baseline has no run.
+pub(crate) fn subjects(
+    stored: &StoredStudy,
+    plan: &PlanView,
+    targets: &[Target],
+    request: &ComparisonRequest,
+) -> Result<Vec<Subject>, Error> {
+    let look = look_of(stored, request.confidence);
+    let labels: Vec<String> = plan.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
+    let subject = |target: &Target| {
+        let takes_part =
+            |condition: usize| condition == target.baseline || target.conditions.contains(&condition);
+        let observations: Vec<Observation> = stored
+            .values(target.metric.key)
+            .filter(|(condition, ..)| takes_part(*condition))
+            .map(|(condition, boot, value)| Observation { condition, boot, value })
+            .collect();
+        if !observations.iter().any(|observation| observation.condition == target.baseline) {
+            return Err(Error::NothingRecorded {
+                study: stored.row.id.0,
+                metric: target.metric.key.to_owned(),
+                hint: format!("the baseline, {}, has no run yet; --resume goes on", labels[target.baseline]),
+            });
+        }
+        let said = target.equivalent.or(look.map(|(stop, _)| stop.detect));
+        let question = Question {
+            against: if request.all_pairs { Against::AllPairs } else { Against::Baseline(target.baseline) },
+            level: request.confidence,
+            margin: request.margin.or(said.map(|share| Margin::Percent(share.value()))),
+            design: request.design,
+            correction: request.correction,
+            look: look.map(|(_, look)| look),
+        };
+        let metric = (target.metric.key, target.metric.unit);
+        Ok(Subject::new(&target.workload, metric, labels.clone(), observations, question))
+    };
+    targets.iter().map(subject).collect()
+}

@@ -1,0 +1,109 @@
+//! Values of one metric under several conditions, and what is asked of them: what a stored study and a person's own files
+//! have in common.
+
+use stats::{Analysis, Look, Observation, Question};
+
+use crate::error::Error;
+
+/// Values of one metric under several conditions, and what is asked of them.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// What was measured: the workload's name, a benchmark's.
+    pub name: String,
+    /// The metric's word.
+    pub metric: String,
+    /// The metric's unit; empty if nobody said.
+    pub unit: String,
+    /// A name for each condition that `observations` speak of, by its index.
+    pub labels: Vec<String>,
+    /// The runs, in the order in which they were measured.
+    pub observations: Vec<Observation>,
+    /// What is compared with what, and how sure the answer must be.
+    pub question: Question,
+    /// The confidence that all metrics together were asked for; `question.level` grows beyond it where they share it.
+    pub(crate) asked: f64,
+    /// What a reader must know of where the values come from.
+    pub notes: Vec<String>,
+}
+
+impl Subject {
+    /// A subject without notes.
+    #[must_use]
+    pub fn new(
+        name: &str,
+        (metric, unit): (&str, &str),
+        labels: Vec<String>,
+        observations: Vec<Observation>,
+        question: Question,
+    ) -> Subject {
+        Subject {
+            name: name.to_owned(),
+            metric: metric.to_owned(),
+            unit: unit.to_owned(),
+            labels,
+            observations,
+            question,
+            asked: question.level,
+            notes: Vec::new(),
+        }
+    }
+
+    /// A condition's label.
+    pub(crate) fn label(&self, condition: usize) -> String {
+        self.labels.get(condition).cloned().unwrap_or_else(|| format!("condition {condition}"))
+    }
+}
+
+/// Answers every question, so that the answers hold together: where several metrics are judged, each is a family of
+/// comparisons and Holm's steps share the error rate among them.
+///
+/// # Errors
+/// What the statistics refuse.
+pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
+    let first = subjects
+        .iter()
+        .map(|subject| stats::analyse(&subject.observations, &subject.question))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut metrics: Vec<&str> = subjects.iter().map(|subject| subject.metric.as_str()).collect();
+    metrics.sort_unstable();
+    metrics.dedup();
+    let p_values = |metric: &&str| {
+        let of_metric = subjects.iter().zip(&first).filter(|(subject, _)| subject.metric == *metric);
+        of_metric.flat_map(|(_, analysis)| analysis.comparisons.iter().filter_map(|one| one.p)).collect()
+    };
+    let families: Vec<Vec<f64>> = metrics.iter().map(p_values).collect();
+    // All questions of one request have the same level and the same look, so any of them tells the error rate.
+    let alpha = subjects.first().map_or(0.05, |subject| alpha(&subject.question));
+    let shares: Vec<(String, f64)> = metrics
+        .iter()
+        .map(|metric| (*metric).to_owned())
+        .zip(stats::families::levels(&families, alpha).into_iter().map(|level| level / alpha))
+        .collect();
+    subjects
+        .iter_mut()
+        .zip(first)
+        .map(|(subject, analysis)| {
+            let share =
+                shares.iter().find(|(metric, _)| *metric == subject.metric).map_or(1.0, |(_, share)| *share);
+            if share >= 1.0 {
+                return Ok(analysis);
+            }
+            subject.question = shared(subject.question, share);
+            Ok(stats::analyse(&subject.observations, &subject.question)?)
+        })
+        .collect()
+}
+
+/// The error rate that a question spends.
+fn alpha(question: &Question) -> f64 {
+    question.look.map_or(1.0 - question.level, |look| look.nominal)
+}
+
+/// The question with only a share of its error rate.
+fn shared(question: Question, share: f64) -> Question {
+    Question {
+        level: 1.0 - (1.0 - question.level) * share,
+        look: question.look.map(|look| Look { nominal: look.nominal * share, ..look }),
+        ..question
+    }
+}

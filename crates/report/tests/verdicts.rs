@@ -1,0 +1,192 @@
+//! Verdicts that depend on more than two numbers: looks, twins, sizes, several metrics.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use netassay_report::{
+    ComparisonRequest, Comparisons, Error, FalsePositives, Results, Sizing, SizingRequest, Spread, is_decided,
+};
+use serde_json::{Value, json};
+use stats::Margin;
+use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
+use study::{Percent, Study};
+
+const HEAD: &str = "name = \"made\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
+                    duration = \"1s\"\n";
+
+fn looking(detect: &str) -> Study {
+    let text = format!(
+        "{HEAD}[factors]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = 10\nruns = 3\nstop = {{ detect = \"{detect}\" }}\n"
+    );
+    Study::parse("made", &text).unwrap()
+}
+
+/// A stored study whose runs are `value(boot, run, condition)`.
+fn stored(study: &Study, boots: u32, value: impl Fn(u32, u32, usize) -> f64) -> StoredStudy {
+    let plan = study.plan();
+    let mut runs = Vec::new();
+    for boot in 1..=boots {
+        for repeat in 1..=study.protocol().runs {
+            for condition in 0..plan.conditions.len() {
+                let value = value(boot, repeat, condition);
+                let metrics = BTreeMap::from([
+                    ("throughput".to_owned(), value),
+                    ("transmitter.service_demand_byte".to_owned(), 1000.0 / value),
+                ]);
+                let id = i64::try_from(runs.len()).unwrap();
+                runs.push(StoredRun {
+                    id: RunId(id),
+                    boot,
+                    part: 1,
+                    block: repeat,
+                    repeat,
+                    position: u32::try_from(id).unwrap(),
+                    warmup: false,
+                    condition,
+                    started_unix_ms: 1_795_181_965_000 + id * 1000,
+                    status: RunStatus::Ok,
+                    reason: None,
+                    metrics,
+                    detail: Value::Null,
+                });
+            }
+        }
+    }
+    let boot = |number| BootRow {
+        id: BootId(i64::from(number)),
+        number,
+        part: 1,
+        environment: json!({}),
+        environment_after: None,
+        started_unix_ms: 1_795_181_965_000,
+        ended_unix_ms: None,
+    };
+    StoredStudy {
+        row: StudyRow {
+            id: StudyId(1),
+            name: study.name().to_owned(),
+            scenario: study.scenario().to_string(),
+            seed: 1,
+            version: "0.1.0".to_owned(),
+            status: StudyStatus::Complete,
+            started_unix_ms: 1_795_181_965_000,
+            finished_unix_ms: None,
+            boots,
+            recorded_runs: u32::try_from(runs.len()).unwrap(),
+            failed_runs: 0,
+            toml: study.source_text().to_owned(),
+        },
+        plan_json: serde_json::to_value(&plan).unwrap(),
+        boots: (1..=boots).map(boot).collect(),
+        runs,
+    }
+}
+
+/// Something like noise between -1 and 1, the same on every machine.
+fn noise(boot: u32, run: u32, condition: usize) -> f64 {
+    let place = f64::from(boot) * 12.9898 + f64::from(run) * 78.233 + condition as f64 * 37.719;
+    2.0 * (place.sin() * 43_758.545_3).rem_euclid(1.0) - 1.0
+}
+
+#[test]
+fn a_large_difference_decides_at_the_first_look_and_a_small_one_does_not() {
+    let study = looking("2%");
+    let differs =
+        |by: f64| move |boot, run, condition| 1000.0 - by * condition as f64 + noise(boot, run, condition);
+    assert!(is_decided(&stored(&study, 4, differs(300.0))));
+    assert!(!is_decided(&stored(&study, 2, differs(3.0))));
+    // Proven to be smaller than what is to be detected is decided too.
+    assert!(is_decided(&stored(&study, 10, differs(0.0))));
+    // And what lacks a condition is not, whatever the other shows.
+    let mut half = stored(&study, 4, differs(300.0));
+    half.runs.retain(|run| run.condition == 0);
+    assert!(!is_decided(&half));
+}
+
+#[test]
+fn the_interval_is_that_of_the_look_and_between_looks_that_of_the_one_before() {
+    let study = looking("2%");
+    let value =
+        |boot, run, condition: usize| 1000.0 - 40.0 * condition as f64 + 30.0 * noise(boot, run, condition);
+    let page = |boots| Results::new(&stored(&study, boots, value)).unwrap().text(Path::new("netassay.db"));
+    insta::assert_snapshot!("look", page(6));
+    let method = |boots| {
+        let text =
+            Comparisons::new(&stored(&study, boots, value), &ComparisonRequest::default()).unwrap().text();
+        text.lines().find(|line| line.contains("look ")).unwrap().to_owned()
+    };
+    assert!(method(6).contains("look 3 of 5"), "{}", method(6));
+    assert!(method(7).contains("look 3 of 5"), "{}", method(7));
+    assert!(method(1).contains("look 1 of 5"), "{}", method(1));
+    assert!(method(10).contains("look 5 of 5"), "{}", method(10));
+}
+
+#[test]
+fn a_margin_makes_small_differences_equivalent_or_open() {
+    let text = format!("{HEAD}[factors]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = 5\nruns = 3\n");
+    let study = Study::parse("made", &text).unwrap();
+    let stored = stored(&study, 5, |boot, run, condition| 1000.0 + 20.0 * noise(boot, run, condition));
+    let sentence = |margin: Option<f64>| {
+        let request =
+            ComparisonRequest { margin: margin.map(Margin::Percent), ..ComparisonRequest::default() };
+        let text = Comparisons::new(&stored, &request).unwrap().text();
+        text.lines().find(|line| line.starts_with("tso=off: ")).unwrap().to_owned()
+    };
+    assert!(sentence(None).starts_with("tso=off: no difference proven"), "{}", sentence(None));
+    assert!(sentence(Some(10.0)).starts_with("tso=off: equivalent within 10 %"), "{}", sentence(Some(10.0)));
+    assert!(sentence(Some(0.1)).starts_with("tso=off: inconclusive"), "{}", sentence(Some(0.1)));
+}
+
+#[test]
+fn all_pairs_are_compared_and_metrics_share_the_error_rate() {
+    let text = format!(
+        "{HEAD}[factors]\nfamily = [\"ipv4\", \"ipv6\"]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = 5\nruns = 3\n\
+         [[comparison]]\nmetric = \"throughput\"\n[[comparison]]\nmetric = \"service_demand_byte\"\n"
+    );
+    let study = Study::parse("made", &text).unwrap();
+    let value =
+        |boot, run, condition: usize| 1000.0 - 90.0 * condition as f64 + 10.0 * noise(boot, run, condition);
+    let stored = stored(&study, 5, value);
+    let request = ComparisonRequest { all_pairs: true, ..ComparisonRequest::default() };
+    insta::assert_snapshot!("all_pairs", Comparisons::new(&stored, &request).unwrap().text());
+}
+
+#[test]
+fn twins_are_judged_by_each_method() {
+    let text = format!(
+        "{HEAD}[factors]\ntso = [\"off\"]\ntwin = [\"a\", \"b\"]\n[protocol]\nboots = 13\nruns = 3\n"
+    );
+    let study = Study::parse("made", &text).unwrap();
+    // What a boot does to one label and not to the other deceives a test of the runs, not one of the boots.
+    let value =
+        |boot, run, condition| 1000.0 + 40.0 * noise(boot, 0, condition) + 5.0 * noise(boot, run, condition);
+    let stored = stored(&study, 13, value);
+    let found = FalsePositives::new(&stored, 3).unwrap();
+    insta::assert_snapshot!("twins", found.text());
+    let json = serde_json::to_value(&found).unwrap();
+    assert_eq!((&json["experiments"], &json["metrics"][0]["metric"]), (&json!(4), &json!("throughput")));
+    assert!(matches!(FalsePositives::new(&stored, 14), Err(Error::NothingRecorded { .. })));
+    let other = self::stored(&looking("2%"), 3, value);
+    let error = FalsePositives::new(&other, 3).unwrap_err();
+    assert!(error.to_string().contains("is no A/A study"), "{error}");
+}
+
+#[test]
+fn a_study_is_sized_by_what_was_measured() {
+    let study = looking("2%");
+    let value =
+        |boot, run, condition| 1000.0 + 8.0 * noise(boot, 0, condition) + 30.0 * noise(boot, run, condition);
+    let spread = Spread::of(&stored(&study, 6, value), &study, None).unwrap();
+    let request =
+        SizingRequest { detect: Percent::parse("2%").unwrap(), power: 0.8, confidence: 0.95, metric: None };
+    insta::assert_snapshot!("sizing", Sizing::new(&study, spread.clone(), &request).unwrap().text());
+    let impossible = SizingRequest { detect: Percent::LEAST, ..request.clone() };
+    let text = Sizing::new(&study, spread.clone(), &impossible).unwrap().text();
+    assert!(text.contains("No size within 1000 boots"), "{text}");
+    let elsewhere = SizingRequest { metric: Some("transactions".to_owned()), ..request };
+    assert!(matches!(Sizing::new(&study, spread, &elsewhere), Err(Error::NothingToSize { .. })));
+    // One boot tells nothing of how boots differ.
+    assert!(Spread::of(&stored(&study, 1, value), &study, None).is_none());
+}
