@@ -12,6 +12,7 @@ mod crossed;
 mod detectable;
 pub mod diagnostics;
 pub mod distribution;
+pub mod effects;
 mod error;
 pub mod families;
 mod family;

@@ -1,0 +1,144 @@
+//! Sum-to-zero coding: the model whose parameters are the main effects and interactions.
+
+/// A model of condition means with every interaction of up to some number of factors.
+pub(super) struct Model {
+    /// How many levels each factor has.
+    sizes: Vec<usize>,
+    /// Each a set of factors, in rising order of size.
+    pub(super) terms: Vec<Vec<usize>>,
+    /// X: a row for each condition, a column for each parameter.
+    rows: Vec<Vec<f64>>,
+    /// The lower triangle of the Cholesky factor of X'X.
+    cholesky: Vec<Vec<f64>>,
+}
+
+impl Model {
+    /// The model of all interactions of up to `order` factors of those with several levels, with the mean; `levels` are
+    /// those of each factor for each condition. Err with the first term that the conditions cannot tell from those before it.
+    pub(super) fn new(levels: &[Vec<usize>], sizes: Vec<usize>, order: usize) -> Result<Model, Vec<usize>> {
+        let varied: Vec<usize> = (0..sizes.len()).filter(|factor| sizes[*factor] > 1).collect();
+        let terms = up_to(&varied, order);
+        let mut model = Model { sizes, terms, rows: Vec::new(), cholesky: Vec::new() };
+        let owners = model.owners();
+        // More parameters than conditions: some term is too much, whatever the conditions.
+        if owners.len() > levels.len() {
+            return Err(model.terms[owners[levels.len()]].clone());
+        }
+        model.rows = levels.iter().map(|levels| model.row(levels)).collect();
+        model.cholesky =
+            cholesky(&model.rows, owners.len()).map_err(|column| model.terms[owners[column]].clone())?;
+        Ok(model)
+    }
+
+    /// The coefficients by which the condition means, in the order of `levels`, make the parameter of `term` at these
+    /// levels of its factors: how far the mean there is from what the mean and all smaller terms add up to.
+    pub(super) fn coefficients(&self, term: &[usize], at: &[usize]) -> Vec<f64> {
+        let target = self.row_of(|factors| {
+            if factors != term {
+                return vec![0.0; self.columns(factors)];
+            }
+            product(factors.iter().zip(at).map(|(factor, level)| code(*level, self.sizes[*factor])))
+        });
+        let solved = self.solve(target);
+        self.rows.iter().map(|row| dot(row, &solved)).collect()
+    }
+
+    fn columns(&self, factors: &[usize]) -> usize {
+        factors.iter().map(|factor| self.sizes[*factor] - 1).product()
+    }
+
+    /// A condition's row of X.
+    fn row(&self, levels: &[usize]) -> Vec<f64> {
+        self.row_of(|factors| {
+            product(factors.iter().map(|factor| code(levels[*factor], self.sizes[*factor])))
+        })
+    }
+
+    fn row_of(&self, columns: impl Fn(&[usize]) -> Vec<f64>) -> Vec<f64> {
+        self.terms.iter().flat_map(|factors| columns(factors)).collect()
+    }
+
+    /// The term of each column.
+    fn owners(&self) -> Vec<usize> {
+        let columns = |term: usize| std::iter::repeat_n(term, self.columns(&self.terms[term]));
+        (0..self.terms.len()).flat_map(columns).collect()
+    }
+
+    /// Solves X'X z = `right`.
+    fn solve(&self, mut right: Vec<f64>) -> Vec<f64> {
+        let (lower, n) = (&self.cholesky, right.len());
+        for i in 0..n {
+            let known: f64 = (0..i).map(|j| lower[i][j] * right[j]).sum();
+            right[i] = (right[i] - known) / lower[i][i];
+        }
+        for i in (0..n).rev() {
+            let known: f64 = (i + 1..n).map(|j| lower[j][i] * right[j]).sum();
+            right[i] = (right[i] - known) / lower[i][i];
+        }
+        right
+    }
+}
+
+/// The lower triangle of the Cholesky factor of X'X. Err with the first column that depends on those before it.
+fn cholesky(rows: &[Vec<f64>], columns: usize) -> Result<Vec<Vec<f64>>, usize> {
+    let mut lower: Vec<Vec<f64>> = Vec::with_capacity(columns);
+    for i in 0..columns {
+        let product = |j: usize| rows.iter().map(|row| row[i] * row[j]).sum::<f64>();
+        let mut row: Vec<f64> = Vec::with_capacity(i + 1);
+        for (j, above) in lower.iter().enumerate() {
+            row.push((product(j) - dot(&row, &above[..j])) / above[j]);
+        }
+        let rest = product(i) - dot(&row, &row);
+        if rest <= SINGULAR * product(i) {
+            return Err(i);
+        }
+        row.push(rest.sqrt());
+        lower.push(row);
+    }
+    Ok(lower)
+}
+
+fn dot(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
+}
+
+/// What is left of a column after those before it, as a part of its sum of squares, that is nothing but rounding. The least that
+/// a column of a design with whole coordinates leaves is far above.
+const SINGULAR: f64 = 1e-9;
+
+/// A level's code in the columns of its factor: a row of the identity, and -1 everywhere for the last level, so that a factor's
+/// effects sum to zero.
+fn code(level: usize, size: usize) -> Vec<f64> {
+    (0..size - 1)
+        .map(|column| match level {
+            level if level + 1 == size => -1.0,
+            level => f64::from(u8::from(level == column)),
+        })
+        .collect()
+}
+
+/// All products of one entry of each; 1 for no factors.
+fn product(codes: impl Iterator<Item = Vec<f64>>) -> Vec<f64> {
+    codes.fold(vec![1.0], |products, code| {
+        products.iter().flat_map(|product| code.iter().map(move |entry| product * entry)).collect()
+    })
+}
+
+/// The subsets of `factors` of up to `order` of them, the empty one first, by size and then in order.
+fn up_to(factors: &[usize], order: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    let mut start = 0;
+    for _ in 0..order.min(factors.len()) {
+        let end = all.len();
+        for place in start..end {
+            let last = all[place].last().copied();
+            for factor in factors.iter().filter(|factor| last.is_none_or(|last| **factor > last)) {
+                let mut longer: Vec<usize> = all[place].clone();
+                longer.push(*factor);
+                all.push(longer);
+            }
+        }
+        start = end;
+    }
+    all
+}

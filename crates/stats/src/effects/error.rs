@@ -1,0 +1,99 @@
+//! Why there are no effects.
+
+use thiserror::Error;
+
+use crate::error::StatsError;
+
+/// Why there are no effects.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum EffectsError {
+    /// The numbers themselves, or the confidence level.
+    #[error(transparent)]
+    Numbers(#[from] StatsError),
+    /// A condition has too few levels or too many.
+    #[error(
+        "condition {condition} has {given} levels, and there are {factors} factors: give one level for each"
+    )]
+    Levels {
+        /// The condition.
+        condition: usize,
+        /// How many levels it has.
+        given: usize,
+        /// How many factors there are.
+        factors: usize,
+    },
+    /// Runs of a condition whose levels are not known.
+    #[error(
+        "condition {condition} has runs but no levels: give the levels of every condition that was measured"
+    )]
+    Unknown {
+        /// The condition.
+        condition: usize,
+    },
+    /// Two conditions have the same levels of all factors.
+    #[error(
+        "conditions {one} and {other} have the same levels of all factors: merge them, or add the factor that tells them apart"
+    )]
+    Same {
+        /// The first.
+        one: usize,
+        /// The second.
+        other: usize,
+    },
+    /// No factor was varied.
+    #[error("no factor was measured at more than one level, so there is no effect to estimate")]
+    NothingVaried,
+    /// A factor's effect cannot be told from those of others.
+    #[error(
+        "the effect of {factor} cannot be told from those of the factors before it: measure more combinations of levels"
+    )]
+    Confounded {
+        /// The factor's name.
+        factor: String,
+    },
+    /// A factor that is neither off nor on.
+    #[error("{factor} has level {level}: shares are for factors that are off (0) or on (1)")]
+    NotASwitch {
+        /// The factor's name.
+        factor: String,
+        /// The level.
+        level: usize,
+    },
+    /// Too many factors to share between.
+    #[error("{given} factors are too many to share a total between: {most} at most")]
+    TooMany {
+        /// How many there are.
+        given: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A combination that the shares need was not measured.
+    #[error("{subset} was not measured: measure it, or average over the orders that can be reached")]
+    Unreachable {
+        /// What would have been on, in words.
+        subset: String,
+    },
+    /// No order of switching on stays within what was measured.
+    #[error(
+        "no order of switching on leads from nothing to everything through combinations that were measured: measure more of those between"
+    )]
+    NoOrder,
+    /// A condition without runs.
+    #[error("condition {condition} has no runs: leave it out, or measure it")]
+    Unmeasured {
+        /// The condition.
+        condition: usize,
+    },
+    /// Fewer than two rungs.
+    #[error("a ladder of {rungs} conditions has no step: give two or more")]
+    ShortLadder {
+        /// How many there are.
+        rungs: usize,
+    },
+    /// What is compared has no boot in common, directly or through others.
+    #[error("{what} cannot be estimated: no boot measured the conditions that it is made of together")]
+    Unconnected {
+        /// The effect, share or step.
+        what: String,
+    },
+}

@@ -1,0 +1,158 @@
+//! Main effects and interactions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::code::Model;
+use super::estimated::{Estimated, Estimator};
+use super::{EffectsError, Layout};
+use crate::boots::Observation;
+use crate::question::Design;
+
+/// The effects of factors and of their interactions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Factorial {
+    /// Interactions of up to so many factors are in the model. Those of more, if there could be any, are taken as zero.
+    pub order: usize,
+    /// Whether every combination of the levels was measured.
+    pub is_complete: bool,
+    /// By the number of factors, then in their order.
+    pub effects: Vec<Effect>,
+}
+
+/// A main effect or an interaction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Effect {
+    /// The factors: one for a main effect, more for an interaction.
+    pub factors: Vec<usize>,
+    /// The level of each of them that the effect is of.
+    pub levels: Vec<usize>,
+    /// Where each of the factors has two levels: the mean at the high level less that at the low one; for two factors half the
+    /// difference between the one's effect at the other's high level and at its low one, and so on (Box, Hunter and Hunter,
+    /// Statistics for Experimenters, 1978, chapter 10), all of the high levels. Otherwise: how far the mean at these levels is from
+    /// the mean of all combinations, less what main effects and smaller interactions make of that; these sum to zero over the
+    /// levels of each factor.
+    pub effect: Estimated,
+}
+
+/// The main effects of `layout`'s factors and the interactions of up to `order` of them, from the means of all conditions
+/// with equal weight, with intervals of confidence `level`. Levels are numbered from 0, the lowest. `design`: none to
+/// recognise it from the data.
+///
+/// Where combinations are missing, interactions of as many factors are estimated as the measured ones can tell apart, all of
+/// that size or none, by least squares; larger ones are then taken as zero ([`Factorial::order`] says which). What is not
+/// there thus adds no width to the intervals: they hold if the larger interactions are small.
+///
+/// # Errors
+/// [`EffectsError`] for conditions that are no combinations of levels, for one that is there twice, if no factor varies, and
+/// for a factor whose main effect cannot be told from the others'.
+pub fn factorial(
+    observations: &[Observation],
+    layout: &Layout,
+    order: usize,
+    design: Option<Design>,
+    level: f64,
+) -> Result<Factorial, EffectsError> {
+    layout.check()?;
+    let estimator = Estimator::new(observations, design, level)?;
+    let conditions = estimator.fit.conditions();
+    let measured = Measured::of(layout, conditions)?;
+    let sizes: Vec<usize> = measured.levels_of.iter().map(Vec::len).collect();
+    let combinations = sizes.iter().try_fold(1_usize, |product, size| product.checked_mul(*size));
+    let model = largest(layout, &measured.places, &sizes, order)?;
+    let mut effects = Vec::new();
+    for term in model.terms.iter().filter(|term| !term.is_empty()) {
+        let is_plain = term.iter().all(|factor| sizes[*factor] == 2);
+        let scale = if is_plain { 2.0 } else { 1.0 };
+        let all = combinations_of(term, &sizes);
+        // Of two levels each, the last combination has all of the high ones; the others repeat it with other signs.
+        for places in if is_plain { &all[all.len() - 1..] } else { &all[..] } {
+            let coefficients =
+                model.coefficients(term, places).into_iter().map(|of| without_rounding(scale * of));
+            let terms: Vec<(usize, f64)> = conditions.iter().copied().zip(coefficients).collect();
+            let effect = estimator.estimate(&terms, || {
+                let names: Vec<String> = term.iter().map(|factor| layout.name(*factor)).collect();
+                format!("the effect of {}", names.join(" x "))
+            })?;
+            let level = |(factor, place): (&usize, &usize)| measured.levels_of[*factor][*place];
+            effects.push(Effect {
+                factors: term.clone(),
+                levels: term.iter().zip(places).map(level).collect(),
+                effect,
+            });
+        }
+    }
+    let order = model.terms.iter().map(Vec::len).max().unwrap_or(0);
+    Ok(Factorial { order, is_complete: combinations == Some(conditions.len()), effects })
+}
+
+/// The levels that were measured.
+struct Measured {
+    /// For each factor its levels, rising.
+    levels_of: Vec<Vec<usize>>,
+    /// For each condition and factor the level's place in `levels_of`.
+    places: Vec<Vec<usize>>,
+}
+
+impl Measured {
+    fn of(layout: &Layout, conditions: &[usize]) -> Result<Measured, EffectsError> {
+        let mut seen: BTreeMap<&[usize], usize> = BTreeMap::new();
+        let mut levels_of = vec![BTreeSet::new(); layout.factors.len()];
+        for condition in conditions {
+            let levels =
+                layout.levels.get(*condition).ok_or(EffectsError::Unknown { condition: *condition })?;
+            if let Some(one) = seen.insert(levels, *condition) {
+                return Err(EffectsError::Same { one, other: *condition });
+            }
+            for (of_factor, level) in levels_of.iter_mut().zip(levels) {
+                of_factor.insert(*level);
+            }
+        }
+        let levels_of: Vec<Vec<usize>> =
+            levels_of.into_iter().map(|levels| levels.into_iter().collect()).collect();
+        let place = |(levels, level): (&Vec<usize>, &usize)| levels.partition_point(|other| other < level);
+        let places =
+            |condition: &usize| levels_of.iter().zip(&layout.levels[*condition]).map(place).collect();
+        let places = conditions.iter().map(places).collect();
+        Ok(Measured { levels_of, places })
+    }
+}
+
+/// The model with the largest interactions, up to `order` factors, that the conditions can tell apart.
+fn largest(
+    layout: &Layout,
+    places: &[Vec<usize>],
+    sizes: &[usize],
+    order: usize,
+) -> Result<Model, EffectsError> {
+    let varied = sizes.iter().filter(|size| **size > 1).count();
+    if varied == 0 {
+        return Err(EffectsError::NothingVaried);
+    }
+    let of_order = |order| Model::new(places, sizes.to_vec(), order);
+    let mut model = of_order(1).map_err(|term| {
+        let factor = term.first().map_or_else(String::new, |factor| layout.name(*factor));
+        EffectsError::Confounded { factor }
+    })?;
+    for larger in 2..=order.min(varied) {
+        match of_order(larger) {
+            Ok(fitting) => model = fitting,
+            Err(_) => break,
+        }
+    }
+    Ok(model)
+}
+
+/// All combinations of the levels of `term`'s factors, by place, the last factor running fastest.
+fn combinations_of(term: &[usize], sizes: &[usize]) -> Vec<Vec<usize>> {
+    term.iter().fold(vec![Vec::new()], |all, factor| {
+        let longer = |start: &Vec<usize>, level: usize| [start.as_slice(), &[level]].concat();
+        all.iter().flat_map(|start| (0..sizes[*factor]).map(move |level| longer(start, level))).collect()
+    })
+}
+
+/// Zero for a coefficient that is nothing but rounding: its condition then need not be there.
+fn without_rounding(coefficient: f64) -> f64 {
+    if coefficient.abs() < 1e-12 { 0.0 } else { coefficient }
+}

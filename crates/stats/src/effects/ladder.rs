@@ -1,0 +1,60 @@
+//! A ladder: conditions one after the other, and what each step brings.
+
+use serde::Serialize;
+
+use super::EffectsError;
+use super::estimated::{Estimated, Estimator};
+use crate::boots::Observation;
+use crate::question::Design;
+
+/// What a reader of a ladder must know.
+pub const REMARK: &str = "a step's credit depends on its place: on another rung the same change may bring more or less; Shapley shares \
+     average over the places";
+
+/// The steps of a ladder. They add up to the total.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ladder {
+    /// From each rung to the next.
+    pub steps: Vec<Step>,
+    /// From the first rung to the last.
+    pub total: Estimated,
+}
+
+/// One step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// The condition below.
+    pub from: usize,
+    /// The condition above.
+    pub to: usize,
+    /// The mean above less the mean below.
+    pub change: Estimated,
+}
+
+/// The steps between `rungs`, which are conditions, with intervals of confidence `level`. `design`: none to recognise it from
+/// the data.
+///
+/// # Errors
+/// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is no number, or a level that is no probability.
+pub fn ladder(
+    observations: &[Observation],
+    rungs: &[usize],
+    design: Option<Design>,
+    level: f64,
+) -> Result<Ladder, EffectsError> {
+    let (Some(first), Some(last), true) = (rungs.first(), rungs.last(), rungs.len() > 1) else {
+        return Err(EffectsError::ShortLadder { rungs: rungs.len() });
+    };
+    let estimator = Estimator::new(observations, design, level)?;
+    if let Some(condition) = rungs.iter().find(|rung| !estimator.is_measured(**rung)) {
+        return Err(EffectsError::Unmeasured { condition: *condition });
+    }
+    let change = |from: usize, to: usize| {
+        // A step to the same condition is no change, not a condition counted twice.
+        let terms = if from == to { [(to, 0.0), (from, 0.0)] } else { [(to, 1.0), (from, -1.0)] };
+        estimator.estimate(&terms, || format!("the step from condition {from} to {to}"))
+    };
+    let step = |pair: &[usize]| Ok(Step { from: pair[0], to: pair[1], change: change(pair[0], pair[1])? });
+    let steps = rungs.windows(2).map(step).collect::<Result<Vec<Step>, EffectsError>>()?;
+    Ok(Ladder { steps, total: change(*first, *last)? })
+}

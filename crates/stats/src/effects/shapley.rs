@@ -1,0 +1,187 @@
+//! Shapley shares: a total divided between the factors that were switched on.
+
+use serde::Serialize;
+
+use super::estimated::{Estimated, Estimator};
+use super::{EffectsError, Layout};
+use crate::boots::Observation;
+use crate::question::Design;
+
+/// Shares are for at most so many factors: all their combinations are 65,536.
+pub const MOST_FACTORS: usize = 16;
+
+/// Which orders of switching on are averaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orders {
+    /// All; every combination must have been measured.
+    All,
+    /// Those on whose way every combination was measured, with equal weight. The rule where a kernel refuses some
+    /// combinations: a factor that can only be switched on after another never gets the credit of coming first.
+    Reachable,
+}
+
+/// A total, from nothing switched on to everything, and each factor's share.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shares {
+    /// The mean with everything on less that with nothing on.
+    pub total: Estimated,
+    /// By factor. They add up to the total.
+    pub shares: Vec<Share>,
+    /// How many orders were averaged.
+    pub orders: u64,
+    /// How many there are.
+    pub all_orders: u64,
+}
+
+/// A factor's share.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// The factor's index.
+    pub factor: usize,
+    /// What switching it on brings, on average over the orders.
+    pub share: Estimated,
+}
+
+/// Shares the total of `layout`'s factors, each off (level 0) or on (level 1), between them: a factor's share is what the
+/// mean gains when it is switched on, averaged over the orders in which all can be (L. S. Shapley, A value for n-person games,
+/// 1953). With all orders this is his formula, weight |S|! (k - |S| - 1)! / k! for the gain on top of the set S.
+/// Intervals have confidence `level`; `design`: none to recognise it from the data.
+///
+/// # Errors
+/// [`EffectsError`] for levels that are no switches, more than [`MOST_FACTORS`] factors, and combinations that were not measured
+/// and are needed, by name.
+pub fn shapley(
+    observations: &[Observation],
+    layout: &Layout,
+    orders: Orders,
+    design: Option<Design>,
+    level: f64,
+) -> Result<Shares, EffectsError> {
+    let estimator = Estimator::new(observations, design, level)?;
+    let lattice = Lattice::of(layout, &estimator)?;
+    if orders == Orders::All
+        && let Some(missing) = lattice.conditions.iter().position(Option::is_none)
+    {
+        return Err(EffectsError::Unreachable { subset: subset(layout, missing) });
+    }
+    let everything = lattice.conditions.len() - 1;
+    for end in [0, everything] {
+        if lattice.conditions[end].is_none() {
+            return Err(EffectsError::Unreachable { subset: subset(layout, end) });
+        }
+    }
+    let paths = Paths::of(&lattice);
+    let count = paths.to[everything];
+    if count == 0 {
+        return Err(EffectsError::NoOrder);
+    }
+    let share = |factor: usize| {
+        let terms = lattice.terms(&paths.weights(&lattice, factor));
+        let share = estimator.estimate(&terms, || format!("the share of {}", layout.factors[factor]))?;
+        Ok(Share { factor, share })
+    };
+    let factors = layout.factors.len();
+    let shares = (0..factors).map(share).collect::<Result<Vec<Share>, EffectsError>>()?;
+    let mut ends = vec![0.0; lattice.conditions.len()];
+    ends[everything] += 1.0;
+    ends[0] -= 1.0;
+    let total = estimator.estimate(&lattice.terms(&ends), || "the total".to_owned())?;
+    Ok(Shares { total, shares, orders: count, all_orders: (1..=factors as u64).product() })
+}
+
+/// The combination in words: "tso and gso on, gro off" would name all; what is on is enough.
+fn subset(layout: &Layout, set: usize) -> String {
+    let on = (0..layout.factors.len()).filter(|factor| set >> factor & 1 == 1);
+    let names: Vec<String> = on.map(|factor| layout.name(factor)).collect();
+    match names.as_slice() {
+        [] => "the combination with everything off".to_owned(),
+        names => format!("the combination with only {} on", names.join(", ")),
+    }
+}
+
+/// All sets of factors, as bits, and the condition that has just those on.
+struct Lattice {
+    conditions: Vec<Option<usize>>,
+    factors: usize,
+}
+
+impl Lattice {
+    fn of(layout: &Layout, estimator: &Estimator) -> Result<Lattice, EffectsError> {
+        layout.check()?;
+        let factors = layout.factors.len();
+        if factors == 0 {
+            return Err(EffectsError::NothingVaried);
+        }
+        if factors > MOST_FACTORS {
+            return Err(EffectsError::TooMany { given: factors, most: MOST_FACTORS });
+        }
+        let mut conditions = vec![None; 1 << factors];
+        for condition in estimator.fit.conditions() {
+            let levels =
+                layout.levels.get(*condition).ok_or(EffectsError::Unknown { condition: *condition })?;
+            let mut set = 0;
+            for (factor, level) in levels.iter().enumerate() {
+                if *level > 1 {
+                    return Err(EffectsError::NotASwitch { factor: layout.name(factor), level: *level });
+                }
+                set |= level << factor;
+            }
+            if let Some(one) = conditions[set].replace(*condition) {
+                return Err(EffectsError::Same { one, other: *condition });
+            }
+        }
+        Ok(Lattice { conditions, factors })
+    }
+
+    fn is_reachable(&self, set: usize) -> bool {
+        self.conditions[set].is_some()
+    }
+
+    /// Weights by set as coefficients by condition.
+    fn terms(&self, weights: &[f64]) -> Vec<(usize, f64)> {
+        let pairs = self.conditions.iter().zip(weights);
+        pairs.filter_map(|(condition, weight)| condition.map(|condition| (condition, *weight))).collect()
+    }
+}
+
+/// For each set, in how many orders it can be reached from nothing, and everything from it, through measured sets. 16! is
+/// less than 2^53, so these counts and their products over an order are exact.
+struct Paths {
+    to: Vec<u64>,
+    from: Vec<u64>,
+}
+
+impl Paths {
+    fn of(lattice: &Lattice) -> Paths {
+        let sets = lattice.conditions.len();
+        let (mut to, mut from) = (vec![0; sets], vec![0; sets]);
+        (to[0], from[sets - 1]) = (1, 1);
+        let bits = |set: usize, value: usize| {
+            (0..lattice.factors)
+                .filter(move |factor| set >> factor & 1 == value)
+                .map(move |factor| set ^ 1 << factor)
+        };
+        // Numbers grow with each bit, so subsets come before their supersets.
+        for set in (1..sets).filter(|set| lattice.is_reachable(*set)) {
+            to[set] = bits(set, 1).map(|before| to[before]).sum();
+        }
+        for set in (0..sets - 1).rev().filter(|set| lattice.is_reachable(*set)) {
+            from[set] = bits(set, 0).map(|after| from[after]).sum();
+        }
+        Paths { to, from }
+    }
+
+    /// The weight of each set's mean in a factor's share.
+    fn weights(&self, lattice: &Lattice, factor: usize) -> Vec<f64> {
+        let sets = lattice.conditions.len();
+        let total = self.to[sets - 1] as f64;
+        let mut weights = vec![0.0; sets];
+        for before in (0..sets).filter(|set| set >> factor & 1 == 0) {
+            let after = before | 1 << factor;
+            let weight = self.to[before] as f64 * self.from[after] as f64 / total;
+            weights[after] += weight;
+            weights[before] -= weight;
+        }
+        weights
+    }
+}

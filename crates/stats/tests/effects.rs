@@ -1,0 +1,325 @@
+//! Effects, shares and steps: equal to statsmodels and brute force, and true to a model that is known.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+
+use netassay_stats::effects::{EffectsError, Layout, Orders, factorial, ladder, shapley};
+use netassay_stats::{Observation, StatsError};
+use proptest::prelude::*;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Fixture {
+    factorial: Vec<FactorialCase>,
+    shapley: Vec<ShapleyCase>,
+}
+
+#[derive(Deserialize)]
+struct FactorialCase {
+    name: String,
+    cells: Vec<Vec<usize>>,
+    order: usize,
+    complete: bool,
+    runs: Vec<(usize, u32, f64)>,
+    effects: Vec<ExpectedEffect>,
+}
+
+#[derive(Deserialize)]
+struct ExpectedEffect {
+    factors: Vec<usize>,
+    levels: Vec<usize>,
+    value: f64,
+    interval: (f64, f64),
+    df: f64,
+    p: f64,
+}
+
+#[derive(Deserialize)]
+struct ShapleyCase {
+    name: String,
+    cells: Vec<Vec<usize>>,
+    runs: Vec<(usize, u32, f64)>,
+    orders: u64,
+    shares: Vec<(f64, (f64, f64))>,
+}
+
+fn fixture() -> Fixture {
+    serde_json::from_str(include_str!("fixtures/effects.json")).unwrap()
+}
+
+fn observations(runs: &[(usize, u32, f64)]) -> Vec<Observation> {
+    runs.iter()
+        .map(|(condition, boot, value)| Observation { condition: *condition, boot: *boot, value: *value })
+        .collect()
+}
+
+fn names(count: usize) -> Vec<String> {
+    ["checksum", "tso", "gro", "mtu", "family"].into_iter().cycle().take(count).map(str::to_owned).collect()
+}
+
+/// Every combination of two levels, factor 0 running slowest.
+fn switches(factors: usize) -> Vec<Vec<usize>> {
+    (0..1_usize << factors).map(|set| (0..factors).map(|f| set >> (factors - 1 - f) & 1).collect()).collect()
+}
+
+/// Two boots of two runs of each condition around its mean, the same spread for all.
+fn campaign(means: &[f64]) -> Vec<Observation> {
+    let mut runs = Vec::new();
+    for (condition, mean) in means.iter().enumerate() {
+        for (place, noise) in [-0.3, 0.1, 0.2, 0.0].into_iter().enumerate() {
+            let boot = (2 * condition + place / 2) as u32;
+            runs.push(Observation { condition, boot, value: mean + noise });
+        }
+    }
+    runs
+}
+
+#[test]
+fn main_effects_and_interactions_equal_statsmodels() {
+    for case in fixture().factorial {
+        let factors = names(case.cells[0].len());
+        let layout = Layout { factors: &factors, levels: &case.cells };
+        let runs = observations(&case.runs);
+        let result = factorial(&runs, &layout, 9, None, 0.95).unwrap();
+        assert_eq!((result.order, result.is_complete), (case.order, case.complete), "{}", case.name);
+        assert_eq!(result.effects.len(), case.effects.len(), "{}", case.name);
+        // On the scale of the data: values of 1e9 keep seven digits of a spread of 1.
+        let scale = runs.iter().fold(0.0, |most: f64, run| most.max(run.value.abs()));
+        for (effect, expected) in result.effects.iter().zip(&case.effects) {
+            let name = format!("{}: {:?} {:?}", case.name, effect.factors, effect.levels);
+            assert_eq!((&effect.factors, &effect.levels), (&expected.factors, &expected.levels), "{name}");
+            let is_close = |one: f64, other: f64| (one - other).abs() <= 1e-9 * other.abs() + 1e-14 * scale;
+            let (got, interval) = (effect.effect, effect.effect.interval.unwrap());
+            assert!(is_close(got.value, expected.value), "{name}: {got:?} not {}", expected.value);
+            assert_eq!(got.df, expected.df, "{name}");
+            assert!(is_close(interval.0, expected.interval.0), "{name}: {got:?} not {:?}", expected.interval);
+            assert!(is_close(interval.1, expected.interval.1), "{name}: {got:?} not {:?}", expected.interval);
+            let p = got.p.unwrap();
+            assert!((p - expected.p).abs() <= 1e-4 * expected.p + 1e-300, "{name}: p {p} not {}", expected.p);
+        }
+    }
+}
+
+#[test]
+fn shares_equal_those_of_going_through_every_order() {
+    for case in fixture().shapley {
+        let factors = names(3);
+        let layout = Layout { factors: &factors, levels: &case.cells };
+        let runs = observations(&case.runs);
+        let shares = shapley(&runs, &layout, Orders::Reachable, None, 0.95).unwrap();
+        assert_eq!((shares.orders, shares.all_orders), (case.orders, 6), "{}", case.name);
+        for (share, (value, interval)) in shares.shares.iter().zip(&case.shares) {
+            let got = share.share;
+            let is_close = |one: f64, other: f64| (one - other).abs() <= 1e-9 * other.abs();
+            assert!(is_close(got.value, *value), "{}: {got:?} not {value}", case.name);
+            let (low, high) = got.interval.unwrap();
+            assert!(is_close(low, interval.0) && is_close(high, interval.1), "{}: {got:?}", case.name);
+        }
+        let all = shapley(&runs, &layout, Orders::All, None, 0.95);
+        if case.orders == 6 {
+            assert_eq!(all.unwrap(), shares);
+        } else {
+            let message = all.unwrap_err().to_string();
+            assert!(message.starts_with("the combination with only tso on was not measured"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_known_model_comes_out() {
+    // 10 + 4 a + 2 b + 1 a b + 0 c, levels 0 and 1.
+    let cells = switches(3);
+    let mean = |levels: &Vec<usize>| {
+        let (a, b) = (levels[0] as f64, levels[1] as f64);
+        10.0 + 4.0 * a + 2.0 * b + a * b
+    };
+    let runs = campaign(&cells.iter().map(mean).collect::<Vec<_>>());
+    let factors = names(3);
+    let layout = Layout { factors: &factors, levels: &cells };
+    let result = factorial(&runs, &layout, 2, None, 0.95).unwrap();
+    let values: Vec<(Vec<usize>, f64)> = result
+        .effects
+        .iter()
+        .map(|effect| (effect.factors.clone(), (effect.effect.value * 1e9).round() / 1e9))
+        .collect();
+    // a averages over b: 4 + 1/2; a x b: half of (5 - 4).
+    let expected = [
+        (vec![0], 4.5),
+        (vec![1], 2.5),
+        (vec![2], 0.0),
+        (vec![0, 1], 0.5),
+        (vec![0, 2], 0.0),
+        (vec![1, 2], 0.0),
+    ];
+    assert_eq!(values, expected);
+    assert_eq!((result.order, result.is_complete), (2, true));
+
+    // The interaction is divided evenly.
+    let shares = shapley(&runs, &layout, Orders::All, None, 0.95).unwrap();
+    for (share, expected) in shares.shares.iter().zip([4.5, 2.5, 0.0]) {
+        assert!((share.share.value - expected).abs() < 1e-12, "{share:?}");
+    }
+    assert!((shares.total.value - 7.0).abs() < 1e-12);
+
+    // Conditions 0, 2, 6: nothing, b, a and b.
+    let steps = ladder(&runs, &[0, 2, 6], None, 0.95).unwrap();
+    let changes: Vec<f64> = steps.steps.iter().map(|step| (step.change.value * 1e9).round() / 1e9).collect();
+    assert_eq!(changes, [2.0, 5.0]);
+    assert!((steps.total.value - 7.0).abs() < 1e-12);
+    assert!(steps.total.interval.unwrap().0 > 6.0);
+}
+
+#[test]
+fn half_the_combinations_give_main_effects_only() {
+    // The half of 2^4 with an even number on: each pair of factors is confounded with the other pair.
+    let cells: Vec<Vec<usize>> =
+        switches(4).into_iter().filter(|levels| levels.iter().sum::<usize>() % 2 == 0).collect();
+    let means: Vec<f64> = cells.iter().map(|levels| 5.0 + 3.0 * levels[2] as f64).collect();
+    let factors = names(4);
+    let layout = Layout { factors: &factors, levels: &cells };
+    let result = factorial(&campaign(&means), &layout, 4, None, 0.95).unwrap();
+    assert_eq!((result.order, result.is_complete, result.effects.len()), (1, false, 4));
+    for effect in &result.effects {
+        let expected = if effect.factors == [2] { 3.0 } else { 0.0 };
+        assert!((effect.effect.value - expected).abs() < 1e-12, "{effect:?}");
+    }
+}
+
+#[test]
+fn what_has_no_effects_is_named() {
+    let factors = names(2);
+    let error = |cells: &[Vec<usize>], means: &[f64]| {
+        let layout = Layout { factors: &factors, levels: cells };
+        factorial(&campaign(means), &layout, 2, None, 0.95).unwrap_err()
+    };
+    let together = [vec![0, 0], vec![1, 1]];
+    assert_eq!(error(&together, &[1.0, 2.0]), EffectsError::Confounded { factor: "tso".to_owned() });
+    assert_eq!(error(&[vec![1, 0]], &[1.0]), EffectsError::NothingVaried);
+    assert_eq!(error(&[vec![1, 0], vec![1, 0]], &[1.0, 2.0]), EffectsError::Same { one: 0, other: 1 });
+    assert_eq!(error(&together, &[1.0, 2.0, 3.0]), EffectsError::Unknown { condition: 2 });
+    assert_eq!(error(&[vec![1]], &[1.0]), EffectsError::Levels { condition: 0, given: 1, factors: 2 });
+
+    let layout = Layout { factors: &factors, levels: &together };
+    let share = |levels: &[Vec<usize>], means: &[f64], orders| {
+        shapley(&campaign(means), &Layout { levels, ..layout }, orders, None, 0.95).unwrap_err()
+    };
+    assert_eq!(share(&together, &[1.0, 2.0], Orders::Reachable), EffectsError::NoOrder);
+    let message = share(&together, &[1.0, 2.0], Orders::All).to_string();
+    assert!(message.starts_with("the combination with only checksum on was not measured"), "{message}");
+    let message = share(&[vec![0, 0], vec![1, 0]], &[1.0, 2.0], Orders::Reachable).to_string();
+    assert!(message.starts_with("the combination with only checksum, tso on was not measured"), "{message}");
+    let three = [vec![0, 2]];
+    let switch = EffectsError::NotASwitch { factor: "tso".to_owned(), level: 2 };
+    assert_eq!(share(&three, &[1.0], Orders::All), switch);
+    let many = Layout { factors: &names(17), levels: &[vec![0; 17]] };
+    let too_many = shapley(&campaign(&[1.0]), &many, Orders::All, None, 0.95).unwrap_err();
+    assert_eq!(too_many, EffectsError::TooMany { given: 17, most: 16 });
+
+    let runs = campaign(&[1.0, 2.0]);
+    assert_eq!(ladder(&runs, &[0], None, 0.95), Err(EffectsError::ShortLadder { rungs: 1 }));
+    assert_eq!(ladder(&runs, &[0, 7], None, 0.95), Err(EffectsError::Unmeasured { condition: 7 }));
+    let level = EffectsError::Numbers(StatsError::Level { level: 95.0 });
+    assert_eq!(ladder(&runs, &[0, 1], None, 95.0), Err(level));
+}
+
+#[test]
+fn one_boot_of_each_gives_values_without_intervals() {
+    let runs: Vec<Observation> =
+        (0..4).map(|condition| Observation { condition, boot: 9, value: condition as f64 }).collect();
+    let (factors, cells) = (names(2), switches(2));
+    let result = factorial(&runs, &Layout { factors: &factors, levels: &cells }, 2, None, 0.95).unwrap();
+    for effect in result.effects {
+        assert_eq!(
+            (effect.effect.interval, effect.effect.standard_error, effect.effect.p),
+            (None, None, None)
+        );
+        assert_eq!(effect.effect.df, 0.0);
+    }
+}
+
+#[test]
+fn sixteen_factors_are_shared_between_in_time() {
+    let cells = switches(16);
+    let runs: Vec<Observation> = cells
+        .iter()
+        .enumerate()
+        .flat_map(|(condition, levels)| {
+            let value = levels.iter().zip(1..).map(|(level, worth)| (*level * worth) as f64).sum::<f64>();
+            [1, 2].map(|boot| Observation { condition, boot, value: value + f64::from(boot) })
+        })
+        .collect();
+    let factors = names(16);
+    let shares =
+        shapley(&runs, &Layout { factors: &factors, levels: &cells }, Orders::All, None, 0.95).unwrap();
+    assert_eq!(shares.orders, 20_922_789_888_000);
+    for (share, worth) in shares.shares.iter().zip(1..) {
+        assert!((share.share.value - f64::from(worth)).abs() < 1e-8, "{share:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn shares_add_up_and_steps_add_up(
+        means in proptest::collection::vec(-1e3..1e3f64, 16),
+        left_out in proptest::collection::btree_set(1..15usize, 0..5),
+    ) {
+        let cells = switches(4);
+        let mut runs = campaign(&means);
+        runs.retain(|run| !left_out.contains(&run.condition));
+        let factors = names(4);
+        let layout = Layout { factors: &factors, levels: &cells };
+        match shapley(&runs, &layout, Orders::Reachable, None, 0.95) {
+            Ok(shares) => {
+                let sum: f64 = shares.shares.iter().map(|share| share.share.value).sum();
+                prop_assert!((sum - shares.total.value).abs() < 1e-9);
+                prop_assert_eq!(shares.orders == shares.all_orders, left_out.is_empty());
+            }
+            Err(error) => prop_assert_eq!(error, EffectsError::NoOrder),
+        }
+        let rungs: Vec<usize> = (0..16).filter(|condition| !left_out.contains(condition)).collect();
+        let steps = ladder(&runs, &rungs, None, 0.95).unwrap();
+        let sum: f64 = steps.steps.iter().map(|step| step.change.value).sum();
+        prop_assert!((sum - steps.total.value).abs() < 1e-9);
+    }
+
+    #[test]
+    fn swapping_two_levels_swaps_the_sign(means in proptest::collection::vec(-1e3..1e3f64, 8), factor in 0..3usize) {
+        let cells = switches(3);
+        let swapped: Vec<Vec<usize>> = cells
+            .iter()
+            .map(|levels| {
+                let mut levels = levels.clone();
+                levels[factor] = 1 - levels[factor];
+                levels
+            })
+            .collect();
+        let (factors, runs) = (names(3), campaign(&means));
+        let of = |levels: &[Vec<usize>]| {
+            factorial(&runs, &Layout { factors: &factors, levels }, 3, None, 0.95).unwrap().effects
+        };
+        for (one, other) in of(&cells).iter().zip(of(&swapped)) {
+            let sign = if one.factors.contains(&factor) { -1.0 } else { 1.0 };
+            prop_assert!((one.effect.value - sign * other.effect.value).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn any_layout_is_taken(
+        cells in proptest::collection::vec(proptest::collection::vec(0..4usize, 3), 1..20),
+        values in proptest::collection::vec((0..20usize, 0..4u32, any::<f64>()), 0..60),
+        order in 0..5usize,
+    ) {
+        let runs: Vec<Observation> =
+            values.into_iter().map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
+        let factors = names(3);
+        let layout = Layout { factors: &factors, levels: &cells };
+        let seen: BTreeSet<usize> = runs.iter().map(|run| run.condition).collect();
+        if let Ok(result) = factorial(&runs, &layout, order, None, 0.95) {
+            prop_assert!(!result.effects.is_empty() && result.order >= 1);
+            prop_assert!(result.effects.iter().all(|effect| effect.factors.len() <= result.order));
+        }
+        let _ = shapley(&runs, &layout, Orders::Reachable, None, 0.95);
+        let _ = ladder(&runs, &seen.into_iter().collect::<Vec<_>>(), None, 0.95);
+    }
+}
