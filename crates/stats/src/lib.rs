@@ -28,6 +28,7 @@ mod question;
 mod reml;
 mod sentence;
 pub mod sequential;
+pub mod simulate;
 mod summary;
 mod verdict;
 

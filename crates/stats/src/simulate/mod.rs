@@ -1,0 +1,124 @@
+//! Simulated experiments: how often each method cries wolf, and how often it finds what is there.
+//!
+//! A [`World`] says how boots and runs spread; [`simulate`] draws experiments from it, has each [`Method`] decide whether
+//! condition 1 differs from condition 0 at 5 %, and counts. Every experiment has random numbers of its own, so the counts depend on
+//! the seed alone, not on the number of threads.
+
+mod bootstrap;
+mod error;
+mod means;
+mod methods;
+mod ranks;
+mod rate;
+mod world;
+
+pub use error::SimulateError;
+pub use methods::Method;
+pub use rate::Rate;
+pub use world::{Shape, World};
+
+use std::ops::Range;
+use std::thread;
+
+use serde::Serialize;
+
+use methods::Decider;
+
+/// The significance level of every decision.
+pub const ALPHA: f64 = 0.05;
+
+/// What is to be simulated.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// The world, but for what the tables vary.
+    pub world: World,
+    /// The standard deviations between boots (crossed designs: of condition x boot) to go through, in the metric's unit.
+    pub between: Vec<f64>,
+    /// The differences between condition 1 and condition 0 to go through, in the metric's unit.
+    pub differences: Vec<f64>,
+    /// Who decides.
+    pub methods: Vec<Method>,
+    /// How many experiments for each spread and difference.
+    pub experiments: u32,
+    /// What all random numbers come from.
+    pub seed: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Without a difference, by spread between boots: rates of false positives.
+    pub false_positives: Vec<Cell>,
+    /// By spread between boots, then by difference: rates of differences found.
+    pub power: Vec<Cell>,
+}
+
+/// The rates of one spread and difference.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    /// The standard deviation between boots.
+    pub between: f64,
+    /// The difference.
+    pub difference: f64,
+    /// How often each of the plan's methods saw a difference.
+    pub rates: Vec<Rate>,
+}
+
+/// Simulates `plan` in `threads` threads.
+///
+/// # Errors
+/// [`SimulateError`] for a world that cannot be, or more work than a person would wait for.
+pub fn simulate(plan: &Plan, threads: usize) -> Result<Outcome, SimulateError> {
+    plan.check()?;
+    let cell = |place: usize, between: f64, difference: f64| {
+        let world = plan.world.with_between(between);
+        let count = |experiments: Range<u32>| count(plan, &world, place, difference, experiments);
+        let hits = in_threads(plan.experiments, threads, plan.methods.len(), &count);
+        let rates = hits.into_iter().map(|hits| Rate::new(hits, u64::from(plan.experiments))).collect();
+        Cell { between, difference, rates }
+    };
+    let powers = plan.between.iter().flat_map(|between| plan.differences.iter().map(move |d| (*between, *d)));
+    // Places number the cells, so that no two have the same random numbers.
+    let wolves = plan.between.iter().enumerate().map(|(place, between)| cell(place, *between, 0.0)).collect();
+    let first = plan.between.len();
+    let power = powers.enumerate().map(|(place, (between, d))| cell(first + place, between, d)).collect();
+    Ok(Outcome { false_positives: wolves, power })
+}
+
+fn count(plan: &Plan, world: &World, place: usize, difference: f64, experiments: Range<u32>) -> Vec<u64> {
+    let mut hits = vec![0; plan.methods.len()];
+    let mut decider = Decider::new(world);
+    for experiment in experiments {
+        let mut random = world::random(plan.seed, place, experiment);
+        decider.draw(&mut random, difference);
+        for (hits, method) in hits.iter_mut().zip(&plan.methods) {
+            *hits += u64::from(decider.decides(*method, &mut random));
+        }
+    }
+    hits
+}
+
+/// Sums the counts that `count` gives for parts of the experiments, each in a thread.
+fn in_threads(
+    experiments: u32,
+    threads: usize,
+    width: usize,
+    count: &(impl Fn(Range<u32>) -> Vec<u64> + Sync),
+) -> Vec<u64> {
+    let threads = u32::try_from(threads).unwrap_or(u32::MAX).clamp(1, 64);
+    let part = experiments.div_ceil(threads).max(1);
+    let mut sums = vec![0; width];
+    thread::scope(|scope| {
+        let parts = (0..experiments).step_by(part as usize);
+        let workers: Vec<_> = parts
+            .map(|start| scope.spawn(move || count(start..experiments.min(start.saturating_add(part)))))
+            .collect();
+        for worker in workers {
+            match worker.join() {
+                Ok(counts) => sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    sums
+}

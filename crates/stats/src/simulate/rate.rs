@@ -1,0 +1,27 @@
+//! A rate that was counted, with how far chance may have moved it.
+
+use serde::Serialize;
+
+use crate::distribution::beta::binomial_interval;
+
+/// How many of so many experiments.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// In how many experiments a difference was seen.
+    pub hits: u64,
+    /// Of how many.
+    pub experiments: u64,
+    /// `hits` / `experiments`.
+    pub rate: f64,
+    /// Clopper and Pearson's 95 % interval of the rate.
+    pub interval: (f64, f64),
+}
+
+impl Rate {
+    /// The rate of `hits` among `experiments`.
+    pub(super) fn new(hits: u64, experiments: u64) -> Rate {
+        let rate = if experiments == 0 { 0.0 } else { hits as f64 / experiments as f64 };
+        let interval = binomial_interval(hits, experiments, 0.95).unwrap_or((0.0, 1.0));
+        Rate { hits, experiments, rate, interval }
+    }
+}

@@ -1,0 +1,113 @@
+//! Worlds that experiments are drawn from.
+
+use std::f64::consts::TAU;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::question::Design;
+
+/// How values come about: a condition's mean, plus what its boot does, plus what the run does.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct World {
+    /// Nested: each condition has boots of its own. Crossed: each boot measures all conditions.
+    pub design: Design,
+    /// How many conditions. Only the first two are compared; the others lend their spread to the methods that pool it.
+    pub conditions: usize,
+    /// How many boots: of each condition, or shared by all.
+    pub boots: usize,
+    /// How many runs of each condition in each boot.
+    pub runs: usize,
+    /// The mean of condition 0.
+    pub mean: f64,
+    /// The standard deviation of what a boot does, in the metric's unit. In crossed designs that of what it does to one
+    /// condition and not to another (condition x boot); what it does to all cancels.
+    pub between: f64,
+    /// The standard deviation between the runs of a boot.
+    pub within: f64,
+    /// How the runs of a boot are distributed; boots are normal.
+    pub shape: Shape,
+}
+
+/// How the runs of a boot are distributed around its mean, always with the stated standard deviation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// Normal and independent.
+    Normal,
+    /// Exponential, with skewness 2.
+    Skewed,
+    /// Two normal clusters of equal size, their centres 4 of their own standard deviations apart.
+    Bimodal,
+    /// Normal, each correlated with the one before it by 0.5 (AR(1)).
+    Ar1,
+}
+
+/// Half the distance of the clusters, in their own standard deviations.
+const CLUSTER: f64 = 2.0;
+
+/// The correlation of neighbours in [`Shape::Ar1`].
+const CORRELATION: f64 = 0.5;
+
+impl World {
+    /// The same with another spread between boots.
+    #[must_use]
+    pub fn with_between(self, between: f64) -> World {
+        World { between, ..self }
+    }
+
+    /// Draws all runs into `values`: condition by condition, boot by boot. Condition 1 is higher by `difference`.
+    pub(super) fn draw(&self, random: &mut ChaCha8Rng, difference: f64, values: &mut Vec<f64>) {
+        values.clear();
+        let mut normal = Normal { spare: None };
+        for condition in 0..self.conditions {
+            let centre = self.mean + if condition == 1 { difference } else { 0.0 };
+            for _ in 0..self.boots {
+                let boot = centre + self.between * normal.draw(random);
+                let mut state = normal.draw(random);
+                for _ in 0..self.runs {
+                    let unit = match self.shape {
+                        Shape::Normal => normal.draw(random),
+                        Shape::Skewed => -(1.0 - random.random::<f64>()).ln() - 1.0,
+                        Shape::Bimodal => {
+                            let side = if random.random::<bool>() { CLUSTER } else { -CLUSTER };
+                            (side + normal.draw(random)) / (1.0 + CLUSTER * CLUSTER).sqrt()
+                        }
+                        Shape::Ar1 => {
+                            let shock = (1.0 - CORRELATION * CORRELATION).sqrt();
+                            state = CORRELATION * state + shock * normal.draw(random);
+                            state
+                        }
+                    };
+                    values.push(boot + self.within * unit);
+                }
+            }
+        }
+    }
+}
+
+/// The random numbers of one experiment: a stream of its own for each table cell and experiment.
+pub(super) fn random(seed: u64, place: usize, experiment: u32) -> ChaCha8Rng {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream((place as u64) << 32 | u64::from(experiment));
+    random
+}
+
+/// Standard normal values by Box and Muller's transformation (Annals of Mathematical Statistics 29, 1958), which gives two at a time.
+struct Normal {
+    spare: Option<f64>,
+}
+
+impl Normal {
+    fn draw(&mut self, random: &mut ChaCha8Rng) -> f64 {
+        if let Some(spare) = self.spare.take() {
+            return spare;
+        }
+        let (share, turn) = (1.0 - random.random::<f64>(), random.random::<f64>());
+        let radius = (-2.0 * share.ln()).sqrt();
+        let (sine, cosine) = (TAU * turn).sin_cos();
+        self.spare = Some(radius * sine);
+        radius * cosine
+    }
+}

@@ -1,0 +1,209 @@
+//! The simulator: known rates come out, and only the seed decides them.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use netassay_stats::Design;
+use netassay_stats::distribution::noncentral_t;
+use netassay_stats::simulate::{Method, Outcome, Plan, Rate, Shape, SimulateError, World, simulate};
+
+const WORLD: World = World {
+    design: Design::Nested,
+    conditions: 8,
+    boots: 3,
+    runs: 10,
+    mean: 100.0,
+    between: 0.0,
+    within: 1.0,
+    shape: Shape::Normal,
+};
+
+fn plan(world: World, methods: &[Method], experiments: u32) -> Plan {
+    Plan {
+        world,
+        between: vec![0.0, 0.25, 0.5, 1.0, 2.0],
+        differences: Vec::new(),
+        methods: methods.to_vec(),
+        experiments,
+        seed: 1,
+    }
+}
+
+/// Whether a count agrees with a rate that was itself counted in `of` experiments, within what chance leaves once in a thousand
+/// times.
+fn agrees(rate: Rate, expected: f64, of: f64) -> bool {
+    let variance = expected * (1.0 - expected) * (1.0 / rate.experiments as f64 + 1.0 / of);
+    // The expected rates are rounded to 0.1 %.
+    (rate.rate - expected).abs() <= 3.29 * variance.sqrt() + 0.0005
+}
+
+fn keeps_five_percent(rate: Rate) -> bool {
+    agrees(rate, 0.05, f64::INFINITY)
+}
+
+/// False positives in % of 20,000 experiments of 3 boots x 10 runs each, by the spread between boots, simulated independently
+/// of this crate.
+const TABLE: [(Method, [f64; 5]); 9] = [
+    (Method::PooledT, [5.2, 11.5, 24.7, 44.5, 55.7]),
+    (Method::MannWhitney, [4.9, 10.8, 23.4, 41.7, 52.0]),
+    (Method::RunBootstrap, [6.0, 12.8, 26.6, 47.3, 57.9]),
+    (Method::HierarchicalBootstrap, [2.4, 5.1, 9.5, 14.3, 18.8]),
+    (Method::RemlWald, [4.3, 7.4, 10.4, 11.8, 11.8]),
+    (Method::RemlSatterthwaite, [3.3, 4.7, 4.9, 5.0, 5.0]),
+    (Method::Ratio, [5.1, 5.0, 4.7, 5.0, 5.0]),
+    (Method::BootMeans, [5.1, 5.0, 4.7, 5.0, 5.0]),
+    (Method::PooledBootMeans, [4.9, 5.1, 4.8, 4.6, 4.6]),
+];
+
+/// Compares the methods that are bootstraps, or those that are none, with the table.
+fn compare_with_table(bootstraps: bool, experiments: u32) {
+    let is_bootstrap = |m: Method| matches!(m, Method::RunBootstrap | Method::HierarchicalBootstrap);
+    let rows: Vec<_> = TABLE.into_iter().filter(|(method, _)| is_bootstrap(*method) == bootstraps).collect();
+    let methods: Vec<Method> = rows.iter().map(|(method, _)| *method).collect();
+    let outcome = simulate(&plan(WORLD, &methods, experiments), 2).unwrap();
+    for (place, (method, expected)) in rows.into_iter().enumerate() {
+        for (cell, expected) in outcome.false_positives.iter().zip(expected) {
+            let (between, rate) = (cell.between, cell.rates[place]);
+            assert!(
+                agrees(rate, expected / 100.0, 20_000.0),
+                "{method} at {between}: {rate:?} not {expected} %"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_table_of_false_positives_comes_out_again() {
+    compare_with_table(false, 6000);
+    compare_with_table(true, 1500);
+}
+
+#[test]
+fn boot_means_keep_five_percent_whatever_the_runs_look_like() {
+    let methods = [Method::BootMeans, Method::PooledBootMeans, Method::Ratio, Method::PooledT];
+    for design in [Design::Nested, Design::Crossed] {
+        for shape in [Shape::Normal, Shape::Skewed, Shape::Bimodal, Shape::Ar1] {
+            let world = World { design, shape, boots: 5, ..WORLD };
+            let outcome = simulate(&plan(world, &methods, 2000), 2).unwrap();
+            for cell in &outcome.false_positives {
+                for (method, rate) in methods.iter().zip(&cell.rates).take(3) {
+                    assert!(keeps_five_percent(*rate), "{method} at {}: {rate:?} in {world:?}", cell.between);
+                }
+                // And the pooled test does not, so these worlds can tell.
+                let pooled = cell.rates[3];
+                assert!(cell.between < 0.5 || pooled.rate > 0.15, "{}: {pooled:?}", cell.between);
+            }
+            // Correlated runs alone are enough to mislead it.
+            let alone = outcome.false_positives[0].rates[3];
+            assert!(keeps_five_percent(alone) != (shape == Shape::Ar1), "{alone:?} in {world:?}");
+        }
+    }
+}
+
+#[test]
+fn an_additive_model_cries_wolf_where_boots_treat_conditions_differently() {
+    let world = World { design: Design::Crossed, conditions: 2, boots: 5, ..WORLD };
+    let outcome = simulate(&plan(world, &[Method::Additive, Method::BootMeans], 4000), 2).unwrap();
+    let rates: Vec<f64> = outcome.false_positives.iter().map(|cell| cell.rates[0].rate).collect();
+    assert!(keeps_five_percent(outcome.false_positives[0].rates[0]), "{rates:?}");
+    assert!(rates.is_sorted() && rates[3] > 0.25, "{rates:?}");
+}
+
+#[test]
+fn power_is_that_of_the_noncentral_t() {
+    // 2 conditions, 3 boots x 10 runs, both spreads 1: df 4, and the difference has a standard error of √(2 (1 + 0.1) / 3).
+    let world = World { conditions: 2, ..WORLD };
+    let plan = Plan {
+        between: vec![1.0],
+        differences: vec![1.0, 2.0, 3.22, 5.0],
+        ..plan(world, &[Method::BootMeans], 5000)
+    };
+    let outcome = simulate(&plan, 2).unwrap();
+    assert_eq!(outcome.power.len(), 4);
+    for cell in outcome.power {
+        let nc = cell.difference / (2.0 * 1.1 / 3.0_f64).sqrt();
+        let t = netassay_stats::student_t_quantile(0.975, 4.0).unwrap();
+        let expected = noncentral_t::sf(t, 4.0, nc) + noncentral_t::cdf(-t, 4.0, nc);
+        assert!(agrees(cell.rates[0], expected, f64::INFINITY), "{cell:?} not {expected}");
+    }
+}
+
+#[test]
+fn the_seed_decides_and_the_threads_do_not() {
+    let plan = Plan { differences: vec![1.0], ..plan(WORLD, &Method::of(Design::Nested), 101) };
+    let outcome = |plan: &Plan, threads| -> Outcome { simulate(plan, threads).unwrap() };
+    let one = outcome(&plan, 1);
+    for threads in [0, 2, 3, 7, 1000] {
+        assert_eq!(outcome(&plan, threads), one, "{threads} threads");
+    }
+    assert_ne!(outcome(&Plan { seed: 2, ..plan.clone() }, 2), one);
+    // More experiments begin with the same ones.
+    let more = outcome(&Plan { experiments: 202, ..plan }, 2);
+    for (few, many) in one.false_positives.iter().zip(&more.false_positives) {
+        assert!(few.rates.iter().zip(&many.rates).all(|(few, many)| few.hits <= many.hits));
+    }
+}
+
+#[test]
+fn the_unit_does_not_matter() {
+    let methods = Method::of(Design::Crossed);
+    let world = World { design: Design::Crossed, ..WORLD };
+    let base = Plan { differences: vec![1.5], ..plan(world, &methods, 60) };
+    let scaled = Plan {
+        world: World { mean: 128.0 * world.mean, within: 128.0, ..world },
+        between: base.between.iter().map(|between| 128.0 * between).collect(),
+        differences: vec![192.0],
+        ..base.clone()
+    };
+    let rates = |plan: &Plan| {
+        let outcome = simulate(plan, 2).unwrap();
+        let cells = outcome.false_positives.into_iter().chain(outcome.power);
+        cells.map(|cell| cell.rates).collect::<Vec<_>>()
+    };
+    assert_eq!(rates(&base), rates(&scaled));
+}
+
+#[test]
+fn what_cannot_be_simulated_is_named() {
+    let good = plan(WORLD, &[Method::BootMeans], 10);
+    let message = |plan: Plan| simulate(&plan, 1).unwrap_err().to_string();
+    let world = |world: World| Plan { world, ..good.clone() };
+    for (plan, start) in [
+        (world(World { conditions: 1, ..WORLD }), "1 conditions cannot be simulated: give 2 to"),
+        (world(World { boots: 1, ..WORLD }), "1 boots cannot"),
+        (world(World { runs: 0, ..WORLD }), "0 runs cannot"),
+        (Plan { experiments: 0, ..good.clone() }, "0 experiments cannot"),
+        (Plan { between: vec![], ..good.clone() }, "0 spreads between boots cannot"),
+        (
+            Plan { between: vec![-1.0], ..good.clone() },
+            "a standard deviation of -1 between boots means nothing",
+        ),
+        (
+            world(World { within: f64::NAN, ..WORLD }),
+            "a standard deviation of NaN between runs means nothing",
+        ),
+        (world(World { within: 0.0, ..WORLD }), "with no spread between boots and none between runs"),
+        (
+            Plan { differences: vec![f64::INFINITY], ..good.clone() },
+            "a difference of inf cannot be simulated",
+        ),
+        (Plan { experiments: 10_000_000, methods: Method::ALL.to_vec(), ..good.clone() }, "that is "),
+    ] {
+        let message = message(plan);
+        assert!(message.starts_with(start), "{message}");
+    }
+    assert!(matches!(
+        simulate(&Plan { experiments: 10_000_000, methods: Method::ALL.to_vec(), ..good.clone() }, 1),
+        Err(SimulateError::Work { .. })
+    ));
+}
+
+#[test]
+fn one_run_in_a_boot_is_enough() {
+    for design in [Design::Nested, Design::Crossed] {
+        let world = World { design, runs: 1, boots: 8, ..WORLD };
+        let outcome = simulate(&plan(world, &Method::of(design), 500), 2).unwrap();
+        for cell in outcome.false_positives {
+            assert!(cell.rates.iter().all(|rate| rate.rate < 0.16), "{cell:?}");
+        }
+    }
+}
