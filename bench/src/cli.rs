@@ -11,7 +11,7 @@ use study::{Family, Scenario};
 use crate::failure::{Failure, NOT_RUN};
 use crate::netassay::Netassay;
 use crate::report::Report;
-use crate::{controller, interrupt, observer, place, startup, statistics, teardown, traffic};
+use crate::{controller, interrupt, observer, place, startup, statistics, teardown, traffic, verdict};
 
 const AFTER: &str = "\
 Without a command all are run. Exit codes: 0 everything was run, whether or not its goals were met,
@@ -62,6 +62,10 @@ enum Command {
     Startup(Startup),
     /// `netassay ministat` beside ministat
     Stats(Stats),
+    /// Time until a verdict, and wrong ones: published protocols and netassay's
+    Verdict(Verdict),
+    /// How much boots and runs differ on this machine
+    Components(Components),
     /// netassay's traffic beside iperf3, nuttcp, iperf and sockperf
     Load(Load),
     /// (Internal) run a program in the namespaces of a testbed
@@ -132,6 +136,67 @@ pub(crate) struct Stats {
     pub(crate) no_install: bool,
 }
 
+/// Options of `verdict`. Spreads are standard deviations in % of the mean.
+#[derive(Debug, Args)]
+pub(crate) struct Verdict {
+    /// Simulated experiments of each protocol and difference
+    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) experiments: u32,
+    /// Spread between boots, common to both conditions
+    #[arg(long, default_value_t = 1.0, value_parser = verdict::spread)]
+    pub(crate) boot_sd: f64,
+    /// Spread of what a boot does to one condition only
+    #[arg(long, default_value_t = 0.5, value_parser = verdict::spread)]
+    pub(crate) interaction: f64,
+    /// Spread between runs, however long they are
+    #[arg(long, default_value_t = 1.0, value_parser = verdict::spread)]
+    pub(crate) floor: f64,
+    /// Spread between runs of 1 s beyond that; it falls with the root of their length
+    #[arg(long, default_value_t = 1.0, value_parser = verdict::spread)]
+    pub(crate) white: f64,
+    /// Seconds that building a boot takes
+    #[arg(long, default_value_t = 0.05, value_parser = verdict::seconds)]
+    pub(crate) boot_cost: f64,
+    /// Seconds that a run takes beyond ramp and window
+    #[arg(long, default_value_t = 0.01, value_parser = verdict::seconds)]
+    pub(crate) run_cost: f64,
+    /// (c): the most boots; left out: planned for the difference
+    #[arg(long, requires = "runs", value_parser = clap::value_parser!(u32).range(6..=1000))]
+    pub(crate) boots: Option<u32>,
+    /// (c): recorded runs of each condition in each boot; left out: planned
+    #[arg(long, requires = "boots", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) runs: Option<u32>,
+    /// (c): the probability, as planned, that the difference is proven
+    #[arg(long, default_value_t = 0.9, value_parser = verdict::power)]
+    pub(crate) power: f64,
+    /// (c): from the threads' start to the window, in seconds
+    #[arg(long, default_value_t = 0.1, value_parser = verdict::seconds)]
+    pub(crate) ramp: f64,
+    /// (c): the window of each run, in seconds
+    #[arg(long, default_value_t = 0.2, value_parser = verdict::length)]
+    pub(crate) window: f64,
+    /// Measure real traffic too
+    #[arg(long)]
+    pub(crate) traffic: bool,
+    /// Minutes of real traffic
+    #[arg(long, default_value_t = 10.0, value_parser = verdict::minutes)]
+    pub(crate) minutes: f64,
+    /// The windows of R1's protocol on real traffic, in seconds; the original's are 10
+    #[arg(long, default_value_t = 0.5, value_parser = verdict::length)]
+    pub(crate) r1_window: f64,
+}
+
+/// Options of `components`.
+#[derive(Debug, Args)]
+pub(crate) struct Components {
+    /// Only this workload (tcp_stream, udp_stream, udp_rr); may be given several times
+    #[arg(long = "workload", value_name = "KIND", value_parser = traffic::kind)]
+    pub(crate) kinds: Vec<load::Kind>,
+    /// No runs longer than this, in seconds
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10))]
+    pub(crate) longest: u64,
+}
+
 /// Options of `load`. Those that name things may be given several times; left out: everything.
 #[derive(Debug, Args)]
 pub(crate) struct Load {
@@ -185,8 +250,8 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
 
 /// Every bench with its defaults.
 fn everything() -> Result<Vec<Command>, Failure> {
-    let commands =
-        ["testbed", "controller", "startup", "stats", "load"].map(|name| Cli::try_parse_from(["", name]));
+    let commands = ["testbed", "controller", "startup", "stats", "verdict", "components", "load"]
+        .map(|name| Cli::try_parse_from(["", name]));
     let parsed: Result<Vec<Cli>, _> = commands.into_iter().collect();
     let parsed = parsed.map_err(|error| Failure::Internal(error.to_string()))?;
     Ok(parsed.into_iter().filter_map(|cli| cli.command).collect())
@@ -207,6 +272,8 @@ impl Bench<'_> {
             Command::Controller(options) => controller::run(self, options)?,
             Command::Startup(options) => startup::run(self, options)?,
             Command::Stats(options) => statistics::run(self, options)?,
+            Command::Verdict(options) => verdict::run(self, options)?,
+            Command::Components(options) => verdict::components::run(self, options)?,
             Command::Load(options) => traffic::run(self, options)?,
             Command::Inside(_) | Command::Observe(_) => return Ok(true),
         };
@@ -243,6 +310,6 @@ mod tests {
 
     #[test]
     fn everything_is_all() {
-        assert_eq!(everything().unwrap().len(), 5);
+        assert_eq!(everything().unwrap().len(), 7);
     }
 }

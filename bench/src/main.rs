@@ -23,6 +23,7 @@ mod teardown;
 mod terminal;
 mod timed;
 mod traffic;
+mod verdict;
 
 use std::process::ExitCode;
 

@@ -113,6 +113,30 @@ fn stats_are_made_beside_ministat() {
 }
 
 #[test]
+fn verdicts_are_simulated_and_reached_on_traffic() {
+    let short =
+        ["--boots", "6", "--runs", "1", "--ramp", "0.005", "--window", "0.01", "--r1-window", "0.005"];
+    let report = report(&bench(&[&["verdict", "--traffic", "--minutes", "0.2"], short.as_slice()].concat()));
+    // Three differences with one protocol of netassay's each, none with all three.
+    assert_eq!(report["results"]["simulated"].as_array().unwrap().len(), 3 * 3 + 5);
+    let lines = report["results"]["traffic"].as_array().unwrap();
+    assert_eq!(lines.len(), 4);
+    is_positive(&lines[0]["protocols"][0]["seen"]["median_s"]);
+    is_positive(&lines[0]["values"][0]["value"]);
+}
+
+#[test]
+fn components_are_measured() {
+    let report = report(&bench(&["components"]));
+    let results = report["results"].as_array().unwrap();
+    assert_eq!(results.len(), 3);
+    for workload in results {
+        is_positive(&workload["mean"]);
+        is_positive(&workload["components"]["runs"]["sd"]);
+    }
+}
+
+#[test]
 fn load_runs_beside_every_peer() {
     let output = bench(&["load", "--no-install"]);
     let missing: Vec<String> = serde_json::from_slice::<Value>(&output.stdout).unwrap()["not_run"]

@@ -1,0 +1,120 @@
+//! Real boots and runs on the veth testbed.
+
+use std::time::{Duration, Instant};
+
+use load::Kind;
+use stats::Observation;
+use study::{PlannedRun, Scenario};
+use testbed::{CpuSplit, RunAccount, RunOrder};
+
+use super::experiment::Source;
+use super::protocol::{CONDITIONS, Costs, Protocol};
+use crate::cli::Bench;
+use crate::failure::Failure;
+use crate::netassay::no_root;
+
+/// A machine with a workload, whose two conditions differ in the size of their messages.
+pub(crate) struct Rig<'a> {
+    bench: &'a Bench<'a>,
+    cpus: CpuSplit,
+    rootless: bool,
+    kind: Kind,
+    messages: [u32; CONDITIONS],
+    spent: Spent,
+}
+
+/// Where the time went.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spent {
+    boots: u32,
+    building: Duration,
+    runs: u32,
+    /// Of the runs, beyond ramp and window.
+    overhead: Duration,
+}
+
+impl<'a> Rig<'a> {
+    pub(crate) fn new(bench: &'a Bench<'a>, kind: Kind, messages: [u32; CONDITIONS]) -> Self {
+        let cpus = testbed::split(&testbed::usable());
+        Self { bench, cpus, rootless: no_root().is_some(), kind, messages, spent: Spent::default() }
+    }
+
+    /// What boots and runs have cost beyond ramps and windows.
+    pub(crate) fn costs(&self) -> Costs {
+        let mean = |time: Duration, count: u32| time.as_secs_f64() / f64::from(count.max(1));
+        Costs {
+            boot: mean(self.spent.building, self.spent.boots),
+            run: mean(self.spent.overhead, self.spent.runs),
+        }
+    }
+
+    /// Runs of this protocol.
+    pub(crate) fn measuring<'rig>(&'rig mut self, protocol: &'rig Protocol) -> Measured<'rig, 'a> {
+        Measured { rig: self, protocol, schedule: protocol.runs() }
+    }
+
+    fn order(&self, protocol: &Protocol, condition: usize) -> RunOrder {
+        let message = self.messages[condition];
+        RunOrder {
+            kind: self.kind,
+            ipv6: false,
+            message,
+            response: if self.kind.is_rr() { message } else { 0 },
+            flows: 1,
+            socket_buffer: None,
+            udp_checksum: true,
+            port: None,
+            ramp: protocol.ramp,
+            window: protocol.window,
+        }
+    }
+}
+
+/// Boots that are measured.
+pub(crate) struct Measured<'rig, 'a> {
+    rig: &'rig mut Rig<'a>,
+    protocol: &'rig Protocol,
+    schedule: Vec<Vec<PlannedRun>>,
+}
+
+impl Source for Measured<'_, '_> {
+    fn boot(&mut self, boot: u32, observations: &mut Vec<Observation>) -> Result<(), Failure> {
+        let of_boot = self.schedule.get(boot as usize - 1);
+        let of_boot = of_boot.ok_or_else(|| Failure::Internal(format!("boot {boot} is not planned")))?;
+        let rig = &mut *self.rig;
+        let start = Instant::now();
+        let mut testbed =
+            rig.bench.netassay.testbed(Scenario::Veth, &rig.cpus, rig.rootless, &rig.bench.interrupt)?;
+        rig.spent.building += start.elapsed();
+        for run in of_boot {
+            let start = Instant::now();
+            let account = testbed.run(&rig.order(self.protocol, run.condition), &mut || {})?;
+            rig.spent.runs += 1;
+            rig.spent.overhead += start.elapsed().saturating_sub(self.protocol.ramp + self.protocol.window);
+            if !run.warmup {
+                observations.push(Observation {
+                    condition: run.condition,
+                    boot,
+                    value: rate(rig.kind, &account),
+                });
+            }
+        }
+        let end = Instant::now();
+        drop(testbed);
+        rig.spent.building += end.elapsed();
+        rig.spent.boots += 1;
+        Ok(())
+    }
+}
+
+/// As the product has it: 10^6 bits/s at the receiver, or transactions/s at the transmitter.
+fn rate(kind: Kind, account: &RunAccount) -> f64 {
+    let per_second = |amount: u64, elapsed_ns: u64| amount as f64 * 1e9 / elapsed_ns.max(1) as f64;
+    if kind.is_rr() {
+        let asking = &account.transmitter.window;
+        per_second(asking.load.total.transactions, asking.elapsed_ns)
+    } else {
+        let receiver = &account.receiver.window;
+        8.0 * per_second(receiver.load.total.bytes, receiver.elapsed_ns) / 1e6
+    }
+}
