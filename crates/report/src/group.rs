@@ -93,7 +93,7 @@ impl Group {
             baseline,
             spread: analysis.components,
             method,
-            flags: stats::diagnostics::diagnose(&subject.observations)?
+            flags: stats::diagnostics::diagnose(&subject.compared_observations())?
                 .iter()
                 .map(|flag| flag.sentence(label))
                 .collect(),

@@ -22,11 +22,15 @@ pub(crate) fn subjects(
     let look = look_of(stored, request.confidence);
     let labels: Vec<String> = plan.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
     let subject = |target: &Target| {
-        let takes_part =
-            |condition: usize| condition == target.baseline || target.conditions.contains(&condition);
+        // Every condition of the workload tells how boots treat conditions, whichever are compared.
+        let conditions = &plan.plan.conditions;
+        let alike = |condition: usize| {
+            let workload = conditions.get(condition).map(|one| one.workload.name.as_str());
+            workload == Some(target.workload.as_str())
+        };
         let observations: Vec<Observation> = stored
             .values(target.metric.key)
-            .filter(|(condition, ..)| takes_part(*condition))
+            .filter(|(condition, ..)| alike(*condition))
             .map(|(condition, boot, value)| Observation { condition, boot, value })
             .collect();
         if !observations.iter().any(|observation| observation.condition == target.baseline) {
@@ -46,7 +50,9 @@ pub(crate) fn subjects(
             look: look.map(|(_, look)| look),
         };
         let metric = (target.metric.key, target.metric.unit);
-        Ok(Subject::new(&target.workload, metric, labels.clone(), observations, question))
+        let compared = target.conditions.iter().copied().chain([target.baseline]).collect();
+        let subject = Subject::new(&target.workload, metric, labels.clone(), observations, question);
+        Ok(Subject { compared: Some(compared), ..subject })
     };
     targets.iter().map(subject).collect()
 }

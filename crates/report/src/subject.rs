@@ -18,6 +18,8 @@ pub struct Subject {
     pub labels: Vec<String>,
     /// The runs, in the order in which they were measured.
     pub observations: Vec<Observation>,
+    /// The conditions that are compared; the others only help to tell the error. None: all.
+    pub compared: Option<Vec<usize>>,
     /// What is compared with what, and how sure the answer must be.
     pub question: Question,
     /// The confidence that all metrics together were asked for; `question.level` grows beyond it where they share it.
@@ -43,9 +45,24 @@ impl Subject {
             labels,
             observations,
             question,
+            compared: None,
             asked: question.level,
             notes: Vec::new(),
         }
+    }
+
+    /// What the data answer.
+    fn analyse(&self) -> Result<Analysis, Error> {
+        Ok(stats::analyse_among(&self.observations, &self.question, |condition| self.takes_part(condition))?)
+    }
+
+    /// The runs of the conditions that are compared.
+    pub(crate) fn compared_observations(&self) -> Vec<Observation> {
+        self.observations.iter().filter(|run| self.takes_part(run.condition)).copied().collect()
+    }
+
+    fn takes_part(&self, condition: usize) -> bool {
+        self.compared.as_ref().is_none_or(|compared| compared.contains(&condition))
     }
 
     /// A condition's label.
@@ -60,10 +77,7 @@ impl Subject {
 /// # Errors
 /// What the statistics refuse.
 pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
-    let first = subjects
-        .iter()
-        .map(|subject| stats::analyse(&subject.observations, &subject.question))
-        .collect::<Result<Vec<_>, _>>()?;
+    let first = subjects.iter().map(Subject::analyse).collect::<Result<Vec<_>, _>>()?;
     let mut metrics: Vec<&str> = subjects.iter().map(|subject| subject.metric.as_str()).collect();
     metrics.sort_unstable();
     metrics.dedup();
@@ -89,7 +103,7 @@ pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
                 return Ok(analysis);
             }
             subject.question = shared(subject.question, share);
-            Ok(stats::analyse(&subject.observations, &subject.question)?)
+            subject.analyse()
         })
         .collect()
 }

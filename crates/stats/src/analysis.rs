@@ -55,6 +55,19 @@ pub struct ConditionEstimate {
 /// # Errors
 /// [`StatsError`] if a value is no number, the question is none, or the baseline was never measured.
 pub fn analyse(observations: &[Observation], question: &Question) -> Result<Analysis, StatsError> {
+    analyse_among(observations, question, |_| true)
+}
+
+/// As [`analyse`], of the conditions that `takes_part` names. The others of the study help to tell the error (more
+/// conditions, more degrees of freedom), and are neither compared nor listed.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn analyse_among(
+    observations: &[Observation],
+    question: &Question,
+    takes_part: impl Fn(usize) -> bool,
+) -> Result<Analysis, StatsError> {
     question.check()?;
     let cells = Cells::of(observations)?;
     if let Against::Baseline(baseline) = question.against
@@ -67,10 +80,15 @@ pub fn analyse(observations: &[Observation], question: &Question) -> Result<Anal
         design: fit.design,
         error: fit.error,
         level: question.level,
-        conditions: fit.conditions().iter().map(|condition| estimate(&fit, *condition, question)).collect(),
+        conditions: fit
+            .conditions()
+            .iter()
+            .filter(|condition| takes_part(**condition))
+            .map(|condition| estimate(&fit, *condition, question))
+            .collect(),
         components: Components::of(fit.unweighted(), 1.0 - question.level),
         homogeneity: fit.homogeneity,
-        comparisons: judge(&fit, question),
+        comparisons: judge(&fit, question, takes_part),
     })
 }
 
@@ -83,5 +101,34 @@ fn estimate(fit: &Fit, condition: usize, question: &Question) -> ConditionEstima
         interval: estimate.and_then(|estimate| estimate.interval(question.alpha())),
         boots: cells.len(),
         runs: cells.iter().map(|cell| cell.runs).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_that_take_no_part_tell_the_error() {
+        let value = |condition: usize, boot: u32| {
+            let wobble = [0.3, -0.2, 0.1, -0.4, 0.2, 0.5, -0.1, -0.3][(condition * 3 + boot as usize) % 8];
+            100.0 + 10.0 * condition as f64 + f64::from(boot) + wobble
+        };
+        let run = |condition, boot| Observation { condition, boot, value: value(condition, boot) };
+        let all: Vec<Observation> = (0..4)
+            .flat_map(|condition| (1..=3).map(move |boot| (condition, boot)))
+            .map(|(condition, boot)| run(condition, boot))
+            .collect();
+        let question = Question::against(0);
+        let among = analyse_among(&all, &question, |condition| condition < 2).unwrap();
+        let alone: Vec<Observation> = all.iter().filter(|run| run.condition < 2).copied().collect();
+        let alone = analyse(&alone, &question).unwrap();
+        let whole = analyse(&all, &question).unwrap();
+        assert_eq!((among.conditions.len(), among.comparisons.len()), (2, 1));
+        assert_eq!((alone.comparisons[0].df, among.comparisons[0].df), (2.0, 6.0));
+        assert_eq!(among.comparisons[0].standard_error, whole.comparisons[0].standard_error);
+        // One comparison is no family of three.
+        assert!(among.comparisons[0].p < whole.comparisons[0].p);
+        assert!((among.comparisons[0].difference - alone.comparisons[0].difference).abs() < 1e-9);
     }
 }

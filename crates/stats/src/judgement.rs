@@ -12,18 +12,19 @@ use crate::model::{Estimate, Uncertainty, Welch};
 use crate::question::{Against, Correction, Design, Margin, Question};
 use crate::verdict::Verdict;
 
-/// The comparisons that `question` asks of `fit`.
-pub(crate) fn judge(fit: &Fit, question: &Question) -> Vec<Comparison> {
+/// The comparisons that `question` asks of the conditions of `fit` that take part.
+pub(crate) fn judge(fit: &Fit, question: &Question, takes_part: impl Fn(usize) -> bool) -> Vec<Comparison> {
+    let conditions: Vec<usize> =
+        fit.conditions().iter().copied().filter(|condition| takes_part(*condition)).collect();
     let pairs: Vec<Pair> =
-        pairs(fit, question.against).map(|(one, other)| Pair::of(fit, one, other)).collect();
+        pairs(&conditions, question.against).map(|(one, other)| Pair::of(fit, one, other)).collect();
     let family = family(fit, question, &pairs);
     let mut judge = Judge { fit, question, family, criticals: BTreeMap::new(), errors_seen: BTreeMap::new() };
     pairs.iter().map(|pair| judge.comparison(pair)).collect()
 }
 
 /// (condition, baseline) in order.
-fn pairs(fit: &Fit, against: Against) -> impl Iterator<Item = (usize, usize)> {
-    let conditions = fit.conditions();
+fn pairs(conditions: &[usize], against: Against) -> impl Iterator<Item = (usize, usize)> {
     conditions.iter().enumerate().flat_map(move |(place, condition)| {
         let others: Vec<usize> = match against {
             Against::Baseline(baseline) => (*condition != baseline).then_some(baseline).into_iter().collect(),

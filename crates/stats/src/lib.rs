@@ -35,7 +35,7 @@ mod verdict;
 #[cfg(test)]
 mod oracles;
 
-pub use analysis::{Analysis, ConditionEstimate, analyse};
+pub use analysis::{Analysis, ConditionEstimate, analyse, analyse_among};
 pub use boots::Observation;
 pub use comparison::{Comparison, Gap};
 pub use components::{Component, Components};
