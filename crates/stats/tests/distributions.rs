@@ -97,6 +97,19 @@ fn outside_the_domain_there_is_none() {
             assert!(nan.is_nan(), "df {df}: {nan}");
         }
     }
+    for df in [5.0, INFINITE] {
+        assert_eq!((dunnett::sf(INFINITE, &[0.5], df), dunnett::cdf(INFINITE, &[0.5], df)), (0.0, 1.0));
+        assert_eq!(
+            (studentized_range::sf(INFINITE, 3, df), studentized_range::cdf(INFINITE, 3, df)),
+            (0.0, 1.0)
+        );
+        assert!(dunnett::sf(f64::NAN, &[0.5], df).is_nan() && dunnett::cdf(f64::NAN, &[0.5], df).is_nan());
+        assert!(
+            studentized_range::sf(f64::NAN, 3, df).is_nan()
+                && studentized_range::cdf(f64::NAN, 3, df).is_nan()
+        );
+        assert_eq!((dunnett::sf(-1.0, &[0.5], df), studentized_range::cdf(-1.0, 3, df)), (1.0, 0.0));
+    }
     for lambdas in [&[][..], &[1.0], &[0.5, -1.0], &[f64::NAN]] {
         assert_eq!(dunnett::quantile(0.9, lambdas, 5.0), None);
         assert!(dunnett::sf(2.0, lambdas, 5.0).is_nan());

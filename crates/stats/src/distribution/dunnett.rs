@@ -4,38 +4,29 @@
 //! n(i) boots with a baseline of n(0), λ(i)^2 = n(i) / (n(0) + n(i)): sqrt(1/2) where all are equal. Dunnett, Journal of the
 //! American Statistical Association 50 (1955); for unequal n, Dunnett and Sobel, Biometrika 42 (1955).
 
+use super::curve::Curve;
 use super::incomplete::Tails;
-use super::quadrature::{Pair, even_line, over_chi};
+use super::quadrature::{Pair, inner_even_line, over_chi};
 use super::{is_inside, normal, solve, student};
 
 /// P(max |T(i)| <= `d`). `df` may be infinite. NaN unless there is at least one of `lambdas`, all |λ| < 1 and `df` >= 1.
 pub fn cdf(d: f64, lambdas: &[f64], df: f64) -> f64 {
-    match Family::of(lambdas, df) {
-        Some(_) if d <= 0.0 => 0.0,
-        Some(_) if d == f64::INFINITY => 1.0,
-        Some(family) if !d.is_nan() => family.lower(d).0.min(1.0),
-        _ => f64::NAN,
-    }
+    Dunnett::of(lambdas, df).map_or(f64::NAN, |family| family.cdf(d))
 }
 
-/// P(max |T(i)| > `d`): the p-value, adjusted for the family, of a comparison with |t| = `d`. NaN as for [`cdf`].
+/// P(max |T(i)| > `d`). NaN as for [`cdf`].
 pub fn sf(d: f64, lambdas: &[f64], df: f64) -> f64 {
-    match Family::of(lambdas, df) {
-        Some(_) if d <= 0.0 => 1.0,
-        Some(_) if d == f64::INFINITY => 0.0,
-        Some(family) if !d.is_nan() => family.upper(d).0.min(1.0),
-        _ => f64::NAN,
-    }
+    Dunnett::of(lambdas, df).map_or(f64::NAN, |family| family.sf(d))
 }
 
 /// The value that max |T(i)| stays below with probability `p`. `None` unless 0 < `p` < 1 and the rest is as for [`cdf`].
 pub fn quantile(p: f64, lambdas: &[f64], df: f64) -> Option<f64> {
-    is_inside(p).then(|| Family::of(lambdas, df)?.solve(p, 1.0 - p)).flatten()
+    is_inside(p).then(|| Dunnett::of(lambdas, df)?.solve(p, 1.0 - p)).flatten()
 }
 
 /// The value that max |T(i)| exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and the rest is as for [`cdf`].
 pub fn upper_quantile(tail: f64, lambdas: &[f64], df: f64) -> Option<f64> {
-    is_inside(tail).then(|| Family::of(lambdas, df)?.solve(1.0 - tail, tail)).flatten()
+    is_inside(tail).then(|| Dunnett::of(lambdas, df)?.solve(1.0 - tail, tail)).flatten()
 }
 
 /// Comparisons of the same λ.
@@ -47,16 +38,21 @@ struct Group {
     count: f64,
 }
 
-struct Family {
+/// One family, for several questions: what they have in common is computed once.
+#[derive(Debug)]
+pub struct Dunnett {
     groups: Vec<Group>,
     df: f64,
     largest_lambda: f64,
     /// The width, in Z(0), within which the integrands change.
     scale: f64,
+    /// P(any |T(i)| > x) if S were 1.
+    curve: Curve,
 }
 
-impl Family {
-    fn of(lambdas: &[f64], df: f64) -> Option<Family> {
+impl Dunnett {
+    /// The family of these λ. `None` unless there is at least one, all |λ| < 1 and `df` >= 1.
+    pub fn of(lambdas: &[f64], df: f64) -> Option<Dunnett> {
         let is_valid = !lambdas.is_empty() && lambdas.iter().all(|lambda| lambda.abs() < 1.0) && df >= 1.0;
         if !is_valid {
             return None;
@@ -72,7 +68,32 @@ impl Family {
             })
             .collect();
         let scale = groups.iter().map(|group| group.own / group.lambda).fold(1.0, f64::min);
-        Some(Family { groups, df, largest_lambda: sorted.last().copied()?, scale })
+        Some(Dunnett { curve: Curve::default(), groups, df, largest_lambda: sorted.last().copied()?, scale })
+    }
+
+    /// P(max |T(i)| <= `d`); NaN if `d` is.
+    pub fn cdf(&self, d: f64) -> f64 {
+        match d {
+            _ if d.is_nan() => d,
+            _ if d <= 0.0 => 0.0,
+            f64::INFINITY => 1.0,
+            _ => self.lower(d).0.min(1.0),
+        }
+    }
+
+    /// P(max |T(i)| > `d`): the p-value, adjusted for the family, of a comparison with |t| = `d`; NaN if `d` is.
+    pub fn sf(&self, d: f64) -> f64 {
+        match d {
+            _ if d.is_nan() => d,
+            _ if d <= 0.0 => 1.0,
+            f64::INFINITY => 0.0,
+            _ => self.upper(d).0.min(1.0),
+        }
+    }
+
+    /// The value that max |T(i)| exceeds with probability `tail`. `None` unless 0 < `tail` < 1.
+    pub fn upper_quantile(&self, tail: f64) -> Option<f64> {
+        is_inside(tail).then(|| self.solve(1.0 - tail, tail)).flatten()
     }
 
     /// P(max |T(i)| <= `d`), and its derivative by ln d.
@@ -85,12 +106,12 @@ impl Family {
     /// P(max |T(i)| > `d`), and its derivative by ln d.
     fn upper(&self, d: f64) -> Pair {
         let centre = (3.0 / d).ln().min(0.0);
-        over_chi(self.df, centre, 0.2, |s| self.any_beyond(d * s))
+        over_chi(self.df, centre, 0.2, |s| self.curve.at(d * s, |x| self.any_beyond(x)))
     }
 
     /// P(all |T(i)| <= `x`) if S were 1.
     fn all_within(&self, x: f64) -> f64 {
-        even_line(0.5 * self.scale, self.largest_lambda * x, |z| {
+        inner_even_line(0.5 * self.scale, self.largest_lambda * x, |z| {
             let ln: f64 = self
                 .groups
                 .iter()
@@ -104,7 +125,7 @@ impl Family {
 
     /// P(any |T(i)| > `x`) if S were 1.
     fn any_beyond(&self, x: f64) -> f64 {
-        even_line(0.5 * self.scale, self.largest_lambda * x, |z| {
+        inner_even_line(0.5 * self.scale, self.largest_lambda * x, |z| {
             let ln: f64 = self
                 .groups
                 .iter()

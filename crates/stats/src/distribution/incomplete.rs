@@ -87,8 +87,8 @@ fn continued_fraction(first: f64, part: impl Fn(f64) -> (f64, f64)) -> f64 {
         c = denominator + numerator / c;
         let factor = c * d;
         value *= factor;
-        // NaN, from parameters beyond all bounds, ends it too.
-        let is_moving = (factor - 1.0).abs() > 2e-16;
+        // Some units in the last place: the rounding may go on for ever. NaN, from parameters beyond all bounds, ends it too.
+        let is_moving = (factor - 1.0).abs() > 1e-15;
         if !is_moving {
             break;
         }

@@ -14,6 +14,7 @@ pub mod normal;
 pub mod student;
 pub mod studentized_range;
 
+mod curve;
 mod incomplete;
 pub(crate) mod quadrature;
 pub(crate) mod solve;

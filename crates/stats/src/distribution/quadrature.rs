@@ -11,8 +11,9 @@ use super::incomplete::stirling;
 
 /// Terms below this share of the sum end it.
 const NEGLIGIBLE: f64 = 1e-18;
-/// The agreement of two sums at which their average is taken.
+/// The agreement of two sums at which their average is taken; inside another integral less will do.
 const AGREEMENT: f64 = 1e-9;
+const AGREEMENT_INSIDE: f64 = 1e-8;
 const HALVINGS: u32 = 12;
 /// From here on a chi distribution is a point: what is computed with it differs by less than 1e-11.
 const POINT: f64 = 1e13;
@@ -37,9 +38,9 @@ impl Mul<f64> for Pair {
     }
 }
 
-/// The integral over the whole line of `f`, which has one peak; at `centre` it is not zero (or it is zero everywhere).
-pub(crate) fn line(step: f64, centre: f64, f: impl Fn(f64) -> Pair) -> Pair {
-    refined(step, |step, phase| {
+/// As [`inner_line`], of two integrands of which the first decides.
+fn line(step: f64, agreement: f64, centre: f64, f: impl Fn(f64) -> Pair) -> Pair {
+    refined(step, agreement, |step, phase| {
         let side = |first: f64, stride: f64, mut sum: Pair| {
             let mut before = 0.0;
             let mut at = first;
@@ -59,9 +60,14 @@ pub(crate) fn line(step: f64, centre: f64, f: impl Fn(f64) -> Pair) -> Pair {
     })
 }
 
+/// The integral over the whole line of `f`, which has one peak; at `centre` it is not zero (or it is zero everywhere).
+pub(crate) fn inner_line(step: f64, centre: f64, f: impl Fn(f64) -> f64) -> f64 {
+    line(step, AGREEMENT_INSIDE, centre, |x| Pair(f(x), 0.0)).0
+}
+
 /// Twice the integral from 0 upwards of the even function `f`, which vanishes beyond its peaks, and these are below `peaks`.
-pub(crate) fn even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> f64 {
-    let sum = refined(step, |step, phase| {
+pub(crate) fn inner_even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let sum = refined(step, AGREEMENT_INSIDE, |step, phase| {
         let mut at = phase;
         let mut sum = if phase == 0.0 { 0.5 * f(0.0) } else { 0.0 };
         if phase == 0.0 {
@@ -81,13 +87,13 @@ pub(crate) fn even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// Halves the step until the sums over the grid and over its midpoints agree. `sum` takes the step and the grid's phase.
-fn refined(step: f64, sum: impl Fn(f64, f64) -> Pair) -> Pair {
+fn refined(step: f64, agreement: f64, sum: impl Fn(f64, f64) -> Pair) -> Pair {
     let mut step = step;
     let mut value = sum(step, 0.0) * step;
     for _ in 0..HALVINGS {
         let middle = sum(step, 0.5) * step;
         let average = (value + middle) * 0.5;
-        let is_agreed = (value.0 - middle.0).abs() <= AGREEMENT * average.0.abs();
+        let is_agreed = (value.0 - middle.0).abs() <= agreement * average.0.abs();
         value = average;
         if is_agreed || !value.0.is_finite() {
             break;
@@ -113,7 +119,7 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
     // Where the density of u is above e^-200: there is where the peak must be, or else nothing is left of it.
     let lowest = if df < 200.0 { -200.0 / df } else { -(200.0 / df).sqrt() };
     let centre = centre.clamp(lowest, 0.5 * (200.0 / df).ln_1p());
-    line(step, 0.0, |t| {
+    line(step, AGREEMENT, 0.0, |t| {
         // The density vanishes to the left as e^(v u) only; in t it vanishes faster than any exponential.
         let bend = 0.25 * (-t).exp();
         let u = centre + t - (bend - 0.25);
