@@ -6,6 +6,7 @@ use netassay_stats::distribution::{
     beta, chi_squared, dunnett, fisher, noncentral_t, normal, student, studentized_range,
 };
 use proptest::prelude::*;
+use serde::Deserialize;
 
 const INFINITE: f64 = f64::INFINITY;
 
@@ -16,6 +17,111 @@ fn assert_close(found: f64, expected: f64, relative: f64, what: &str) {
         "{what}: {found} instead of {expected}, relative difference {:e}",
         found / expected - 1.0
     );
+}
+
+/// What `fixtures/distributions.py` wrote; its comments name the columns. Infinite degrees of freedom are none.
+#[derive(Deserialize)]
+struct Oracle {
+    normal: Vec<(f64, f64, f64)>,
+    student: Vec<(f64, f64, f64, f64)>,
+    chi_squared: Vec<(f64, f64, f64, f64, f64, f64)>,
+    fisher: Vec<(f64, f64, f64, f64, f64, f64, f64)>,
+    beta: Vec<(f64, f64, f64, f64, f64, f64, f64)>,
+    binomial_interval: Vec<(u64, u64, f64, f64, f64)>,
+    dunnett: Vec<(Lambdas, Option<f64>, f64, f64, f64)>,
+    dunnett_quantiles: Vec<(Lambdas, Option<f64>, f64, f64)>,
+    studentized_range: Vec<(usize, Option<f64>, f64, f64, f64)>,
+    studentized_range_quantiles: Vec<(usize, Option<f64>, f64, f64)>,
+    noncentral_t: Vec<(Option<f64>, f64, f64, f64, f64)>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Lambdas {
+    Equal(usize),
+    Given(Vec<f64>),
+}
+
+impl Lambdas {
+    fn into_vec(self) -> Vec<f64> {
+        match self {
+            Lambdas::Equal(count) => vec![FRAC_1_SQRT_2; count],
+            Lambdas::Given(lambdas) => lambdas,
+        }
+    }
+}
+
+#[test]
+fn equals_forty_digits_and_fine_grids() {
+    const ALL: f64 = 1e-10;
+    let oracle: Oracle = serde_json::from_str(include_str!("fixtures/distributions.json")).unwrap();
+    let tails = |what: &str, found: (f64, f64), expected: (f64, f64)| {
+        for (found, expected) in [(found.0, expected.0), (found.1, expected.1)] {
+            // Below 1e-14 the grids of the oracle end.
+            assert!(
+                (found - expected).abs() <= ALL * expected.abs() + 1e-24,
+                "{what}: {found:e} instead of {expected:e}, relative difference {:e}",
+                found / expected - 1.0
+            );
+        }
+    };
+    for (x, lower, upper) in oracle.normal {
+        tails(&format!("normal {x}"), (normal::cdf(x), normal::sf(x)), (lower, upper));
+        // Near one half p itself has too few digits.
+        if lower > 1e-9 && lower < 0.49 {
+            assert_close(normal::quantile(lower).unwrap(), x, 1e-13, "normal quantile");
+        }
+    }
+    for (df, x, lower, upper) in oracle.student {
+        let what = format!("t {df} {x}");
+        tails(&what, (student::cdf(x, df), student::sf(x, df)), (lower, upper));
+    }
+    for (df, p, quantile, x, lower, upper) in oracle.chi_squared {
+        let what = format!("chi-squared {df} {p} {x}");
+        tails(&what, (chi_squared::cdf(x, df), chi_squared::sf(x, df)), (lower, upper));
+        assert_close(chi_squared::quantile(p, df).unwrap(), quantile, ALL, &what);
+    }
+    for (one, other, p, quantile, x, lower, upper) in oracle.fisher {
+        let what = format!("F {one} {other} {p} {x}");
+        tails(&what, (fisher::cdf(x, one, other), fisher::sf(x, one, other)), (lower, upper));
+        assert_close(fisher::quantile(p, one, other).unwrap(), quantile, ALL, &what);
+    }
+    for (a, b, p, quantile, x, lower, upper) in oracle.beta {
+        let what = format!("beta {a} {b} {p} {x}");
+        tails(&what, (beta::cdf(x, a, b), beta::sf(x, a, b)), (lower, upper));
+        assert_close(beta::quantile(p, a, b).unwrap(), quantile, ALL, &what);
+    }
+    for (successes, trials, level, low, high) in oracle.binomial_interval {
+        let what = format!("{successes} of {trials}, {level}");
+        let found = beta::binomial_interval(successes, trials, level).unwrap();
+        assert_close(found.0, low, ALL, &what);
+        assert_close(found.1, high, ALL, &what);
+    }
+    for (lambdas, df, d, lower, upper) in oracle.dunnett {
+        let (lambdas, df) = (lambdas.into_vec(), df.unwrap_or(INFINITE));
+        let what = format!("dunnett {} {:?} {df} {d}", lambdas.len(), lambdas.first());
+        tails(&what, (dunnett::cdf(d, &lambdas, df), dunnett::sf(d, &lambdas, df)), (lower, upper));
+    }
+    for (lambdas, df, p, quantile) in oracle.dunnett_quantiles {
+        let (lambdas, df) = (lambdas.into_vec(), df.unwrap_or(INFINITE));
+        let what = format!("dunnett {} {:?} {df} {p}", lambdas.len(), lambdas.first());
+        assert_close(dunnett::quantile(p, &lambdas, df).unwrap(), quantile, ALL, &what);
+    }
+    for (k, df, q, lower, upper) in oracle.studentized_range {
+        let df = df.unwrap_or(INFINITE);
+        let found = (studentized_range::cdf(q, k, df), studentized_range::sf(q, k, df));
+        tails(&format!("range {k} {df} {q}"), found, (lower, upper));
+    }
+    for (k, df, p, quantile) in oracle.studentized_range_quantiles {
+        let df = df.unwrap_or(INFINITE);
+        let found = studentized_range::quantile(p, k, df).unwrap();
+        assert_close(found, quantile, ALL, &format!("range {k} {df} {p}"));
+    }
+    for (df, nc, x, lower, upper) in oracle.noncentral_t {
+        let df = df.unwrap_or(INFINITE);
+        let found = (noncentral_t::cdf(x, df, nc), noncentral_t::sf(x, df, nc));
+        tails(&format!("noncentral t {df} {nc} {x}"), found, (lower, upper));
+    }
 }
 
 #[test]
