@@ -40,12 +40,16 @@ pub fn sf(x: f64, df: f64, nc: f64) -> f64 {
 /// About where, in ln S, the product of S's density and P(Z > x S - nc) has its peak.
 fn peak(x: f64, df: f64, nc: f64) -> f64 {
     // The logarithms of both but for what changes little; they have one peak, between that of the first alone and where the
-    // second is 1/2.
+    // second is no longer small.
     let ln = |u: f64| {
         let z = (x * u.exp() - nc).max(0.0);
         -0.5 * (df * ((2.0 * u).exp_m1() - 2.0 * u) + z * z)
     };
-    let other = if nc / x > 0.0 { (nc / x).ln() } else { 0.0 };
+    let other = match (x > 0.0, nc < 0.0) {
+        (true, _) => (nc.max(1.0) / x).ln(),
+        (false, true) => (nc / x).ln(),
+        (false, false) => 0.0,
+    };
     let (mut low, mut high) = (other.min(0.0), other.max(0.0));
     for _ in 0..60 {
         let (first, second) = (low + (high - low) / 3.0, high - (high - low) / 3.0);

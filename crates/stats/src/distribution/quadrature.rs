@@ -1,7 +1,7 @@
 //! Integrals over the line and over a chi distribution, by the trapezoidal rule.
 //!
 //! For analytic integrands that vanish at both ends the rule converges exponentially: each halving of the step doubles the
-//! number of correct digits (Trefethen and Weideman, SIAM Review 56, 2014). So two sums that agree to 9 digits mean that
+//! number of correct digits (Trefethen and Weideman, SIAM Review 56, 2014). So two sums that agree to 9 digits and more mean that
 //! their average has all that a double holds, but for some.
 
 use std::f64::consts::PI;
@@ -12,8 +12,8 @@ use super::incomplete::stirling;
 /// Terms below this share of the sum end it.
 const NEGLIGIBLE: f64 = 1e-18;
 /// The agreement of two sums at which their average is taken; inside another integral less will do.
-const AGREEMENT: f64 = 1e-9;
-const AGREEMENT_INSIDE: f64 = 1e-8;
+const AGREEMENT: f64 = 1e-11;
+const AGREEMENT_INSIDE: f64 = 1e-9;
 const HALVINGS: u32 = 12;
 /// From here on a chi distribution is a point: what is computed with it differs by less than 1e-11.
 const POINT: f64 = 1e13;
