@@ -60,7 +60,7 @@ enum Command {
     Controller(Controller),
     /// How long `netassay --help` takes, beside /bin/true
     Startup(Startup),
-    /// `netassay ministat` beside ministat
+    /// `netassay ministat` beside ministat, and inference on a million runs
     Stats(Stats),
     /// Time until a verdict, and wrong ones: published protocols and netassay's
     Verdict(Verdict),
@@ -125,7 +125,7 @@ pub(crate) struct Stats {
     /// Lines of a large file
     #[arg(long, default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(3..=1_000_000_000))]
     pub(crate) lines: u64,
-    /// Pairs of runs on large files
+    /// Pairs of runs on large files, and times that inference is made
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) pairs: u32,
     /// Pairs of runs on a file of three lines

@@ -110,6 +110,11 @@ fn stats_are_made_beside_ministat() {
             is_positive(&contest["pairs"][0][side]["peak_mib"]);
         }
     }
+    for shape in ["crossed", "nested", "ragged"] {
+        let parts = report["results"]["inference"][shape]["seconds"][0].as_array().unwrap();
+        assert_eq!(parts.len(), 5);
+        parts.iter().for_each(is_positive);
+    }
 }
 
 #[test]

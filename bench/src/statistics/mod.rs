@@ -1,6 +1,7 @@
-//! How fast numbers become verdicts: the drop-in beside Debian's ministat.
+//! How fast numbers become verdicts: the drop-in beside Debian's ministat, and all inference on a million runs.
 
 mod contest;
+mod inference;
 mod material;
 
 use serde_json::json;
@@ -17,9 +18,14 @@ use material::Material;
 /// The program that netassay is measured against, and its Debian package.
 const MINISTAT: &str = "ministat";
 
+/// The part that is no contest, and its size: boots, and runs of each of 200 conditions in each.
+const INFERENCE: &str = "inference";
+const BOOTS: u32 = 25;
+const RUNS: usize = 200;
+
 /// A part of the bench by its name, for the command line.
 pub(crate) fn part(name: &str) -> Result<String, String> {
-    let names = || TASKS.iter().map(|task| task.name);
+    let names = || TASKS.iter().map(|task| task.name).chain([INFERENCE]);
     if names().any(|one| one == name) {
         return Ok(name.to_owned());
     }
@@ -64,6 +70,13 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
         }
     }
     material.clear()?;
-    report.results = json!({"lines": lines, "floor_mib": floor, "ministat": contests});
+    // Last: what this process has needed by now would count for the programs that it starts.
+    let inference = match wanted(INFERENCE) {
+        true if bench.common.smoke => inference::tell(bench, 3, 2, 1, &mut report)?,
+        true => inference::tell(bench, BOOTS, RUNS, options.pairs, &mut report)?,
+        false => serde_json::Value::Null,
+    };
+    report.results =
+        json!({"lines": lines, "floor_mib": floor, "ministat": contests, "inference": inference});
     Ok(report.finish())
 }
