@@ -32,6 +32,8 @@ pub(crate) enum Failure {
     Host(#[from] host::Error),
     #[error(transparent)]
     Agent(#[from] agent::ServeError),
+    #[error(transparent)]
+    Samples(#[from] samples::SamplesError),
     #[error("{0}")]
     Environment(String),
     #[error("{0}")]
@@ -70,6 +72,8 @@ impl Failure {
             Self::CommandLine(error) if error.use_stderr() => exit::USAGE,
             Self::CommandLine(_) => exit::OK,
             Self::Study(_) | Self::Usage(_) => exit::USAGE,
+            Self::Samples(samples::SamplesError::Read { .. }) => exit::ENVIRONMENT,
+            Self::Samples(_) => exit::USAGE,
             Self::Runner(runner::Error::NothingToRun { .. }) | Self::Nothing(_) => exit::NOTHING,
             Self::Runner(runner::Error::Interrupted) => exit::INTERRUPTED,
             Self::Testbed(error) if error.is_interrupt() => exit::INTERRUPTED,

@@ -53,7 +53,12 @@ impl Comparisons {
             None => format!("{}\n", self.name),
         };
         for group in &self.groups {
-            text.push_str(&format!("\n{}", group.text()));
+            text.push('\n');
+            // A study's table has the workload in its labels.
+            if self.study.is_none() && !group.workload.is_empty() {
+                text.push_str(&format!("{}\n\n", group.workload));
+            }
+            text.push_str(&group.text());
         }
         text
     }

@@ -123,7 +123,10 @@ impl Group {
         let interval = format!("{} % interval", level(self.level));
         let head =
             ["condition", &self.metric, "difference", &interval, "in %", &interval, "boots", "verdict"];
-        let mut table = Table::new(&head).under(&["", &self.unit, &self.unit]);
+        let mut table = Table::new(&head);
+        if !self.unit.is_empty() {
+            table = table.under(&["", &self.unit, &self.unit]);
+        }
         if self.baseline.is_none() {
             self.all_pairs(&mut table);
             return table.render();

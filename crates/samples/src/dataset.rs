@@ -142,13 +142,14 @@ fn assemble(
             "nothing says which runs belong to the same boot, so each counts as a boot of its own. Runs of one boot are not independent: if these come from fewer boots (restarts, batches, machines), the intervals are too narrow and the verdicts too sure. Give the boots with --boots 10,10,10, or a column that names them"
                 .to_owned(),
         );
-    } else if options.layout == Some(Layout::Crossed)
-        && matches!(options.boots, Boots::Sizes(_) | Boots::PerFile)
-    {
-        notes.push(
-            "boots at the same place of each condition are taken for the same, as --design crossed says"
-                .to_owned(),
-        );
+    } else if options.boots != Boots::Named {
+        let note = match options.layout {
+            Some(Layout::Crossed) => {
+                "boots at the same place of each condition are taken for the same, as --design crossed says"
+            }
+            _ => "boots are numbered from 0, on from condition to condition",
+        };
+        notes.push(note.to_owned());
     }
     Ok(Group {
         name: group.name,

@@ -1,8 +1,12 @@
-//! `netassay compare`: what differs in a stored study, and how sure that is.
+//! `netassay compare`: what differs in a stored study or between files, and how sure that is.
 
+use std::path::Path;
+
+use stats::{Correction, Design};
 use store::StoredStudy;
 
-use crate::cli::{Compare, Format};
+use crate::cli::{Compare, DesignWord, Format};
+use crate::commands::compare_files;
 use crate::commands::stored::load;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
@@ -14,14 +18,45 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
             flags.confidence
         )));
     }
-    let stored = load(&flags.stored.database.db, flags.study)?;
+    let Some(study) = study(flags) else { return compare_files::compare(flags) };
+    if let Some(option) = flags.files.first_given() {
+        return Err(Failure::Usage(format!("{option} is for files of measurements: name them")));
+    }
+    let stored = load(&flags.stored.database.db, study)?;
     let request = report::ComparisonRequest {
         metric: flags.metric.clone(),
         baseline: flags.baseline.clone(),
         confidence: flags.confidence / 100.0,
-        ..report::ComparisonRequest::default()
+        all_pairs: flags.all_pairs,
+        margin: flags.margin,
+        design: design(flags),
+        correction: correction(flags),
     };
     if flags.classic { classic(flags, &stored, &request) } else { by_boots(flags, &stored, &request) }
+}
+
+/// The stored study that is meant: none if files are, `Some(None)` for the newest.
+#[expect(
+    clippy::option_option,
+    reason = "files, the newest study and a study by its number are three things"
+)]
+fn study(flags: &Compare) -> Option<Option<i64>> {
+    match flags.what.as_slice() {
+        [] => Some(None),
+        [word] if !Path::new(word).exists() => word.to_str().and_then(|text| text.parse().ok()).map(Some),
+        _ => None,
+    }
+}
+
+pub(crate) fn design(flags: &Compare) -> Option<Design> {
+    flags.design.map(|design| match design {
+        DesignWord::Crossed => Design::Crossed,
+        DesignWord::Nested => Design::Nested,
+    })
+}
+
+pub(crate) fn correction(flags: &Compare) -> Correction {
+    if flags.uncorrected { Correction::None } else { Correction::Family }
 }
 
 fn by_boots(

@@ -3,6 +3,7 @@
 mod aa;
 mod agent;
 mod compare;
+mod compare_files;
 mod doctor;
 mod export;
 pub(crate) mod ministat;

@@ -52,13 +52,14 @@ struct Boot {
 
 impl Numbering {
     pub(super) fn new(inputs: &mut [Input], options: &Options) -> Numbering {
-        let mut names: HashMap<Vec<u8>, u32> = HashMap::new();
+        let mut names: HashMap<(Option<usize>, Vec<u8>), u32> = HashMap::new();
         let mut shared = Vec::new();
-        for input in inputs {
+        for (index, input) in inputs.iter_mut().enumerate() {
+            let owner = input.sheet.found.owns_boots.then_some(index);
             let boots = std::mem::take(&mut input.sheet.found.boots);
             let number = |name| {
                 let next = names.len() as u32;
-                *names.entry(name).or_insert(next)
+                *names.entry((owner, name)).or_insert(next)
             };
             shared.push(boots.into_iter().map(number).collect());
         }

@@ -139,7 +139,7 @@ fn intervals(input: impl Read) -> Result<Found, Fault> {
         Ok(())
     })?;
     let note = "the intervals of a run are taken as the runs of one boot: the run is the unit of replication";
-    Ok(Found::new(collector, vec![note.to_owned()]))
+    Ok(Found { owns_boots: true, ..Found::new(collector, vec![note.to_owned()]) })
 }
 
 fn key(metric: &str, unit: &str) -> Key {

@@ -18,6 +18,8 @@ pub(crate) struct Found {
     pub(crate) series: Vec<Series>,
     /// The names of the boots by their numbers.
     pub(crate) boots: Vec<Vec<u8>>,
+    /// The boots are those of this file, whatever other files call theirs.
+    pub(crate) owns_boots: bool,
     /// What a person should know.
     pub(crate) notes: Vec<String>,
 }
@@ -25,7 +27,7 @@ pub(crate) struct Found {
 impl Found {
     pub(crate) fn new(collector: Collector, notes: Vec<String>) -> Found {
         let (series, boots) = collector.finish();
-        Found { series, boots, notes }
+        Found { series, boots, owns_boots: false, notes }
     }
 }
 

@@ -1,0 +1,170 @@
+//! `netassay compare FILE…`: what differs between files of measurements, whoever made them.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use report::{Comparisons, Subject};
+use samples::{Boots, Column, Dataset, Group, Input, InputFormat, Layout, Options, Sheet};
+use stats::{Against, Design, Question};
+
+use crate::cli::{Compare, CompareFiles, Format, MeasurementFormat};
+use crate::commands::compare::{correction, design};
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+
+/// Compares the conditions that the files hold.
+pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
+    let Dataset { groups, notes } = read(flags)?;
+    let headline = headline(flags, &groups);
+    let mut subjects: Vec<Subject> = groups.into_iter().map(|group| subject(group, flags)).collect();
+    if let Some(first) = subjects.first_mut() {
+        first.notes.extend(notes);
+    }
+    let comparisons =
+        Comparisons::of(&headline, subjects).map_err(|error| Failure::Usage(error.to_string()))?;
+    match flags.stored.output.format {
+        Format::Json => print_json(&comparisons),
+        Format::Text => print(&comparisons.text()),
+    }
+}
+
+/// What is compared, and what is known of its boots: nothing weighs more on how far the intervals can be trusted.
+fn headline(flags: &Compare, groups: &[Group]) -> String {
+    let boots = match flags.files.boots.as_deref() {
+        Some("file") => "each is a boot".to_owned(),
+        Some(counts) => format!("boots of {counts} runs each"),
+        None if groups.iter().all(|group| group.knows_boots) => "boots as the files name them".to_owned(),
+        None => "BOOTS NOT KNOWN: each run counts as one, and the intervals may be too narrow".to_owned(),
+    };
+    let files: usize = flags.what.iter().map(|word| files(word).1.len()).sum();
+    format!("{}; {boots}", report::counted(files, "file"))
+}
+
+/// What is asked of a group.
+fn subject(group: Group, flags: &Compare) -> Subject {
+    let question = Question {
+        against: if flags.all_pairs { Against::AllPairs } else { Against::Baseline(group.baseline) },
+        level: flags.confidence / 100.0,
+        margin: flags.margin,
+        design: design(flags),
+        correction: correction(flags),
+        look: None,
+    };
+    let name = group.name.unwrap_or_default();
+    let metric = group.metric.unwrap_or_else(|| "value".to_owned());
+    let unit = group.unit.unwrap_or_default();
+    let mut subject = Subject::new(&name, (&metric, &unit), group.labels, group.observations, question);
+    subject.notes = group.notes;
+    subject
+}
+
+/// Everything that the files hold, put together.
+fn read(flags: &Compare) -> Result<Dataset, Failure> {
+    if flags.classic {
+        return Err(Failure::Usage(
+            "--classic is for stored studies: for files there is `netassay ministat FILE…`".to_owned(),
+        ));
+    }
+    let options = options(flags)?;
+    let mut inputs = Vec::new();
+    let mut stdin_is_free = true;
+    for word in &flags.what {
+        let (condition, paths) = files(word);
+        for path in paths {
+            let file = if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() };
+            let sheet = sheet(&file, &path, &options, &mut stdin_is_free)?;
+            inputs.push(Input { file, condition: condition.clone(), sheet });
+        }
+    }
+    Ok(Dataset::new(inputs, &options)?)
+}
+
+fn sheet(file: &str, path: &Path, options: &Options, stdin_is_free: &mut bool) -> Result<Sheet, Failure> {
+    if path != Path::new("-") {
+        let opened = File::open(path).map_err(|source| Failure::Read { path: path.to_owned(), source })?;
+        return Ok(Sheet::read(file, opened, options)?);
+    }
+    if !std::mem::take(stdin_is_free) {
+        return Err(Failure::Usage("standard input can be read only once: give - once".to_owned()));
+    }
+    Ok(Sheet::read(file, io::stdin().lock(), options)?)
+}
+
+/// What a word of the command line stands for: a file, or a condition's name and its files.
+fn files(word: &OsStr) -> (Option<String>, Vec<PathBuf>) {
+    let whole = || (None, vec![PathBuf::from(word)]);
+    if Path::new(word).exists() {
+        return whole();
+    }
+    match word.to_str().and_then(|text| text.split_once('=')) {
+        Some((name, list)) if !name.is_empty() => {
+            let paths = if Path::new(list).exists() { vec![list] } else { list.split(',').collect() };
+            (Some(name.to_owned()), paths.into_iter().map(PathBuf::from).collect())
+        }
+        _ => whole(),
+    }
+}
+
+fn options(flags: &Compare) -> Result<Options, Failure> {
+    let files = &flags.files;
+    Ok(Options {
+        format: files.input_format.map(format),
+        metric: flags.metric.clone(),
+        value_column: files.column.map(usize::from),
+        value: files.value.clone(),
+        condition: files.condition.clone(),
+        boot: files.boot.as_ref().map(|word| match word.as_str() {
+            "none" => Column::None,
+            name => Column::Named(name.to_owned()),
+        }),
+        boots: files.boots.as_deref().map_or(Ok(Boots::Named), boots)?,
+        layout: design(flags).map(|design| match design {
+            Design::Crossed => Layout::Crossed,
+            Design::Nested => Layout::Nested,
+        }),
+        baseline: flags.baseline.clone(),
+    })
+}
+
+/// `10,10,10`, or `file`.
+fn boots(word: &str) -> Result<Boots, Failure> {
+    if word == "file" {
+        return Ok(Boots::PerFile);
+    }
+    let size = |text: &str| text.trim().parse().ok().filter(|size| *size > 0);
+    word.split(',').map(size).collect::<Option<Vec<usize>>>().map(Boots::Sizes).ok_or_else(|| {
+        Failure::Usage(format!(
+            "--boots {word:?} is no list of counts: give how many runs each boot has, such as 10,10,10, or `file`"
+        ))
+    })
+}
+
+fn format(word: MeasurementFormat) -> InputFormat {
+    match word {
+        MeasurementFormat::Stat => InputFormat::Stat,
+        MeasurementFormat::Csv => InputFormat::Csv,
+        MeasurementFormat::Netperf => InputFormat::Netperf,
+        MeasurementFormat::Iperf => InputFormat::Iperf,
+        MeasurementFormat::Iperf3 => InputFormat::Iperf3,
+        MeasurementFormat::Hyperfine => InputFormat::Hyperfine,
+        MeasurementFormat::Go => InputFormat::Go,
+    }
+}
+
+impl CompareFiles {
+    /// An option that only files have, if one was given.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        [
+            ("--input-format", self.input_format.is_some()),
+            ("--boots", self.boots.is_some()),
+            ("--boot", self.boot.is_some()),
+            ("--column", self.column.is_some()),
+            ("--value", self.value.is_some()),
+            ("--condition", self.condition.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(name, is_given)| is_given.then_some(name))
+    }
+}
