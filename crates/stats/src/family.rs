@@ -4,6 +4,8 @@ use crate::distribution::{dunnett, student, studentized_range};
 
 /// How many different λ a family of Dunnett's may have before they are rounded.
 const MOST_LAMBDAS: usize = 8;
+/// A larger λ is taken as this: two comparisons that are nearly one gain little, and their distribution takes long to compute.
+const LARGEST_LAMBDA: f64 = 0.98;
 /// To this step, downwards: a smaller correlation asks for a larger critical value.
 const LAMBDA_STEP: f64 = 1.0 / 64.0;
 
@@ -102,10 +104,10 @@ impl Family {
     }
 }
 
-/// Few different values, and all of them below 1, none larger than it was; equal but for rounding is equal.
+/// Few different values, none larger than it was; equal but for rounding is equal.
 fn grouped(lambdas: Vec<f64>) -> Vec<f64> {
     let exact: Vec<f64> =
-        lambdas.iter().map(|lambda| ((lambda * 1e12).round() / 1e12).min(1.0 - 1e-9)).collect();
+        lambdas.iter().map(|lambda| ((lambda * 1e12).round() / 1e12).min(LARGEST_LAMBDA)).collect();
     let mut distinct = exact.clone();
     distinct.sort_by(f64::total_cmp);
     distinct.dedup();

@@ -27,15 +27,15 @@ impl Homogeneity {
         self.p >= LEVEL
     }
 
-    /// Tests `deviations`, each with its condition's row. None for fewer than two conditions of two or more, and when nothing
-    /// deviates.
+    /// Tests `deviations`, each with its condition's row. None for fewer than two conditions of three or more (two boots are
+    /// equally far from their median, whatever their spread), and when nothing deviates.
     pub(crate) fn of(deviations: impl Iterator<Item = (usize, f64)>) -> Option<Homogeneity> {
         let mut groups: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for (row, deviation) in deviations {
             groups.entry(row).or_default().push(deviation);
         }
         let groups: Vec<Vec<f64>> =
-            groups.into_values().filter(|group| group.len() > 1).map(from_median).collect();
+            groups.into_values().filter(|group| group.len() > 2).map(from_median).collect();
         let count: usize = groups.iter().map(Vec::len).sum();
         let df = (groups.len().checked_sub(1)? as f64, (count - groups.len()) as f64);
         if df.0 == 0.0 {
@@ -88,8 +88,8 @@ mod tests {
 
     #[test]
     fn without_spread_or_boots_there_is_no_test() {
-        assert_eq!(test(&[&[1.0, 1.0], &[2.0, 2.0]]), None);
-        assert_eq!(test(&[&[1.0, 2.0], &[2.0]]), None);
+        assert_eq!(test(&[&[1.0; 3], &[2.0; 3]]), None);
+        assert_eq!(test(&[&[1.0, 2.0, 4.0], &[2.0, 9.0]]), None);
         assert_eq!(test(&[]), None);
     }
 }

@@ -137,13 +137,16 @@ impl Judge<'_> {
         let alpha = self.question.alpha();
         if let Some(estimate) = pair.difference
             && let Some(critical) = self.critical(alpha, estimate.df)
+            && let Some(interval) = estimate.interval_with(critical)
         {
             comparison.standard_error = Some(estimate.se);
             comparison.df = estimate.df;
-            comparison.interval = estimate.interval_with(critical);
+            comparison.interval = Some(interval);
             comparison.relative_interval = self.relative_interval(pair, estimate, critical);
             comparison.p = Some(self.family.p(estimate.t(), self.family_df(estimate.df)));
             comparison.detectable = self.detectable(critical, estimate);
+        } else {
+            comparison.gap = pair.gap.or(Some(Gap::NoError));
         }
         let has_percentage = comparison.relative_interval.is_some() || comparison.interval.is_none();
         if has_percentage && baseline_mean != 0.0 {
