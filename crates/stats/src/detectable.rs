@@ -1,13 +1,20 @@
 //! The smallest difference that data like these show.
 
-use crate::distribution::{noncentral_t, normal};
+use crate::distribution::{chi_squared, noncentral_t, normal};
 
 /// How often such a difference is to be seen.
 const POWER: f64 = 0.8;
+/// The square of a t per degree of freedom from which on only the standard error matters.
+const NEGLIGIBLE: f64 = 1e8;
 
 /// How many standard errors a true difference must measure, so that its t exceeds `critical` in the right direction with
 /// 80 % power: the noncentrality at which that happens. None where no finite one does.
 pub(crate) fn detectable(critical: f64, df: f64) -> Option<f64> {
+    // So large a critical value (an early look with hardly any degrees of freedom) makes the estimate's own error nothing
+    // beside that of its standard error: T = nc / S but for df / nc^2 or less, where nc is about the critical value.
+    if critical * critical > NEGLIGIBLE * df {
+        return Some(critical * (chi_squared::quantile(POWER, df)? / df).sqrt());
+    }
     let aim = normal::quantile(POWER)?;
     // In units of the normal quantile the power is nearly a straight line, so the secant rule needs few steps.
     let missing = |nc: f64| Some(normal::quantile(noncentral_t::sf(critical, df, nc))? - aim);
@@ -43,6 +50,12 @@ mod tests {
         {
             let nc = detectable(critical, df).unwrap();
             assert!((noncentral_t::sf(critical, df, nc) - 0.8).abs() < 1e-8, "{critical} {df}: {nc}");
+        }
+        for df in [1.0, 2.0, 5.0] {
+            let (below, above) = ((0.99 * NEGLIGIBLE * df).sqrt(), (1.01 * NEGLIGIBLE * df).sqrt());
+            let (below, above) =
+                (detectable(below, df).unwrap() / below, detectable(above, df).unwrap() / above);
+            assert!((above / below - 1.0).abs() < 1e-7, "{df}: {below} {above}");
         }
         // The normal distribution's: z(0.975) + z(0.8).
         assert!((errors(1e6) - 2.801585).abs() < 1e-4);
