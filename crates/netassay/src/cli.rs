@@ -1,5 +1,7 @@
 //! The command line.
 
+mod simulate;
+
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -10,6 +12,8 @@ use stats::Margin;
 use study::Percent;
 
 use crate::exit;
+
+pub(crate) use simulate::Simulate;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,6 +44,8 @@ pub(crate) enum Command {
     Aa(Aa),
     /// Tell how many boots and runs a difference needs, and how long that takes
     Plan(Plan),
+    /// Simulate experiments: how often does each method cry wolf, and how often does it find what is there?
+    Simulate(Simulate),
     /// List the bundled studies
     Studies(Formatted),
     /// Write a commented starter study to NAME.toml

@@ -9,6 +9,7 @@ mod export;
 pub(crate) mod ministat;
 mod plan;
 mod run;
+mod simulate;
 mod stored;
 mod studies;
 
@@ -26,6 +27,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Run(Run { study, flags }) => run::run(study, flags),
         Command::Aa(flags) => aa::aa(flags),
         Command::Plan(flags) => plan::plan(flags).map(done),
+        Command::Simulate(flags) => simulate::simulate(flags).map(done),
         Command::Studies(output) => studies::list(output).map(done),
         Command::New(new) => studies::new(new).map(done),
         Command::Check(check) => studies::check(check).map(done),

@@ -48,10 +48,8 @@ pub enum SimulateError {
         /// How many times the most.
         times: f64,
     },
-    /// Looks before there are two boots.
-    #[error(
-        "{looks} looks at {boots} boots leave fewer than 2 new boots for the first or none for another: plan fewer looks or more boots"
-    )]
+    /// A look before there are two boots, or none at all.
+    #[error("{looks} looks at {boots} boots cannot be: the first needs 2 boots, so plan 1 to {most} looks", most = .boots.saturating_sub(1))]
     Looks {
         /// How many looks.
         looks: u32,
@@ -67,15 +65,17 @@ impl Plan {
     /// Refuses what cannot be, and what would take too long.
     pub(super) fn check(&self) -> Result<(), SimulateError> {
         let world = &self.world;
-        let runs_least = if world.boots > 1 { 1 } else { 2 };
+        let values = world.conditions.saturating_mul(world.boots).saturating_mul(world.runs);
         for (what, count, least, most) in [
-            ("conditions", world.conditions, 2, 1000),
+            ("conditions", world.conditions, 2_usize, 1000_usize),
             ("boots", world.boots, 2, 10_000),
-            ("runs", world.runs, runs_least, 100_000),
+            ("runs", world.runs, 1, 100_000),
+            ("runs in all conditions and boots", values, 4, 10_000_000),
             ("experiments", self.experiments as usize, 1, 10_000_000),
             ("spreads between boots", self.between.len(), 1, 100),
+            ("differences", self.differences.len(), 0, 100),
         ] {
-            let (count, least, most) = (count as u64, least, most);
+            let (count, least, most) = (count as u64, least as u64, most as u64);
             if !(least..=most).contains(&count) {
                 return Err(SimulateError::Count { what, count, least, most });
             }
@@ -84,8 +84,10 @@ impl Plan {
         if let Some(sd) = self.between.iter().find(|sd| !is_spread(sd)) {
             return Err(SimulateError::Spread { what: "between boots", sd: *sd });
         }
-        if !is_spread(&world.within) {
-            return Err(SimulateError::Spread { what: "between runs", sd: world.within });
+        for (what, sd) in [("between runs", world.within), ("shared by all conditions", world.shared)] {
+            if !is_spread(&sd) {
+                return Err(SimulateError::Spread { what, sd });
+            }
         }
         if world.within == 0.0 && self.between.contains(&0.0) {
             return Err(SimulateError::NoSpread);

@@ -60,6 +60,22 @@ impl Method {
         Method::ALL.into_iter().filter(fits).collect()
     }
 
+    /// The word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Method::PooledT => "pooled-t",
+            Method::MannWhitney => "mann-whitney",
+            Method::RunBootstrap => "run-bootstrap",
+            Method::HierarchicalBootstrap => "hierarchical-bootstrap",
+            Method::RemlWald => "reml-wald",
+            Method::RemlSatterthwaite => "reml-satterthwaite",
+            Method::Ratio => "ratio",
+            Method::BootMeans => "boot-means",
+            Method::PooledBootMeans => "pooled-boot-means",
+            Method::Additive => "additive",
+        }
+    }
+
     /// The name in tables.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -10,11 +10,13 @@ mod means;
 mod methods;
 mod ranks;
 mod rate;
+mod sequential;
 mod world;
 
 pub use error::SimulateError;
 pub use methods::Method;
 pub use rate::Rate;
+pub use sequential::{Looking, SequentialCell, SequentialRates, look_often};
 pub use world::{Shape, World};
 
 use std::ops::Range;

@@ -22,8 +22,11 @@ pub struct World {
     /// The mean of condition 0.
     pub mean: f64,
     /// The standard deviation of what a boot does, in the metric's unit. In crossed designs that of what it does to one
-    /// condition and not to another (condition x boot); what it does to all cancels.
+    /// condition and not to another (condition x boot).
     pub between: f64,
+    /// Crossed designs only: the standard deviation of what a boot does to all conditions alike. It cancels for methods that
+    /// look inside boots, and makes those that do not blind.
+    pub shared: f64,
     /// The standard deviation between the runs of a boot.
     pub within: f64,
     /// How the runs of a boot are distributed; boots are normal.
@@ -44,6 +47,21 @@ pub enum Shape {
     Ar1,
 }
 
+impl Shape {
+    /// All.
+    pub const ALL: [Shape; 4] = [Shape::Normal, Shape::Skewed, Shape::Bimodal, Shape::Ar1];
+
+    /// The word on the command line and in tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Shape::Normal => "normal",
+            Shape::Skewed => "skewed",
+            Shape::Bimodal => "bimodal",
+            Shape::Ar1 => "ar1",
+        }
+    }
+}
+
 /// Half the distance of the clusters, in their own standard deviations.
 const CLUSTER: f64 = 2.0;
 
@@ -61,10 +79,14 @@ impl World {
     pub(super) fn draw(&self, random: &mut ChaCha8Rng, difference: f64, values: &mut Vec<f64>) {
         values.clear();
         let mut normal = Normal { spare: None };
+        let is_shared = self.design == Design::Crossed && self.shared > 0.0;
+        let shared: Vec<f64> = (0..self.boots)
+            .map(|_| if is_shared { self.shared * normal.draw(random) } else { 0.0 })
+            .collect();
         for condition in 0..self.conditions {
             let centre = self.mean + if condition == 1 { difference } else { 0.0 };
-            for _ in 0..self.boots {
-                let boot = centre + self.between * normal.draw(random);
+            for shared in &shared {
+                let boot = centre + shared + self.between * normal.draw(random);
                 let mut state = normal.draw(random);
                 for _ in 0..self.runs {
                     let unit = match self.shape {

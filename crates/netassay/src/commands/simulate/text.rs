@@ -1,0 +1,131 @@
+//! A simulation's tables.
+
+use report::{Table, figure};
+use stats::Design;
+use stats::simulate::{Looking, Rate, SequentialRates};
+
+use super::Simulation;
+
+impl Simulation {
+    pub(super) fn text(&self) -> String {
+        let mut text = self.head();
+        text.push_str(&format!(
+            "\nFalse positives: % of {} experiments without a difference in which one is seen at 5 % (95 % interval of the rate)\n\n",
+            self.plan.experiments
+        ));
+        let first: Vec<&[Rate]> =
+            self.outcome.false_positives.iter().map(|cell| cell.rates.as_slice()).collect();
+        text.push_str(&self.table(&self.method_names(), &first));
+        for (place, difference) in self.plan.differences.iter().enumerate() {
+            text.push_str(&format!(
+                "\nPower: % in which a difference of {} is seen\n\n",
+                self.size(*difference)
+            ));
+            let cells = self.outcome.power.iter().skip(place).step_by(self.plan.differences.len());
+            let rates: Vec<&[Rate]> = cells.map(|cell| cell.rates.as_slice()).collect();
+            text.push_str(&self.table(&self.method_names(), &rates));
+        }
+        if !self.plan.differences.is_empty() {
+            text.push_str("\nWhat a method sees where it cries wolf is no power: judge the lower tables by the first.\n");
+        }
+        if let Some(sequential) = &self.sequential {
+            text.push_str(&self.sequential_text(sequential));
+        }
+        text
+    }
+
+    fn head(&self) -> String {
+        let world = &self.plan.world;
+        let design = match world.design {
+            Design::Nested => "nested: each condition has boots of its own".to_owned(),
+            Design::Crossed => format!(
+                "crossed: every boot measures all conditions.\nWhat a boot does to all has sd {}; the sd between boots below is that of \
+                 condition x boot",
+                self.size(world.shared)
+            ),
+        };
+        let of = match (self.origin.study, &self.origin.metric) {
+            (Some(study), Some(metric)) => format!(
+                "As study {study} spreads in {metric}; between boots: the ends of the 95 % interval, and the estimate between them.\n"
+            ),
+            _ => String::new(),
+        };
+        format!(
+            "{of}{} boots x {} runs, {} conditions, {design}.\nRuns {} with sd {} around a mean of {}; seed {}.\n",
+            world.boots,
+            world.runs,
+            world.conditions,
+            world.shape.as_str(),
+            self.size(world.within),
+            self.size(world.mean),
+            self.plan.seed
+        )
+    }
+
+    fn sequential_text(&self, sequential: &SequentialRates) -> String {
+        let looks: Vec<String> = sequential.looks.iter().map(usize::to_string).collect();
+        let mut text = format!(
+            "\nLooking early: t on boot means, MSB pooled, after {} boots; % of experiments (95 % interval), then boots used on average\n",
+            looks.join(", ")
+        );
+        let names: Vec<&str> = Looking::ALL.iter().map(|looking| looking.as_str()).collect();
+        for cells in sequential.cells.chunks(self.plan.between.len()) {
+            let difference = cells.first().map_or(0.0, |cell| cell.difference);
+            let what = if difference == 0.0 { "no difference".to_owned() } else { self.size(difference) };
+            text.push_str(&format!("\nwith {what}:\n\n"));
+            let mut table = self.empty("rule");
+            for (place, name) in names.iter().enumerate() {
+                let of = |cell: &stats::simulate::SequentialCell| {
+                    format!("{}, {:.1}", shown(&cell.rates[place]), cell.boots[place])
+                };
+                row(&mut table, name, cells.iter().map(of));
+            }
+            text.push_str(&table.render());
+        }
+        text
+    }
+
+    fn method_names(&self) -> Vec<&'static str> {
+        self.plan.methods.iter().map(|method| method.as_str()).collect()
+    }
+
+    /// A row for each name, a column for each spread between boots.
+    fn table(&self, names: &[&str], columns: &[&[Rate]]) -> String {
+        let mut table = self.empty("method");
+        for (place, name) in names.iter().enumerate() {
+            row(&mut table, name, columns.iter().map(|rates| shown(&rates[place])));
+        }
+        table.render()
+    }
+
+    /// A table with a column for each spread between boots.
+    fn empty(&self, first: &str) -> Table {
+        let spreads = self.plan.between.iter().enumerate().map(|(place, between)| {
+            // Once is enough for a reader, and keeps the columns narrow.
+            let between = self.figure(*between);
+            if place == 0 { format!("sd between boots {between}") } else { between }
+        });
+        let heads: Vec<String> = std::iter::once(first.to_owned()).chain(spreads).collect();
+        Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    fn size(&self, value: f64) -> String {
+        let unit = self.origin.unit;
+        if unit.is_empty() { self.figure(value) } else { format!("{} {unit}", self.figure(value)) }
+    }
+
+    /// What was stated is shown as it was, what was measured with the digits that mean something.
+    fn figure(&self, value: f64) -> String {
+        if self.origin.study.is_some() { figure(value) } else { value.to_string() }
+    }
+}
+
+fn row(table: &mut Table, name: &str, cells: impl Iterator<Item = String>) {
+    let cells: Vec<String> = std::iter::once(name.to_owned()).chain(cells).collect();
+    table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+fn shown(rate: &Rate) -> String {
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    format!("{} ({} to {})", percent(rate.rate), percent(rate.interval.0), percent(rate.interval.1))
+}
