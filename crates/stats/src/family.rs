@@ -1,6 +1,10 @@
 //! Several comparisons as one family: critical values and p-values that hold for all of them together.
 
-use crate::distribution::{dunnett, student, studentized_range};
+use std::f64::consts::SQRT_2;
+
+use crate::distribution::dunnett::Dunnett;
+use crate::distribution::student;
+use crate::distribution::studentized_range::StudentizedRange;
 
 /// How many different λ a family of Dunnett's may have before they are rounded.
 const MOST_LAMBDAS: usize = 8;
@@ -67,40 +71,59 @@ impl Family {
         Family::Dunnett { lambdas: grouped(lambdas) }
     }
 
-    /// The value that the largest |t| exceeds with probability `alpha` where nothing differs.
-    pub(crate) fn critical(&self, alpha: f64, df: f64) -> Option<f64> {
-        match self {
-            Family::Single => student::upper_quantile(alpha / 2.0, df),
-            Family::Dunnett { lambdas } => dunnett::upper_quantile(alpha, lambdas, df),
-            Family::Tukey { conditions } => {
-                Some(studentized_range::upper_quantile(alpha, *conditions, df)? / std::f64::consts::SQRT_2)
-            }
-            Family::Sidak { comparisons } => {
-                let each = -((-alpha).ln_1p() / *comparisons as f64).exp_m1();
-                student::upper_quantile(each / 2.0, df)
-            }
-        }
-    }
-
-    /// The chance that the largest |t| exceeds this one where nothing differs.
-    pub(crate) fn p(&self, t: f64, df: f64) -> f64 {
-        let p = match self {
-            Family::Single => 2.0 * student::sf(t, df),
-            Family::Dunnett { lambdas } => dunnett::sf(t, lambdas, df),
-            Family::Tukey { conditions } => {
-                studentized_range::sf(t * std::f64::consts::SQRT_2, *conditions, df)
-            }
-            Family::Sidak { comparisons } => {
-                let each = (2.0 * student::sf(t, df)).min(1.0);
-                -(*comparisons as f64 * (-each).ln_1p()).exp_m1()
-            }
-        };
-        p.clamp(0.0, 1.0)
+    /// The family's distribution at these degrees of freedom; none below 1.
+    pub(crate) fn at(&self, df: f64) -> Option<Largest> {
+        Some(match self {
+            Family::Single => Largest::OfIndependent { comparisons: 1, df },
+            Family::Sidak { comparisons } => Largest::OfIndependent { comparisons: *comparisons, df },
+            Family::Dunnett { lambdas } => Largest::Dunnett(Dunnett::of(lambdas, df)?),
+            Family::Tukey { conditions } => Largest::Tukey(StudentizedRange::of(*conditions, df)?),
+        })
     }
 
     /// Does a critical value of this family take long to compute?
     pub(crate) fn is_costly(&self) -> bool {
         matches!(self, Family::Dunnett { .. } | Family::Tukey { .. })
+    }
+}
+
+/// The distribution of the largest |t| of a family. What its questions have in common is computed once.
+#[derive(Debug)]
+pub(crate) enum Largest {
+    /// Of comparisons as if independent: Student's t for one, Šidák's bound for several.
+    OfIndependent {
+        comparisons: usize,
+        df: f64,
+    },
+    Dunnett(Dunnett),
+    Tukey(StudentizedRange),
+}
+
+impl Largest {
+    /// The value that the largest |t| exceeds with probability `alpha` where nothing differs.
+    pub(crate) fn critical(&self, alpha: f64) -> Option<f64> {
+        match self {
+            Largest::OfIndependent { comparisons: 1, df } => student::upper_quantile(alpha / 2.0, *df),
+            Largest::OfIndependent { comparisons, df } => {
+                let each = -((-alpha).ln_1p() / *comparisons as f64).exp_m1();
+                student::upper_quantile(each / 2.0, *df)
+            }
+            Largest::Dunnett(dunnett) => dunnett.upper_quantile(alpha),
+            Largest::Tukey(range) => Some(range.upper_quantile(alpha)? / SQRT_2),
+        }
+    }
+
+    /// The chance that the largest |t| exceeds this one where nothing differs.
+    pub(crate) fn p(&self, t: f64) -> f64 {
+        let p = match self {
+            Largest::OfIndependent { comparisons, df } => {
+                let each = (2.0 * student::sf(t, *df)).min(1.0);
+                if *comparisons == 1 { each } else { -(*comparisons as f64 * (-each).ln_1p()).exp_m1() }
+            }
+            Largest::Dunnett(dunnett) => dunnett.sf(t),
+            Largest::Tukey(range) => range.sf(t * SQRT_2),
+        };
+        p.clamp(0.0, 1.0)
     }
 }
 
@@ -128,7 +151,7 @@ mod tests {
         let Family::Dunnett { lambdas } = &family else { panic!("{family:?}") };
         assert!(lambdas.iter().all(|lambda| is_close(*lambda, 0.5_f64.sqrt(), 1e-9)));
         // Dunnett (1955, 1964), the table in the design of this crate: 7 comparisons, 16 degrees of freedom.
-        assert!((family.critical(0.05, 16.0).unwrap() - 2.9238).abs() < 5e-5);
+        assert!((family.at(16.0).unwrap().critical(0.05).unwrap() - 2.9238).abs() < 5e-5);
     }
 
     #[test]
@@ -152,8 +175,9 @@ mod tests {
             Family::Sidak { comparisons: 6 },
         ];
         for family in families {
-            let critical = family.critical(0.05, 7.5).unwrap();
-            assert!(is_close(family.p(critical, 7.5), 0.05, 1e-9), "{family:?}");
+            let largest = family.at(7.5).unwrap();
+            let critical = largest.critical(0.05).unwrap();
+            assert!(is_close(largest.p(critical), 0.05, 1e-9), "{family:?}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::comparison::{Comparison, Gap};
 use crate::crossed::Pairs;
 use crate::detectable::detectable;
-use crate::family::Family;
+use crate::family::{Family, Largest};
 use crate::fieller::Fieller;
 use crate::fit::{ErrorTerm, Fit};
 use crate::model::{Estimate, Uncertainty, Welch};
@@ -19,7 +19,15 @@ pub(crate) fn judge(fit: &Fit, question: &Question, takes_part: impl Fn(usize) -
     let pairs: Vec<Pair> =
         pairs(&conditions, question.against).map(|(one, other)| Pair::of(fit, one, other)).collect();
     let family = family(fit, question, &pairs);
-    let mut judge = Judge { fit, question, family, criticals: BTreeMap::new(), errors_seen: BTreeMap::new() };
+    let mut judge = Judge {
+        fit,
+        question,
+        family,
+        singles: BTreeMap::new(),
+        largest: BTreeMap::new(),
+        criticals: BTreeMap::new(),
+        errors_seen: BTreeMap::new(),
+    };
     pairs.iter().map(|pair| judge.comparison(pair)).collect()
 }
 
@@ -104,6 +112,10 @@ struct Judge<'a> {
     fit: &'a Fit,
     question: &'a Question,
     family: Family,
+    /// The estimate of each condition by itself, and its uncertainty under a common error.
+    singles: BTreeMap<usize, (Option<Estimate>, Option<Uncertainty>)>,
+    /// The family's distributions by degrees of freedom.
+    largest: BTreeMap<u64, Option<Largest>>,
     /// Critical values by error rate and degrees of freedom.
     criticals: BTreeMap<(u64, u64), Option<f64>>,
     /// Detectable standard errors by critical value and degrees of freedom.
@@ -143,7 +155,7 @@ impl Judge<'_> {
             comparison.df = estimate.df;
             comparison.interval = Some(interval);
             comparison.relative_interval = self.relative_interval(pair, estimate, critical);
-            comparison.p = Some(self.family.p(estimate.t(), self.family_df(estimate.df)));
+            comparison.p = self.p(estimate);
             comparison.detectable = self.detectable(critical, estimate);
         } else {
             comparison.gap = pair.gap.or(Some(Gap::NoError));
@@ -160,7 +172,7 @@ impl Judge<'_> {
     }
 
     /// The means behind the difference; where nothing connects the two, each over its own boots.
-    fn means(&self, pair: &Pair) -> (f64, f64) {
+    fn means(&mut self, pair: &Pair) -> (f64, f64) {
         let terms = [(pair.condition, 1.0), (pair.baseline, -1.0)];
         if self.fit.error == ErrorTerm::PairedByPair || pair.gap.is_some() {
             if let (Design::Crossed, Some(common)) = (self.fit.design, self.fit.inside_boots(&terms)) {
@@ -174,7 +186,7 @@ impl Judge<'_> {
             let own = |condition| Welch::of(self.fit.cells(condition)).mean;
             return (own(pair.condition), own(pair.baseline));
         }
-        let mean = |condition| self.fit.contrast(&[(condition, 1.0)]).map_or(0.0, |estimate| estimate.value);
+        let mut mean = |condition| self.single(condition).0.map_or(0.0, |estimate| estimate.value);
         (mean(pair.condition), mean(pair.baseline))
     }
 
@@ -193,25 +205,33 @@ impl Judge<'_> {
         interval.is_some_and(|(low, high)| -margin < low && high < margin)
     }
 
-    fn relative_interval(&self, pair: &Pair, difference: Estimate, critical: f64) -> Option<(f64, f64)> {
+    fn single(&mut self, condition: usize) -> (Option<Estimate>, Option<Uncertainty>) {
+        let fit = self.fit;
+        *self.singles.entry(condition).or_insert_with(|| {
+            let term = [(condition, 1.0)];
+            (fit.contrast(&term), fit.rows(&term).and_then(|rows| fit.additive.uncertainty(&rows)))
+        })
+    }
+
+    fn relative_interval(&mut self, pair: &Pair, difference: Estimate, critical: f64) -> Option<(f64, f64)> {
         let (condition, baseline) = (pair.condition, pair.baseline);
-        match self.fit.error {
+        let fit = self.fit;
+        match fit.error {
             ErrorTerm::PairedByPair => {
-                Pairs::of(self.fit.cells(condition), self.fit.cells(baseline)).relative_interval(critical)
+                Pairs::of(fit.cells(condition), fit.cells(baseline)).relative_interval(critical)
             }
             ErrorTerm::BootsByPair => {
                 let error = |r: f64| {
-                    let estimate = self.fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)])?;
+                    let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)])?;
                     estimate.is_sure().then_some((estimate.se, estimate.df))
                 };
                 self.fieller(baseline, difference, critical, &error)
             }
             _ => {
-                let model = &self.fit.additive;
-                let uncertainty = |terms: &[(usize, f64)]| model.uncertainty(&self.fit.rows(terms)?);
-                let of_difference = uncertainty(&[(condition, 1.0), (baseline, -1.0)])?;
-                let (of_baseline, of_condition) =
-                    (uncertainty(&[(baseline, 1.0)])?, uncertainty(&[(condition, 1.0)])?);
+                let model = &fit.additive;
+                let terms = [(condition, 1.0), (baseline, -1.0)];
+                let of_difference = model.uncertainty(&fit.rows(&terms)?)?;
+                let (of_baseline, of_condition) = (self.single(baseline).1?, self.single(condition).1?);
                 let error = |r: f64| {
                     let along = Uncertainty::along(of_difference, of_baseline, of_condition, -r);
                     let (variance, df) = model.variance_and_df(&along)?;
@@ -223,20 +243,35 @@ impl Judge<'_> {
     }
 
     fn fieller(
-        &self,
+        &mut self,
         baseline: usize,
         difference: Estimate,
         critical: f64,
         error: &dyn Fn(f64) -> Option<(f64, f64)>,
     ) -> Option<(f64, f64)> {
-        let baseline = self.fit.contrast(&[(baseline, 1.0)])?;
+        let baseline = self.single(baseline).0?;
         Fieller { difference, baseline, error, critical }.interval()
     }
 
     fn critical(&mut self, alpha: f64, df: f64) -> Option<f64> {
+        let place = (alpha.to_bits(), self.family_df(df).to_bits());
+        if let Some(critical) = self.criticals.get(&place) {
+            return *critical;
+        }
+        let critical = self.largest(df)?.critical(alpha);
+        self.criticals.insert(place, critical);
+        critical
+    }
+
+    fn p(&mut self, estimate: Estimate) -> Option<f64> {
+        Some(self.largest(estimate.df)?.p(estimate.t()))
+    }
+
+    /// The distribution of the family's largest |t|.
+    fn largest(&mut self, df: f64) -> Option<&Largest> {
         let df = self.family_df(df);
         let family = &self.family;
-        *self.criticals.entry((alpha.to_bits(), df.to_bits())).or_insert_with(|| family.critical(alpha, df))
+        self.largest.entry(df.to_bits()).or_insert_with(|| family.at(df)).as_ref()
     }
 
     /// The degrees of freedom to look a family's critical value up with. Those of REML differ a little from pair to pair; they
