@@ -1,0 +1,125 @@
+//! The command line of `compare`.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+
+use clap::{Args, ValueEnum};
+use stats::Margin;
+
+use super::Stored;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay compare\n  netassay compare 3 --metric transmitter.service_demand_byte\n  netassay compare 3 --baseline 'ipv4 offloads=none'\n  netassay compare 3 --classic --confidence 90\n  netassay compare before.stat after.stat --boots 10,10,10\n  netassay compare old=1.json,2.json,3.json new=4.json,5.json,6.json --boots file"
+)]
+pub(crate) struct Compare {
+    /// A stored study's number (`netassay list`), or files of measurements, the baseline first; left out: the newest
+    /// study. NAME=FILE,FILE… takes several files for one condition; - is standard input
+    #[arg(value_name = "STUDY | FILE")]
+    pub(crate) what: Vec<OsString>,
+    /// What to compare, such as throughput, receiver.cpu, latency_p99; left out: as the study or the file says
+    #[arg(long)]
+    pub(crate) metric: Option<String>,
+    /// The condition to compare with, by its label or its short name; left out: as the study says, or the first file
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) baseline: Option<String>,
+    /// The classic pooled Student's t on the runs, in ministat's words; it takes runs for independent
+    #[arg(long)]
+    pub(crate) classic: bool,
+    /// Confidence of the intervals, in percent (classic: 80, 90, 95, 98, 99 or 99.5)
+    #[arg(long, value_name = "PERCENT", default_value_t = 95.0)]
+    pub(crate) confidence: f64,
+    /// Compare every condition with every other
+    #[arg(long, conflicts_with_all = ["baseline", "classic"])]
+    pub(crate) all_pairs: bool,
+    /// How large a difference would not matter: 2% of the baseline, or 50 in the metric's unit. It lets a verdict be `equivalent`
+    #[arg(long, value_name = "SIZE", value_parser = margin, conflicts_with = "classic")]
+    pub(crate) margin: Option<Margin>,
+    /// Whether the conditions share boots; left out: those that have boots in common do
+    #[arg(long, value_enum, conflicts_with = "classic")]
+    pub(crate) design: Option<DesignWord>,
+    /// Give each interval its confidence by itself; otherwise all of a comparison's hold together
+    #[arg(long, conflicts_with = "classic")]
+    pub(crate) uncorrected: bool,
+    #[command(flatten)]
+    pub(crate) stored: Stored,
+    #[command(flatten)]
+    pub(crate) files: CompareFiles,
+}
+
+/// `2%` or `50`.
+fn margin(text: &str) -> Result<Margin, String> {
+    let (number, kind): (&str, fn(f64) -> Margin) = match text.strip_suffix('%') {
+        Some(number) => (number, Margin::Percent),
+        None => (text, Margin::Absolute),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(size) if size > 0.0 && size.is_finite() => Ok(kind(size)),
+        _ => Err("a size is more than 0: 2% of the baseline, or 50 in the metric's unit".to_owned()),
+    }
+}
+
+/// How files of measurements are to be read (docs/files.md).
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Files of measurements")]
+pub(crate) struct CompareFiles {
+    /// What wrote the files; left out: as they look
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) input_format: Option<MeasurementFormat>,
+    /// Which runs belong to the same boot: 10,10,10 for boots of so many values each, in order; `file` if each file is a boot
+    #[arg(long, value_name = "COUNTS | file")]
+    pub(crate) boots: Option<String>,
+    /// The column that names the boot: its name, or its number in a file of plain values; `none` if none does
+    #[arg(long, value_name = "COLUMN | none", conflicts_with = "boots")]
+    pub(crate) boot: Option<String>,
+    /// (stat) The column of the values, from 1
+    #[arg(short = 'C', long, value_name = "NUMBER")]
+    pub(crate) column: Option<NonZeroUsize>,
+    /// (csv) The column of the values; left out: value
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) value: Option<String>,
+    /// (csv) The column of the conditions; left out: label, or condition
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) condition: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MeasurementFormat {
+    /// A value a line, as ministat reads them; a second column may name the boot
+    Stat,
+    /// Columns with names
+    Csv,
+    /// netperf -- -o, or -- -k
+    Netperf,
+    /// iperf -y C
+    Iperf,
+    /// iperf3 -J
+    Iperf3,
+    /// hyperfine --export-json
+    Hyperfine,
+    /// go test -bench
+    Go,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DesignWord {
+    /// Each boot measured every condition
+    Crossed,
+    /// Each condition has boots of its own
+    Nested,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn margins_are_shares_or_sizes() {
+        assert_eq!(margin("2%"), Ok(Margin::Percent(2.0)));
+        assert_eq!(margin("0.5 %"), Ok(Margin::Percent(0.5)));
+        assert_eq!(margin("50"), Ok(Margin::Absolute(50.0)));
+        for text in ["", "%", "0", "-1%", "nan", "inf", "2 percent"] {
+            assert!(margin(text).is_err(), "{text}");
+        }
+    }
+}
