@@ -12,7 +12,7 @@ pub enum Kind {
     DriftInBoots,
     /// Neighbouring runs are more alike, or less, than chance makes them.
     SerialCorrelation,
-    /// A boot stands out from the others.
+    /// A boot stands out from the others; with a condition: in that condition only.
     OutlyingBoot,
     /// A run stands out from the others of its boot.
     OutlyingRun,

@@ -11,6 +11,7 @@
 //! | drift in boots | run | Mann and Kendall's trend within boots, summed over all | runs exchangeable |
 //! | serial correlation | run | von Neumann's ratio within boots, for each condition | runs normal |
 //! | outlying boots | boot | Grubbs, several at once (generalised ESD) | boots alike and normal |
+//! | the same, crossed | cell | the farthest residual of condition and boot | cells alike and normal |
 //! | outlying runs | run | the same within boots, for each condition | runs alike and normal |
 //! | several modes | run | Hartigan's dip of what is left after the boot's mean | one mode, of any shape |
 //! | first run | cell | Student's t of first run less the others | first runs alike |
@@ -20,6 +21,7 @@
 //! the second looks only inside boots.
 
 mod campaign;
+mod cells;
 mod dip;
 mod drift;
 mod effects;
@@ -58,7 +60,10 @@ pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
     flags.extend(drift::over_the_campaign(&effects));
     flags.extend(drift::in_boots(&campaign));
     flags.extend(serial::correlation(&campaign));
-    flags.extend(outliers::boots(&effects));
+    let crossed = cells::crossed(&campaign);
+    let families = if crossed.is_some() { 2 } else { 1 };
+    flags.extend(outliers::boots(&effects, families));
+    flags.extend(crossed.and_then(|conditions| cells::unlike(&campaign, &conditions, families)));
     flags.extend(saturation::ceilings(&campaign, &outlying_runs));
     flags.extend(outlying_runs);
     flags.extend(modes::several(&campaign));

@@ -8,7 +8,8 @@ use super::flag::{Flag, Kind, Place};
 
 /// Boots whose effect lies too far from those of the others. One family: the boots of all conditions share one spread, in
 /// units of the runs' spread, as they do in the pooled error of a comparison.
-pub(super) fn boots(effects: &BootEffects) -> Vec<Flag> {
+/// `families` share the level.
+pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
     let mut groups: Vec<Vec<(f64, usize)>> = vec![Vec::new(); effects.groups()];
     for (index, boot) in effects.boots.iter().enumerate() {
         groups[boot.group].push((boot.effect, index));
@@ -33,7 +34,7 @@ pub(super) fn boots(effects: &BootEffects) -> Vec<Flag> {
             size: extreme.value,
         })
     };
-    believed(&found, 1).into_iter().filter_map(flag).collect()
+    believed(&found, families).into_iter().filter_map(flag).collect()
 }
 
 /// Runs too far from their boot's mean, one family for each condition.
