@@ -70,7 +70,7 @@ mod tests {
     fn every_condition_of_every_bundled_study_has_twins() {
         for bundled in bundled::list() {
             let study = bundled.study();
-            let protocol = Protocol { boots: 9, ..study.protocol().clone() };
+            let protocol = Protocol { boots: 9, stop: None, ..study.protocol().clone() };
             for condition in study.plan().conditions {
                 let text = twins(&study, &condition, &protocol);
                 let made = Study::parse("aa", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
