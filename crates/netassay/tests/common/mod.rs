@@ -26,7 +26,10 @@ impl Bench {
         let directory = tempfile::tempdir().unwrap();
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let program = directory.path().join("netassay");
-        fs::copy(env!("CARGO_BIN_EXE_netassay"), &program).unwrap();
+        // By a process of its own: were the copy open for writing here, a child that another thread starts just then would
+        // hold it open too, and the kernel refuses to run a file that somebody may write.
+        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_netassay")).arg(&program).status().unwrap();
+        assert!(copied.success(), "cannot copy the binary: {copied}");
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         Self { directory }
     }
