@@ -62,6 +62,16 @@ mod tests {
         assert_eq!(levels(&families, 0.05), [0.025, 0.025]);
     }
 
+    /// R 4.2: `p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")` is 0.03, 0.06, 0.06, 0.02.
+    #[test]
+    fn single_hypotheses_are_judged_as_r_adjusts_them() {
+        let families = [0.01, 0.04, 0.03, 0.005].map(|p| vec![p]);
+        let adjusted = [0.03, 0.06, 0.06, 0.02];
+        for alpha in [0.015, 0.025, 0.035, 0.05, 0.055, 0.065] {
+            assert_eq!(proven(&families, alpha), adjusted.map(|p| vec![p < alpha]), "{alpha}");
+        }
+    }
+
     #[test]
     fn any_false_finding_at_all_is_as_rare_as_stated() {
         // Three metrics of three comparisons; some differ truly (p near 0), the others' p-values are uniform, and inside a
