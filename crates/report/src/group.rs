@@ -108,15 +108,30 @@ impl Group {
         for row in &self.rows {
             text.push_str(&format!("{}.\n", row.sentence));
         }
-        let mean = self.conditions.iter().map(|one| one.estimate.mean).sum::<f64>();
-        let mean = mean / self.conditions.len() as f64;
-        text.push_str(&format!("\n{}", spread::of(&self.spread, &self.unit, mean, self.level)));
+        text.push_str(&format!("\n{}", spread::of(&self.spread, &self.unit, self.mean(), self.level)));
+        if let Some(seen) = spread::seen(&self.rows) {
+            text.push_str(&format!("Power: {seen}.\n"));
+        }
         for (head, sentences) in [("Method", &self.method), ("Flag", &self.flags), ("Note", &self.notes)] {
             for sentence in sentences {
                 text.push_str(&format!("{head}: {sentence}.\n"));
             }
         }
         text
+    }
+
+    /// How far boots and runs spread, and what difference would have been seen, in a sentence without a full stop; none where
+    /// nothing tells it.
+    pub(crate) fn spread_sentence(&self) -> Option<String> {
+        let parts = spread::parts(&self.spread, self.mean());
+        let metric = self.metric.replace('_', " ");
+        let seen = spread::seen(&self.rows).map_or(String::new(), |seen| format!("; {seen}"));
+        (!parts.is_empty()).then(|| format!("{} of the mean {metric} (sd){seen}", parts.join(", ")))
+    }
+
+    /// The mean of all conditions.
+    fn mean(&self) -> f64 {
+        self.conditions.iter().map(|one| one.estimate.mean).sum::<f64>() / self.conditions.len() as f64
     }
 
     fn table(&self) -> String {

@@ -116,6 +116,15 @@ impl Results {
         for answer in &self.answer {
             text.push_str(&format!("Answer: {answer}\n"));
         }
+        for (place, group) in self.comparisons.iter().enumerate() {
+            // Several comparisons in one metric rest on the same spread.
+            let again = self.comparisons[..place]
+                .iter()
+                .any(|other| (&other.metric, &other.workload) == (&group.metric, &group.workload));
+            if let (false, Some(spread)) = (again, group.spread_sentence()) {
+                text.push_str(&format!("Spread: {spread}.\n"));
+            }
+        }
         if let Some(stopping) = &self.stopping {
             text.push_str(&format!("Looks: {stopping}.\n"));
         }

@@ -1,9 +1,9 @@
 //! A boot that treated one condition differently: what neither the boot's effect nor the condition's mean explains.
 
-use super::adjusted;
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind, Place};
 use super::tail;
+use super::{ROUNDING, adjusted};
 
 /// The conditions of a crossed campaign whose boots all measured all of them. Of two conditions it could not be told which
 /// one a boot treated differently.
@@ -37,6 +37,9 @@ pub(super) fn unlike(campaign: &Campaign, conditions: &[(&Condition, f64)], fami
         }
     }
     let (residual, place, boot) = most;
+    if residual.abs() < ROUNDING {
+        return None;
+    }
     let condition = conditions[place].0;
     let df = ((a - 1) * (b - 1)) as f64;
     // The part of a cell's variance that its residual keeps.

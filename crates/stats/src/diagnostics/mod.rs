@@ -44,6 +44,10 @@ use effects::BootEffects;
 /// The chance that a clean campaign shows any flag of a kind.
 pub const LEVEL: f64 = 0.01;
 
+/// No effect of a boot, in standard deviations between runs, is as small as this: where boots do not differ at all, what is
+/// left of their means is rounding, and rounding has outliers too.
+const ROUNDING: f64 = 1e-6;
+
 /// Flags what looks wrong with `observations`, which are in the order in which they were measured, by kind.
 ///
 /// Takes time n log n. Conditions whose values do not vary, and tests that too few boots or runs are there for, give no

@@ -1,10 +1,10 @@
 //! Boots, and runs inside boots, that stand out from the others.
 
-use super::adjusted;
 use super::campaign::{Campaign, Condition};
 use super::effects::BootEffects;
 use super::extremes::{Extreme, farthest};
 use super::flag::{Flag, Kind, Place};
+use super::{ROUNDING, adjusted};
 
 /// Boots whose effect lies too far from those of the others. One family: the boots of all conditions share one spread, in
 /// units of the runs' spread, as they do in the pooled error of a comparison.
@@ -23,6 +23,9 @@ pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
         values.iter().zip(&effects.scale_df).map(|(values, df)| (values.as_slice(), *df)).collect();
     let found = farthest(&scaled);
     let flag = |(extreme, p): (&Extreme, f64)| {
+        if extreme.value.abs() < ROUNDING {
+            return None;
+        }
         let (_, index) = groups[extreme.group].iter().find(|(effect, _)| *effect == extreme.value)?;
         let boot = &effects.boots[*index];
         Some(Flag {
