@@ -1,5 +1,6 @@
 //! How fast numbers become verdicts: the drop-in beside Debian's ministat, and all inference on a million runs.
 
+mod comparison;
 mod contest;
 mod inference;
 mod material;
@@ -18,14 +19,16 @@ use material::Material;
 /// The program that netassay is measured against, and its Debian package.
 const MINISTAT: &str = "ministat";
 
-/// The part that is no contest, and its size: boots, and runs of each of 200 conditions in each.
+/// `netassay compare` on files: not a contest, for the peer has no such thing.
+const COMPARE: &str = "compare";
+/// Inference without files, and its size: boots, and runs of each of 200 conditions in each.
 const INFERENCE: &str = "inference";
 const BOOTS: u32 = 25;
 const RUNS: usize = 200;
 
 /// A part of the bench by its name, for the command line.
 pub(crate) fn part(name: &str) -> Result<String, String> {
-    let names = || TASKS.iter().map(|task| task.name).chain([INFERENCE]);
+    let names = || TASKS.iter().map(|task| task.name).chain([COMPARE, INFERENCE]);
     if names().any(|one| one == name) {
         return Ok(name.to_owned());
     }
@@ -69,6 +72,10 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
             contests.push(contest);
         }
     }
+    let compared = match wanted(COMPARE) {
+        true => comparison::tell(bench, &material, lines, pairs, floor, &mut report)?,
+        false => serde_json::Value::Null,
+    };
     material.clear()?;
     // Last: what this process has needed by now would count for the programs that it starts.
     let inference = match wanted(INFERENCE) {
@@ -76,7 +83,6 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
         true => inference::tell(bench, BOOTS, RUNS, options.pairs, &mut report)?,
         false => serde_json::Value::Null,
     };
-    report.results =
-        json!({"lines": lines, "floor_mib": floor, "ministat": contests, "inference": inference});
+    report.results = json!({"lines": lines, "floor_mib": floor, "ministat": contests, "compare": compared, "inference": inference});
     Ok(report.finish())
 }

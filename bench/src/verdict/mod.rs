@@ -76,6 +76,7 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
         "median s",
         "s a correct one",
         "time / (a)",
+        "correct one / (a)",
     ];
     let mut report = Report::begin("verdict", Table::new(2, heading));
     let draw = Draw {
@@ -114,23 +115,34 @@ fn simulate(
         draw.world.runs(LONG),
     ));
     let mut all = Vec::new();
-    let mut one = |lower: u32, protocol: &Protocol, report: &mut Report, a: Option<f64>| {
+    let mut one = |lower: u32, protocol: &Protocol, report: &mut Report, a: Option<&Tally>| {
         let start = Instant::now();
         let tally = draw.simulate(protocol, f64::from(lower), &bench.interrupt)?;
         let took = start.elapsed().as_secs_f64();
         bench.say(&format!("verdict, {lower} % lower, {}: simulated in {took:.1} s", described(protocol)));
-        tell(report, &format!("{lower} %"), &described(protocol), &tally, a);
+        let of_a = a.unwrap_or(&tally);
+        tell(
+            report,
+            [format!("{lower} %"), described(protocol)],
+            &tally,
+            Some((of_a.median(), of_a.per_correct())),
+        );
         all.push(json!({"lower_percent": lower, "protocol": described(protocol), "seen": tally.json()}));
         Ok::<Tally, Failure>(tally)
     };
     for lower in DIFFERENCES.into_iter().chain([0]) {
-        let a = one(lower, &Protocol::of_r1("(a) pooled", Rule::PooledRuns, LONG), report, None)?.median();
-        one(lower, &Protocol::of_r1("(b) boot means", Rule::BootMeans, LONG), report, Some(a))?;
+        let a = one(lower, &Protocol::of_r1("(a) pooled", Rule::PooledRuns, LONG), report, None)?;
+        one(lower, &Protocol::of_r1("(b) boot means", Rule::BootMeans, LONG), report, Some(&a))?;
         let looked_for = if lower == 0 { DIFFERENCES.to_vec() } else { vec![lower] };
         for detect in looked_for {
-            let tally = one(lower, &own(draw, options, detect)?, report, Some(a))?;
+            let tally = one(lower, &own(draw, options, detect)?, report, Some(&a))?;
             let what = format!("{lower} % lower, {detect} % looked for");
-            report.goals.push(Goal::under(format!("{what}: time / (a)"), tally.median() / a, SHARE, ""));
+            report.goals.push(Goal::under(
+                format!("{what}: time / (a)"),
+                tally.median() / a.median(),
+                SHARE,
+                "",
+            ));
             let (_, (low, _)) = tally.wrong();
             report.goals.push(Goal::under(
                 format!("{what}: wrong, lower end of the interval"),
@@ -179,7 +191,8 @@ fn measure(
     for ((lower, protocols), line) in differences.iter().zip(&protocols).zip(&lines) {
         for (protocol, tally) in protocols.iter().zip(&line.tallies) {
             let is_own = matches!(protocol.rule, Rule::Looks { .. });
-            tell(report, &format!("traffic, {lower} %"), &described(protocol), tally, is_own.then_some(a));
+            let words = [format!("traffic, {lower} %"), described(protocol)];
+            tell(report, words, tally, is_own.then_some((a, None)));
         }
         if let Some((more, (low, high))) = line.packets() {
             report.note(format!(
@@ -213,10 +226,14 @@ fn described(protocol: &Protocol) -> String {
     }
 }
 
-fn tell(report: &mut Report, lower: &str, protocol: &str, tally: &Tally, a: Option<f64>) {
-    let ratio = a.map_or("1".to_owned(), |a| format!("{:.3}", tally.median() / a));
-    let words = [lower.to_owned(), protocol.to_owned()];
-    report.table.row(words.into_iter().chain(tally.cells()).chain([ratio]));
+/// A row; `a` is the median time of (a), and its time for a correct verdict, where these can be set against the row's.
+fn tell(report: &mut Report, words: [String; 2], tally: &Tally, a: Option<(f64, Option<f64>)>) {
+    let ratio = |own: Option<f64>, a: Option<f64>| {
+        own.zip(a).map_or("-".to_owned(), |(own, a)| format!("{:.3}", own / a))
+    };
+    let time = ratio(Some(tally.median()), a.map(|(median, _)| median));
+    let correct = ratio(tally.per_correct(), a.and_then(|(_, correct)| correct));
+    report.table.row(words.into_iter().chain(tally.cells()).chain([time, correct]));
 }
 
 fn percent(number: u32) -> Result<Percent, Failure> {
