@@ -235,7 +235,7 @@ impl Sizing {
         }
         if let Some((none, there)) = self.expected_boots {
             text.push_str(&format!(
-                "It may stop early: expect {none:.1} of {} boots if nothing differs, {there:.1} if {} does.\n",
+                "It may stop early: expect at most {none:.1} of {} boots if nothing differs, {there:.1} if {} does.\n",
                 self.as_written.boots, self.detect
             ));
         }

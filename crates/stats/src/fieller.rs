@@ -8,7 +8,11 @@
 //! The variance of mean - ρ * baseline is that of the same model: var(m1) + ρ² var(m0) for nested boots. In a crossed
 //! design whose error is pooled over all conditions it is (1 - ρ)² S / b + (1 + ρ² - (1 - ρ)² / a) E / b in the balanced case,
 //! with S the mean square of the b boots' effects and E that of condition x boot (compound symmetry): at ρ = 1 the boots
-//! cancel, elsewhere they do not. Its degrees of freedom are Satterthwaite's for each ρ, those of E at ρ = 1.
+//! cancel, elsewhere they do not. Its degrees of freedom are Satterthwaite's for each ρ, those of E at ρ = 1; elsewhere they
+//! are rounded down by up to a thousandth, so that all comparisons share the quantiles.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use crate::distribution::student;
 use crate::model::Estimate;
@@ -24,6 +28,23 @@ pub(crate) struct Fieller<'a> {
     pub(crate) error: &'a dyn Fn(f64) -> Option<(f64, f64)>,
     /// The critical value of the difference's interval.
     pub(crate) critical: f64,
+    /// Student's t as far as it is known.
+    pub(crate) quantiles: &'a Quantiles,
+}
+
+/// Upper quantiles of Student's t, by tail and degrees of freedom, each computed once.
+#[derive(Debug, Default)]
+pub(crate) struct Quantiles(RefCell<BTreeMap<(u64, i64), Option<f64>>>);
+
+impl Quantiles {
+    /// Degrees of freedom are told apart to this share.
+    const STEP: f64 = 1e-3;
+
+    fn upper(&self, tail: f64, df: f64) -> Option<f64> {
+        let place = (df.ln() / Self::STEP).floor();
+        let quantile = || student::upper_quantile(tail, (place * Self::STEP).exp().max(1.0));
+        *self.0.borrow_mut().entry((tail.to_bits(), place as i64)).or_insert_with(quantile)
+    }
 }
 
 impl Fieller<'_> {
@@ -33,7 +54,7 @@ impl Fieller<'_> {
         // The chance that the critical value stands for in a single t-test; at other degrees of freedom it is kept.
         let tail = student::sf(self.critical, self.difference.df);
         let critical = |df: f64| {
-            if df == self.difference.df { Some(self.critical) } else { student::upper_quantile(tail, df) }
+            if df == self.difference.df { Some(self.critical) } else { self.quantiles.upper(tail, df) }
         };
         let centre = self.baseline.value;
         let noise = self.baseline.half_width(critical(self.baseline.df)?)?;

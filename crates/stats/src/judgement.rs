@@ -6,7 +6,7 @@ use crate::comparison::{Comparison, Gap};
 use crate::crossed::Pairs;
 use crate::detectable::detectable;
 use crate::family::{Family, Largest};
-use crate::fieller::Fieller;
+use crate::fieller::{Fieller, Quantiles};
 use crate::fit::{ErrorTerm, Fit};
 use crate::model::{Estimate, Uncertainty, Welch};
 use crate::question::{Against, Correction, Design, Margin, Question};
@@ -27,6 +27,7 @@ pub(crate) fn judge(fit: &Fit, question: &Question, takes_part: impl Fn(usize) -
         largest: BTreeMap::new(),
         criticals: BTreeMap::new(),
         errors_seen: BTreeMap::new(),
+        quantiles: Quantiles::default(),
     };
     pairs.iter().map(|pair| judge.comparison(pair)).collect()
 }
@@ -118,6 +119,8 @@ struct Judge<'a> {
     largest: BTreeMap<u64, Option<Largest>>,
     /// Critical values by error rate and degrees of freedom.
     criticals: BTreeMap<(u64, u64), Option<f64>>,
+    /// Student's t for percentages.
+    quantiles: Quantiles,
     /// Detectable standard errors by critical value and degrees of freedom.
     errors_seen: BTreeMap<(u64, u64), Option<f64>>,
 }
@@ -250,7 +253,7 @@ impl Judge<'_> {
         error: &dyn Fn(f64) -> Option<(f64, f64)>,
     ) -> Option<(f64, f64)> {
         let baseline = self.single(baseline).0?;
-        Fieller { difference, baseline, error, critical }.interval()
+        Fieller { difference, baseline, error, critical, quantiles: &self.quantiles }.interval()
     }
 
     fn critical(&mut self, alpha: f64, df: f64) -> Option<f64> {

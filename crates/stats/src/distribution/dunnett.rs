@@ -7,7 +7,7 @@
 use super::curve::Curve;
 use super::incomplete::Tails;
 use super::quadrature::{Pair, inner_even_line, over_chi};
-use super::{is_inside, normal, solve, student};
+use super::{NO_MORE, is_inside, normal, solve, student};
 
 /// P(max |T(i)| <= `d`). `df` may be infinite. NaN unless there is at least one of `lambdas`, all |λ| < 1 and `df` >= 1.
 pub fn cdf(d: f64, lambdas: &[f64], df: f64) -> f64 {
@@ -82,12 +82,17 @@ impl Dunnett {
     }
 
     /// P(max |T(i)| > `d`): the p-value, adjusted for the family, of a comparison with |t| = `d`; NaN if `d` is.
+    /// Where Bonferroni's bound is below 1e-30 it is that bound.
     pub fn sf(&self, d: f64) -> f64 {
         match d {
             _ if d.is_nan() => d,
             _ if d <= 0.0 => 1.0,
             f64::INFINITY => 0.0,
-            _ => self.upper(d).0.min(1.0),
+            _ => {
+                let comparisons: f64 = self.groups.iter().map(|group| group.count).sum();
+                let bound = 2.0 * comparisons * student::sf(d, self.df);
+                if bound < NO_MORE { bound } else { self.upper(d).0.min(1.0) }
+            }
         }
     }
 

@@ -19,6 +19,9 @@ mod incomplete;
 pub(crate) mod quadrature;
 pub(crate) mod solve;
 
+/// A tail that is so small is as good as none: a bound of it does.
+const NO_MORE: f64 = 1e-30;
+
 /// Whether 0 < `p` < 1.
 fn is_inside(p: f64) -> bool {
     p > 0.0 && p < 1.0

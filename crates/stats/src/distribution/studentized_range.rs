@@ -5,7 +5,7 @@
 use super::curve::Curve;
 use super::incomplete::Tails;
 use super::quadrature::{Pair, inner_line, over_chi};
-use super::{is_inside, normal, solve, student};
+use super::{NO_MORE, is_inside, normal, solve, student};
 use std::f64::consts::SQRT_2;
 
 /// P(Q <= `q`) for the range of `k` means. `df` may be infinite. NaN unless `k` >= 2 and `df` >= 1.
@@ -60,12 +60,16 @@ impl StudentizedRange {
     }
 
     /// P(Q > `q`): the p-value, adjusted for all pairs, of a comparison with |t| = `q` / sqrt(2); NaN if `q` is.
+    /// Where Bonferroni's bound over all pairs is below 1e-30 it is that bound.
     pub fn sf(&self, q: f64) -> f64 {
         match q {
             _ if q.is_nan() => q,
             _ if q <= 0.0 => 1.0,
             f64::INFINITY => 0.0,
-            _ => self.upper(q).0.min(1.0),
+            _ => {
+                let bound = self.k * (self.k - 1.0) * student::sf(q / SQRT_2, self.df);
+                if bound < NO_MORE { bound } else { self.upper(q).0.min(1.0) }
+            }
         }
     }
 

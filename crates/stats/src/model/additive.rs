@@ -204,15 +204,19 @@ impl Additive {
     }
 
     fn uncertainty_of(&self, coefficients: &[f64]) -> Uncertainty {
-        let effects = self.equations.solve(coefficients);
-        let correction = match &self.error {
-            Error::MeanSquare { .. } => Correction::default(),
-            Error::Estimated(sample) => {
-                sample.correction(&self.layout, &self.weights, &self.equations, &effects)
-            }
-        };
         let of_columns = &coefficients[self.layout.rows()..];
-        Uncertainty { plain: dot(coefficients, &effects), correction, boots: dot(of_columns, of_columns) }
+        let boots = dot(of_columns, of_columns);
+        match &self.error {
+            Error::MeanSquare { .. } => {
+                let plain = self.equations.quadratic(coefficients);
+                Uncertainty { plain, correction: Correction::default(), boots }
+            }
+            Error::Estimated(sample) => {
+                let effects = self.equations.solve(coefficients);
+                let correction = sample.correction(&self.layout, &self.weights, &self.equations, &effects);
+                Uncertainty { plain: dot(coefficients, &effects), correction, boots }
+            }
+        }
     }
 
     /// The mean square of the boots' effects around the mean of their part, by unweighted means.

@@ -10,8 +10,10 @@ use super::layout::Layout;
 /// not depend on that.
 #[derive(Clone, Debug)]
 pub(crate) struct NormalEquations {
-    /// Of each cell: its eliminated effect, its kept effect, its weight.
+    /// Of each cell: its eliminated effect, its kept effect, its weight. Those of one eliminated effect stand together.
     ties: Vec<(usize, Option<usize>, f64)>,
+    /// Where the cells of each eliminated effect begin, and where the last ones end.
+    starts: Vec<usize>,
     rows: usize,
     is_row_eliminated: bool,
     /// The place of each effect of the shorter side among the kept; none for those taken as zero.
@@ -46,9 +48,9 @@ impl NormalEquations {
                 matrix[other * size + other] += weight;
             }
         }
-        // The cells of one eliminated effect stand together.
-        let unsorted = ties.clone();
         ties.sort_by_key(|tie| tie.0);
+        let starts =
+            (0..=eliminated_count).map(|effect| ties.partition_point(|tie| tie.0 < effect)).collect();
         for cells in ties.chunk_by(|one, next| one.0 == next.0) {
             let diagonal = eliminated_diagonal[cells[0].0];
             for (_, one, one_weight) in cells {
@@ -60,7 +62,8 @@ impl NormalEquations {
             }
         }
         NormalEquations {
-            ties: unsorted,
+            ties,
+            starts,
             rows,
             is_row_eliminated,
             kept,
@@ -73,6 +76,32 @@ impl NormalEquations {
     pub(crate) fn ln_determinant(&self) -> f64 {
         let eliminated: f64 = self.eliminated_diagonal.iter().map(|value| value.ln()).sum();
         eliminated + self.factor.ln_determinant()
+    }
+
+    /// r' N^-1 r for a right side r as of [`solve`](NormalEquations::solve): the variance of the combination of effects with
+    /// these coefficients. Takes the time of the rows or columns that r names, not of all cells.
+    pub(crate) fn quadratic(&self, right: &[f64]) -> f64 {
+        let (of_rows, of_columns) = right.split_at(self.rows);
+        let (eliminated, other) =
+            if self.is_row_eliminated { (of_rows, of_columns) } else { (of_columns, of_rows) };
+        let mut reduced = vec![0.0; self.factor.size];
+        for (effect, place) in other.iter().zip(&self.kept) {
+            if let Some(place) = place {
+                reduced[*place] = *effect;
+            }
+        }
+        let mut sum = 0.0;
+        for (effect, value) in eliminated.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+            let share = value / self.eliminated_diagonal[effect];
+            sum += value * share;
+            for (_, to, weight) in &self.ties[self.starts[effect]..self.starts[effect + 1]] {
+                if let Some(to) = to {
+                    reduced[*to] -= weight * share;
+                }
+            }
+        }
+        self.factor.forward(&mut reduced);
+        sum + reduced.iter().map(|value| value * value).sum::<f64>()
     }
 
     /// Solves for the effects of the rows and then the columns, for a right side in the same order.
@@ -165,13 +194,19 @@ impl Factor {
         2.0 * (0..self.size).map(|row| self.lower[row * self.size + row].ln()).sum::<f64>()
     }
 
-    fn solve(&self, right: &mut [f64]) {
+    /// L^-1 times a right side.
+    fn forward(&self, right: &mut [f64]) {
         let size = self.size;
         for row in 0..size {
             let line = &self.lower[row * size..row * size + row];
             let known: f64 = line.iter().zip(right.iter()).map(|(one, other)| one * other).sum();
             right[row] = (right[row] - known) / self.lower[row * size + row];
         }
+    }
+
+    fn solve(&self, right: &mut [f64]) {
+        let size = self.size;
+        self.forward(right);
         for row in (0..size).rev() {
             right[row] /= self.lower[row * size + row];
             let value = right[row];
@@ -222,6 +257,12 @@ mod tests {
             };
             let effects: Vec<f64> = (0..layout.parts.len()).map(|effect| (effect as f64).sin()).collect();
             let right = product(&effects);
+            let solved = equations.solve(&right);
+            let expected: f64 = solved.iter().zip(&right).map(|(one, other)| one * other).sum();
+            assert!(
+                (equations.quadratic(&right) - expected).abs() <= 1e-9 * expected.abs().max(1e-9),
+                "{expected}"
+            );
             for (again, right) in product(&equations.solve(&right)).iter().zip(&right) {
                 assert!((again - right).abs() < 1e-12, "{conditions} x {boots}: {again} and {right}");
             }
