@@ -38,7 +38,6 @@ pub use analysis::{Analysis, ConditionEstimate, analyse, analyse_among};
 pub use boots::Observation;
 pub use comparison::{Comparison, Gap};
 pub use components::{Component, Components};
-pub use distribution::student::quantile as student_t_quantile;
 pub use error::StatsError;
 pub use fit::ErrorTerm;
 pub use homogeneity::Homogeneity;

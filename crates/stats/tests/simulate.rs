@@ -136,7 +136,7 @@ fn power_is_that_of_the_noncentral_t() {
     assert_eq!(outcome.power.len(), 4);
     for cell in outcome.power {
         let nc = cell.difference / (2.0 * 1.1 / 3.0_f64).sqrt();
-        let t = netassay_stats::student_t_quantile(0.975, 4.0).unwrap();
+        let t = netassay_stats::distribution::student::quantile(0.975, 4.0).unwrap();
         let expected = noncentral_t::sf(t, 4.0, nc) + noncentral_t::cdf(-t, 4.0, nc);
         assert!(agrees(cell.rates[0], expected, f64::INFINITY), "{cell:?} not {expected}");
     }

@@ -1,6 +1,6 @@
 //! ministat's confidence levels and its table of quantiles, and any other level with exact ones.
 
-use crate::distribution::student::quantile as student_t_quantile;
+use crate::distribution::student;
 
 /// A confidence level: one of the six that ministat knows, or any with exact quantiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,14 +51,14 @@ impl Level {
     /// it is that of infinitely many.
     pub fn t(self, df: usize) -> f64 {
         if !self.is_tabulated {
-            return student_t_quantile((1.0 + self.coverage) / 2.0, df as f64).unwrap_or(f64::NAN);
+            return student::quantile((1.0 + self.coverage) / 2.0, df as f64).unwrap_or(f64::NAN);
         }
         let slip = SLIPS.iter().find(|(slip, _)| *slip == df && self.coverage == 0.998);
         if let Some((_, t)) = slip {
             return *t;
         }
         let df = if df > 100 { f64::INFINITY } else { df as f64 };
-        let exact = student_t_quantile((1.0 + self.coverage) / 2.0, df).unwrap_or(f64::NAN);
+        let exact = student::quantile((1.0 + self.coverage) / 2.0, df).unwrap_or(f64::NAN);
         (exact * 1000.0).round() / 1000.0
     }
 }

@@ -81,15 +81,7 @@ impl NormalEquations {
     /// r' N^-1 r for a right side r as of [`solve`](NormalEquations::solve): the variance of the combination of effects with
     /// these coefficients. Takes the time of the rows or columns that r names, not of all cells.
     pub(crate) fn quadratic(&self, right: &[f64]) -> f64 {
-        let (of_rows, of_columns) = right.split_at(self.rows);
-        let (eliminated, other) =
-            if self.is_row_eliminated { (of_rows, of_columns) } else { (of_columns, of_rows) };
-        let mut reduced = vec![0.0; self.factor.size];
-        for (effect, place) in other.iter().zip(&self.kept) {
-            if let Some(place) = place {
-                reduced[*place] = *effect;
-            }
-        }
+        let (eliminated, mut reduced) = self.sides(right);
         let mut sum = 0.0;
         for (effect, value) in eliminated.iter().enumerate().filter(|(_, value)| **value != 0.0) {
             let share = value / self.eliminated_diagonal[effect];
@@ -104,8 +96,8 @@ impl NormalEquations {
         sum + reduced.iter().map(|value| value * value).sum::<f64>()
     }
 
-    /// Solves for the effects of the rows and then the columns, for a right side in the same order.
-    pub(crate) fn solve(&self, right: &[f64]) -> Vec<f64> {
+    /// A right side's part of the eliminated effects, and that of the kept ones.
+    fn sides<'a>(&self, right: &'a [f64]) -> (&'a [f64], Vec<f64>) {
         let (of_rows, of_columns) = right.split_at(self.rows);
         let (eliminated, other) =
             if self.is_row_eliminated { (of_rows, of_columns) } else { (of_columns, of_rows) };
@@ -115,6 +107,12 @@ impl NormalEquations {
                 reduced[*place] = *effect;
             }
         }
+        (eliminated, reduced)
+    }
+
+    /// Solves for the effects of the rows and then the columns, for a right side in the same order.
+    pub(crate) fn solve(&self, right: &[f64]) -> Vec<f64> {
+        let (eliminated, mut reduced) = self.sides(right);
         let shares: Vec<f64> = eliminated
             .iter()
             .zip(&self.eliminated_diagonal)
