@@ -37,31 +37,37 @@ fn judged(stored: &StoredStudy) -> Result<bool, Error> {
 /// The look that a stored study's data stand at, with what the study says of stopping; none if it takes all its boots
 /// whatever they show. `level` is the confidence of the intervals.
 ///
-/// Between two looks (a study that was interrupted) the earlier one counts, whose bound is the stricter; before the first,
+/// Between two looks, and inside a boot (a study that was interrupted), the earlier one counts, whose bound is the stricter; before the first,
 /// the first.
 pub(crate) fn look_of(stored: &StoredStudy, level: f64) -> Option<(Stop, Look)> {
     let study = Study::parse(&stored.row.name, &stored.row.toml).ok()?;
     let (stop, boots) = (study.protocol().stop?, study.protocol().boots);
-    let begun = stored.measurements().map(|run| run.boot).max().unwrap_or(0);
+    let over = boots_over(stored);
     let after: Vec<u32> = stop.after(boots).collect();
-    let taken = after.iter().filter(|after| **after <= begun).count().max(1);
+    let taken = after.iter().filter(|after| **after <= over).count().max(1);
     let fractions: Vec<f64> = after.iter().map(|after| f64::from(*after) / f64::from(boots)).collect();
     let nominal = *bounds(stop.bounds).nominal(&fractions, 1.0 - level).get(taken - 1)?;
     Some((stop, Look { number: u32::try_from(taken).ok()?, of: stop.looks, nominal }))
+}
+
+/// The last boot that ended in order. One under way, or given up, leads to no look.
+fn boots_over(stored: &StoredStudy) -> u32 {
+    let ended = stored.boots.iter().filter(|boot| boot.ended_unix_ms.is_some());
+    ended.map(|boot| boot.number).max().unwrap_or(0)
 }
 
 /// Where a study that may stop early stands, in a sentence without a full stop.
 pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
     let study = Study::parse(&stored.row.name, &stored.row.toml).ok()?;
     let (stop, most) = (study.protocol().stop?, study.protocol().boots);
-    let begun = stored.measurements().map(|run| run.boot).max().unwrap_or(0);
-    let taken = stop.after(most).filter(|after| *after <= begun).count();
+    let over = boots_over(stored);
+    let taken = stop.after(most).filter(|after| *after <= over).count();
     let so = if is_decided(stored) {
         format!("every comparison is decided to within {}", stop.detect)
     } else {
         format!("not every comparison is decided to within {}", stop.detect)
     };
-    Some(format!("{taken} of {}, {begun} of at most {most} boots; {so}", stop.looks))
+    Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks))
 }
 
 pub(crate) fn bounds(word: study::Bounds) -> Bounds {

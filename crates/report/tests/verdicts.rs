@@ -61,7 +61,7 @@ fn stored(study: &Study, boots: u32, value: impl Fn(u32, u32, usize) -> f64) -> 
         environment: json!({}),
         environment_after: None,
         started_unix_ms: 1_795_181_965_000,
-        ended_unix_ms: None,
+        ended_unix_ms: Some(1_795_181_965_000),
     };
     StoredStudy {
         row: StudyRow {
@@ -120,6 +120,11 @@ fn the_interval_is_that_of_the_look_and_between_looks_that_of_the_one_before() {
     assert!(method(6).contains("look 3 of 5"), "{}", method(6));
     assert!(method(7).contains("look 3 of 5"), "{}", method(7));
     assert!(method(1).contains("look 1 of 5"), "{}", method(1));
+    // In the middle of boot 4 the second look has not come.
+    let mut inside = stored(&study, 4, value);
+    inside.boots[3].ended_unix_ms = None;
+    let text = Comparisons::new(&inside, &ComparisonRequest::default()).unwrap().text();
+    assert!(text.contains("look 1 of 5"), "{text}");
     assert!(method(10).contains("look 5 of 5"), "{}", method(10));
 }
 
