@@ -67,6 +67,15 @@ pub enum Error {
         "this kernel has no ethtool over netlink: offload features need Linux 5.8 or newer, built with CONFIG_ETHTOOL_NETLINK"
     )]
     NoEthtool,
+    /// No XDP program.
+    #[error(
+        "cannot load an XDP program: {errno}; it needs root (CAP_BPF and CAP_NET_ADMIN outside of any user namespace) and a \
+         kernel with CONFIG_BPF_SYSCALL"
+    )]
+    Xdp {
+        /// The kernel's answer.
+        errno: io::Error,
+    },
     /// A file of the kernel could not be read.
     #[error("cannot read {}: {errno}", path.display())]
     Read {
@@ -110,6 +119,7 @@ impl Error {
             Self::Socket { errno, .. }
             | Self::Refused { errno, .. }
             | Self::Transport { errno, .. }
+            | Self::Xdp { errno }
             | Self::Read { errno, .. }
             | Self::Pin { errno, .. } => errno.raw_os_error(),
             _ => None,

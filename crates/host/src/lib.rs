@@ -10,6 +10,7 @@ mod counted;
 mod counters;
 mod cpu;
 mod cpu_list;
+mod discard;
 mod disturbances;
 mod environment;
 mod error;
@@ -22,6 +23,7 @@ mod netlink;
 mod privileges;
 mod queue;
 mod snmp;
+mod xdp;
 
 pub mod affinity;
 pub mod namespace;
@@ -29,6 +31,7 @@ pub mod steering;
 
 pub use counters::{ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters};
 pub use cpu::{CpuTimes, CpuUsage};
+pub use discard::{Discard, DiscardDevice};
 pub use disturbances::Disturbances;
 pub use environment::{
     CpuEnvironment, Environment, IdleState, InterfaceEnvironment, KernelEnvironment, LoadEnvironment,

@@ -154,7 +154,7 @@ impl Links {
             .map_err(|failure| Error::netlink(format!("read the queue of interface {name:?}"), name, failure))
     }
 
-    fn change(
+    pub(crate) fn change(
         &mut self,
         message: RouteNetlinkMessage,
         flags: u16,
@@ -166,7 +166,7 @@ impl Links {
 }
 
 /// A message about the interface called `name`.
-fn named(name: &str) -> Result<LinkMessage, Error> {
+pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
     check_name(name)?;
     let mut message = LinkMessage::default();
     message.attributes.push(LinkAttribute::IfName(name.to_owned()));

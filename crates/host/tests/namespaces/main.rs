@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a test harness")]
 #![expect(clippy::unwrap_used, reason = "a case fails by panicking where it fails")]
 
+mod discard;
 mod features;
 mod harness;
 mod peer;
@@ -25,6 +26,8 @@ const CASES: &[Case] = &[
         run: wire::without_privileges,
     },
     Case { name: "wires_are_made_fast", identities: &[Root, User], run: wire::fast },
+    Case { name: "each_discarding_device_discards", identities: &[Root, User], run: discard::each },
+    Case { name: "a_discarding_device_is_found", identities: &[Root, User], run: discard::found },
     Case {
         name: "features_are_set_and_read_back",
         identities: &[Root, User],

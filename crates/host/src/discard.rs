@@ -1,0 +1,170 @@
+//! Interfaces that throw away whatever is sent through them, for finding out what sending alone costs.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_route::link::{InfoBridge, InfoData, InfoKind, LinkAttribute, LinkInfo};
+use netlink_packet_route::neighbour::{
+    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::links::{Links, named};
+use crate::xdp;
+
+/// What stands behind a discarding interface.
+///
+/// All three count a packet as sent (`tx_packets`) before it is freed. They differ in what the packet still costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DiscardDevice {
+    /// The kernel's own `dummy` device: its transmit function counts and frees.
+    Dummy,
+    /// A bridge without ports: it counts, finds nowhere to flood the packet to, and frees it.
+    Bridge,
+    /// A veth whose far end's XDP program drops everything: the packet crosses to the receive side before it is freed, so
+    /// this costs most, and the bytes are counted (by the far end, Linux 6.18) without the 14 of the Ethernet header. It needs
+    /// root in the machine's first user namespace.
+    VethXdp,
+}
+
+impl DiscardDevice {
+    /// All of them, in the order in which they are tried: the least work per packet first.
+    pub const ALL: [Self; 3] = [Self::Dummy, Self::Bridge, Self::VethXdp];
+}
+
+impl fmt::Display for DiscardDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Dummy => "dummy",
+            Self::Bridge => "bridge",
+            Self::VethXdp => "veth-xdp",
+        })
+    }
+}
+
+impl FromStr for DiscardDevice {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|device| device.to_string() == word)
+            .ok_or_else(|| format!("{word:?} is no discarding device: dummy, bridge and veth-xdp are"))
+    }
+}
+
+/// A discarding interface, made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Discard {
+    /// What stands behind it.
+    pub device: DiscardDevice,
+    /// Those that would have come before it, each with what the kernel said.
+    pub lacking: Vec<String>,
+}
+
+/// The link-layer address of whoever is said to be behind a discarding interface: locally administered, nobody's.
+const NOBODY: [u8; 6] = [0x02, 0x00, 0x5e, 0x10, 0x00, 0x02];
+
+impl Links {
+    /// Makes an interface that discards what is sent through it: the first of [`DiscardDevice::ALL`] that this kernel has,
+    /// or `asked`. It is down and has no address yet.
+    ///
+    /// # Errors
+    /// The kernel's refusal of `asked`, or of the last one tried.
+    pub fn create_discard(&mut self, name: &str, asked: Option<DiscardDevice>) -> Result<Discard, Error> {
+        if let Some(device) = asked {
+            self.make(name, device)?;
+            return Ok(Discard { device, lacking: Vec::new() });
+        }
+        let [first, then @ ..] = DiscardDevice::ALL;
+        let mut refused = match self.make(name, first) {
+            Ok(()) => return Ok(Discard { device: first, lacking: Vec::new() }),
+            Err(error) => error,
+        };
+        let mut lacking = Vec::new();
+        for device in then {
+            lacking.push(refused.to_string());
+            match self.make(name, device) {
+                Ok(()) => return Ok(Discard { device, lacking }),
+                Err(error) => refused = error,
+            }
+        }
+        Err(refused)
+    }
+
+    /// Tells the kernel where `address` is behind the interface, for good, so that it never asks.
+    pub fn add_neighbour_behind_discard(&mut self, name: &str, address: IpAddr) -> Result<(), Error> {
+        let mut message = NeighbourMessage::default();
+        message.header.ifindex = self.find(name)?.index;
+        message.header.state = NeighbourState::Permanent;
+        let destination = match address {
+            IpAddr::V4(address) => {
+                message.header.family = AddressFamily::Inet;
+                NeighbourAddress::Inet(address)
+            }
+            IpAddr::V6(address) => {
+                message.header.family = AddressFamily::Inet6;
+                NeighbourAddress::Inet6(address)
+            }
+        };
+        message.attributes = vec![
+            NeighbourAttribute::Destination(destination),
+            NeighbourAttribute::LinkLayerAddress(NOBODY.to_vec()),
+        ];
+        self.change(RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
+            format!("tell interface {name:?} where {address} is")
+        })
+    }
+
+    fn make(&mut self, name: &str, device: DiscardDevice) -> Result<(), Error> {
+        match device {
+            DiscardDevice::Dummy => self.make_virtual(name, InfoKind::Dummy, None),
+            DiscardDevice::Bridge => {
+                // No look into multicast packets, and none of its own.
+                let data = InfoData::Bridge(vec![InfoBridge::MulticastSnooping(false)]);
+                self.make_virtual(name, InfoKind::Bridge, Some(data))
+            }
+            DiscardDevice::VethXdp => self.make_veth_xdp(name),
+        }?;
+        self.quiet_ipv6(name)
+    }
+
+    fn make_virtual(&mut self, name: &str, kind: InfoKind, data: Option<InfoData>) -> Result<(), Error> {
+        let what = format!("make the {kind} device {name:?}");
+        let mut message = named(name)?;
+        let info = std::iter::once(LinkInfo::Kind(kind)).chain(data.map(LinkInfo::Data)).collect();
+        message.attributes.push(LinkAttribute::LinkInfo(info));
+        self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, || what)
+    }
+
+    /// Both ends are in this network namespace: nobody has to enter another one, and they go together.
+    fn make_veth_xdp(&mut self, name: &str) -> Result<(), Error> {
+        let far = format!("{name}-far");
+        self.create_veth(name, &far, std::process::id())?;
+        let dropping = self.quiet_ipv6(&far).and_then(|()| xdp::drop_all(self, &far));
+        if let Err(error) = dropping.and_then(|()| self.set_up(&far)) {
+            self.delete(name)?;
+            return Err(error);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_read_back_and_are_serdes() {
+        for device in DiscardDevice::ALL {
+            assert_eq!(device.to_string().parse(), Ok(device));
+            assert_eq!(serde_json::to_value(device).unwrap(), device.to_string());
+        }
+        assert!("null".parse::<DiscardDevice>().unwrap_err().contains("bridge"));
+    }
+}
