@@ -6,7 +6,7 @@ mod common;
 
 use common::{Bench, expect, stderr, stdout};
 use serde_json::{Value, json};
-use store::{NewRun, NewStudy, Store, StudyStatus};
+use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
 use study::Study;
 
 #[test]
@@ -134,7 +134,9 @@ fn store_study(bench: &Bench, runs: u32) -> i64 {
                     warmup: false,
                     condition,
                     started_unix_ms: 1_795_181_965_000,
-                    outcome: Ok(vec![("throughput".to_owned(), value)]),
+                    outcome: Outcome::Ok(vec![("throughput".to_owned(), value)]),
+                    limited_by: None,
+                    series: Vec::new(),
                     detail: Value::Null,
                 };
                 store.record_run(row, &run).unwrap();

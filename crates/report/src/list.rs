@@ -23,6 +23,7 @@ struct Row {
     boots: u32,
     recorded_runs: u32,
     failed_runs: u32,
+    invalid_runs: u32,
     version: String,
 }
 
@@ -40,6 +41,7 @@ pub fn list(rows: &[StudyRow]) -> StudyList {
             boots: row.boots,
             recorded_runs: row.recorded_runs,
             failed_runs: row.failed_runs,
+            invalid_runs: row.invalid_runs,
             version: row.version.clone(),
         })
         .collect();
@@ -53,8 +55,17 @@ impl StudyList {
         if self.rows.is_empty() {
             return "no study is stored yet\n".to_owned();
         }
-        let mut table =
-            Table::new(&["id", "study", "scenario", "status", "started (UTC)", "boots", "runs", "failed"]);
+        let mut table = Table::new(&[
+            "id",
+            "study",
+            "scenario",
+            "status",
+            "started (UTC)",
+            "boots",
+            "runs",
+            "failed",
+            "invalid",
+        ]);
         for row in &self.rows {
             table.row(&[
                 &row.id.to_string(),
@@ -65,6 +76,7 @@ impl StudyList {
                 &row.boots.to_string(),
                 &row.recorded_runs.to_string(),
                 &row.failed_runs.to_string(),
+                &row.invalid_runs.to_string(),
             ]);
         }
         table.render()

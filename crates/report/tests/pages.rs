@@ -68,6 +68,7 @@ fn run(id: i64, boot: u32, repeat: u32, condition: usize, status: RunStatus) -> 
         reason: failed
             .then(|| "the receiver's agent (process 7) ended unasked: signal: 9 (SIGKILL)".to_owned()),
         metrics: if failed { BTreeMap::new() } else { metrics },
+        limited_by: None,
         detail: Value::Null,
     }
 }
@@ -105,6 +106,7 @@ fn stored(boots: u32) -> StoredStudy {
             boots: 3,
             recorded_runs: 36,
             failed_runs: 0,
+            invalid_runs: 0,
             toml: quick().source_text().to_owned(),
         },
         plan_json: plan(),

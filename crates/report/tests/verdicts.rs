@@ -49,6 +49,7 @@ fn stored(study: &Study, boots: u32, value: impl Fn(u32, u32, usize) -> f64) -> 
                     status: RunStatus::Ok,
                     reason: None,
                     metrics,
+                    limited_by: None,
                     detail: Value::Null,
                 });
             }
@@ -76,6 +77,7 @@ fn stored(study: &Study, boots: u32, value: impl Fn(u32, u32, usize) -> f64) -> 
             boots,
             recorded_runs: u32::try_from(runs.len()).unwrap(),
             failed_runs: 0,
+            invalid_runs: 0,
             toml: study.source_text().to_owned(),
         },
         plan_json: serde_json::to_value(&plan).unwrap(),

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use agent::Interrupt;
 use serde_json::Value;
-use store::{BootId, NewRun, NewStudy, RunKey, Store, StoredStudy, StudyId, StudyStatus};
+use store::{BootId, NewRun, NewStudy, Outcome, RunKey, Store, StoredStudy, StudyId, StudyStatus};
 use study::{Diagnostics, PlannedRun, Stop, Study};
 use thiserror::Error as ThisError;
 
@@ -310,7 +310,9 @@ impl Campaign<'_> {
                 warmup: run.warmup,
                 condition: run.condition,
                 started_unix_ms,
-                outcome,
+                outcome: outcome.map_or_else(Outcome::Failed, Outcome::Ok),
+                limited_by: None,
+                series: Vec::new(),
                 detail,
             },
         )?;

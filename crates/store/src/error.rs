@@ -164,6 +164,24 @@ pub enum StoreError {
         /// The metric.
         key: String,
     },
+    /// One run brings two series of the same side.
+    #[error("{path}: the {side}'s counters over time are given twice for one run; give them once")]
+    DuplicateSeries {
+        /// The database.
+        path: PathBuf,
+        /// Whose they are.
+        side: String,
+    },
+    /// A series is no table.
+    #[error("{path}: the {side}'s counters over time are no table: {why}")]
+    Misshapen {
+        /// The database.
+        path: PathBuf,
+        /// Whose they are.
+        side: String,
+        /// What does not fit.
+        why: String,
+    },
     /// There is no such study.
     #[error("{path} holds no study {study}: 'netassay list' shows those it holds")]
     NoSuchStudy {

@@ -15,11 +15,14 @@ mod open;
 mod read;
 mod record;
 mod schema;
+mod series;
 mod store;
 mod stored;
 
 pub use error::StoreError;
-pub use record::{BootId, NewRun, NewStudy, RunId, RunKey, RunStatus, StudyId, StudyStatus};
+pub use record::{
+    BootId, Limit, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, Series, StudyId, StudyStatus,
+};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use store::Store;
-pub use stored::{BootRow, StoredRun, StoredStudy, StudyRow};
+pub use stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyRow};

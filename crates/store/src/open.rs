@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::StoreError;
-use crate::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
+use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 
 /// How long a statement waits for a lock that another program holds.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -64,9 +64,14 @@ pub(crate) fn for_reading(path: &Path) -> Result<(Connection, Place), StoreError
     if state.is_empty {
         return Err(StoreError::Empty { path: place.named });
     }
-    connection
-        .pragma_update(None, "query_only", true)
-        .map_err(|error| StoreError::from_sqlite(path, error))?;
+    let prepare = || -> rusqlite::Result<()> {
+        if let Some(views) = schema::as_newest(state.version) {
+            connection.pragma_update(None, "temp_store", "memory")?;
+            connection.execute_batch(views)?;
+        }
+        connection.pragma_update(None, "query_only", true)
+    };
+    prepare().map_err(|error| StoreError::from_sqlite(path, error))?;
     Ok((connection, place))
 }
 
@@ -83,10 +88,13 @@ fn set_up(place: &Place) -> Result<Connection, StoreError> {
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(sql)?;
     // FULL syncs the log at each commit: a run that was recorded survives a power cut (NORMAL would not promise that).
     connection.pragma_update(None, "synchronous", "full").map_err(sql)?;
-    connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
     if state.version < SCHEMA_VERSION {
+        // A step that rebuilds a table drops the old one, which must not take along what refers to it. Each step checks
+        // the references at its end.
+        connection.pragma_update(None, "foreign_keys", false).map_err(sql)?;
         migrate(&mut connection, place)?;
     }
+    connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
     Ok(connection)
 }
 

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use rusqlite::Row;
 use rusqlite::types::Type;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::campaign::Campaign;
 use crate::error::StoreError;
-use crate::record::{BootId, RunId, RunStatus, StudyId, StudyStatus};
+use crate::record::{BootId, Limit, RunId, RunStatus, Series, StudyId, StudyStatus};
+use crate::series;
 use crate::store::Store;
-use crate::stored::{BootRow, StoredRun, StoredStudy, StudyRow};
+use crate::stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyRow};
 
 impl Store {
     /// Every study, oldest first.
@@ -72,14 +74,21 @@ impl Store {
     fn runs(&self, study: StudyId) -> Result<Vec<StoredRun>, StoreError> {
         let rows = self.rows(
             "SELECT id, number, part, block, repeat, position, warmup, condition, started_unix_ms, status, reason,
-                    detail FROM run WHERE study = ?1 ORDER BY id",
+                    detail, limited_by, evidence FROM run WHERE study = ?1 ORDER BY id",
             [study.0],
-            |row| Ok((stored_run(row)?, row.get::<_, String>(11)?)),
+            |row| {
+                let limit = row.get::<_, Option<String>>(12)?.zip(row.get::<_, Option<String>>(13)?);
+                Ok((stored_run(row)?, row.get::<_, String>(11)?, limit))
+            },
         )?;
         let mut runs = rows
             .into_iter()
-            .map(|(mut run, detail)| {
+            .map(|(mut run, detail, limit)| {
                 run.detail = self.json(&detail, || format!("the detail of run {}", run.id))?;
+                if let Some((label, evidence)) = limit {
+                    let evidence = self.json(&evidence, || format!("the evidence of run {}", run.id))?;
+                    run.limited_by = Some(Limit { label, evidence });
+                }
                 Ok(run)
             })
             .collect::<Result<Vec<_>, StoreError>>()?;
@@ -98,6 +107,28 @@ impl Store {
             }
         }
         Ok(runs)
+    }
+
+    /// The counters over time of every run of a study that has them, in the order of the runs, then by side.
+    ///
+    /// # Errors
+    /// [`StoreError::Json`] if another program changed the file; what reading can meet.
+    pub fn series(&self, study: StudyId) -> Result<Vec<StoredSeries>, StoreError> {
+        let rows = self.rows(
+            "SELECT run, side, columns FROM series WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, side",
+            [study.0],
+            |row| Ok((RunId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, String>(2)?)),
+        )?;
+        rows.into_iter()
+            .map(|(run, side, columns)| {
+                let mut counters: BTreeMap<String, Vec<u64>> =
+                    self.json(&columns, || format!("the {side}'s counters over time in run {run}"))?;
+                let at_ns = counters.remove(series::AT).unwrap_or_default();
+                // What another program cut short must not make readers walk off an end.
+                counters.retain(|_, values| values.len() == at_ns.len());
+                Ok(StoredSeries { run, series: Series { side, at_ns, counters } })
+            })
+            .collect()
     }
 
     /// `running` holds only while a process records: after `kill -9` nobody is left to say `interrupted`.
@@ -126,7 +157,7 @@ impl Store {
         all().map_err(|error| self.sql(error))
     }
 
-    fn json(&self, text: &str, what: impl Fn() -> String) -> Result<Value, StoreError> {
+    fn json<T: DeserializeOwned>(&self, text: &str, what: impl Fn() -> String) -> Result<T, StoreError> {
         serde_json::from_str(text).map_err(|source| StoreError::Json {
             path: self.place.named.clone(),
             what: what(),
@@ -143,7 +174,8 @@ const STUDY: &str = "
     SELECT id, name, scenario, seed, version, status, started_unix_ms, finished_unix_ms, toml,
            (SELECT count(DISTINCT number) FROM boot WHERE study = study.id),
            (SELECT count(*) FROM run WHERE study = study.id AND status = 'ok' AND warmup = 0),
-           (SELECT count(*) FROM run WHERE study = study.id AND status = 'failed')
+           (SELECT count(*) FROM run WHERE study = study.id AND status = 'failed'),
+           (SELECT count(*) FROM run WHERE study = study.id AND status = 'invalid')
     FROM study";
 
 fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
@@ -162,11 +194,12 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
         boots: row.get(9)?,
         recorded_runs: row.get(10)?,
         failed_runs: row.get(11)?,
+        invalid_runs: row.get(12)?,
     })
 }
 
 fn stored_run(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
-    let reason: Option<String> = row.get(10)?;
+    let status: String = row.get(9)?;
     Ok(StoredRun {
         id: RunId(row.get(0)?),
         boot: row.get(1)?,
@@ -177,9 +210,11 @@ fn stored_run(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
         warmup: row.get(6)?,
         condition: row.get::<_, u32>(7)? as usize,
         started_unix_ms: row.get(8)?,
-        status: if reason.is_some() { RunStatus::Failed } else { RunStatus::Ok },
-        reason,
+        status: RunStatus::from_word(&status)
+            .ok_or_else(|| rusqlite::Error::InvalidColumnType(9, status, Type::Text))?,
+        reason: row.get(10)?,
         metrics: BTreeMap::new(),
+        limited_by: None,
         detail: Value::Null,
     })
 }

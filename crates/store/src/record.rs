@@ -1,5 +1,6 @@
 //! What is recorded: the words in which the runner hands over studies and runs.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -74,10 +75,72 @@ pub struct NewRun {
     pub condition: usize,
     /// When it started, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
-    /// What was measured, by metric key, or why there is nothing.
-    pub outcome: Result<Vec<(String, f64)>, String>,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// What held it back, where that was told.
+    pub limited_by: Option<Limit>,
+    /// Its counters over time: at most one for each side.
+    pub series: Vec<Series>,
     /// Anything worth keeping that is no metric.
     pub detail: Value,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// What was measured, by metric key.
+    Ok(Vec<(String, f64)>),
+    /// What was measured, by metric key, while something disturbed it, and what that was. It counts as not recorded.
+    Invalid(Vec<(String, f64)>, String),
+    /// Why nothing was measured.
+    Failed(String),
+}
+
+impl Outcome {
+    /// How the run ended, in a word.
+    pub fn status(&self) -> RunStatus {
+        match self {
+            Outcome::Ok(_) => RunStatus::Ok,
+            Outcome::Invalid(..) => RunStatus::Invalid,
+            Outcome::Failed(_) => RunStatus::Failed,
+        }
+    }
+
+    /// What was measured, by metric key; empty if it failed.
+    pub fn metrics(&self) -> &[(String, f64)] {
+        match self {
+            Outcome::Ok(metrics) | Outcome::Invalid(metrics, _) => metrics,
+            Outcome::Failed(_) => &[],
+        }
+    }
+
+    /// Why it does not count, if it does not.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Outcome::Ok(_) => None,
+            Outcome::Invalid(_, reason) | Outcome::Failed(reason) => Some(reason),
+        }
+    }
+}
+
+/// What held a run back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// What it was, as a label.
+    pub label: String,
+    /// What speaks for it, in sentences.
+    pub evidence: Vec<String>,
+}
+
+/// One side's counters over a run's window: what each had come to by each moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Series {
+    /// Whose they are.
+    pub side: String,
+    /// When they were read, in ns since the window opened.
+    pub at_ns: Vec<u64>,
+    /// What each had come to since then, by the counter's name; each as long as `at_ns`.
+    pub counters: BTreeMap<String, Vec<u64>>,
 }
 
 /// Which run of a study: what makes a second recording a duplicate.
@@ -147,6 +210,8 @@ pub enum RunStatus {
     Ok,
     /// It gave nothing; its `reason` says why.
     Failed,
+    /// It was measured, but something disturbed its window; its `reason` says what.
+    Invalid,
 }
 
 impl RunStatus {
@@ -155,7 +220,14 @@ impl RunStatus {
         match self {
             RunStatus::Ok => "ok",
             RunStatus::Failed => "failed",
+            RunStatus::Invalid => "invalid",
         }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<RunStatus> {
+        [RunStatus::Ok, RunStatus::Failed, RunStatus::Invalid]
+            .into_iter()
+            .find(|status| status.as_str() == word)
     }
 }
 

@@ -11,7 +11,8 @@ use crate::campaign::Campaign;
 use crate::document;
 use crate::error::StoreError;
 use crate::open::{self, Place};
-use crate::record::{BootId, NewRun, NewStudy, RunId, RunKey, RunStatus, StudyId, StudyStatus};
+use crate::record::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
+use crate::series;
 
 /// An open database of results.
 ///
@@ -117,10 +118,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::AlreadyRecorded`] for a run that was recorded well before, [`StoreError::NotFinite`] and
-    /// [`StoreError::DuplicateMetric`] for values that cannot be kept, [`StoreError::DiskFull`]; whatever it is,
+    /// [`StoreError::DuplicateMetric`] for values that cannot be kept, [`StoreError::DuplicateSeries`] and
+    /// [`StoreError::Misshapen`] for series that cannot, [`StoreError::DiskFull`]; whatever it is,
     /// nothing of this run is stored and everything before it is.
     pub fn record_run(&mut self, boot: BootId, run: &NewRun) -> Result<RunId, StoreError> {
-        check_metrics(&self.place.named, run)?;
+        check(&self.place.named, run)?;
         self.write(|transaction, path| {
             let (study, number, part): (i64, u32, u32) = transaction
                 .prepare_cached("SELECT study, number, part FROM boot WHERE id = ?1")?
@@ -128,7 +130,7 @@ impl Store {
                 .optional()?
                 .ok_or_else(|| StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })?;
             let condition = index(run.condition);
-            // The unique indexes would refuse a second success; a failure after a success is refused here too.
+            // The unique indexes would refuse a second success; a failed or disturbed run after it is refused here too.
             let already: bool = transaction
                 .prepare_cached(
                     "SELECT EXISTS (SELECT 1 FROM run WHERE study = ?1 AND number = ?2 AND repeat = ?3
@@ -147,15 +149,14 @@ impl Store {
                 }
                 .into());
             }
-            let (status, reason) = match &run.outcome {
-                Ok(_) => (RunStatus::Ok, None),
-                Err(reason) => (RunStatus::Failed, Some(reason)),
-            };
+            let label = run.limited_by.as_ref().map(|limit| &limit.label);
+            let evidence =
+                run.limited_by.as_ref().map(|limit| Value::from(limit.evidence.clone()).to_string());
             transaction
                 .prepare_cached(
                     "INSERT INTO run (boot, study, number, part, block, repeat, position, warmup, condition,
-                                      started_unix_ms, status, reason, detail)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                                      started_unix_ms, status, reason, limited_by, evidence, detail)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
                 )?
                 .execute(params![
                     boot.0,
@@ -168,15 +169,20 @@ impl Store {
                     run.warmup,
                     condition,
                     run.started_unix_ms,
-                    status.as_str(),
-                    reason,
+                    run.outcome.status().as_str(),
+                    run.outcome.reason(),
+                    label,
+                    evidence,
                     run.detail.to_string()
                 ])?;
             let id = transaction.last_insert_rowid();
             let mut insert =
                 transaction.prepare_cached("INSERT INTO metric (run, key, value) VALUES (?1, ?2, ?3)")?;
-            for (key, value) in run.outcome.iter().flatten() {
+            for (key, value) in run.outcome.metrics() {
                 insert.execute(params![id, key, value])?;
+            }
+            for one in &run.series {
+                series::insert(transaction, id, one)?;
             }
             Ok(RunId(id))
         })
@@ -216,7 +222,7 @@ impl Store {
         Ok(())
     }
 
-    /// The runs already recorded well: what `--resume` need not measure again. Warm-ups of every part are among them,
+    /// The runs already recorded well, disturbed ones not among them: what `--resume` need not measure again. Warm-ups of every part are among them,
     /// though a resumed boot starts cold and is due all its warm-ups again.
     ///
     /// # Errors
@@ -315,14 +321,24 @@ fn found(rows: usize, error: impl FnOnce() -> StoreError) -> Result<(), Failure>
     if rows == 0 { Err(error().into()) } else { Ok(()) }
 }
 
-fn check_metrics(path: &Path, run: &NewRun) -> Result<(), StoreError> {
+fn check(path: &Path, run: &NewRun) -> Result<(), StoreError> {
     let mut seen = BTreeSet::new();
-    for (key, value) in run.outcome.iter().flatten() {
+    for (key, value) in run.outcome.metrics() {
         if !value.is_finite() {
             return Err(StoreError::NotFinite { path: path.to_owned(), key: key.clone(), value: *value });
         }
         if !seen.insert(key) {
             return Err(StoreError::DuplicateMetric { path: path.to_owned(), key: key.clone() });
+        }
+    }
+    let mut sides = BTreeSet::new();
+    for series in &run.series {
+        let side = || series.side.clone();
+        if !sides.insert(&series.side) {
+            return Err(StoreError::DuplicateSeries { path: path.to_owned(), side: side() });
+        }
+        if let Some(why) = series::misshapen(series) {
+            return Err(StoreError::Misshapen { path: path.to_owned(), side: side(), why });
         }
     }
     Ok(())

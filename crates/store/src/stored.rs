@@ -1,11 +1,11 @@
 //! What is read back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::record::{BootId, RunId, RunKey, RunStatus, StudyId, StudyStatus};
+use crate::record::{BootId, Limit, RunId, RunKey, RunStatus, Series, StudyId, StudyStatus};
 
 /// A study without its runs: a line of `netassay list`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,6 +32,8 @@ pub struct StudyRow {
     pub recorded_runs: u32,
     /// How many runs failed, warm-ups included, tries that a later one made good included.
     pub failed_runs: u32,
+    /// How many runs were disturbed, those included that a later one made good. Warm-ups are not judged.
+    pub invalid_runs: u32,
     /// The study file's text.
     pub toml: String,
 }
@@ -78,10 +80,12 @@ pub struct StoredRun {
     pub started_unix_ms: i64,
     /// How it ended.
     pub status: RunStatus,
-    /// Why it failed; none if it did not.
+    /// Why it failed, or what disturbed it; none if it is well.
     pub reason: Option<String>,
     /// What was measured, by metric key; empty if it failed.
     pub metrics: BTreeMap<String, f64>,
+    /// What held it back, where that was told.
+    pub limited_by: Option<Limit>,
     /// What the runner kept besides.
     pub detail: Value,
 }
@@ -92,13 +96,23 @@ impl StoredRun {
         RunKey { boot: self.boot, warmup: self.warmup, repeat: self.repeat, condition: self.condition }
     }
 
-    /// Whether it counts as a measurement: it went well and is no warm-up.
+    /// Whether it counts as a measurement: it went well, undisturbed, and is no warm-up.
     pub fn is_measurement(&self) -> bool {
         self.status == RunStatus::Ok && !self.warmup
     }
 }
 
-/// A study with everything recorded of it.
+/// One side's counters over one run's window.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoredSeries {
+    /// The run.
+    pub run: RunId,
+    /// The counters.
+    #[serde(flatten)]
+    pub series: Series,
+}
+
+/// A study with everything recorded of it but the runs' counters over time, which [`crate::Store::series`] loads.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StoredStudy {
     /// The study itself.
@@ -128,9 +142,16 @@ impl StoredStudy {
         self.condition_text(condition, "slug").map_or_else(|| format!("condition_{condition}"), str::to_owned)
     }
 
-    /// The runs that count: neither warm-ups nor failed.
+    /// The runs that count: no warm-ups, none that failed or were disturbed.
     pub fn measurements(&self) -> impl Iterator<Item = &StoredRun> {
         self.runs.iter().filter(|run| run.is_measurement())
+    }
+
+    /// Planned runs of which every try was disturbed, and so none counts.
+    pub fn left_invalid(&self) -> BTreeSet<RunKey> {
+        let with = |status| self.runs.iter().filter(move |run| !run.warmup && run.status == status);
+        let good: BTreeSet<RunKey> = with(RunStatus::Ok).map(StoredRun::key).collect();
+        with(RunStatus::Invalid).map(StoredRun::key).filter(|key| !good.contains(key)).collect()
     }
 
     /// The values of one metric over the runs that count, as (condition, planned boot, value), in recording order.

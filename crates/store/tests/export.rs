@@ -4,7 +4,7 @@
 
 mod support;
 
-use netassay_store::{NewRun, Store, StoredStudy, StudyStatus, export};
+use netassay_store::{NewRun, Outcome, Store, StoredStudy, StudyStatus, export};
 use serde_json::{Value, json};
 use support::{environment, run, study, warmup};
 
@@ -13,7 +13,7 @@ fn unit(metric: &str) -> Option<&'static str> {
 }
 
 fn with_throughput(repeat: u32, condition: usize, value: f64) -> NewRun {
-    NewRun { outcome: Ok(vec![("throughput".to_owned(), value)]), ..run(repeat, condition) }
+    NewRun { outcome: Outcome::Ok(vec![("throughput".to_owned(), value)]), ..run(repeat, condition) }
 }
 
 /// Two boots, the first one resumed; a warm-up, a failure, and a metric that one condition lacks.
@@ -24,13 +24,14 @@ fn stored() -> StoredStudy {
     let first = store.begin_boot(id, 1, &environment()).unwrap();
     store.record_run(first, &warmup(0)).unwrap();
     store.record_run(first, &with_throughput(1, 0, 9414.52)).unwrap();
-    let failed = NewRun { outcome: Err("port 5201 is in use, by \"iperf\"".to_owned()), ..run(2, 0) };
+    let failed =
+        NewRun { outcome: Outcome::Failed("port 5201 is in use, by \"iperf\"".to_owned()), ..run(2, 0) };
     store.record_run(first, &failed).unwrap();
     let resumed = store.begin_boot(id, 1, &environment()).unwrap();
     store.record_run(resumed, &with_throughput(2, 0, 1e20)).unwrap();
     let second = store.begin_boot(id, 2, &environment()).unwrap();
     store.record_run(second, &with_throughput(1, 0, -0.5)).unwrap();
-    let other = NewRun { outcome: Ok(vec![("a,b".to_owned(), 3.0)]), ..run(1, 1) };
+    let other = NewRun { outcome: Outcome::Ok(vec![("a,b".to_owned(), 3.0)]), ..run(1, 1) };
     store.record_run(second, &other).unwrap();
     store.finish_study(id, StudyStatus::Complete).unwrap();
     store.load(id).unwrap()

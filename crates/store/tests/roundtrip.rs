@@ -6,7 +6,9 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use netassay_store::{NewRun, RunKey, RunStatus, Store, StoreError, StudyId, StudyStatus};
+use netassay_store::{
+    Limit, NewRun, Outcome, RunKey, RunStatus, Series, Store, StoreError, StoredSeries, StudyId, StudyStatus,
+};
 use proptest::prelude::*;
 use serde_json::json;
 use support::{environment, run, study, warmup};
@@ -25,7 +27,7 @@ fn a_whole_study_comes_back() {
     let boot = store.begin_boot(id, 1, &environment()).unwrap();
     store.record_run(boot, &warmup(0)).unwrap();
     store.record_run(boot, &run(1, 0)).unwrap();
-    let failed = NewRun { outcome: Err("the receiver died".to_owned()), ..run(1, 1) };
+    let failed = NewRun { outcome: Outcome::Failed("the receiver died".to_owned()), ..run(1, 1) };
     store.record_run(boot, &failed).unwrap();
     store.end_boot(boot, &json!({"kernel": "6.18.0", "features": {"tso": false}})).unwrap();
     store.finish_study(id, StudyStatus::Complete).unwrap();
@@ -120,7 +122,7 @@ fn no_run_is_recorded_twice() {
     store.record_run(first, &run(1, 0)).unwrap();
     assert!(is_duplicate(store.record_run(first, &run(1, 0))));
     assert!(is_duplicate(store.record_run(first, &warmup(0))));
-    let failed = |repeat| NewRun { outcome: Err("late".to_owned()), ..run(repeat, 0) };
+    let failed = |repeat| NewRun { outcome: Outcome::Failed("late".to_owned()), ..run(repeat, 0) };
     assert!(is_duplicate(store.record_run(first, &failed(1))), "a failure cannot follow a success");
 
     // A failed run may be tried again, and again.
@@ -161,7 +163,7 @@ fn values_that_are_no_numbers_are_refused_by_name() {
     let id = store.begin_study(&study()).unwrap();
     let boot = store.begin_boot(id, 1, &environment()).unwrap();
     let with = |values: &[(&str, f64)]| NewRun {
-        outcome: Ok(values.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect()),
+        outcome: Outcome::Ok(values.iter().map(|(key, value)| ((*key).to_owned(), *value)).collect()),
         ..run(1, 0)
     };
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -257,14 +259,23 @@ fn any_run() -> impl Strategy<Value = NewRun> {
     let value = proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL | proptest::num::f64::ZERO;
     let metrics = proptest::collection::btree_map("[a-z._0-9]{1,12}|\\PC{1,4}", value, 0..5);
     let outcome = prop_oneof![
-        3 => metrics.prop_map(|metrics| Ok(metrics.into_iter().collect::<Vec<_>>())),
-        1 => "\\PC{0,20}".prop_map(Err),
+        3 => metrics.clone().prop_map(|metrics| Outcome::Ok(metrics.into_iter().collect())),
+        1 => (metrics, "\\PC{0,20}").prop_map(|(metrics, why)| Outcome::Invalid(metrics.into_iter().collect(), why)),
+        1 => "\\PC{0,20}".prop_map(Outcome::Failed),
     ];
     let numbers =
         (any::<u32>(), any::<u32>(), any::<u32>(), any::<bool>(), 0..u32::MAX as usize, any::<i64>());
     let detail = ("\\PC{0,20}", proptest::num::f64::NORMAL);
-    (numbers, outcome, detail).prop_map(
-        |((block, repeat, position, warmup, condition, started_unix_ms), outcome, (note, number))| NewRun {
+    let limit = proptest::option::of(("\\PC{0,8}", proptest::collection::vec("\\PC{0,8}", 0..3)))
+        .prop_map(|limit| limit.map(|(label, evidence)| Limit { label, evidence }));
+    (numbers, outcome, limit, any_series(), detail).prop_map(
+        |(
+            (block, repeat, position, warmup, condition, started_unix_ms),
+            outcome,
+            limited_by,
+            series,
+            (note, number),
+        )| NewRun {
             block,
             repeat,
             position,
@@ -272,9 +283,21 @@ fn any_run() -> impl Strategy<Value = NewRun> {
             condition,
             started_unix_ms,
             outcome,
+            limited_by,
+            series,
             detail: json!({"note": note, "number": number}),
         },
     )
+}
+
+fn any_series() -> impl Strategy<Value = Vec<Series>> {
+    let one = (0..4usize).prop_flat_map(|rows| {
+        let values = proptest::collection::vec(any::<u64>(), rows);
+        (values.clone(), proptest::collection::btree_map("[a-z_]{1,4}|\\PC{1,2}", values, 0..3))
+    });
+    proptest::collection::btree_map("\\PC{0,3}", one, 0..3).prop_map(|sides| {
+        sides.into_iter().map(|(side, (at_ns, counters))| Series { side, at_ns, counters }).collect()
+    })
 }
 
 proptest! {
@@ -299,13 +322,17 @@ proptest! {
 
         let store = Store::open_read_only(directory.path().join("netassay.db")).unwrap();
         let stored = store.load(id).unwrap();
+        let series = store.series(id).unwrap();
         prop_assert_eq!(stored.runs.len(), written.len());
         for (read, (row, boot, run)) in stored.runs.iter().zip(&written) {
             prop_assert_eq!((read.id, read.boot, read.part), (*row, *boot, 1));
+            let metrics = read.metrics.clone().into_iter().collect();
             let outcome = match read.status {
-                RunStatus::Ok => Ok(read.metrics.clone().into_iter().collect()),
-                RunStatus::Failed => Err(read.reason.clone().unwrap()),
+                RunStatus::Ok => Outcome::Ok(metrics),
+                RunStatus::Invalid => Outcome::Invalid(metrics, read.reason.clone().unwrap()),
+                RunStatus::Failed => Outcome::Failed(read.reason.clone().unwrap()),
             };
+            let of_run = |one: &&StoredSeries| one.run == read.id;
             let read = NewRun {
                 block: read.block,
                 repeat: read.repeat,
@@ -314,6 +341,8 @@ proptest! {
                 condition: read.condition,
                 started_unix_ms: read.started_unix_ms,
                 outcome,
+                limited_by: read.limited_by.clone(),
+                series: series.iter().filter(of_run).map(|one| one.series.clone()).collect(),
                 detail: read.detail.clone(),
             };
             prop_assert_eq!(&read, run);

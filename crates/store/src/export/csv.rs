@@ -7,7 +7,7 @@ use crate::stored::StoredStudy;
 
 const HEADER: &str = "study,name,boot,part,block,repeat,position,warmup,condition,label,started_unix_ms,status,reason,metric,unit,value\n";
 
-/// Every run of a study, warm-ups and failed ones included, in the long format: one row per run and metric, and one row
+/// Every run of a study, warm-ups, failed and disturbed ones included, in the long format: one row per run and metric, and one row
 /// with empty metric, unit and value for a run that gave none.
 pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> String {
     let mut out = String::from(HEADER);
@@ -41,7 +41,7 @@ pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> 
 }
 
 /// A field, quoted where it must be.
-fn field(text: &str) -> String {
+pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -1,13 +1,15 @@
-//! A stored study in other programs' formats: ministat's, CSV and JSON.
+//! A stored study in other programs' formats: ministat's, CSV and JSON; and its counters over time as CSV.
 //!
 //! Units come from the caller, as a function from a metric's key to its unit: this crate knows no metric.
 
 mod csv;
 mod json;
+mod series;
 mod stat;
 
 pub use csv::csv;
 pub use json::json;
+pub use series::series;
 pub use stat::{StatFile, stat};
 
 /// The shortest decimal that reads back as the same number, with an exponent only where a plain decimal would be long.

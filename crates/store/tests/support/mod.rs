@@ -1,6 +1,6 @@
 //! Studies and runs for the tests.
 
-use netassay_store::{NewRun, NewStudy};
+use netassay_store::{NewRun, NewStudy, Outcome};
 use serde_json::{Value, json};
 
 /// A plan of two conditions.
@@ -27,7 +27,9 @@ pub(crate) fn run(repeat: u32, condition: usize) -> NewRun {
         warmup: false,
         condition,
         started_unix_ms: 1_700_000_000_000,
-        outcome: Ok(vec![("throughput".to_owned(), 9414.52), ("loss".to_owned(), 0.0)]),
+        outcome: Outcome::Ok(vec![("throughput".to_owned(), 9414.52), ("loss".to_owned(), 0.0)]),
+        limited_by: None,
+        series: Vec::new(),
         detail: json!({"note": "as planned"}),
     }
 }

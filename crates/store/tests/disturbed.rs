@@ -1,0 +1,111 @@
+//! Disturbed runs, what limited a run, and counters over time: kept, told apart, and out of the way.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use netassay_store::{
+    BootId, Limit, NewRun, Outcome, RunKey, RunStatus, Series, Store, StoreError, StudyId, export,
+};
+use support::{environment, run, study, warmup};
+use tempfile::TempDir;
+
+fn begun() -> (TempDir, Store, StudyId, BootId) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path().join("netassay.db")).unwrap();
+    let id = store.begin_study(&study()).unwrap();
+    let boot = store.begin_boot(id, 1, &environment()).unwrap();
+    (directory, store, id, boot)
+}
+
+fn disturbed(repeat: u32) -> NewRun {
+    let metrics = vec![("throughput".to_owned(), 1.0)];
+    NewRun { outcome: Outcome::Invalid(metrics, "12 % of the time was stolen".to_owned()), ..run(repeat, 0) }
+}
+
+fn series(side: &str) -> Series {
+    Series {
+        side: side.to_owned(),
+        at_ns: vec![10_000_000, 20_500_000],
+        counters: BTreeMap::from([("bytes_sent".to_owned(), vec![5, u64::MAX])]),
+    }
+}
+
+#[test]
+fn a_disturbed_run_is_kept_and_does_not_count() {
+    let (_directory, mut store, id, boot) = begun();
+    store.record_run(boot, &disturbed(1)).unwrap();
+    store.record_run(boot, &disturbed(1)).unwrap();
+    let key = RunKey { boot: 1, warmup: false, repeat: 1, condition: 0 };
+
+    let stored = store.load(id).unwrap();
+    assert_eq!((stored.row.recorded_runs, stored.row.failed_runs, stored.row.invalid_runs), (0, 0, 2));
+    let kept = &stored.runs[0];
+    assert_eq!(
+        (kept.status, kept.reason.as_deref()),
+        (RunStatus::Invalid, Some("12 % of the time was stolen"))
+    );
+    assert_eq!(kept.metrics["throughput"], 1.0);
+    assert!(!kept.is_measurement());
+    assert_eq!(stored.values("throughput").count(), 0);
+    assert_eq!(stored.left_invalid(), BTreeSet::from([key]));
+    assert!(store.recorded(id).unwrap().is_empty(), "it is still to do");
+
+    // Its repeat counts, and then nothing more of this run may come.
+    store.record_run(boot, &run(1, 0)).unwrap();
+    for late in [run(1, 0), disturbed(1)] {
+        assert!(matches!(store.record_run(boot, &late), Err(StoreError::AlreadyRecorded { .. })));
+    }
+    let stored = store.load(id).unwrap();
+    assert_eq!((stored.row.recorded_runs, stored.row.invalid_runs), (1, 2));
+    assert!(stored.left_invalid().is_empty());
+    assert_eq!(store.recorded(id).unwrap(), BTreeSet::from([key]));
+}
+
+#[test]
+fn what_limited_a_run_comes_back() {
+    let (_directory, mut store, id, boot) = begun();
+    let limit = Limit { label: "link".to_owned(), evidence: vec!["98 % of 100 Mbit/s".to_owned()] };
+    store.record_run(boot, &NewRun { limited_by: Some(limit.clone()), ..run(1, 0) }).unwrap();
+    store.record_run(boot, &run(2, 0)).unwrap();
+    let stored = store.load(id).unwrap();
+    assert_eq!(stored.runs[0].limited_by, Some(limit));
+    assert_eq!(stored.runs[1].limited_by, None);
+    assert_eq!(export::json(&stored, |_| None)["runs"][0]["limited_by"]["label"], "link");
+}
+
+#[test]
+fn series_are_apart_from_the_runs_and_are_exported() {
+    let (_directory, mut store, id, boot) = begun();
+    store.record_run(boot, &warmup(0)).unwrap();
+    let both = vec![series("receiver"), Series { counters: BTreeMap::new(), ..series("transmitter") }];
+    let row = store.record_run(boot, &NewRun { series: both.clone(), ..run(1, 1) }).unwrap();
+    let read = store.series(id).unwrap();
+    assert!(read.iter().all(|one| one.run == row));
+    assert_eq!(read.iter().map(|one| one.series.clone()).collect::<Vec<_>>(), both);
+    let text = export::series(&store.load(id).unwrap(), &read);
+    let expected = "study,boot,part,run,warmup,condition,label,status,side,t_ms,bytes_sent\n\
+                    1,1,1,1,0,1,\"ipv6, offloads=none\",ok,receiver,10,5\n\
+                    1,1,1,1,0,1,\"ipv6, offloads=none\",ok,receiver,20.5,18446744073709551615\n\
+                    1,1,1,1,0,1,\"ipv6, offloads=none\",ok,transmitter,10,\n\
+                    1,1,1,1,0,1,\"ipv6, offloads=none\",ok,transmitter,20.5,\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_series_that_is_no_table_is_refused() {
+    let (_directory, mut store, id, boot) = begun();
+    let with = |counters: &[(&str, Vec<u64>)]| {
+        let counters = counters.iter().map(|(name, values)| ((*name).to_owned(), values.clone())).collect();
+        NewRun { series: vec![Series { counters, ..series("receiver") }], ..run(1, 0) }
+    };
+    let short = store.record_run(boot, &with(&[("bytes_sent", vec![1])])).unwrap_err().to_string();
+    assert!(short.contains("bytes_sent has 1 values for 2 moments"), "{short}");
+    let named = store.record_run(boot, &with(&[("at_ns", vec![1, 2])])).unwrap_err().to_string();
+    assert!(named.contains("no counter may be called at_ns"), "{named}");
+    let twice = NewRun { series: vec![series("receiver"), series("receiver")], ..run(1, 0) };
+    assert!(matches!(store.record_run(boot, &twice), Err(StoreError::DuplicateSeries { .. })));
+    assert!(store.load(id).unwrap().runs.is_empty(), "a refused run leaves nothing");
+}
