@@ -79,7 +79,7 @@ impl Comparison {
                 figure("received Mbit/s", 1e6, true, &received),
                 figure("sent 1000/s", 1e3, false, &sent),
             ],
-            Kind::TcpRr | Kind::UdpRr => vec![
+            Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr | Kind::Pps => vec![
                 figure("transactions/s", 1.0, true, &received),
                 figure("latency p50 us", 1.0, false, &|turn| turn.said.p50_us),
                 figure("latency p99 us", 1.0, false, &|turn| turn.said.p99_us),

@@ -179,7 +179,7 @@ fn usual_message(kind: Kind, family: Family) -> u32 {
         (Kind::TcpStream, _) => 16_384,
         (Kind::UdpStream, Family::Ipv4) => 1500 - 20 - 8,
         (Kind::UdpStream, Family::Ipv6) => 1500 - 40 - 8,
-        (Kind::TcpRr | Kind::UdpRr, _) => 14,
+        (Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr | Kind::Pps, _) => 14,
     }
 }
 

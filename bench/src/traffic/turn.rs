@@ -56,14 +56,12 @@ pub(crate) fn of_netassay(
     interrupt: &Interrupt,
 ) -> Result<Turn, Failure> {
     let order = RunOrder {
-        kind: job.kind,
+        traffic: load::Traffic {
+            message: job.message,
+            response: if job.kind.is_rr() { job.message } else { 0 },
+            ..load::Traffic::new(job.kind)
+        },
         ipv6: job.ipv6,
-        message: job.message,
-        response: if job.kind.is_rr() { job.message } else { 0 },
-        flows: 1,
-        socket_buffer: None,
-        udp_checksum: true,
-        port: None,
         ramp: timing.ramp,
         // As long as a peer sends.
         window: Duration::from_secs(job.seconds.into()).saturating_sub(timing.ramp),
@@ -95,9 +93,9 @@ fn own_word(job: &Job, account: &RunAccount) -> Said {
     let latency = transmitter.whole.outcome.latency.as_ref();
     Said {
         rate: Some(if job.kind.is_rr() {
-            rate(transmitter.window.load.total.transactions, transmitter.window.elapsed_ns)
+            rate(transmitter.window.load.sent.transactions, transmitter.window.elapsed_ns)
         } else {
-            8.0 * rate(receiver.window.load.total.bytes, receiver.window.elapsed_ns)
+            8.0 * rate(receiver.window.load.received.bytes, receiver.window.elapsed_ns)
         }),
         p50_us: latency.map(|latency| latency.p50 as f64 / 1e3),
         p99_us: latency.map(|latency| latency.p99 as f64 / 1e3),

@@ -56,14 +56,12 @@ impl<'a> Rig<'a> {
     fn order(&self, protocol: &Protocol, condition: usize) -> RunOrder {
         let message = self.messages[condition];
         RunOrder {
-            kind: self.kind,
+            traffic: load::Traffic {
+                message,
+                response: if self.kind.is_rr() { message } else { 0 },
+                ..load::Traffic::new(self.kind)
+            },
             ipv6: false,
-            message,
-            response: if self.kind.is_rr() { message } else { 0 },
-            flows: 1,
-            socket_buffer: None,
-            udp_checksum: true,
-            port: None,
             ramp: protocol.ramp,
             window: protocol.window,
         }
@@ -112,9 +110,9 @@ fn rate(kind: Kind, account: &RunAccount) -> f64 {
     let per_second = |amount: u64, elapsed_ns: u64| amount as f64 * 1e9 / elapsed_ns.max(1) as f64;
     if kind.is_rr() {
         let asking = &account.transmitter.window;
-        per_second(asking.load.total.transactions, asking.elapsed_ns)
+        per_second(asking.load.sent.transactions, asking.elapsed_ns)
     } else {
         let receiver = &account.receiver.window;
-        8.0 * per_second(receiver.load.total.bytes, receiver.elapsed_ns) / 1e6
+        8.0 * per_second(receiver.load.received.bytes, receiver.elapsed_ns) / 1e6
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// The protocol's version. Controller and agent must agree on it exactly: they are the same binary on every
 /// host that netassay starts by itself, and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,6 +81,8 @@ pub enum Request {
     },
     /// Start the threads of the workload.
     Start,
+    /// End whoever sends here; whoever takes goes on.
+    Quiet,
     /// Wait `ramp_ns`, then measure for `window_ns`; the threads go on afterwards.
     Measure {
         /// Time from this request to the window's opening, in ns.

@@ -68,6 +68,7 @@ impl Session {
             }
             Request::Attach { locals } => self.traffic()?.attach(&locals),
             Request::Start => self.traffic()?.start(),
+            Request::Quiet => Ok(self.traffic()?.quiet()),
             Request::Measure { ramp_ns, window_ns } => {
                 let cpus = self.cpus.clone();
                 let traffic = self.traffic.as_mut().ok_or(NO_TRAFFIC)?;

@@ -66,6 +66,14 @@ impl Traffic {
         Ok(Answer::Done)
     }
 
+    pub(crate) fn quiet(&mut self) -> Answer {
+        match &self.side {
+            Side::Receiver(receiver) => receiver.quiet(),
+            Side::Transmitter(transmitter) => transmitter.quiet(),
+        }
+        Answer::Done
+    }
+
     /// Reads everything at both edges of the window. The edges are this host's own clock: rates divide by the
     /// time that this host saw pass, so the two hosts need no common clock.
     pub(crate) fn measure(

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use netassay_load::{Kind, Phase, Receiver, Sample, Spec, Transmitter};
+use netassay_load::{Kind, Phase, Receiver, Sample, Spec, Traffic, Transmitter};
 
 fn main() -> ExitCode {
     match Plan::from_arguments(std::env::args().skip(1)).and_then(|plan| run(&plan)) {
@@ -39,17 +39,17 @@ fn run(plan: &Plan) -> Result<(), String> {
     let sender = transmitter.finish().map_err(words)?;
     let sink = receiver.finish().map_err(words)?;
     let rate = |count: u64, sample: &Sample| count as f64 * 1e9 / sample.at_ns as f64;
-    say(&format!("throughput   {:12.1} 10^6 bits/s", rate(received.total.bytes * 8, &received) / 1e6));
-    say(&format!("messages     {:12.0} 1/s sent", rate(sent.total.messages, &sent)));
-    say(&format!("messages     {:12.0} 1/s received", rate(received.total.messages, &received)));
-    say(&format!("calls        {:12.0} 1/s sending", rate(sent.total.calls, &sent)));
-    say(&format!("calls        {:12.0} 1/s receiving", rate(received.total.calls, &received)));
-    say(&format!("transactions {:12.0} 1/s", rate(sent.total.transactions, &sent)));
+    say(&format!("throughput   {:12.1} 10^6 bits/s", rate(received.received.bytes * 8, &received) / 1e6));
+    say(&format!("messages     {:12.0} 1/s sent", rate(sent.sent.messages, &sent)));
+    say(&format!("messages     {:12.0} 1/s received", rate(received.received.messages, &received)));
+    say(&format!("calls        {:12.0} 1/s sending", rate(sent.sent.calls, &sent)));
+    say(&format!("calls        {:12.0} 1/s receiving", rate(received.received.calls, &received)));
+    say(&format!("transactions {:12.0} 1/s", rate(sent.sent.transactions, &sent)));
     if let Some(latency) = &sender.latency {
         say(&format!("latency      {latency:?}"));
     }
-    say(&format!("whole life   sent {:?}", sender.totals));
-    say(&format!("             received {:?}", sink.totals));
+    say(&format!("whole life   sent {:?}", sender.sent));
+    say(&format!("             received {:?}", sink.received));
     say(&format!("buffers      {:?} -> {:?}", sender.buffers, sink.buffers));
     say(&format!("retransmits  {:?}", sender.retransmits()));
     Ok(())
@@ -63,43 +63,31 @@ fn edge(transmitter: &Transmitter, receiver: &Receiver, phase: Phase) -> (Sample
 
 impl Plan {
     fn from_arguments(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let kind = match arguments.next().as_deref() {
-            Some("tcp_stream") => Kind::TcpStream,
-            Some("udp_stream") => Kind::UdpStream,
-            Some("tcp_rr") => Kind::TcpRr,
-            Some("udp_rr") => Kind::UdpRr,
-            other => return Err(format!("{USAGE}\nnot a workload: {}", other.unwrap_or("nothing"))),
-        };
-        let message = match kind {
-            Kind::TcpStream => 16384,
-            Kind::UdpStream => 1472,
-            Kind::TcpRr | Kind::UdpRr => 1,
-        };
-        let mut receiver = Spec {
-            kind,
-            local: "127.0.0.1".parse().expect("an address"),
-            message,
-            response: u32::from(kind.is_rr()),
-            flows: 1,
-            socket_buffer: None,
-            udp_checksum: true,
-            port: None,
-            cpus: Vec::new(),
-        };
+        let kind = arguments.next().and_then(|word| Kind::ALL.into_iter().find(|kind| kind.word() == word));
+        let traffic = Traffic::new(kind.ok_or(USAGE)?);
+        let mut receiver =
+            Spec { traffic, local: "127.0.0.1".parse().expect("an address"), cpus: Vec::new() };
         let (mut tx, mut window, mut ramp) = (Vec::new(), 1.0, 0.2);
         while let Some(option) = arguments.next() {
             let value = arguments.next().ok_or(format!("{option} needs a value\n{USAGE}"))?;
             let bad = || format!("{option} {value}: not a number\n{USAGE}");
             match option.as_str() {
-                "--message" => receiver.message = value.parse().map_err(|_| bad())?,
-                "--response" => receiver.response = value.parse().map_err(|_| bad())?,
-                "--flows" => receiver.flows = value.parse().map_err(|_| bad())?,
-                "--buffer" => receiver.socket_buffer = Some(value.parse().map_err(|_| bad())?),
-                "--port" => receiver.port = Some(value.parse().map_err(|_| bad())?),
+                "--message" => receiver.traffic.message = value.parse().map_err(|_| bad())?,
+                "--response" => receiver.traffic.response = value.parse().map_err(|_| bad())?,
+                "--flows" => receiver.traffic.flows = value.parse().map_err(|_| bad())?,
+                "--buffer" => receiver.traffic.socket_buffer = Some(value.parse().map_err(|_| bad())?),
+                "--port" => receiver.traffic.port = Some(value.parse().map_err(|_| bad())?),
                 "--local" => receiver.local = value.parse::<IpAddr>().map_err(|_| bad())?,
-                "--checksum" => receiver.udp_checksum = value != "off",
+                "--checksum" => receiver.traffic.udp_checksum = value != "off",
                 "--seconds" => window = value.parse().map_err(|_| bad())?,
                 "--ramp" => ramp = value.parse().map_err(|_| bad())?,
+                "--sender" => receiver.traffic.sender = value.parse()?,
+                "--reader" => receiver.traffic.reader = value.parse()?,
+                "--direction" => receiver.traffic.direction = value.parse()?,
+                "--in-flight" => receiver.traffic.in_flight = value.parse().map_err(|_| bad())?,
+                "--rate" => receiver.traffic.rate = Some(value.parse().map_err(|_| bad())?),
+                "--pacing" => receiver.traffic.pacing = Some(value.parse().map_err(|_| bad())?),
+                "--busy-poll" => receiver.traffic.busy_poll = Some(value.parse().map_err(|_| bad())?),
                 "--rx" => receiver.cpus = cpus(&value).ok_or_else(bad)?,
                 "--tx" => tx = cpus(&value).ok_or_else(bad)?,
                 _ => return Err(format!("unknown option {option}\n{USAGE}")),
@@ -112,8 +100,9 @@ impl Plan {
     }
 }
 
-const USAGE: &str = "loop tcp_stream|udp_stream|tcp_rr|udp_rr [--message BYTES] [--response BYTES] [--flows N] \
-     [--buffer BYTES] [--port N] [--local ADDRESS] [--checksum off] [--seconds S] [--ramp S] [--tx CPU,…] [--rx CPU,…]";
+const USAGE: &str = "loop tcp_stream|udp_stream|tcp_rr|udp_rr|tcp_crr [--message BYTES] [--response BYTES] [--flows N] \
+     [--buffer BYTES] [--port N] [--local ADDRESS] [--checksum off] [--sender S] [--reader R] \
+     [--direction D] [--in-flight N] [--rate N] [--pacing BITS] [--busy-poll US] [--seconds S] [--ramp S] [--tx CPU,…] [--rx CPU,…]";
 
 fn cpus(list: &str) -> Option<Vec<u32>> {
     list.split(',').map(|cpu| cpu.parse().ok()).collect()

@@ -1,5 +1,6 @@
 //! What the threads of one end share with those who watch them.
 
+use std::sync::atomic::AtomicU32;
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 use crate::counts::Counters;
@@ -11,6 +12,8 @@ use crate::phase::PhaseCell;
 pub(crate) struct Control {
     pub(crate) phase: PhaseCell,
     pub(crate) counters: Box<[Counters]>,
+    /// Each thread's id in the kernel; 0 before it runs.
+    pub(crate) threads: Box<[AtomicU32]>,
     failure: OnceLock<Error>,
     open: Mutex<bool>,
     opened: Condvar,
@@ -21,6 +24,7 @@ impl Control {
         Self {
             phase: PhaseCell::default(),
             counters: (0..flows).map(|_| Counters::default()).collect(),
+            threads: (0..flows).map(|_| AtomicU32::new(0)).collect(),
             failure: OnceLock::new(),
             open: Mutex::new(false),
             opened: Condvar::new(),

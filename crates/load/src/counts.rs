@@ -68,8 +68,10 @@ impl Sum for Counts {
 pub struct Sample {
     /// `CLOCK_MONOTONIC` in ns, midway between before and after the counters were read.
     pub at_ns: u64,
-    /// The sum over the flows.
-    pub total: Counts,
+    /// What this end's sending, or asking, threads did.
+    pub sent: Counts,
+    /// What this end's taking, or answering, threads did.
+    pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<Counts>,
 }
@@ -81,7 +83,8 @@ impl Sample {
         let none = Counts::default();
         Sample {
             at_ns: self.at_ns.saturating_sub(earlier.at_ns),
-            total: self.total.since(&earlier.total),
+            sent: self.sent.since(&earlier.sent),
+            received: self.received.since(&earlier.received),
             flows: self
                 .flows
                 .iter()
@@ -198,13 +201,14 @@ mod tests {
     #[test]
     fn a_difference_of_samples_is_the_window() {
         let flow = |n| Counts { messages: n, bytes: 10 * n, calls: n, ..Counts::default() };
-        let first = Sample { at_ns: 1_000, total: flow(3), flows: vec![flow(1), flow(2)] };
-        let last = Sample { at_ns: 5_000, total: flow(30), flows: vec![flow(10), flow(20)] };
+        let first = Sample { at_ns: 1_000, sent: flow(1), received: flow(2), flows: vec![flow(1), flow(2)] };
+        let last =
+            Sample { at_ns: 5_000, sent: flow(10), received: flow(20), flows: vec![flow(10), flow(20)] };
         let window = last.since(&first);
         assert_eq!(window.at_ns, 4_000);
-        assert_eq!(window.total, flow(27));
+        assert_eq!((window.sent, window.received), (flow(9), flow(18)));
         assert_eq!(window.flows, vec![flow(9), flow(18)]);
-        assert_eq!(window.flows.iter().copied().sum::<Counts>(), window.total);
+        assert_eq!(window.flows.iter().copied().sum::<Counts>(), flow(27));
     }
 
     #[test]

@@ -11,9 +11,11 @@ use crate::control::Control;
 use crate::counts::Tally;
 use crate::error::{Errno, Error, Result};
 use crate::latency::Recorder;
-use crate::phase::{PhaseCell, STOP, TAIL};
+use crate::outcome::Zerocopy;
+use crate::phase::{PhaseCell, QUIET, TAIL};
 use crate::socket::stall;
 use crate::sys;
+use crate::traffic::Traffic;
 
 /// One flow, as its thread sees it. The thread borrows the socket by number: its owner outlives the thread.
 pub(crate) struct Lane {
@@ -24,6 +26,7 @@ pub(crate) struct Lane {
     pub(crate) message: usize,
     /// Bytes of an answer; 0 for a stream.
     pub(crate) response: usize,
+    pub(crate) traffic: Arc<Traffic>,
     pub(crate) control: Arc<Control>,
     /// Dropped once the thread is ready.
     pub(crate) readiness: Cell<Option<Sender<()>>>,
@@ -34,6 +37,9 @@ pub(crate) struct Lane {
 pub(crate) struct End {
     pub(crate) latencies: Option<Recorder>,
     pub(crate) verified: u64,
+    pub(crate) zerocopy: Option<Zerocopy>,
+    /// Recorded fallbacks, in words.
+    pub(crate) notes: Vec<String>,
 }
 
 /// How a loop goes on after a call that moved nothing.
@@ -75,7 +81,7 @@ impl Lane {
         }
         match errno {
             libc::EINTR => Ok(Next::Again),
-            _ if phase >= STOP => Ok(Next::End),
+            _ if phase >= QUIET => Ok(Next::End),
             libc::EAGAIN => {
                 Err(self.stalled(if call == "send" { "took nothing" } else { "answered nothing" }))
             }

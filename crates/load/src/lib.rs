@@ -8,7 +8,7 @@
 //! 4. `start` the receiver, then the transmitter: one thread per flow, pinned when asked to.
 //! 5. Both ends step through [`Phase`]: `Ramp`, then `Window`, then `Tail`. `sample` at the edges of the window; rates
 //!    are differences of two samples, see [`Sample::since`]. Look at `failed` now and then.
-//! 6. `finish` the transmitter, then the receiver, which first takes what is still queued. Over their whole life
+//! 6. `quiet` both ends: whoever sends ends, whoever takes goes on. `finish` the transmitter, then the receiver, which first takes what is still queued. Over their whole life
 //!    `sent = received + dropped` then holds wherever the drops of the path between them are known.
 //!
 //! Both ends must have reached `Tail` before the first of them finishes: a peer that goes away earlier is an error.
@@ -21,8 +21,11 @@ mod control;
 mod counts;
 mod drain;
 mod error;
+mod kind;
+mod lacking;
 mod lane;
 mod latency;
+mod mode;
 mod outcome;
 mod phase;
 mod receiver;
@@ -33,16 +36,24 @@ mod tcp_info;
 mod tcp_rr;
 mod tcp_stream;
 mod team;
+mod traffic;
 mod transmitter;
 mod udp_rr;
 mod udp_stream;
 
 pub use counts::{Counts, Sample};
 pub use error::{Errno, Error, Result};
+pub use kind::Kind;
+pub use lacking::lacking;
 pub use latency::Latency;
-pub use outcome::{Buffers, FlowOutcome, Outcome};
+pub use mode::{Direction, Reader, Sender};
+pub use outcome::{Buffers, FlowOutcome, Outcome, Zerocopy};
 pub use phase::Phase;
 pub use receiver::Receiver;
-pub use spec::{Kind, MAX_FLOWS, MAX_MEMORY, MAX_SOCKET_BUFFER, MAX_TCP_MESSAGE, Spec, max_datagram};
+pub use spec::Spec;
 pub use tcp_info::TcpInfo;
+pub use traffic::{
+    MAX_BUSY_POLL, MAX_CONGESTION_CONTROL, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_RATE, MAX_SOCKET_BUFFER,
+    MAX_TCP_MESSAGE, PACINGS, Traffic, max_datagram,
+};
 pub use transmitter::Transmitter;

@@ -11,27 +11,33 @@ use crate::tcp_info::TcpInfo;
 /// One end's account of its whole life, from the start of its threads to their end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The sum over the flows.
-    pub totals: Counts,
+    /// What this end's sending, or asking, threads did.
+    pub sent: Counts,
+    /// What this end's taking, or answering, threads did.
+    pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<FlowOutcome>,
     /// Request-response transmitters: latencies in the window; `None` if no transaction lay in it.
     pub latency: Option<Latency>,
     /// The smallest socket buffers of any flow.
     pub buffers: Buffers,
+    /// What became of sends without copying; `None` where none were asked for.
+    pub zerocopy: Option<Zerocopy>,
+    /// What was asked for and could not be had, and what was done instead, in words.
+    pub notes: Vec<String>,
 }
 
 impl Outcome {
     /// Datagrams that this end's sockets dropped.
     #[must_use]
     pub fn socket_drops(&self) -> u64 {
-        self.totals.socket_drops
+        self.sent.socket_drops + self.received.socket_drops
     }
 
     /// `udp_rr`: transactions given up.
     #[must_use]
     pub fn timeouts(&self) -> u64 {
-        self.totals.timeouts
+        self.sent.timeouts
     }
 
     /// TCP: segments that this end sent again; `None` for UDP.
@@ -44,6 +50,8 @@ impl Outcome {
 /// One flow's account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowOutcome {
+    /// Whether this end sends, or asks.
+    pub sends: bool,
     /// This end's address.
     pub local: SocketAddr,
     /// The other end's address.
@@ -56,6 +64,15 @@ pub struct FlowOutcome {
     pub buffers: Buffers,
     /// TCP only.
     pub tcp: Option<TcpInfo>,
+}
+
+/// What the kernel said of sends that it was to make without copying.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Zerocopy {
+    /// Sends whose pages the kernel has given back.
+    pub completed: u64,
+    /// Those among them that it copied after all (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does on loopback.
+    pub copied: u64,
 }
 
 /// Sizes of a socket's buffers in bytes, as the kernel tells them: twice what was asked for, with its own overhead.

@@ -14,12 +14,15 @@ pub enum Phase {
     Window,
     /// Traffic still flows, so that the window closes under load. From here on a peer may go away.
     Tail,
-    /// Senders end; receivers take what is still queued and end.
+    /// Whoever sends ends; whoever takes goes on, so that nothing is cut off that is still on its way.
+    Quiet,
+    /// Whoever takes empties what is queued, and ends.
     Stop,
 }
 
 pub(crate) const TAIL: u8 = Phase::Tail as u8;
 pub(crate) const WINDOW: u8 = Phase::Window as u8;
+pub(crate) const QUIET: u8 = Phase::Quiet as u8;
 pub(crate) const STOP: u8 = Phase::Stop as u8;
 /// Beyond `Stop`: end now, whatever is still queued.
 pub(crate) const ABORT: u8 = STOP + 1;

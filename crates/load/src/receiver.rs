@@ -42,15 +42,15 @@ impl Receiver {
     /// A workload that cannot be had, an address that this host lacks, a port in use.
     pub fn bind(spec: &Spec) -> Result<Self> {
         spec.validate()?;
-        sys::make_room_for_descriptors(spec.flows.into());
-        let count = if spec.kind.is_udp() { spec.flows } else { 1 };
+        sys::make_room_for_descriptors(spec.traffic.lanes().into());
+        let count = if spec.traffic.kind.is_udp() { spec.traffic.lanes() } else { 1 };
         let mut sockets = Vec::with_capacity(count as usize);
         let mut endpoints = Vec::with_capacity(count as usize);
         for flow in 0..count {
             // `validate` has seen to it that the last port exists.
-            let port = spec.port.map_or(0, |first| first.saturating_add(flow as u16));
+            let port = spec.traffic.port.map_or(0, |first| first.saturating_add(flow as u16));
             let local = SocketAddr::new(spec.local, port);
-            let (socket, endpoint) = if spec.kind.is_udp() {
+            let (socket, endpoint) = if spec.traffic.kind.is_udp() {
                 let what = socket::flow(flow as usize);
                 let socket = socket::open(spec, &what)?;
                 let endpoint = socket::bind(&socket, local, &what)?;
@@ -84,7 +84,7 @@ impl Receiver {
             }
         };
         self.stage = Stage::Spent;
-        let sockets = if self.spec.kind.is_udp() {
+        let sockets = if self.spec.traffic.kind.is_udp() {
             for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
                 one.connect(&(*peer).into()).map_err(|e| Error::setup("connect", socket::flow(flow), &e))?;
                 empty(one);
@@ -123,10 +123,23 @@ impl Receiver {
         self.team().map_or_else(Sample::default, Team::sample)
     }
 
+    /// The kernel's ids of the running threads, in the order of the flows: for `/proc/self/task`.
+    #[must_use]
+    pub fn threads(&self) -> Vec<u32> {
+        self.team().map_or_else(Vec::new, Team::threads)
+    }
+
     /// The first error that ended a thread early.
     #[must_use]
     pub fn failed(&self) -> Option<&Error> {
         self.team().and_then(Team::failed)
+    }
+
+    /// Ends whoever sends at this end, and waits, in bounded time, until what was sent has left this host. Whoever takes goes on.
+    pub fn quiet(&self) {
+        if let Some(team) = self.team() {
+            team.quiet();
+        }
     }
 
     /// Takes what is still queued, stops and joins the threads, all in bounded time.
@@ -157,7 +170,7 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     // Connections of an earlier run that still linger must not keep a fixed port.
     socket.set_reuse_address(true).map_err(|e| Error::setup("setsockopt SO_REUSEADDR", WHAT, &e))?;
     let endpoint = socket::bind(&socket, local, WHAT)?;
-    let backlog = i32::try_from(spec.flows).unwrap_or(i32::MAX).saturating_add(SPARE_BACKLOG);
+    let backlog = i32::try_from(spec.traffic.lanes()).unwrap_or(i32::MAX).saturating_add(SPARE_BACKLOG);
     socket.listen(backlog).map_err(|e| socket::in_use_or("listen", local, WHAT, &e))?;
     socket.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
     Ok((socket, endpoint))
@@ -210,8 +223,9 @@ fn empty(socket: &Socket) {
 
 fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
     let mismatch = |got: String, wanted: String| Err(Error::Mismatch { peer: "transmitter", got, wanted });
-    if locals.len() != spec.flows as usize {
-        return mismatch(format!("{} addresses", locals.len()), format!("there are {} flows", spec.flows));
+    let lanes = spec.traffic.lanes();
+    if locals.len() != lanes as usize {
+        return mismatch(format!("{} addresses", locals.len()), format!("there are {lanes} flows"));
     }
     if let Some(other) = locals.iter().find(|local| local.is_ipv4() != spec.local.is_ipv4()) {
         return mismatch(other.to_string(), format!("this end's address is {}", spec.local));

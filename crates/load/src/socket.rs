@@ -8,9 +8,11 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::{Error, Result};
+use crate::kind::Kind;
 use crate::outcome::Buffers;
-use crate::spec::{Kind, Spec};
+use crate::spec::Spec;
 use crate::sys;
+use crate::traffic::Traffic;
 
 /// How long a peer may take or answer nothing before the flow is given up: 5 s, and 10 ms more for each flow, since
 /// each is a thread that waits its turn for a CPU.
@@ -26,18 +28,18 @@ pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 pub(crate) fn open(spec: &Spec, what: impl fmt::Display) -> Result<Socket> {
     let domain = if spec.local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let (kind, protocol) =
-        if spec.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
+        if spec.traffic.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
     let socket = Socket::new(domain, kind, Some(protocol)).map_err(|e| Error::setup("socket", &what, &e))?;
     if spec.local.is_ipv6() {
         socket.set_only_v6(true).map_err(|e| Error::setup("setsockopt IPV6_V6ONLY", &what, &e))?;
     }
-    if let Some(bytes) = spec.socket_buffer {
+    if let Some(bytes) = spec.traffic.socket_buffer {
         size_buffers(&socket, bytes, &what)?;
     }
-    if spec.kind.is_udp() {
+    if spec.traffic.kind.is_udp() {
         report_local_drops(&socket, spec.local, &what)?;
     }
-    if !spec.udp_checksum {
+    if !spec.traffic.udp_checksum {
         sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NO_CHECK, 1)
             .map_err(|e| Error::setup("setsockopt SO_NO_CHECK", &what, &e))?;
     }
@@ -66,25 +68,34 @@ pub(crate) fn in_use_or(
 /// Sets what a connected socket needs before its thread starts.
 pub(crate) fn prepare(
     socket: &Socket,
-    spec: &Spec,
-    transmitter: bool,
+    traffic: &Traffic,
+    sends: bool,
     what: impl fmt::Display,
 ) -> Result<()> {
     let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, &what, &e));
-    let stall = stall(spec.flows as usize);
-    match spec.kind {
-        Kind::TcpStream | Kind::TcpRr => {
+    let stall = stall(traffic.lanes() as usize);
+    match traffic.kind {
+        Kind::TcpStream | Kind::TcpRr | Kind::TcpCrr => {
             set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(stall)))?;
             set("setsockopt SO_SNDTIMEO", socket.set_write_timeout(Some(stall)))?;
-            if spec.kind == Kind::TcpRr {
+            if let Some(name) = &traffic.congestion_control {
+                let done = sys::set_option_bytes(
+                    socket.as_raw_fd(),
+                    libc::IPPROTO_TCP,
+                    libc::TCP_CONGESTION,
+                    name.as_bytes(),
+                );
+                set("setsockopt TCP_CONGESTION", done)?;
+            }
+            if traffic.is_nodelay() {
                 set("setsockopt TCP_NODELAY", socket.set_tcp_nodelay(true))?;
-                if transmitter {
-                    set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(Some(stall)))?;
-                }
+            }
+            if traffic.kind.is_rr() && sends {
+                set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(Some(stall)))?;
             }
         }
-        Kind::UdpRr if transmitter => set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(Some(ANSWER)))?,
-        Kind::UdpRr | Kind::UdpStream => {}
+        Kind::UdpRr if sends => set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(Some(ANSWER)))?,
+        Kind::UdpRr | Kind::UdpStream | Kind::Pps => {}
     }
     Ok(())
 }

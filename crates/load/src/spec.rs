@@ -1,81 +1,20 @@
-//! One workload's side as the two ends agree on it.
+//! One end of a workload.
 
-use std::fmt;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::sys;
+use crate::traffic::{Traffic, refuse};
 
-/// The most flows of one workload: each is a thread on either end.
-pub const MAX_FLOWS: u32 = 1024;
-/// The largest TCP message in bytes. Beyond it a write only measures how often it is interrupted.
-pub const MAX_TCP_MESSAGE: u32 = 16 << 20;
-/// The most memory in bytes that the messages of all flows may take on one end.
-pub const MAX_MEMORY: u64 = 1 << 30;
-/// The largest socket buffer in bytes that may be asked for: the kernel doubles it into a signed 32-bit number.
-pub const MAX_SOCKET_BUFFER: u32 = 1 << 29;
-
-/// What the traffic is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// A TCP connection kept full.
-    TcpStream,
-    /// UDP datagrams as fast as they can be sent.
-    UdpStream,
-    /// A request and its answer over TCP, one in flight per flow.
-    TcpRr,
-    /// A request and its answer over UDP, one in flight per flow.
-    UdpRr,
-}
-
-impl Kind {
-    /// Whether this traffic runs over UDP.
-    #[must_use]
-    pub fn is_udp(self) -> bool {
-        matches!(self, Self::UdpStream | Self::UdpRr)
-    }
-
-    /// Whether requests are answered.
-    #[must_use]
-    pub fn is_rr(self) -> bool {
-        matches!(self, Self::TcpRr | Self::UdpRr)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TcpStream => "tcp_stream",
-            Self::UdpStream => "udp_stream",
-            Self::TcpRr => "tcp_rr",
-            Self::UdpRr => "udp_rr",
-        })
-    }
-}
-
-/// One end of a workload. Both ends take the same values but for `local` and `cpus`.
+/// One end of a workload: what both agree on, and where this end is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spec {
-    /// What the traffic is.
-    pub kind: Kind,
+    /// The same for both ends.
+    pub traffic: Traffic,
     /// This end's address: the receiver listens there and nowhere else, the transmitter sends from there.
     pub local: IpAddr,
-    /// Bytes per write, datagram or request.
-    pub message: u32,
-    /// Bytes per answer; 0 for a stream.
-    pub response: u32,
-    /// Connections or sockets, each with a thread of its own on either end.
-    pub flows: u32,
-    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes; `None` leaves the kernel's. The kernel doubles what it is asked for and
-    /// may cap it: [`crate::Outcome::buffers`] tells what was in force.
-    pub socket_buffer: Option<u32>,
-    /// Whether UDP datagrams carry a checksum. Off only over IPv4.
-    pub udp_checksum: bool,
-    /// The receiver's port; UDP flows take this one and those that follow. `None`: the kernel chooses.
-    pub port: Option<u16>,
     /// The CPUs that flows are pinned to in turn; empty: not pinned.
     pub cpus: Vec<u32>,
 }
@@ -84,33 +23,10 @@ impl Spec {
     /// Refuses, by the name of the field, what cannot be had.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for the first such field.
+    /// [`crate::Error::Invalid`] for the first such field.
     pub fn validate(&self) -> Result<()> {
         self.check_local()?;
-        self.check_sizes()?;
-        if self.flows == 0 {
-            return refuse("flows", 0, "a workload needs at least one flow");
-        }
-        if self.flows > MAX_FLOWS {
-            return refuse("flows", self.flows, format!("at most {MAX_FLOWS} flows, one thread each"));
-        }
-        let memory = u64::from(self.flows) * (u64::from(self.message) + u64::from(self.response));
-        if memory > MAX_MEMORY {
-            let reason = format!(
-                "{} flows of such messages take {memory} bytes, more than {MAX_MEMORY}: take fewer flows",
-                self.flows
-            );
-            return refuse("message", self.message, reason);
-        }
-        match self.socket_buffer {
-            Some(0) => return refuse("socket_buffer", 0, "leave it out for the kernel's own size"),
-            Some(bytes) if bytes > MAX_SOCKET_BUFFER => {
-                return refuse("socket_buffer", bytes, format!("at most {MAX_SOCKET_BUFFER} bytes"));
-            }
-            _ => {}
-        }
-        self.check_checksum()?;
-        self.check_port()?;
+        self.traffic.validate(self.local.is_ipv6())?;
         if let Some(cpu) = self.cpus.iter().find(|cpu| **cpu >= sys::MAX_CPUS) {
             return refuse("cpus", cpu, format!("CPUs are numbered from 0 to {}", sys::MAX_CPUS - 1));
         }
@@ -132,97 +48,19 @@ impl Spec {
         };
         refuse("local", self.local, reason)
     }
-
-    fn check_sizes(&self) -> Result<()> {
-        let over = if self.kind.is_udp() {
-            let version = if self.local.is_ipv4() { "IPv4" } else { "IPv6" };
-            format!("a UDP datagram over {version}")
-        } else {
-            "one TCP message".to_owned()
-        };
-        let most = if self.kind.is_udp() { max_datagram(self.local) } else { MAX_TCP_MESSAGE };
-        if self.message == 0 {
-            return refuse("message", 0, "a message has at least one byte");
-        }
-        if self.message > most {
-            return refuse("message", self.message, format!("{over} carries at most {most} bytes"));
-        }
-        match (self.kind.is_rr(), self.response) {
-            (true, 0) => refuse("response", 0, "an answer has at least one byte"),
-            (true, bytes) if bytes > most => {
-                refuse("response", bytes, format!("{over} carries at most {most} bytes"))
-            }
-            (false, bytes) if bytes > 0 => {
-                let reason =
-                    format!("a {} has no answers: leave it out, or take tcp_rr or udp_rr", self.kind);
-                refuse("response", bytes, reason)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn check_checksum(&self) -> Result<()> {
-        if self.udp_checksum {
-            return Ok(());
-        }
-        if !self.kind.is_udp() {
-            return refuse("udp_checksum", false, format!("a {} always has its checksum", self.kind));
-        }
-        if self.local.is_ipv6() {
-            let reason = "the UDP checksum is mandatory over IPv6, whose header has none (RFC 8200, section 8.1): \
-                          leave it on, or take IPv4";
-            return refuse("udp_checksum", false, reason);
-        }
-        Ok(())
-    }
-
-    fn check_port(&self) -> Result<()> {
-        let Some(port) = self.port else { return Ok(()) };
-        if port == 0 {
-            return refuse("port", 0, "leave it out and the kernel chooses one");
-        }
-        let ports = if self.kind.is_udp() { self.flows } else { 1 };
-        let last = u32::from(port) + ports - 1;
-        if last > u32::from(u16::MAX) {
-            let reason =
-                format!("{ports} flows need the ports up to {last}, and there are 65535: take a lower one");
-            return refuse("port", port, reason);
-        }
-        Ok(())
-    }
-}
-
-/// The most payload bytes of one UDP datagram from `local`: 65,535 less the UDP header and, over IPv4, whose length
-/// field counts it, the IP header (RFC 768; RFC 791, section 3.1; RFC 8200, section 3).
-#[must_use]
-pub fn max_datagram(local: IpAddr) -> u32 {
-    match local {
-        IpAddr::V4(_) => 65_535 - 20 - 8,
-        IpAddr::V6(_) => 65_535 - 8,
-    }
-}
-
-fn refuse(field: &'static str, value: impl fmt::Display, reason: impl Into<String>) -> Result<()> {
-    Err(Error::Invalid { field, value: value.to_string(), reason: reason.into() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::Kind;
+    use crate::mode::{Direction, Reader, Sender};
+    use crate::traffic::{MAX_FLOWS, MAX_TCP_MESSAGE};
     use proptest::prelude::*;
 
     fn good() -> Spec {
-        Spec {
-            kind: Kind::UdpStream,
-            local: "127.0.0.1".parse().unwrap(),
-            message: 1472,
-            response: 0,
-            flows: 1,
-            socket_buffer: None,
-            udp_checksum: true,
-            port: None,
-            cpus: vec![],
-        }
+        let traffic = Traffic { message: 1472, ..Traffic::new(Kind::UdpStream) };
+        Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] }
     }
 
     fn refused(change: impl FnOnce(&mut Spec)) -> String {
@@ -234,80 +72,170 @@ mod tests {
     #[test]
     fn a_plain_workload_is_taken() {
         good().validate().unwrap();
-        let rr = Spec { kind: Kind::TcpRr, response: 1, message: MAX_TCP_MESSAGE, ..good() };
-        rr.validate().unwrap();
+        for kind in Kind::ALL {
+            Spec { traffic: Traffic::new(kind), ..good() }.validate().unwrap();
+        }
+        let rr = Traffic { message: MAX_TCP_MESSAGE, ..Traffic::new(Kind::TcpRr) };
+        Spec { traffic: rr, ..good() }.validate().unwrap();
     }
 
     #[test]
     fn hostile_values_are_refused_by_name() {
-        assert_eq!(refused(|s| s.flows = 0), "`flows` = 0: a workload needs at least one flow");
+        assert_eq!(refused(|s| s.traffic.flows = 0), "`flows` = 0: a workload needs at least one flow");
         assert_eq!(
-            refused(|s| s.flows = 10_000_000),
+            refused(|s| s.traffic.flows = 10_000_000),
             "`flows` = 10000000: at most 1024 flows, one thread each"
         );
         assert_eq!(
-            refused(|s| s.message = 65_508),
+            refused(|s| s.traffic.message = 65_508),
             "`message` = 65508: a UDP datagram over IPv4 carries at most 65507 bytes"
         );
         assert_eq!(
-            refused(|s| (s.message, s.local) = (65_528, "::1".parse().unwrap())),
+            refused(|s| (s.traffic.message, s.local) = (65_528, "::1".parse().unwrap())),
             "`message` = 65528: a UDP datagram over IPv6 carries at most 65527 bytes"
         );
-        assert!(refused(|s| s.message = 0).starts_with("`message` = 0: "));
+        assert!(refused(|s| s.traffic.message = 0).starts_with("`message` = 0: "));
         assert!(
-            refused(|s| (s.kind, s.message) = (Kind::TcpStream, u32::MAX))
+            refused(|s| (s.traffic.kind, s.traffic.message) = (Kind::TcpStream, u32::MAX))
                 .starts_with("`message` = 4294967295")
         );
-        assert!(refused(|s| s.response = 1).contains("take tcp_rr or udp_rr"));
-        assert!(refused(|s| s.kind = Kind::UdpRr).starts_with("`response` = 0: "));
-        assert!(refused(|s| s.socket_buffer = Some(0)).starts_with("`socket_buffer` = 0: "));
-        assert!(refused(|s| s.socket_buffer = Some(u32::MAX)).starts_with("`socket_buffer` = 4294967295: "));
-        assert!(refused(|s| s.port = Some(0)).starts_with("`port` = 0: "));
-        assert!(refused(|s| (s.port, s.flows) = (Some(65_535), 2)).contains("ports up to 65536"));
+        assert!(refused(|s| s.traffic.response = 1).contains("take tcp_rr or udp_rr"));
+        assert!(refused(|s| s.traffic.kind = Kind::UdpRr).starts_with("`response` = 0: "));
+        assert!(refused(|s| s.traffic.socket_buffer = Some(0)).starts_with("`socket_buffer` = 0: "));
+        assert!(
+            refused(|s| s.traffic.socket_buffer = Some(u32::MAX))
+                .starts_with("`socket_buffer` = 4294967295: ")
+        );
+        assert!(refused(|s| s.traffic.port = Some(0)).starts_with("`port` = 0: "));
+        assert!(
+            refused(|s| (s.traffic.port, s.traffic.flows) = (Some(65_535), 2)).contains("ports up to 65536")
+        );
         assert!(refused(|s| s.cpus = vec![0, u32::MAX]).starts_with("`cpus` = 4294967295: "));
         assert!(refused(|s| s.local = "0.0.0.0".parse().unwrap()).starts_with("`local` = 0.0.0.0: "));
         assert!(refused(|s| s.local = "ff02::1".parse().unwrap()).contains("multicast"));
         assert!(refused(|s| s.local = "fe80::1".parse().unwrap()).contains("link-local"));
         assert!(refused(|s| s.local = "::ffff:127.0.0.1".parse().unwrap()).contains("IPv4 address"));
-        let heavy = |s: &mut Spec| (s.kind, s.message, s.flows) = (Kind::TcpStream, 16 << 20, 65);
+        let heavy = |s: &mut Spec| {
+            (s.traffic.kind, s.traffic.message, s.traffic.flows) = (Kind::TcpStream, 16 << 20, 65)
+        };
         assert!(refused(heavy).contains("65 flows of such messages"));
     }
 
     #[test]
     fn checksum_off_needs_udp_over_ipv4() {
-        Spec { udp_checksum: false, ..good() }.validate().unwrap();
-        let v6 = refused(|s| (s.udp_checksum, s.local) = (false, "::1".parse().unwrap()));
+        let off = Traffic { udp_checksum: false, ..good().traffic };
+        Spec { traffic: off, ..good() }.validate().unwrap();
+        let v6 = refused(|s| (s.traffic.udp_checksum, s.local) = (false, "::1".parse().unwrap()));
         assert!(v6.contains("mandatory over IPv6") && v6.contains("RFC 8200, section 8.1"), "{v6}");
-        let tcp = refused(|s| (s.udp_checksum, s.kind) = (false, Kind::TcpStream));
+        let tcp = refused(|s| (s.traffic.udp_checksum, s.traffic.kind) = (false, Kind::TcpStream));
         assert!(tcp.contains("tcp_stream always has its checksum"), "{tcp}");
     }
 
     #[test]
     fn a_tcp_workload_needs_one_port_only() {
-        Spec { kind: Kind::TcpStream, port: Some(65_535), flows: 100, ..good() }.validate().unwrap();
+        let traffic = Traffic { port: Some(65_535), flows: 100, ..Traffic::new(Kind::TcpStream) };
+        Spec { traffic, ..good() }.validate().unwrap();
     }
 
-    fn any_spec() -> impl Strategy<Value = Spec> {
-        let kind =
-            prop_oneof![Just(Kind::TcpStream), Just(Kind::UdpStream), Just(Kind::TcpRr), Just(Kind::UdpRr)];
+    #[test]
+    fn what_a_kind_cannot_have_is_refused_by_name() {
+        let of = |kind, change: &dyn Fn(&mut Traffic)| {
+            let mut traffic = Traffic::new(kind);
+            change(&mut traffic);
+            traffic.validate(false).unwrap_err().to_string()
+        };
+        assert_eq!(
+            of(Kind::TcpStream, &|t| t.sender = Sender::Gso),
+            "`sender` = gso: a tcp_stream cannot be sent so: take `send`"
+        );
+        assert!(of(Kind::UdpStream, &|t| t.sender = Sender::Sendfile).contains("`sender` = sendfile"));
+        assert!(of(Kind::UdpRr, &|t| t.sender = Sender::Gso).contains("`sender` = gso"));
+        assert!(of(Kind::UdpStream, &|t| t.reader = Reader::Trunc).contains("`reader` = trunc"));
+        assert!(of(Kind::TcpRr, &|t| t.reader = Reader::IoUring).contains("`reader` = io_uring"));
+        assert!(of(Kind::Pps, &|t| t.reader = Reader::Spin).contains("nobody receives"));
+        assert!(of(Kind::TcpRr, &|t| t.direction = Direction::Both).contains("one way only"));
+        assert!(of(Kind::TcpStream, &|t| (t.verify, t.reader) = (true, Reader::Trunc)).contains("unread"));
+        assert!(of(Kind::TcpStream, &|t| t.connected = false).contains("by its nature"));
+        assert!(of(Kind::TcpStream, &|t| t.in_flight = 2).contains("side by side"));
+        assert!(of(Kind::TcpCrr, &|t| t.in_flight = 2).contains("side by side"));
+        assert!(of(Kind::UdpRr, &|t| t.in_flight = 0).contains("1 to 1024"));
+        assert!(of(Kind::UdpStream, &|t| t.rate = Some(1)).contains("`pacing` sets its pace"));
+        assert!(of(Kind::UdpRr, &|t| t.rate = Some(0)).contains("requests per second"));
+        assert!(of(Kind::UdpRr, &|t| t.pacing = Some(1)).contains("`rate` sets the pace"));
+        assert!(of(Kind::UdpStream, &|t| t.pacing = Some(u64::MAX)).contains("bits/s"));
+        assert!(of(Kind::UdpRr, &|t| t.busy_poll = Some(0)).contains("leave it out"));
+        assert!(of(Kind::UdpRr, &|t| t.busy_poll = Some(u32::MAX)).contains("at most 100000"));
+        assert!(of(Kind::UdpRr, &|t| t.congestion_control = Some("bbr".into())).contains("no congestion"));
+        assert!(of(Kind::TcpRr, &|t| t.congestion_control = Some("b/r".into())).contains("kernel name"));
+        assert!(of(Kind::TcpRr, &|t| t.dscp = Some(64)).contains("0 to 63"));
+        assert!(of(Kind::UdpRr, &|t| t.nodelay = Some(true)).contains("delays nothing"));
+    }
+
+    #[test]
+    fn both_ways_take_twice_the_sockets() {
+        let both = Traffic { direction: Direction::Both, flows: 3, ..Traffic::new(Kind::TcpStream) };
+        assert_eq!(both.lanes(), 6);
+        assert_eq!((0..6).filter(|lane| both.is_forward(*lane)).count(), 3);
+        let reverse = Traffic { direction: Direction::Reverse, ..both };
+        assert_eq!((reverse.lanes(), reverse.is_forward(0)), (3, false));
+    }
+
+    fn any_traffic() -> impl Strategy<Value = Traffic> {
         let size = || prop_oneof![0u32..4, 65_500u32..65_540, any::<u32>()];
         let flows = prop_oneof![0u32..4, 1020u32..1030, any::<u32>()];
-        let buffer = proptest::option::of(size());
-        let port = proptest::option::of(any::<u16>());
-        let cpus = proptest::collection::vec(prop_oneof![0u32..4, any::<u32>()], 0..3);
-        (kind, any::<IpAddr>(), size(), size(), flows, buffer, any::<bool>(), port, cpus).prop_map(
-            |(kind, local, message, response, flows, socket_buffer, udp_checksum, port, cpus)| Spec {
+        let sizes = (size(), size(), flows, proptest::option::of(size()));
+        let modes = (
+            prop::sample::select(&Kind::ALL[..]),
+            prop::sample::select(Direction::ALL),
+            prop::sample::select(Sender::ALL),
+            prop::sample::select(Reader::ALL),
+        );
+        let name = proptest::option::of("[a-z_/]{0,20}");
+        let paces = (0u32..1030, any::<Option<u32>>(), any::<Option<u64>>(), any::<Option<u32>>());
+        let rest =
+            (name, any::<Option<u8>>(), any::<Option<bool>>(), any::<[bool; 3]>(), any::<Option<u16>>());
+        (sizes, modes, paces, rest).prop_map(
+            |(
+                (message, response, flows, socket_buffer),
+                (kind, direction, sender, reader),
+                (in_flight, rate, pacing, busy_poll),
+                (congestion_control, dscp, nodelay, [connected, udp_checksum, verify], port),
+            )| Traffic {
                 kind,
-                local,
                 message,
                 response,
                 flows,
+                direction,
+                sender,
+                reader,
+                in_flight,
+                rate,
+                pacing,
+                busy_poll,
+                congestion_control,
+                dscp,
+                nodelay,
+                connected,
                 socket_buffer,
                 udp_checksum,
                 port,
-                cpus,
+                verify,
             },
         )
+    }
+
+    /// Anything at all, or what differs from the plain traffic of a kind in little, so that some of it is taken.
+    fn any_spec() -> impl Strategy<Value = Spec> {
+        let near = (prop::sample::select(&Kind::ALL[..]), any_traffic()).prop_map(|(kind, other)| Traffic {
+            message: other.message.clamp(1, 70_000),
+            port: other.port,
+            udp_checksum: other.udp_checksum,
+            sender: other.sender,
+            ..Traffic::new(kind)
+        });
+        let cpus = proptest::collection::vec(prop_oneof![0u32..4, any::<u32>()], 0..3);
+        let traffic = prop_oneof![any_traffic(), near];
+        (traffic, any::<IpAddr>(), cpus).prop_map(|(traffic, local, cpus)| Spec { traffic, local, cpus })
     }
 
     proptest! {
@@ -316,13 +244,15 @@ mod tests {
             if spec.validate().is_err() {
                 return Ok(());
             }
-            prop_assert!((1..=MAX_FLOWS).contains(&spec.flows));
-            prop_assert!(spec.message > 0);
-            prop_assert_eq!(spec.response > 0, spec.kind.is_rr());
-            if spec.kind.is_udp() {
-                prop_assert!(spec.message <= 65_527 && spec.response <= 65_527);
+            prop_assert!((1..=MAX_FLOWS).contains(&spec.traffic.flows));
+            prop_assert!(spec.traffic.message > 0);
+            prop_assert_eq!(spec.traffic.response > 0, spec.traffic.kind.is_rr());
+            if spec.traffic.kind.is_udp() {
+                prop_assert!(spec.traffic.message <= 65_527 && spec.traffic.response <= 65_527);
             }
-            prop_assert!(spec.udp_checksum || (spec.kind.is_udp() && spec.local.is_ipv4()));
+            prop_assert!(spec.traffic.udp_checksum || (spec.traffic.kind.is_udp() && spec.local.is_ipv4()));
+            prop_assert!(spec.traffic.sender.suits(spec.traffic.kind.is_udp()));
+            prop_assert!(spec.traffic.lanes() <= 2 * MAX_FLOWS);
             prop_assert!(spec.cpus.iter().all(|cpu| *cpu < sys::MAX_CPUS));
         }
 
@@ -342,7 +272,7 @@ mod tests {
 
     #[test]
     fn kinds_are_written_in_snake_case() {
-        for kind in [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr] {
+        for kind in Kind::ALL {
             assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
         }
     }

@@ -44,6 +44,18 @@ pub(crate) fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
+/// Sets a socket option that is not a number.
+pub(crate) fn set_option_bytes(
+    fd: RawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &[u8],
+) -> io::Result<()> {
+    let len = value.len() as libc::socklen_t;
+    // SAFETY: pointer and length are those of `value`, which outlives the call.
+    check(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), len) }).map(drop)
+}
+
 /// Sets a socket option.
 pub(crate) fn set_option(
     fd: RawFd,
@@ -79,6 +91,12 @@ pub(crate) fn wait_readable(fd: RawFd, time: Duration) {
     let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
     // SAFETY: one valid pollfd that outlives the call.
     unsafe { libc::poll(&raw mut polled, 1, millis) };
+}
+
+/// The calling thread's id in the kernel.
+pub(crate) fn thread_id() -> u32 {
+    // SAFETY: the call takes nothing and cannot fail.
+    unsafe { libc::gettid() }.unsigned_abs()
 }
 
 /// Lets the calling thread run on `cpu` only.

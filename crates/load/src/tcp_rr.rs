@@ -5,7 +5,7 @@ use crate::counts::Tally;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
 use crate::latency::Recorder;
-use crate::phase::{ABORT, STOP, WINDOW};
+use crate::phase::{ABORT, QUIET, WINDOW};
 use crate::sys;
 
 /// The transmitter's loop: asks, waits for the whole answer, reads the clock once.
@@ -18,7 +18,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     lane.ready();
     let mut start = sys::now();
     let mut phase_at_start = phase.load();
-    while phase_at_start < STOP {
+    while phase_at_start < QUIET {
         if send_whole(lane, request.as_ref(), &mut tally, true)? == Next::End
             || receive_whole(lane, answer.as_mut(), &mut tally, false)? == Next::End
         {
@@ -34,7 +34,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
         (start, phase_at_start) = (end, phase_at_end);
     }
     let verified = if answered { lane.verify(answer.as_ref(), 0, lane.response)? } else { 0 };
-    Ok(End { latencies: Some(latencies), verified })
+    Ok(End { latencies: Some(latencies), verified, ..End::default() })
 }
 
 /// The receiver's loop: takes a whole request, answers it.
@@ -55,7 +55,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
         tally.transaction();
     }
     let verified = if asked { lane.verify(request.as_ref(), 0, lane.message)? } else { 0 };
-    Ok(End { latencies: None, verified })
+    Ok(End { verified, ..End::default() })
 }
 
 /// Sends all of `bytes`; `own` if they are what this end counts as its messages.

@@ -3,7 +3,7 @@
 use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
-use crate::phase::{ABORT, STOP};
+use crate::phase::{ABORT, QUIET};
 use crate::sys;
 
 /// Bytes that a receiver asks for at once, at most: more do not stay in a CPU's own cache.
@@ -19,7 +19,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut rest = message;
     lane.ready();
-    while phase.load() < STOP {
+    while phase.load() < QUIET {
         let sent = sys::send(fd, rest);
         if sent > 0 {
             tally.stream(sent as u64);
@@ -51,5 +51,5 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
         }
     }
     let offset = tally.bytes - last as u64;
-    Ok(End { latencies: None, verified: lane.verify(&room.as_ref()[..last], offset, lane.message)? })
+    Ok(End { verified: lane.verify(&room.as_ref()[..last], offset, lane.message)?, ..End::default() })
 }

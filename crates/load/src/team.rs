@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::net::{Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -13,12 +14,14 @@ use socket2::Socket;
 use crate::control::Control;
 use crate::counts::{Counts, Sample};
 use crate::error::{Errno, Error, Result};
+use crate::kind::Kind;
 use crate::lane::{End, Lane};
 use crate::latency;
-use crate::outcome::{Buffers, FlowOutcome, Outcome};
-use crate::phase::{ABORT, Phase, STOP};
-use crate::spec::{Kind, Spec};
+use crate::outcome::{Buffers, FlowOutcome, Outcome, Zerocopy};
+use crate::phase::{ABORT, Phase, QUIET, STOP};
+use crate::spec::Spec;
 use crate::tcp_info::TcpInfo;
+use crate::traffic::Traffic;
 use crate::{socket, sys, tcp_rr, tcp_stream, udp_rr, udp_stream};
 
 /// How long receivers may go on taking what is queued, and senders' queues may go on emptying, after the stop.
@@ -39,7 +42,8 @@ pub(crate) enum Role {
 #[derive(Debug)]
 pub(crate) struct Team {
     role: Role,
-    spec: Spec,
+    traffic: Arc<Traffic>,
+    cpus: Vec<u32>,
     sockets: Vec<Socket>,
     peers: Vec<SocketAddr>,
     control: Arc<Control>,
@@ -49,16 +53,18 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// Takes connected sockets, one per flow, and the peer of each.
+    /// Takes connected sockets, one per lane, and the peer of each.
     pub(crate) fn new(role: Role, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
+        let traffic = Arc::new(spec.traffic);
         for (flow, one) in sockets.iter().enumerate() {
-            socket::prepare(one, &spec, role == Role::Transmitter, socket::flow(flow))?;
+            socket::prepare(one, &traffic, sends(role, &traffic, flow), socket::flow(flow))?;
         }
         let drops = sockets.iter().map(|one| DropCount { last: socket::drops(one), total: 0 }).collect();
         let control = Arc::new(Control::new(sockets.len()));
         Ok(Self {
             role,
-            spec,
+            traffic,
+            cpus: spec.cpus,
             sockets,
             peers,
             control,
@@ -105,47 +111,96 @@ impl Team {
         self.control.failure()
     }
 
+    /// The kernel's ids of the running threads, in the order of the flows.
+    pub(crate) fn threads(&self) -> Vec<u32> {
+        let ids = self.control.threads.iter().map(|id| id.load(Ordering::Relaxed));
+        ids.filter(|id| *id != 0).collect()
+    }
+
     pub(crate) fn sample(&self) -> Sample {
         let before = sys::now();
         let mut flows: Vec<Counts> = self.control.counters.iter().map(|counters| counters.read()).collect();
         let at_ns = before + (sys::now() - before) / 2;
-        if self.spec.kind == Kind::TcpStream {
-            flows.iter_mut().for_each(|flow| flow.messages = flow.bytes / u64::from(self.spec.message));
+        if self.traffic.kind == Kind::TcpStream {
+            let message = u64::from(self.traffic.message);
+            flows.iter_mut().for_each(|flow| flow.messages = flow.bytes / message);
         }
-        if self.spec.kind.is_udp() {
+        if self.traffic.kind.is_udp() {
             let mut drops = self.drops.lock().unwrap_or_else(PoisonError::into_inner);
             for ((flow, count), one) in flows.iter_mut().zip(drops.iter_mut()).zip(&self.sockets) {
                 flow.socket_drops = count.update(socket::drops(one));
             }
         }
-        Sample { at_ns, total: flows.iter().copied().sum(), flows }
+        let of = |sending| flows.iter().enumerate().filter(move |(flow, _)| self.sends(*flow) == sending);
+        let sum = |sending| of(sending).map(|(_, counts)| *counts).sum();
+        Sample { at_ns, sent: sum(true), received: sum(false), flows }
+    }
+
+    /// Ends whoever sends, or asks, and waits until what was sent has left this host; whoever takes goes on.
+    pub(crate) fn quiet(&self) {
+        self.control.phase.advance(QUIET);
+        self.control.open_gate();
+        let sending = || (0..self.sockets.len()).filter(|flow| self.sends(*flow));
+        for flow in sending() {
+            // The end of the stream goes behind what is queued; whoever waits in a call is woken. A connection that is
+            // gone already needs no shutting. A datagram socket whose sender waits for room gets it as its queue empties.
+            let how = match self.traffic.kind {
+                Kind::TcpStream => Shutdown::Write,
+                Kind::UdpStream | Kind::Pps => continue,
+                _ => Shutdown::Both,
+            };
+            let _ = self.sockets[flow].shutdown(how);
+        }
+        wait_until(DRAIN, || {
+            sending().all(|flow| self.threads.get(flow).is_none_or(JoinHandle::is_finished))
+        });
+        wait_until(DRAIN, || {
+            sending().all(|flow| sys::unsent(self.sockets[flow].as_raw_fd()).unwrap_or(0) == 0)
+        });
     }
 
     /// Stops the threads, joins them, and draws up the account.
     pub(crate) fn finish(mut self) -> Result<Outcome> {
+        self.quiet();
         let ends = self.stop()?;
         if let Some(error) = self.control.failure() {
             return Err(error.clone());
         }
-        if self.role == Role::Transmitter {
-            self.settle();
-        }
         let counts = self.sample();
-        let mut recorders = Vec::new();
+        let (mut recorders, mut notes) = (Vec::new(), Vec::new());
+        let mut zerocopy: Option<Zerocopy> = None;
         let mut flows = Vec::with_capacity(self.sockets.len());
         for (flow, one) in self.sockets.iter().enumerate() {
             flows.push(FlowOutcome {
+                sends: self.sends(flow),
                 local: socket::local_address(one)?,
                 peer: self.peers[flow],
                 counts: counts.flows[flow],
                 verified_bytes: ends.get(flow).map_or(0, |end| end.verified),
                 buffers: socket::buffers(one)?,
-                tcp: if self.spec.kind.is_udp() { None } else { TcpInfo::read(one) },
+                tcp: if self.traffic.kind.is_udp() { None } else { TcpInfo::read(one) },
             });
         }
-        recorders.extend(ends.into_iter().filter_map(|end| end.latencies));
+        for end in ends {
+            recorders.extend(end.latencies);
+            if let Some(one) = end.zerocopy {
+                let sum = zerocopy.get_or_insert_default();
+                sum.completed += one.completed;
+                sum.copied += one.copied;
+            }
+            // What one flow met, all others did.
+            notes.extend(end.notes.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
+        }
         let buffers = flows.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
-        Ok(Outcome { totals: counts.total, flows, latency: latency::merge(recorders), buffers })
+        Ok(Outcome {
+            sent: counts.sent,
+            received: counts.received,
+            flows,
+            latency: latency::merge(recorders),
+            buffers,
+            zerocopy,
+            notes,
+        })
     }
 
     fn spawn(&mut self, flow: usize, readiness: Sender<()>) -> Result<()> {
@@ -153,20 +208,21 @@ impl Team {
             flow,
             fd: self.sockets[flow].as_raw_fd(),
             peer: self.peers[flow],
-            message: self.spec.message as usize,
-            response: self.spec.response as usize,
+            message: self.traffic.message as usize,
+            response: self.traffic.response as usize,
+            traffic: Arc::clone(&self.traffic),
             control: Arc::clone(&self.control),
             readiness: Cell::new(Some(readiness)),
         };
-        let (role, kind) = (self.role, self.spec.kind);
-        let cpu = (!self.spec.cpus.is_empty()).then(|| self.spec.cpus[flow % self.spec.cpus.len()]);
+        let sends = self.sends(flow);
+        let cpu = (!self.cpus.is_empty()).then(|| self.cpus[flow % self.cpus.len()]);
         let number = lane.number();
         // The kernel shows 15 letters of a name.
-        let name = format!("{}-{flow}", if role == Role::Transmitter { "load-tx" } else { "load-rx" });
+        let name = format!("{}-{flow}", if sends { "load-tx" } else { "load-rx" });
         let thread = std::thread::Builder::new()
             .name(name)
             .stack_size(STACK)
-            .spawn(move || live(&lane, role, kind, cpu))
+            .spawn(move || live(&lane, sends, cpu))
             .map_err(|e| Error::Thread { flow: number, errno: Errno::of(&e) })?;
         self.threads.push(thread);
         Ok(())
@@ -176,14 +232,10 @@ impl Team {
     fn stop(&mut self) -> Result<Vec<End>> {
         self.control.phase.advance(STOP);
         self.control.open_gate();
-        match (self.role, self.spec.kind.is_udp()) {
-            // The end of the stream behind what is queued; whoever waits in a call is woken.
-            (Role::Transmitter, false) if self.spec.kind == Kind::TcpStream => self.shut(Shutdown::Write),
-            (Role::Transmitter, _) => self.shut(Shutdown::Both),
-            // Wakes a waiting receiver; what is queued can still be read.
-            (Role::Receiver, true) => self.shut(Shutdown::Read),
-            // The transmitter's end of the stream ends the receiver.
-            (Role::Receiver, false) => {}
+        if self.traffic.kind.is_udp() {
+            // Wakes a waiting receiver; what is queued can still be read. (What ends a receiver over TCP is the end of the
+            // stream.)
+            self.shut(Shutdown::Read);
         }
         if !self.all_ended_within(DRAIN) {
             self.control.phase.advance(ABORT);
@@ -208,16 +260,7 @@ impl Team {
     }
 
     fn all_ended_within(&self, time: Duration) -> bool {
-        let deadline = Instant::now() + time;
-        let mut pause = Duration::from_micros(50);
-        while !self.threads.iter().all(JoinHandle::is_finished) {
-            if Instant::now() >= deadline {
-                return false;
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(2));
-        }
-        true
+        wait_until(time, || self.threads.iter().all(JoinHandle::is_finished))
     }
 
     /// Gives up on threads that do not end. Their sockets stay open, because a number closed here could be handed
@@ -234,15 +277,9 @@ impl Team {
         error
     }
 
-    /// Waits until what was sent has left this host's queues, as far as it does so soon: only then may the receiver
-    /// be told that nothing more will come.
-    fn settle(&self) {
-        let deadline = Instant::now() + DRAIN;
-        for one in &self.sockets {
-            while sys::unsent(one.as_raw_fd()).unwrap_or(0) > 0 && Instant::now() < deadline {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        }
+    /// Whether this end sends, or asks, on a lane.
+    fn sends(&self, lane: usize) -> bool {
+        sends(self.role, &self.traffic, lane)
     }
 }
 
@@ -257,23 +294,42 @@ impl Drop for Team {
     }
 }
 
+fn sends(role: Role, traffic: &Traffic, lane: usize) -> bool {
+    (role == Role::Transmitter) == traffic.is_forward(lane)
+}
+
+/// Waits until something is so, for `time` at most; whether it came to be.
+fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + time;
+    let mut pause = Duration::from_micros(50);
+    while !is_so() {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(2));
+    }
+    true
+}
+
 /// A thread's life. Errors go to the control, where they are seen while the others still run.
-fn live(lane: &Lane, role: Role, kind: Kind, cpu: Option<u32>) -> Option<End> {
+fn live(lane: &Lane, sends: bool, cpu: Option<u32>) -> Option<End> {
     let _report = PanicReport(lane);
     let run = || {
         if let Some(cpu) = cpu {
             sys::pin(cpu).map_err(|e| Error::Pin { flow: lane.number(), cpu, errno: Errno::of(&e) })?;
         }
+        lane.control.threads[lane.flow].store(sys::thread_id(), Ordering::Relaxed);
         sys::own_descriptors(lane.fd);
-        match (kind, role) {
-            (Kind::TcpStream, Role::Transmitter) => tcp_stream::send(lane),
-            (Kind::TcpStream, Role::Receiver) => tcp_stream::receive(lane),
-            (Kind::UdpStream, Role::Transmitter) => udp_stream::send(lane),
-            (Kind::UdpStream, Role::Receiver) => udp_stream::receive(lane),
-            (Kind::TcpRr, Role::Transmitter) => tcp_rr::send(lane),
-            (Kind::TcpRr, Role::Receiver) => tcp_rr::receive(lane),
-            (Kind::UdpRr, Role::Transmitter) => udp_rr::send(lane),
-            (Kind::UdpRr, Role::Receiver) => udp_rr::receive(lane),
+        match (lane.traffic.kind, sends) {
+            (Kind::TcpStream, true) => tcp_stream::send(lane),
+            (Kind::TcpStream, false) => tcp_stream::receive(lane),
+            (Kind::UdpStream | Kind::Pps, true) => udp_stream::send(lane),
+            (Kind::UdpStream | Kind::Pps, false) => udp_stream::receive(lane),
+            (Kind::TcpRr | Kind::TcpCrr, true) => tcp_rr::send(lane),
+            (Kind::TcpRr | Kind::TcpCrr, false) => tcp_rr::receive(lane),
+            (Kind::UdpRr, true) => udp_rr::send(lane),
+            (Kind::UdpRr, false) => udp_rr::receive(lane),
         }
     };
     match run() {

@@ -28,12 +28,12 @@ impl Transmitter {
     pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
         spec.validate()?;
         check_endpoints(spec, endpoints)?;
-        sys::make_room_for_descriptors(spec.flows.into());
-        let mut sockets = Vec::with_capacity(spec.flows as usize);
-        let mut locals = Vec::with_capacity(spec.flows as usize);
-        let mut peers = Vec::with_capacity(spec.flows as usize);
-        for flow in 0..spec.flows as usize {
-            let peer = if spec.kind.is_udp() { endpoints[flow] } else { endpoints[0] };
+        sys::make_room_for_descriptors(spec.traffic.lanes().into());
+        let mut sockets = Vec::with_capacity(spec.traffic.lanes() as usize);
+        let mut locals = Vec::with_capacity(spec.traffic.lanes() as usize);
+        let mut peers = Vec::with_capacity(spec.traffic.lanes() as usize);
+        for flow in 0..spec.traffic.lanes() as usize {
+            let peer = if spec.traffic.kind.is_udp() { endpoints[flow] } else { endpoints[0] };
             let socket = socket::open(spec, socket::flow(flow))?;
             socket::bind(&socket, SocketAddr::new(spec.local, 0), socket::flow(flow))?;
             connect(&socket, flow, peer)?;
@@ -70,10 +70,21 @@ impl Transmitter {
         self.team.sample()
     }
 
+    /// The kernel's ids of the running threads, in the order of the flows: for `/proc/self/task`.
+    #[must_use]
+    pub fn threads(&self) -> Vec<u32> {
+        self.team.threads()
+    }
+
     /// The first error that ended a thread early.
     #[must_use]
     pub fn failed(&self) -> Option<&Error> {
         self.team.failed()
+    }
+
+    /// Ends whoever sends at this end, and waits, in bounded time, until what was sent has left this host. Whoever takes goes on.
+    pub fn quiet(&self) {
+        self.team.quiet();
     }
 
     /// Stops and joins the threads and waits for this host's queues to empty, both in bounded time.
@@ -87,12 +98,12 @@ impl Transmitter {
 
 fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
     let mismatch = |got: String, wanted: String| Err(Error::Mismatch { peer: "receiver", got, wanted });
-    let wanted = if spec.kind.is_udp() { spec.flows as usize } else { 1 };
+    let wanted = if spec.traffic.kind.is_udp() { spec.traffic.lanes() as usize } else { 1 };
     if endpoints.len() != wanted {
-        let flows = spec.flows;
+        let flows = spec.traffic.lanes();
         return mismatch(
             format!("{} endpoints", endpoints.len()),
-            format!("{flows} flows of {} need {wanted}", spec.kind),
+            format!("{flows} flows of {} need {wanted}", spec.traffic.kind),
         );
     }
     for endpoint in endpoints {

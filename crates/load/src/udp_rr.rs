@@ -10,7 +10,7 @@ use crate::drain::drain;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
 use crate::latency::Recorder;
-use crate::phase::{STOP, WINDOW};
+use crate::phase::{QUIET, STOP, WINDOW};
 use crate::socket::{ANSWER, stall};
 use crate::sys;
 
@@ -28,7 +28,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     lane.ready();
     let mut start = sys::now();
     let mut phase_at_start = phase.load();
-    while phase_at_start < STOP {
+    while phase_at_start < QUIET {
         set_number(request.as_mut(), number);
         let reply = ask(lane, &request.as_ref()[..lane.message], &mut tally)?;
         let reply = match reply {
@@ -50,7 +50,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
             Reply::Lost => {
                 tally.timeout();
                 lost_in_a_row += 1;
-                if ANSWER * lost_in_a_row >= stall(lane.flows()) && phase.load() < STOP {
+                if ANSWER * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
                     return Err(lane.stalled("answered nothing"));
                 }
                 discard(lane, answer.as_mut(), &mut tally);
@@ -61,7 +61,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
         number = number.wrapping_add(1);
     }
     let verified = if answered { verify(lane, answer.as_ref(), lane.response)? } else { 0 };
-    Ok(End { latencies: Some(latencies), verified })
+    Ok(End { latencies: Some(latencies), verified, ..End::default() })
 }
 
 /// The receiver's loop: takes a request, answers it with its number.
@@ -94,7 +94,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
     }
     last = drain(lane, request.as_mut(), &mut tally, last);
     let verified = if last > 0 { verify(lane, request.as_ref(), lane.message)? } else { 0 };
-    Ok(End { latencies: None, verified })
+    Ok(End { verified, ..End::default() })
 }
 
 enum Reply {
@@ -114,7 +114,7 @@ fn ask(lane: &Lane, request: &[u8], tally: &mut Tally) -> Result<Reply> {
         if sys::errno() == libc::ENOBUFS {
             // This end's own queue is full: the request was never under way, so it is not lost either.
             tally.no_buffers();
-            if lane.phase().load() >= STOP {
+            if lane.phase().load() >= QUIET {
                 return Ok(Reply::End);
             }
         } else if lane.trouble("send", sent)? == Next::End {
@@ -142,7 +142,7 @@ fn await_answer(lane: &Lane, answer: &mut [u8], number: u64, mask: u64, tally: &
 #[cold]
 #[inline(never)]
 fn no_answer(lane: &Lane, got: isize) -> Result<Option<Reply>> {
-    if lane.phase().load() >= STOP {
+    if lane.phase().load() >= QUIET {
         return Ok(Some(Reply::End));
     }
     if got < 0 && sys::errno() == libc::EAGAIN {

@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 use crate::drain::drain;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
-use crate::phase::STOP;
+use crate::phase::{QUIET, STOP};
 use crate::sys;
 
 pub(crate) fn send(lane: &Lane) -> Result<End> {
@@ -12,7 +12,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     let message = message.as_ref();
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
-    while phase.load() < STOP {
+    while phase.load() < QUIET {
         let sent = sys::send(fd, message);
         if sent > 0 {
             tally.message(sent as u64);
@@ -44,5 +44,5 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
     if tally.bytes != tally.messages * lane.message as u64 {
         return Err(lane.damaged(last.min(lane.message), last));
     }
-    Ok(End { latencies: None, verified: lane.verify(&room.as_ref()[..last], 0, lane.message)? })
+    Ok(End { verified: lane.verify(&room.as_ref()[..last], 0, lane.message)?, ..End::default() })
 }

@@ -2,24 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use netassay_load::{Kind, Phase, Receiver, Spec, Transmitter};
+use netassay_load::{Kind, Phase, Receiver, Spec, Traffic, Transmitter};
 
 const FLOWS: u32 = 1000;
 
 #[test]
 fn a_thousand_flows_all_count() {
     for kind in [Kind::TcpStream, Kind::UdpRr] {
-        let spec = Spec {
-            kind,
-            local: "127.0.0.1".parse().unwrap(),
-            message: 1400,
-            response: if kind.is_rr() { 1 } else { 0 },
-            flows: FLOWS,
-            socket_buffer: None,
-            udp_checksum: true,
-            port: None,
-            cpus: vec![],
-        };
+        let traffic = Traffic { message: 1400, flows: FLOWS, ..Traffic::new(kind) };
+        let spec = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] };
         let mut receiver = Receiver::bind(&spec).unwrap();
         let mut transmitter = Transmitter::connect(&spec, receiver.endpoints()).unwrap();
         receiver.attach(transmitter.locals()).unwrap();
@@ -37,9 +28,9 @@ fn a_thousand_flows_all_count() {
         let sent = transmitter.finish().unwrap();
         let received = receiver.finish().unwrap();
         assert_eq!((sent.flows.len(), received.flows.len()), (FLOWS as usize, FLOWS as usize));
-        assert_eq!(received.flows.iter().map(|flow| flow.counts.bytes).sum::<u64>(), received.totals.bytes);
+        assert_eq!(received.flows.iter().map(|flow| flow.counts.bytes).sum::<u64>(), received.received.bytes);
         if kind == Kind::TcpStream {
-            assert_eq!(sent.totals.bytes, received.totals.bytes);
+            assert_eq!(sent.sent.bytes, received.received.bytes);
         }
     }
 }

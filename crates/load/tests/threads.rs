@@ -2,21 +2,12 @@
 
 use std::time::Duration;
 
-use netassay_load::{Kind, Phase, Receiver, Spec, Transmitter};
+use netassay_load::{Kind, Phase, Receiver, Spec, Traffic, Transmitter};
 
 #[test]
 fn threads_are_named_pinned_in_turn_and_gone_at_the_end() {
-    let receiving = Spec {
-        kind: Kind::UdpRr,
-        local: "127.0.0.1".parse().unwrap(),
-        message: 1,
-        response: 1,
-        flows: 3,
-        socket_buffer: None,
-        udp_checksum: true,
-        port: None,
-        cpus: vec![],
-    };
+    let traffic = Traffic { flows: 3, ..Traffic::new(Kind::UdpRr) };
+    let receiving = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] };
     let cpus = std::thread::available_parallelism().unwrap().get().min(2) as u32;
     let sending = Spec { cpus: (0..cpus).collect(), ..receiving.clone() };
     let mut receiver = Receiver::bind(&receiving).unwrap();

@@ -18,7 +18,7 @@ pub(crate) struct Loss {
 impl Loss {
     pub(crate) fn of(kind: WorkloadKind, account: &RunAccount) -> Self {
         let (transmitter, receiver) = (&account.transmitter.whole, &account.receiver.whole);
-        let asked = &transmitter.outcome.totals;
+        let asked = &transmitter.outcome.sent;
         if kind == WorkloadKind::UdpRr {
             // A transaction is lost with its request or with its answer; both sockets may have dropped.
             return Self {
@@ -32,7 +32,7 @@ impl Loss {
         }
         let (near, far) = (&transmitter.counters, &receiver.counters);
         let offered = asked.messages + asked.no_buffers;
-        let received = receiver.outcome.totals.messages;
+        let received = receiver.outcome.received.messages;
         // What the socket refused and what it dropped are exact: datagrams of ours, each counted once.
         let socket = receiver.outcome.socket_drops();
         let missing = offered.saturating_sub(received).saturating_sub(asked.no_buffers + socket);
@@ -80,11 +80,11 @@ mod tests {
     #[test]
     fn a_drop_that_both_ends_of_a_veth_count_is_one_drop() {
         let mut account = account();
-        account.transmitter.whole.outcome.totals.messages = 100;
-        account.receiver.whole.outcome.totals.messages = 90;
+        account.transmitter.whole.outcome.sent.messages = 100;
+        account.receiver.whole.outcome.received.messages = 90;
         account.transmitter.whole.counters.link.tx_dropped = 6;
         account.receiver.whole.counters.link.rx_dropped = 6;
-        account.receiver.whole.outcome.totals.socket_drops = 3;
+        account.receiver.whole.outcome.received.socket_drops = 3;
         let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
         assert_eq!(told["lost"], 10.0);
         assert_eq!(told["lost_device"], 6.0);
@@ -96,9 +96,9 @@ mod tests {
     #[test]
     fn a_device_may_drop_packets_that_are_none_of_ours() {
         let mut account = account();
-        account.transmitter.whole.outcome.totals.messages = 100;
-        account.receiver.whole.outcome.totals.messages = 95;
-        account.receiver.whole.outcome.totals.socket_drops = 3;
+        account.transmitter.whole.outcome.sent.messages = 100;
+        account.receiver.whole.outcome.received.messages = 95;
+        account.receiver.whole.outcome.received.socket_drops = 3;
         account.receiver.whole.counters.link.rx_dropped = 4;
         let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
         assert_eq!((told["lost"], told["lost_socket"], told["lost_device"]), (5.0, 3.0, 2.0));
@@ -108,9 +108,9 @@ mod tests {
     #[test]
     fn a_send_that_was_made_good_is_no_loss() {
         let mut account = account();
-        account.transmitter.whole.outcome.totals.messages = 100;
-        account.receiver.whole.outcome.totals.messages = 90;
-        account.receiver.whole.outcome.totals.socket_drops = 10;
+        account.transmitter.whole.outcome.sent.messages = 100;
+        account.receiver.whole.outcome.received.messages = 90;
+        account.receiver.whole.outcome.received.socket_drops = 10;
         account.transmitter.whole.counters.udp.sndbuf_errors = 1;
         let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
         assert_eq!((told["lost"], told["lost_socket"], told["lost_queue"]), (10.0, 10.0, 0.0));
@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn what_the_queue_refused_was_offered_but_not_sent() {
         let mut account = account();
-        account.transmitter.whole.outcome.totals.messages = 80;
-        account.transmitter.whole.outcome.totals.no_buffers = 20;
-        account.receiver.whole.outcome.totals.messages = 80;
+        account.transmitter.whole.outcome.sent.messages = 80;
+        account.transmitter.whole.outcome.sent.no_buffers = 20;
+        account.receiver.whole.outcome.received.messages = 80;
         let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
         assert_eq!((told["offered"], told["sent"], told["received"]), (100.0, 80.0, 80.0));
         assert_eq!((told["lost"], told["lost_queue"], told["lost_unaccounted"]), (20.0, 20.0, 0.0));
@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn an_unanswered_request_is_a_lost_transaction() {
         let mut account = account();
-        account.transmitter.whole.outcome.totals.messages = 50;
-        account.transmitter.whole.outcome.totals.timeouts = 2;
+        account.transmitter.whole.outcome.sent.messages = 50;
+        account.transmitter.whole.outcome.sent.timeouts = 2;
         let told = told(&Loss::of(WorkloadKind::UdpRr, &account));
         assert_eq!((told["lost"], told["loss"]), (2.0, 4.0));
     }

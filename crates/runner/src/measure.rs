@@ -10,8 +10,8 @@ use crate::loss::Loss;
 #[must_use]
 pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
     let mut metrics = Sheet::default();
-    let received = account.receiver.window.load.total;
-    let sent = account.transmitter.window.load.total;
+    let received = account.receiver.window.load.received;
+    let sent = account.transmitter.window.load.sent;
     let seconds = |side: &SideAccount| side.window.elapsed_ns as f64 / 1e9;
 
     if kind.is_stream() {
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_run_without_traffic_has_no_ratios() {
         let mut idle = account();
-        idle.receiver.window.load.total = load::Counts::default();
+        idle.receiver.window.load.received = load::Counts::default();
         idle.transmitter.window.counters = host::Counters::default();
         let metrics = metrics(WorkloadKind::TcpStream, &idle);
         assert!(metrics.iter().all(|(_, value)| value.is_finite()));

@@ -55,20 +55,23 @@ pub fn switches_of(condition: &Condition) -> Switches {
 #[must_use]
 pub fn order_of(condition: &Condition) -> RunOrder {
     let workload = &condition.workload;
+    let kind = match workload.kind {
+        WorkloadKind::TcpStream => load::Kind::TcpStream,
+        WorkloadKind::UdpStream => load::Kind::UdpStream,
+        WorkloadKind::TcpRr => load::Kind::TcpRr,
+        WorkloadKind::UdpRr => load::Kind::UdpRr,
+    };
     RunOrder {
-        kind: match workload.kind {
-            WorkloadKind::TcpStream => load::Kind::TcpStream,
-            WorkloadKind::UdpStream => load::Kind::UdpStream,
-            WorkloadKind::TcpRr => load::Kind::TcpRr,
-            WorkloadKind::UdpRr => load::Kind::UdpRr,
+        traffic: load::Traffic {
+            message: workload.message,
+            response: workload.response,
+            flows: workload.flows,
+            socket_buffer: workload.socket_buffer,
+            udp_checksum: condition.checksum,
+            port: workload.port,
+            ..load::Traffic::new(kind)
         },
         ipv6: condition.family == Family::Ipv6,
-        message: workload.message,
-        response: workload.response,
-        flows: workload.flows,
-        socket_buffer: workload.socket_buffer,
-        udp_checksum: condition.checksum,
-        port: workload.port,
         ramp: workload.ramp,
         window: workload.duration,
     }

@@ -12,21 +12,35 @@ pub(crate) fn account() -> RunAccount {
         counters.link.rx_packets = 100;
         counters.link.tx_bytes = 1000;
         counters.link.rx_bytes = 1000;
-        let latency = load::Latency { count: 1, min: 1, mean: 1.0, p50: 1, p90: 1, p99: 1, p99_9: 1, max: 1 };
+        let latency = load::Latency {
+            count: 1,
+            min: 1,
+            mean: 1.0,
+            p50: 1,
+            p90: 1,
+            p99: 1,
+            p99_9: 1,
+            p99_99: 1,
+            max: 1,
+            clock_ns: 1.0,
+        };
         SideAccount {
             window: Measured {
                 elapsed_ns: 500_000_000,
-                load: load::Sample { at_ns: 500_000_000, total, flows: vec![total] },
+                load: load::Sample { at_ns: 500_000_000, sent: total, received: total, flows: vec![total] },
                 cpu: host::CpuTimes { user, idle: 500_000_000 - user, ..Default::default() },
                 cpus: vec![0],
                 counters,
             },
             whole: Finished {
                 outcome: load::Outcome {
-                    totals: total,
+                    sent: total,
+                    received: total,
                     flows: Vec::new(),
                     latency: Some(latency),
                     buffers: load::Buffers::default(),
+                    zerocopy: None,
+                    notes: Vec::new(),
                 },
                 counters,
             },

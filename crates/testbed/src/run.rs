@@ -14,21 +14,9 @@ use crate::testbed::{Error, Testbed};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOrder {
     /// The traffic.
-    pub kind: load::Kind,
+    pub traffic: load::Traffic,
     /// Over IPv6, not IPv4.
     pub ipv6: bool,
-    /// Bytes per write, datagram or request.
-    pub message: u32,
-    /// Bytes per response.
-    pub response: u32,
-    /// How many at once.
-    pub flows: u32,
-    /// Socket buffer in bytes; `None`: the kernel's default.
-    pub socket_buffer: Option<u32>,
-    /// Checksums on UDP datagrams.
-    pub udp_checksum: bool,
-    /// The receiver's first port; `None`: the kernel chooses.
-    pub port: Option<u16>,
     /// Time between the threads' start and the window.
     pub ramp: Duration,
     /// The window.
@@ -84,8 +72,14 @@ impl Testbed {
         };
         let locals = sockets(transmitter, &connect)?;
         receiver.order(&Request::Attach { locals })?;
-        receiver.order(&Request::Start)?;
-        transmitter.order(&Request::Start)?;
+        // Whoever takes starts before whoever sends.
+        if order.traffic.direction == load::Direction::Reverse {
+            transmitter.order(&Request::Start)?;
+            receiver.order(&Request::Start)?;
+        } else {
+            receiver.order(&Request::Start)?;
+            transmitter.order(&Request::Start)?;
+        }
 
         let measure =
             Request::Measure { ramp_ns: nanoseconds(order.ramp), window_ns: nanoseconds(order.window) };
@@ -93,7 +87,9 @@ impl Testbed {
         transmitter.client.send(&measure)?;
         let (sent, taken) = measured(transmitter, receiver, order.ramp + order.window + PATIENCE, tick)?;
 
-        // The transmitter stops first, so that the receiver can drain what is on the way and the account closes.
+        // Both ends stop sending before either stops taking, so that what is on the way is drained and the account closes.
+        transmitter.order(&Request::Quiet)?;
+        receiver.order(&Request::Quiet)?;
         let sent_whole = finished(transmitter)?;
         let taken_whole = finished(receiver)?;
         Ok(RunAccount {
@@ -105,17 +101,7 @@ impl Testbed {
 
 fn spec(end: &End, order: &RunOrder) -> load::Spec {
     let local: IpAddr = if order.ipv6 { end.ipv6 } else { end.ipv4 };
-    load::Spec {
-        kind: order.kind,
-        local,
-        message: order.message,
-        response: order.response,
-        flows: order.flows,
-        socket_buffer: order.socket_buffer,
-        udp_checksum: order.udp_checksum,
-        port: order.port,
-        cpus: end.cpus.clone(),
-    }
+    load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone() }
 }
 
 fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>, Error> {

@@ -3,8 +3,8 @@
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use crate::support::{run, spec, start, step};
-use netassay_load::{Kind, Phase, Receiver, Spec, Transmitter};
+use crate::support::{run, spec, start, step, traffic};
+use netassay_load::{Kind, Phase, Receiver, Spec, Traffic, Transmitter};
 
 /// Datagrams that the host dropped before any socket saw them, its backlog being full: `/proc/net/softnet_stat`, second
 /// column. They are nobody's here, and the identity must hold but for them.
@@ -17,14 +17,17 @@ fn backlog_drops() -> u64 {
 fn sent_is_received_plus_dropped() {
     for local in ["127.0.0.1", "::1"] {
         // A receive buffer of a few datagrams makes drops certain.
-        let spec = Spec { flows: 2, socket_buffer: Some(4096), ..spec(Kind::UdpStream, local) };
+        let spec = Spec {
+            traffic: Traffic { flows: 2, socket_buffer: Some(4096), ..traffic(Kind::UdpStream) },
+            ..spec(Kind::UdpStream, local)
+        };
         let before = backlog_drops();
         let (sent, received) = run(&spec, Duration::from_millis(300));
         let elsewhere = backlog_drops() - before;
-        let accounted = received.totals.messages + received.socket_drops();
+        let accounted = received.received.messages + received.socket_drops();
         assert!(received.socket_drops() > 0, "no drop: {received:?}");
-        assert!(accounted <= sent.totals.messages, "{sent:?} {received:?}");
-        let missing = sent.totals.messages - accounted;
+        assert!(accounted <= sent.sent.messages, "{sent:?} {received:?}");
+        let missing = sent.sent.messages - accounted;
         assert!(
             missing <= elsewhere,
             "{missing} missing, {elsewhere} dropped elsewhere: {sent:?} {received:?}"
@@ -39,7 +42,10 @@ fn sent_is_received_plus_dropped() {
 #[test]
 fn what_is_queued_when_the_sender_stops_is_still_received() {
     // The receiver's thread starts only after the sender has ended: all that it gets comes from its queue.
-    let spec = Spec { socket_buffer: Some(1 << 20), ..spec(Kind::UdpStream, "127.0.0.1") };
+    let spec = Spec {
+        traffic: Traffic { socket_buffer: Some(1 << 20), ..traffic(Kind::UdpStream) },
+        ..spec(Kind::UdpStream, "127.0.0.1")
+    };
     let (mut transmitter, mut receiver) = crate::support::connect(&spec);
     let before = backlog_drops();
     transmitter.start().unwrap();
@@ -50,27 +56,33 @@ fn what_is_queued_when_the_sender_stops_is_still_received() {
     receiver.set_phase(Phase::Tail);
     let received = receiver.finish().unwrap();
     let elsewhere = backlog_drops() - before;
-    assert!(received.totals.messages > 100, "{received:?}");
-    let accounted = received.totals.messages + received.socket_drops();
-    assert!(sent.totals.messages - accounted <= elsewhere, "{sent:?} {received:?}");
+    assert!(received.received.messages > 100, "{received:?}");
+    let accounted = received.received.messages + received.socket_drops();
+    assert!(sent.sent.messages - accounted <= elsewhere, "{sent:?} {received:?}");
 }
 
 #[test]
 fn drops_in_the_window_show_in_the_samples() {
-    let ends = start(&Spec { socket_buffer: Some(4096), ..spec(Kind::UdpStream, "127.0.0.1") });
+    let ends = start(&Spec {
+        traffic: Traffic { socket_buffer: Some(4096), ..traffic(Kind::UdpStream) },
+        ..spec(Kind::UdpStream, "127.0.0.1")
+    });
     std::thread::sleep(Duration::from_millis(50));
     let first = ends.1.sample();
     std::thread::sleep(Duration::from_millis(200));
     let window = ends.1.sample().since(&first);
-    assert!(window.total.socket_drops > 0, "{window:?}");
+    assert!(window.received.socket_drops > 0, "{window:?}");
     step(&ends, Phase::Tail);
     let (_, received) = crate::support::finish(ends);
-    assert!(received.socket_drops() >= window.total.socket_drops);
+    assert!(received.socket_drops() >= window.received.socket_drops);
 }
 
 #[test]
 fn datagrams_of_strangers_are_not_counted() {
-    let spec = Spec { flows: 2, ..spec(Kind::UdpStream, "127.0.0.1") };
+    let spec = Spec {
+        traffic: Traffic { flows: 2, ..traffic(Kind::UdpStream) },
+        ..spec(Kind::UdpStream, "127.0.0.1")
+    };
     let mut receiver = Receiver::bind(&spec).unwrap();
     let mut transmitter = Transmitter::connect(&spec, receiver.endpoints()).unwrap();
     let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -89,14 +101,14 @@ fn datagrams_of_strangers_are_not_counted() {
     }
     receiver.start().unwrap();
     std::thread::sleep(Duration::from_millis(30));
-    assert_eq!(receiver.sample().total, netassay_load::Counts::default());
+    assert_eq!(receiver.sample().received, netassay_load::Counts::default());
     transmitter.start().unwrap();
     std::thread::sleep(Duration::from_millis(50));
     step_both(&transmitter, &receiver);
     let sent = transmitter.finish().unwrap();
     let received = receiver.finish().unwrap();
-    assert!(received.totals.messages > 0);
-    assert!(received.totals.messages + received.socket_drops() <= sent.totals.messages);
+    assert!(received.received.messages > 0);
+    assert!(received.received.messages + received.socket_drops() <= sent.sent.messages);
 }
 
 fn step_both(transmitter: &Transmitter, receiver: &Receiver) {
@@ -108,17 +120,20 @@ fn step_both(transmitter: &Transmitter, receiver: &Receiver) {
 fn late_answers_are_counted_and_not_taken_for_others() {
     // Numbers of eight bytes, of three, and of one.
     for (message, response) in [(64, 64), (3, 100), (1, 1)] {
-        let spec = Spec { message, response, ..spec(Kind::UdpRr, "127.0.0.1") };
+        let spec = Spec {
+            traffic: Traffic { message, response, ..traffic(Kind::UdpRr) },
+            ..spec(Kind::UdpRr, "127.0.0.1")
+        };
         let (mut transmitter, mut receiver) = crate::support::connect(&spec);
         transmitter.start().unwrap();
         // Three or four requests are given up before anybody answers; then all are answered at once.
         std::thread::sleep(Duration::from_millis(370));
-        assert_eq!(transmitter.sample().total.transactions, 0);
+        assert_eq!(transmitter.sample().sent.transactions, 0);
         receiver.start().unwrap();
         std::thread::sleep(Duration::from_millis(100));
         step_both(&transmitter, &receiver);
-        let asked = transmitter.finish().unwrap().totals;
-        let answered = receiver.finish().unwrap().totals;
+        let asked = transmitter.finish().unwrap().sent;
+        let answered = receiver.finish().unwrap().received;
         assert!((3..=4).contains(&asked.timeouts), "{asked:?}");
         assert_eq!(asked.late, asked.timeouts, "{asked:?}");
         assert!(asked.transactions > 0, "{asked:?}");
@@ -137,7 +152,7 @@ fn only_the_window_enters_the_latencies() {
             std::thread::sleep(Duration::from_millis(20));
             crate::support::finish(ends)
         };
-        assert!(sent.totals.transactions > 0);
+        assert!(sent.sent.transactions > 0);
         assert_eq!(sent.latency, None, "there was no window");
     }
     // A transaction that starts before the window and ends in it: TCP waits for its answer.
@@ -152,6 +167,6 @@ fn only_the_window_enters_the_latencies() {
     let sent = transmitter.finish().unwrap();
     receiver.finish().unwrap();
     let latency = sent.latency.unwrap();
-    assert!(latency.count >= 1 && latency.count < sent.totals.transactions, "{latency:?}");
+    assert!(latency.count >= 1 && latency.count < sent.sent.transactions, "{latency:?}");
     assert!(latency.max < 700_000_000, "the transaction across the edge was recorded: {latency:?}");
 }

@@ -4,9 +4,9 @@
 use std::process::Command;
 use std::time::Duration;
 
-use netassay_load::{Kind, Phase, Spec, Transmitter};
+use netassay_load::{Kind, Phase, Spec, Traffic, Transmitter};
 
-use crate::support::{failure, run, spec, start, step};
+use crate::support::{failure, run, spec, start, step, traffic};
 
 /// Moves the test's thread, and with it all threads it starts, into a new network namespace with loopback up, then
 /// runs `commands` there. `false` if that cannot be had here: the test is skipped.
@@ -43,14 +43,17 @@ fn datagrams_that_the_queue_refuses_are_not_counted_as_sent() {
     }
     for local in ["127.0.0.1", "::1"] {
         // More than the queue holds, less than the sender's buffer.
-        let spec = Spec { socket_buffer: Some(1 << 20), ..spec(Kind::UdpStream, local) };
+        let spec = Spec {
+            traffic: Traffic { socket_buffer: Some(1 << 20), ..traffic(Kind::UdpStream) },
+            ..spec(Kind::UdpStream, local)
+        };
         let (sent, received) = run(&spec, Duration::from_millis(300));
-        let totals = sent.totals;
+        let totals = sent.sent;
         assert!(totals.no_buffers > 0, "{totals:?}");
         assert_eq!(totals.calls, totals.messages + totals.no_buffers);
         assert_eq!(
             totals.messages,
-            received.totals.messages + received.socket_drops(),
+            received.received.messages + received.socket_drops(),
             "{sent:?} {received:?}"
         );
     }
@@ -74,7 +77,7 @@ fn a_slow_stream_is_measured_right_in_a_short_window() {
     step(&ends, Phase::Tail);
     // A full send buffer takes longer to empty here than a finish waits.
     drop(ends);
-    let rate = window.total.bytes as f64 * 8.0 / (window.at_ns as f64 / 1e9);
+    let rate = window.received.bytes as f64 * 8.0 / (window.at_ns as f64 / 1e9);
     // 20 Mbit/s less the headers of 52 bytes in 1500 and of acknowledgements, which share this loopback.
     assert!((17e6..20.2e6).contains(&rate), "{rate}");
 }
@@ -103,7 +106,7 @@ fn an_interface_that_vanishes_fails_the_run() {
             })
             .into();
     std::thread::sleep(Duration::from_millis(50));
-    assert!(ends.iter().all(|(end, _)| end.failed().is_none() && end.sample().total.messages > 0));
+    assert!(ends.iter().all(|(end, _)| end.failed().is_none() && end.sample().sent.messages > 0));
     assert!(Command::new("ip").args(["link", "delete", "near"]).status().unwrap().success());
     for (end, peer) in &ends {
         let words = failure(Duration::from_secs(3), || end.failed());

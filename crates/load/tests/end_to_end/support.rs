@@ -2,21 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use netassay_load::{Error, Kind, Outcome, Phase, Receiver, Spec, Transmitter};
+use netassay_load::{Error, Kind, Outcome, Phase, Receiver, Spec, Traffic, Transmitter};
 
-/// A small workload of one flow on an address of this host.
+/// A small workload of one flow.
+pub(crate) fn traffic(kind: Kind) -> Traffic {
+    let (message, response) = if kind.is_rr() { (64, 32) } else { (1400, 0) };
+    Traffic { message, response, ..Traffic::new(kind) }
+}
+
+/// That, on an address of this host.
 pub(crate) fn spec(kind: Kind, local: &str) -> Spec {
-    Spec {
-        kind,
-        local: local.parse().unwrap(),
-        message: if kind.is_rr() { 64 } else { 1400 },
-        response: if kind.is_rr() { 32 } else { 0 },
-        flows: 1,
-        socket_buffer: None,
-        udp_checksum: true,
-        port: None,
-        cpus: vec![],
-    }
+    Spec { traffic: traffic(kind), local: local.parse().unwrap(), cpus: vec![] }
 }
 
 /// Both ends, connected, not started.

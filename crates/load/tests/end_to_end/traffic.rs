@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::support::{finish, run, spec, start, step};
-use netassay_load::{Kind, Outcome, Phase, Spec};
+use crate::support::{finish, run, spec, start, step, traffic};
+use netassay_load::{Kind, Outcome, Phase, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(150);
 const ADDRESSES: [&str; 2] = ["127.0.0.1", "::1"];
@@ -12,9 +12,15 @@ const ADDRESSES: [&str; 2] = ["127.0.0.1", "::1"];
 fn a_tcp_stream_arrives_whole() {
     for local in ADDRESSES {
         for message in [1, 1000, 16384, 1 << 20] {
-            let (sent, received) = run(&Spec { flows: 3, message, ..spec(Kind::TcpStream, local) }, WINDOW);
-            assert!(sent.totals.bytes > 0, "{local} {message}");
-            assert_eq!(sent.totals.bytes, received.totals.bytes, "{local} {message}");
+            let (sent, received) = run(
+                &Spec {
+                    traffic: Traffic { flows: 3, message, ..traffic(Kind::TcpStream) },
+                    ..spec(Kind::TcpStream, local)
+                },
+                WINDOW,
+            );
+            assert!(sent.sent.bytes > 0, "{local} {message}");
+            assert_eq!(sent.sent.bytes, received.received.bytes, "{local} {message}");
             same_flows(&sent, &received, |flow| flow.counts.bytes);
             for flow in sent.flows.iter().chain(&received.flows) {
                 assert_eq!(flow.counts.messages, flow.counts.bytes / u64::from(message));
@@ -28,10 +34,13 @@ fn a_tcp_stream_arrives_whole() {
 #[test]
 fn writes_cut_short_are_counted_and_the_stream_stays_whole() {
     // Far more than the buffers hold: every write waits, and the stop cuts one short.
-    let spec = Spec { message: 16 << 20, socket_buffer: Some(65_536), ..spec(Kind::TcpStream, "127.0.0.1") };
+    let spec = Spec {
+        traffic: Traffic { message: 16 << 20, socket_buffer: Some(65_536), ..traffic(Kind::TcpStream) },
+        ..spec(Kind::TcpStream, "127.0.0.1")
+    };
     for _ in 0..5 {
         let (sent, received) = run(&spec, Duration::from_millis(20));
-        assert_eq!(sent.totals.bytes, received.totals.bytes);
+        assert_eq!(sent.sent.bytes, received.received.bytes);
         assert!(received.flows[0].verified_bytes > 0);
     }
 }
@@ -40,10 +49,16 @@ fn writes_cut_short_are_counted_and_the_stream_stays_whole() {
 fn a_udp_stream_adds_up() {
     for local in ADDRESSES {
         for message in [1, 18, 1472, 9000] {
-            let (sent, received) = run(&Spec { flows: 3, message, ..spec(Kind::UdpStream, local) }, WINDOW);
-            assert!(received.totals.messages > 0, "{local} {message}");
-            assert_eq!(received.totals.bytes, received.totals.messages * u64::from(message));
-            assert_eq!(sent.totals.calls, sent.totals.messages + sent.totals.no_buffers);
+            let (sent, received) = run(
+                &Spec {
+                    traffic: Traffic { flows: 3, message, ..traffic(Kind::UdpStream) },
+                    ..spec(Kind::UdpStream, local)
+                },
+                WINDOW,
+            );
+            assert!(received.received.messages > 0, "{local} {message}");
+            assert_eq!(received.received.bytes, received.received.messages * u64::from(message));
+            assert_eq!(sent.sent.calls, sent.sent.messages + sent.sent.no_buffers);
             assert!(received.flows.iter().all(|flow| flow.verified_bytes == u64::from(message)));
             assert!(sent.flows.iter().all(|flow| flow.tcp.is_none()) && sent.retransmits().is_none());
         }
@@ -53,9 +68,12 @@ fn a_udp_stream_adds_up() {
 #[test]
 fn the_largest_datagrams_pass() {
     for (local, message) in [("127.0.0.1", 65_507), ("::1", 65_527)] {
-        let spec = Spec { message, socket_buffer: Some(4 << 20), ..spec(Kind::UdpStream, local) };
+        let spec = Spec {
+            traffic: Traffic { message, socket_buffer: Some(4 << 20), ..traffic(Kind::UdpStream) },
+            ..spec(Kind::UdpStream, local)
+        };
         let (sent, received) = run(&spec, WINDOW);
-        assert!(sent.totals.messages > 0 && received.totals.messages > 0, "{local}: {sent:?} {received:?}");
+        assert!(sent.sent.messages > 0 && received.received.messages > 0, "{local}: {sent:?} {received:?}");
         assert_eq!(received.flows[0].verified_bytes, u64::from(message));
     }
 }
@@ -65,10 +83,13 @@ fn requests_are_answered() {
     for kind in [Kind::TcpRr, Kind::UdpRr] {
         for local in ADDRESSES {
             for (message, response) in [(1, 1), (7, 3), (64, 1400), (1400, 64), (9000, 9000)] {
-                let spec = Spec { flows: 2, message, response, ..spec(kind, local) };
+                let spec = Spec {
+                    traffic: Traffic { flows: 2, message, response, ..traffic(kind) },
+                    ..spec(kind, local)
+                };
                 let (sent, received) = run(&spec, WINDOW);
                 let what = format!("{kind} {local} {message}/{response}: {sent:?} {received:?}");
-                let (asked, answered) = (&sent.totals, &received.totals);
+                let (asked, answered) = (&sent.sent, &received.received);
                 assert!(asked.transactions > 0, "{what}");
                 assert_eq!(asked.bytes, asked.messages * u64::from(message), "{what}");
                 // At the stop one request of each flow may be on its way, or lost with its flow.
@@ -88,7 +109,8 @@ fn requests_are_answered() {
 #[test]
 fn content_is_verified_in_both_directions_of_a_request() {
     for kind in [Kind::TcpRr, Kind::UdpRr] {
-        let spec = Spec { message: 1000, response: 500, ..spec(kind, "::1") };
+        let spec =
+            Spec { traffic: Traffic { message: 1000, response: 500, ..traffic(kind) }, ..spec(kind, "::1") };
         let (sent, received) = run(&spec, WINDOW);
         // The first eight bytes of a datagram are its number.
         let number = if kind == Kind::UdpRr { 8 } else { 0 };
@@ -100,7 +122,7 @@ fn content_is_verified_in_both_directions_of_a_request() {
 #[test]
 fn samples_grow_while_traffic_flows() {
     for kind in [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr] {
-        let ends = start(&Spec { flows: 2, ..spec(kind, "127.0.0.1") });
+        let ends = start(&Spec { traffic: Traffic { flows: 2, ..traffic(kind) }, ..spec(kind, "127.0.0.1") });
         std::thread::sleep(Duration::from_millis(50));
         let (first_sent, first) = (ends.0.sample(), ends.1.sample());
         std::thread::sleep(WINDOW);
@@ -108,19 +130,25 @@ fn samples_grow_while_traffic_flows() {
         step(&ends, Phase::Tail);
         let (sent, received) = (last_sent.since(&first_sent), last.since(&first));
         assert!(received.at_ns >= WINDOW.as_nanos() as u64, "{kind}");
-        assert!(sent.total.messages > 0 && received.total.messages > 0, "{kind}: {sent:?} {received:?}");
+        assert!(sent.sent.messages > 0 && received.received.messages > 0, "{kind}: {sent:?} {received:?}");
         assert!(received.flows.iter().all(|flow| flow.bytes > 0), "{kind}: {received:?}");
-        assert_eq!(received.flows.iter().map(|flow| flow.bytes).sum::<u64>(), received.total.bytes);
+        assert_eq!(received.flows.iter().map(|flow| flow.bytes).sum::<u64>(), received.received.bytes);
         let (sent, received) = finish(ends);
-        assert!(sent.totals.messages >= last_sent.total.messages, "{kind}");
-        assert!(received.totals.messages >= last.total.messages, "{kind}");
+        assert!(sent.sent.messages >= last_sent.sent.messages, "{kind}");
+        assert!(received.received.messages >= last.received.messages, "{kind}");
     }
 }
 
 #[test]
 fn socket_buffers_in_force_are_told() {
     for kind in [Kind::TcpStream, Kind::UdpStream] {
-        let (sent, received) = run(&Spec { socket_buffer: Some(100_000), ..spec(kind, "127.0.0.1") }, WINDOW);
+        let (sent, received) = run(
+            &Spec {
+                traffic: Traffic { socket_buffer: Some(100_000), ..traffic(kind) },
+                ..spec(kind, "127.0.0.1")
+            },
+            WINDOW,
+        );
         for buffers in [sent.buffers, received.buffers] {
             // The kernel doubles what it is asked for (socket(7)).
             assert_eq!((buffers.send, buffers.receive), (200_000, 200_000), "{kind}");
@@ -130,8 +158,14 @@ fn socket_buffers_in_force_are_told() {
 
 #[test]
 fn datagrams_go_without_checksum_when_asked() {
-    let (sent, received) = run(&Spec { udp_checksum: false, ..spec(Kind::UdpStream, "127.0.0.1") }, WINDOW);
-    assert!(sent.totals.messages > 0 && received.totals.messages > 0);
+    let (sent, received) = run(
+        &Spec {
+            traffic: Traffic { udp_checksum: false, ..traffic(Kind::UdpStream) },
+            ..spec(Kind::UdpStream, "127.0.0.1")
+        },
+        WINDOW,
+    );
+    assert!(sent.sent.messages > 0 && received.received.messages > 0);
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::io::Read;
 use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use crate::support::{connect, failure, spec, start, step, within};
-use netassay_load::{Error, Kind, Phase, Receiver, Spec, Transmitter};
+use crate::support::{connect, failure, spec, start, step, traffic, within};
+use netassay_load::{Error, Kind, Phase, Receiver, Spec, Traffic, Transmitter};
 
 const KINDS: [Kind; 4] = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr];
 const SOON: Duration = Duration::from_secs(3);
@@ -13,7 +13,7 @@ const SOON: Duration = Duration::from_secs(3);
 #[test]
 fn everything_stops_in_bounded_time() {
     for kind in KINDS {
-        let ends = start(&Spec { flows: 4, ..spec(kind, "127.0.0.1") });
+        let ends = start(&Spec { traffic: Traffic { flows: 4, ..traffic(kind) }, ..spec(kind, "127.0.0.1") });
         std::thread::sleep(Duration::from_millis(50));
         step(&ends, Phase::Tail);
         let began = Instant::now();
@@ -25,7 +25,7 @@ fn everything_stops_in_bounded_time() {
 #[test]
 fn ends_that_nobody_finishes_stop_too() {
     for kind in KINDS {
-        let ends = start(&Spec { flows: 2, ..spec(kind, "::1") });
+        let ends = start(&Spec { traffic: Traffic { flows: 2, ..traffic(kind) }, ..spec(kind, "::1") });
         let began = Instant::now();
         drop(ends);
         assert!(began.elapsed() < Duration::from_secs(2), "{kind} took {:?}", began.elapsed());
@@ -48,7 +48,8 @@ fn an_idle_receiver_stops() {
 #[test]
 fn a_receiver_that_dies_fails_the_transmitter() {
     for kind in KINDS {
-        let (transmitter, receiver) = start(&Spec { flows: 2, ..spec(kind, "127.0.0.1") });
+        let (transmitter, receiver) =
+            start(&Spec { traffic: Traffic { flows: 2, ..traffic(kind) }, ..spec(kind, "127.0.0.1") });
         std::thread::sleep(Duration::from_millis(50));
         step_window(&transmitter, &receiver);
         let endpoint = receiver.endpoints()[0].ip().to_string();
@@ -102,14 +103,14 @@ fn a_stalled_receiver_does_not_hold_up_the_stop() {
     let (mut transmitter, receiver) = connect(&spec(Kind::TcpStream, "127.0.0.1"));
     transmitter.start().unwrap();
     std::thread::sleep(Duration::from_millis(300));
-    let before = transmitter.sample().total.bytes;
+    let before = transmitter.sample().sent.bytes;
     std::thread::sleep(Duration::from_millis(50));
-    assert_eq!(transmitter.sample().total.bytes, before, "the sender should be stuck");
+    assert_eq!(transmitter.sample().sent.bytes, before, "the sender should be stuck");
     transmitter.set_phase(Phase::Tail);
     let began = Instant::now();
     let sent = transmitter.finish().unwrap();
     assert!(began.elapsed() < SOON, "took {:?}", began.elapsed());
-    assert!(sent.totals.bytes >= before);
+    assert!(sent.sent.bytes >= before);
     drop(receiver);
 }
 
@@ -131,7 +132,10 @@ fn a_stalled_receiver_is_found_out() {
 
 #[test]
 fn strangers_are_refused() {
-    let spec = Spec { flows: 3, ..spec(Kind::TcpStream, "127.0.0.1") };
+    let spec = Spec {
+        traffic: Traffic { flows: 3, ..traffic(Kind::TcpStream) },
+        ..spec(Kind::TcpStream, "127.0.0.1")
+    };
     let mut receiver = Receiver::bind(&spec).unwrap();
     let endpoint = receiver.endpoints()[0];
     let mut early = TcpStream::connect(endpoint).unwrap();
@@ -147,12 +151,15 @@ fn strangers_are_refused() {
     transmitter.set_phase(Phase::Tail);
     receiver.set_phase(Phase::Tail);
     let (sent, received) = crate::support::finish((transmitter, receiver));
-    assert_eq!(sent.totals.bytes, received.totals.bytes);
+    assert_eq!(sent.sent.bytes, received.received.bytes);
 }
 
 #[test]
 fn flows_that_never_come_are_missed() {
-    let spec = Spec { flows: 2, ..spec(Kind::TcpStream, "127.0.0.1") };
+    let spec = Spec {
+        traffic: Traffic { flows: 2, ..traffic(Kind::TcpStream) },
+        ..spec(Kind::TcpStream, "127.0.0.1")
+    };
     let mut receiver = Receiver::bind(&spec).unwrap();
     let _stranger = TcpStream::connect(receiver.endpoints()[0]).unwrap();
     let transmitter = Transmitter::connect(&spec, receiver.endpoints()).unwrap();
@@ -167,7 +174,10 @@ fn flows_that_never_come_are_missed() {
 
 #[test]
 fn addresses_that_do_not_fit_are_refused() {
-    let spec = Spec { flows: 2, ..spec(Kind::UdpStream, "127.0.0.1") };
+    let spec = Spec {
+        traffic: Traffic { flows: 2, ..traffic(Kind::UdpStream) },
+        ..spec(Kind::UdpStream, "127.0.0.1")
+    };
     let mut receiver = Receiver::bind(&spec).unwrap();
     let endpoints = receiver.endpoints().to_vec();
     let refused = |endpoints: &[_]| Transmitter::connect(&spec, endpoints).unwrap_err().to_string();
@@ -186,7 +196,11 @@ fn a_port_in_use_is_named_with_the_way_out() {
     for (kind, local) in [(Kind::TcpStream, "127.0.0.1"), (Kind::UdpStream, "::1"), (Kind::TcpRr, "::1")] {
         let first = Receiver::bind(&spec(kind, local)).unwrap();
         let port = first.endpoints()[0].port();
-        let error = Receiver::bind(&Spec { port: Some(port), ..spec(kind, local) }).unwrap_err();
+        let error = Receiver::bind(&Spec {
+            traffic: Traffic { port: Some(port), ..traffic(kind) },
+            ..spec(kind, local)
+        })
+        .unwrap_err();
         assert_eq!(
             error.to_string(),
             format!(
@@ -200,13 +214,19 @@ fn a_port_in_use_is_named_with_the_way_out() {
 fn udp_flows_take_the_ports_that_follow() {
     // Somewhere there are three free ports in a row.
     let found = (20_000..32_000).step_by(3).find_map(|port| {
-        let spec = Spec { flows: 3, port: Some(port), ..spec(Kind::UdpStream, "127.0.0.1") };
+        let spec = Spec {
+            traffic: Traffic { flows: 3, port: Some(port), ..traffic(Kind::UdpStream) },
+            ..spec(Kind::UdpStream, "127.0.0.1")
+        };
         Receiver::bind(&spec).ok().map(|receiver| (port, receiver))
     });
     let (port, receiver) = found.unwrap();
     let ports: Vec<u16> = receiver.endpoints().iter().map(|endpoint| endpoint.port()).collect();
     assert_eq!(ports, [port, port + 1, port + 2]);
-    let second = Spec { port: Some(port + 2), ..spec(Kind::UdpStream, "127.0.0.1") };
+    let second = Spec {
+        traffic: Traffic { port: Some(port + 2), ..traffic(Kind::UdpStream) },
+        ..spec(Kind::UdpStream, "127.0.0.1")
+    };
     let error = Receiver::bind(&second).unwrap_err();
     assert!(matches!(error, Error::PortInUse { port: taken, .. } if taken == port + 2), "{error:?}");
 }
@@ -215,7 +235,7 @@ fn udp_flows_take_the_ports_that_follow() {
 fn a_fixed_port_serves_one_run_after_another() {
     let port = Receiver::bind(&spec(Kind::TcpStream, "127.0.0.1")).unwrap().endpoints()[0].port();
     for kind in [Kind::TcpStream, Kind::TcpRr, Kind::TcpStream] {
-        let spec = Spec { port: Some(port), ..spec(kind, "127.0.0.1") };
+        let spec = Spec { traffic: Traffic { port: Some(port), ..traffic(kind) }, ..spec(kind, "127.0.0.1") };
         let (sent, received) = crate::support::run(&spec, Duration::from_millis(20));
         assert_eq!(received.flows[0].local.port(), port);
         assert_eq!(sent.flows[0].peer.port(), port);
@@ -238,7 +258,10 @@ fn an_address_of_another_host_is_refused() {
 
 #[test]
 fn checksum_off_over_ipv6_is_refused_at_both_ends() {
-    let spec = Spec { udp_checksum: false, ..spec(Kind::UdpStream, "::1") };
+    let spec = Spec {
+        traffic: Traffic { udp_checksum: false, ..traffic(Kind::UdpStream) },
+        ..spec(Kind::UdpStream, "::1")
+    };
     for error in [
         Receiver::bind(&spec).unwrap_err(),
         Transmitter::connect(&spec, &["[::1]:9".parse().unwrap()]).unwrap_err(),
@@ -268,14 +291,17 @@ fn steps_out_of_order_are_refused() {
 #[test]
 fn an_end_never_started_has_an_empty_account() {
     let (transmitter, receiver) = connect(&spec(Kind::TcpStream, "127.0.0.1"));
-    assert_eq!(transmitter.finish().unwrap().totals, netassay_load::Counts::default());
-    assert_eq!(receiver.finish().unwrap().totals.bytes, 0);
+    assert_eq!(transmitter.finish().unwrap().sent, netassay_load::Counts::default());
+    assert_eq!(receiver.finish().unwrap().received.bytes, 0);
 }
 
 #[test]
 fn a_cpu_that_is_not_there_is_named() {
-    let (mut transmitter, receiver) =
-        connect(&Spec { flows: 3, cpus: vec![0, 8191], ..spec(Kind::UdpStream, "::1") });
+    let (mut transmitter, receiver) = connect(&Spec {
+        traffic: Traffic { flows: 3, ..traffic(Kind::UdpStream) },
+        cpus: vec![0, 8191],
+        ..spec(Kind::UdpStream, "::1")
+    });
     let began = Instant::now();
     let error = transmitter.start().unwrap_err();
     assert!(matches!(error, Error::Pin { flow: 1, cpu: 8191, .. }), "{error:?}");
