@@ -28,22 +28,34 @@ pub struct CpuTimes {
 }
 
 impl CpuTimes {
-    /// Reads the time since boot of `cpus`.
+    /// Reads the time since boot of `cpus` together.
     ///
     /// # Errors
     /// [`Error::NoCpu`] if one of them is not online.
     pub fn read(cpus: &[u32]) -> Result<Self, Error> {
+        Self::read_each(cpus).map(|each| Self::sum(&each))
+    }
+
+    /// Reads the time since boot of each of `cpus`, in their order.
+    ///
+    /// # Errors
+    /// [`Error::NoCpu`] if one of them is not online.
+    pub fn read_each(cpus: &[u32]) -> Result<Vec<Self>, Error> {
         let text = std::fs::read_to_string(STAT).map_err(|errno| Error::Read { path: STAT.into(), errno })?;
         let table = parse(&text, tick()?);
-        let mut sum = Self::default();
-        for cpu in cpus {
-            let times = table.get(cpu).ok_or_else(|| {
+        let find = |cpu: &u32| {
+            table.get(cpu).copied().ok_or_else(|| {
                 let online: Vec<u32> = table.keys().copied().collect();
                 Error::NoCpu { cpu: *cpu, online: format_cpu_list(&online) }
-            })?;
-            sum = sum.plus(times);
-        }
-        Ok(sum)
+            })
+        };
+        cpus.iter().map(find).collect()
+    }
+
+    /// Of several CPUs together.
+    #[must_use]
+    pub fn sum(each: &[Self]) -> Self {
+        each.iter().fold(Self::default(), |sum, times| sum.plus(times))
     }
 
     /// What was spent since `earlier`. A part that went backwards counts as nothing: the kernel documents that of the time
@@ -120,7 +132,7 @@ impl CpuUsage {
 const STAT: &str = "/proc/stat";
 
 /// The unit of `/proc/stat` in nanoseconds.
-fn tick() -> Result<u64, Error> {
+pub(crate) fn tick() -> Result<u64, Error> {
     let hertz = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten();
     hertz
         .and_then(|hertz| u64::try_from(hertz).ok())

@@ -6,11 +6,13 @@
 
 mod attributes;
 mod bitset;
+mod clock;
 mod counted;
 mod counters;
 mod cpu;
 mod cpu_list;
 mod discard;
+mod discipline;
 mod disturbances;
 mod environment;
 mod error;
@@ -18,20 +20,24 @@ mod ethtool;
 mod features;
 mod files;
 mod link;
+mod link_limit;
 mod links;
 mod netlink;
 mod privileges;
 mod queue;
 mod snmp;
+mod thread_times;
 mod xdp;
 
 pub mod affinity;
 pub mod namespace;
 pub mod steering;
 
+pub use clock::{ClockCheck, ClockReading};
 pub use counters::{ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters};
 pub use cpu::{CpuTimes, CpuUsage};
 pub use discard::{Discard, DiscardDevice};
+pub use discipline::Discipline;
 pub use disturbances::Disturbances;
 pub use environment::{
     CpuEnvironment, Environment, IdleState, InterfaceEnvironment, KernelEnvironment, LoadEnvironment,
@@ -41,6 +47,8 @@ pub use error::Error;
 pub use ethtool::Ethtool;
 pub use features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
 pub use link::{Link, LinkCounters};
+pub use link_limit::LinkLimit;
 pub use links::Links;
 pub use privileges::{Privileges, UserNamespaces};
 pub use queue::QueueCounters;
+pub use thread_times::{ProcessTimes, ThreadTimes};

@@ -11,6 +11,7 @@ use netlink_packet_route::tc::TcMessage;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
+use crate::discipline::Discipline;
 use crate::error::Error;
 use crate::link::Link;
 use crate::netlink::{Failure, Netlink};
@@ -154,6 +155,30 @@ impl Links {
             .map_err(|failure| Error::netlink(format!("read the queue of interface {name:?}"), name, failure))
     }
 
+    /// The queueing disciplines of an interface just found, and the classes of its root where that is a hierarchy.
+    pub(crate) fn disciplines(&mut self, link: &Link) -> Result<Vec<Discipline>, Error> {
+        let mut found = self.traffic_control(RouteNetlinkMessage::GetQueueDiscipline(of(link)), link)?;
+        found.retain(|one| one.index == link.index);
+        if found.iter().any(|one| one.default_class.is_some()) {
+            found.extend(self.traffic_control(RouteNetlinkMessage::GetTrafficClass(of(link)), link)?);
+        }
+        Ok(found)
+    }
+
+    fn traffic_control(
+        &mut self,
+        request: RouteNetlinkMessage,
+        link: &Link,
+    ) -> Result<Vec<Discipline>, Error> {
+        let read = |payloads: Vec<Vec<u8>>| {
+            payloads.iter().map(|payload| Ok(Discipline::parse(payload)?)).collect::<Result<_, Failure>>()
+        };
+        let name = &link.name;
+        self.netlink.dump(request).and_then(read).map_err(|failure| {
+            Error::netlink(format!("read the queueing disciplines of interface {name:?}"), name, failure)
+        })
+    }
+
     pub(crate) fn change(
         &mut self,
         message: RouteNetlinkMessage,
@@ -163,6 +188,14 @@ impl Links {
     ) -> Result<(), Error> {
         self.netlink.ask(message, flags).map(drop).map_err(|failure| Error::netlink(action(), name, failure))
     }
+}
+
+/// A question about the traffic control of an interface.
+fn of(link: &Link) -> TcMessage {
+    let mut message = TcMessage::default();
+    // No index has more than 31 bits.
+    message.header.index = i32::try_from(link.index).unwrap_or(0);
+    message
 }
 
 /// A message about the interface called `name`.

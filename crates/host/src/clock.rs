@@ -1,0 +1,87 @@
+//! Whether this host's clocks agreed with each other while something was measured.
+
+use nix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+/// This host's clocks, read one right after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockReading {
+    monotonic_ns: u64,
+    raw_ns: u64,
+    boottime_ns: u64,
+    source: Option<String>,
+}
+
+/// What passed between two readings by each clock, in nanoseconds, and whether the kernel changed the hardware clock under them.
+///
+/// The three differ when something went wrong: `CLOCK_MONOTONIC` is slewed by NTP (at most 0.05 % by `adjtime`, up to 10 % by
+/// `adjtimex`'s tick) where `CLOCK_MONOTONIC_RAW` is not; `CLOCK_BOOTTIME` goes on while the machine sleeps, where the others do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockCheck {
+    /// By `CLOCK_MONOTONIC`, which everything here is measured by.
+    pub monotonic_ns: u64,
+    /// By `CLOCK_MONOTONIC_RAW`.
+    pub raw_ns: u64,
+    /// By `CLOCK_BOOTTIME`.
+    pub boottime_ns: u64,
+    /// The kernel took another clock source meanwhile, for example because it found `tsc` unstable.
+    pub source_changed: bool,
+}
+
+const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+impl ClockReading {
+    /// Reads them. The three readings take less than 1 µs together where the clock source needs no system call.
+    #[must_use]
+    pub fn read() -> Self {
+        // The file first: it takes longest, and what follows should be at one instant.
+        let source = std::fs::read_to_string(SOURCE).ok().map(|text| text.trim().to_owned());
+        Self {
+            monotonic_ns: now(ClockId::CLOCK_MONOTONIC),
+            raw_ns: now(ClockId::CLOCK_MONOTONIC_RAW),
+            boottime_ns: now(ClockId::CLOCK_BOOTTIME),
+            source,
+        }
+    }
+
+    /// What passed since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> ClockCheck {
+        ClockCheck {
+            monotonic_ns: self.monotonic_ns.saturating_sub(earlier.monotonic_ns),
+            raw_ns: self.raw_ns.saturating_sub(earlier.raw_ns),
+            boottime_ns: self.boottime_ns.saturating_sub(earlier.boottime_ns),
+            source_changed: self.source != earlier.source,
+        }
+    }
+}
+
+/// 0 on a kernel without that clock: Linux has had all three since 2.6.39.
+fn now(clock: ClockId) -> u64 {
+    let Ok(time) = clock_gettime(clock) else { return 0 };
+    let seconds = u64::try_from(time.tv_sec()).unwrap_or(0);
+    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(time.tv_nsec()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clocks_go_on_and_a_change_of_their_source_shows() {
+        let first = ClockReading::read();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        let last = ClockReading::read();
+        let check = last.since(&first);
+        assert!(check.monotonic_ns >= 5_000_000, "{check:?}");
+        // Slewing is at most 10 %, and a machine that runs a test is not asleep for long.
+        assert!(
+            check.raw_ns >= check.monotonic_ns / 2 && check.boottime_ns >= check.monotonic_ns / 2,
+            "{check:?}"
+        );
+        assert!(!check.source_changed);
+        let other = ClockReading { source: Some("hpet".to_owned()), ..first.clone() };
+        assert!(last.since(&other).source_changed);
+        assert_eq!(first.since(&last).monotonic_ns, 0);
+    }
+}

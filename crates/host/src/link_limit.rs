@@ -1,0 +1,172 @@
+//! The rate that an interface can send at, at most, where something known sets one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::discipline::Discipline;
+use crate::error::Error;
+use crate::files::Files;
+use crate::link::Link;
+use crate::links::Links;
+
+/// The rate that an interface lets through at most, and from where it is known.
+///
+/// A token bucket counts packets with their link-layer headers, and the segments that an offload will make each with its own; a
+/// wire's negotiated speed has preamble and gaps in it too.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkLimit {
+    /// In bits/s; `None` if nothing known sets a limit.
+    pub rate_bits: Option<u64>,
+    /// What sets it, such as `tbf at the root of eth0`; without a rate, what was looked at.
+    pub from: String,
+}
+
+impl LinkLimit {
+    /// Looks at the queueing disciplines of an interface and at its negotiated speed; the lower of the two counts.
+    ///
+    /// # Errors
+    /// [`Error::NoInterface`] if the interface is not there (any more).
+    pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
+        let link = links.find(interface)?;
+        let disciplines = links.disciplines(&link)?;
+        let speed = negotiated(&Files::system(), &link);
+        Ok(Self::of(&link, &disciplines, speed))
+    }
+
+    fn of(link: &Link, disciplines: &[Discipline], speed: Option<u64>) -> Self {
+        let name = &link.name;
+        let shaped = shaper(link, disciplines);
+        let wire = speed.map(|bits| (bits, format!("the speed that {name} negotiated")));
+        match shaped.into_iter().chain(wire).min_by_key(|(bits, _)| *bits) {
+            Some((bits, from)) => Self { rate_bits: Some(bits), from },
+            None => {
+                let root = disciplines.iter().find(|one| is_root(link, one));
+                let queue = root.map_or("none", |root| root.kind.as_str());
+                let what = link.kind.as_deref().unwrap_or("device without a negotiated speed");
+                Self { rate_bits: None, from: format!("{name} is a {what}, its queueing discipline {queue}") }
+            }
+        }
+    }
+}
+
+fn is_root(link: &Link, one: &Discipline) -> bool {
+    one.index == link.index && one.parent == Discipline::ROOT
+}
+
+/// The rate at the root: of a token bucket, or of the class that a hierarchy gives unsorted traffic to. Classes are told apart
+/// from their discipline by their minor half.
+fn shaper(link: &Link, disciplines: &[Discipline]) -> Option<(u64, String)> {
+    let name = &link.name;
+    let root = disciplines.iter().find(|one| is_root(link, one) && one.handle & MINOR == 0)?;
+    if let Some(bits) = root.rate_bits {
+        return Some((bits, format!("{} at the root of {name}", root.kind)));
+    }
+    let minor = root.default_class.filter(|minor| *minor != 0 && *minor <= MINOR)?;
+    let class = root.handle | minor;
+    let bits = disciplines.iter().find(|one| one.index == link.index && one.handle == class)?.rate_bits?;
+    Some((bits, format!("the default class of {} at the root of {name}", root.kind)))
+}
+
+const MINOR: u32 = 0xffff;
+
+/// What a device agreed on with the other end of its cable. Virtual interfaces make a number up (a veth says 10 Gbit/s, whatever
+/// it can do), so only what has hardware (or a hypervisor's device) below it is believed.
+fn negotiated(files: &Files, link: &Link) -> Option<u64> {
+    let directory = format!("sys/class/net/{}", link.name);
+    // A sysfs of another network namespace may hold a namesake.
+    let own = files.number(&format!("{directory}/ifindex")) == Some(link.index)
+        && files.text(&format!("{directory}/address")) == link.address;
+    if link.kind.is_some() || !own || files.names(&format!("{directory}/device"), "uevent").is_empty() {
+        return None;
+    }
+    // Mbit/s; -1 if unknown.
+    let megabits: i64 = files.number(&format!("{directory}/speed"))?;
+    u64::try_from(megabits).ok().filter(|speed| *speed > 0)?.checked_mul(1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::fixture::files;
+    use crate::link::LinkCounters;
+
+    fn link(kind: Option<&str>) -> Link {
+        Link {
+            index: 2,
+            name: "eth0".to_owned(),
+            kind: kind.map(str::to_owned),
+            mtu: 1500,
+            min_mtu: None,
+            max_mtu: None,
+            up: true,
+            carrier: true,
+            address: Some("02:00:00:00:00:01".to_owned()),
+            counters: LinkCounters::default(),
+        }
+    }
+
+    fn root(kind: &str, rate_bits: Option<u64>) -> Discipline {
+        Discipline {
+            index: 2,
+            handle: 0x10000,
+            parent: Discipline::ROOT,
+            kind: kind.to_owned(),
+            rate_bits,
+            default_class: None,
+        }
+    }
+
+    #[test]
+    fn the_lower_of_bucket_and_wire_counts() {
+        let bucket = [root("tbf", Some(100_000_000))];
+        let limit = LinkLimit::of(&link(None), &bucket, Some(1_000_000_000));
+        assert_eq!((limit.rate_bits, limit.from.as_str()), (Some(100_000_000), "tbf at the root of eth0"));
+        let limit = LinkLimit::of(&link(None), &bucket, Some(10_000_000));
+        assert_eq!(
+            (limit.rate_bits, limit.from.as_str()),
+            (Some(10_000_000), "the speed that eth0 negotiated")
+        );
+    }
+
+    #[test]
+    fn without_a_limit_it_says_what_was_looked_at() {
+        let limit = LinkLimit::of(&link(Some("veth")), &[root("noqueue", None)], None);
+        assert_eq!(
+            (limit.rate_bits, limit.from.as_str()),
+            (None, "eth0 is a veth, its queueing discipline noqueue")
+        );
+        // Another interface's bucket, and one below the root, are not this interface's limit.
+        let other = Discipline { index: 3, ..root("tbf", Some(1)) };
+        let below = Discipline { parent: 0x1_0001, ..root("tbf", Some(1)) };
+        assert_eq!(LinkLimit::of(&link(Some("veth")), &[other, below], None).rate_bits, None);
+    }
+
+    #[test]
+    fn a_hierarchys_default_class_is_its_limit() {
+        let top = Discipline { default_class: Some(0x30), ..root("htb", None) };
+        let class = |handle, bits| Discipline { handle, parent: 0x1_0001, ..root("htb", Some(bits)) };
+        let all = [top, class(0x1_0010, 5), class(0x1_0030, 7)];
+        let limit = LinkLimit::of(&link(None), &all, None);
+        assert_eq!(
+            (limit.rate_bits, limit.from.as_str()),
+            (Some(7), "the default class of htb at the root of eth0")
+        );
+    }
+
+    #[test]
+    fn only_a_device_is_believed_to_have_negotiated() {
+        let address = ("sys/class/net/eth0/address", "02:00:00:00:00:01\n");
+        let tree = |speed| {
+            files(&[address, ("sys/class/net/eth0/ifindex", "2\n"), ("sys/class/net/eth0/speed", speed)])
+        };
+        let (_keep, virtual_one) = tree("10000\n");
+        assert_eq!(negotiated(&virtual_one, &link(None)), None);
+        for (speed, expected) in [("1000\n", Some(1_000_000_000)), ("-1\n", None), ("fast\n", None)] {
+            let (keep, device) = tree(speed);
+            std::fs::create_dir(keep.path().join("sys/class/net/eth0/device")).unwrap();
+            std::fs::write(keep.path().join("sys/class/net/eth0/device/uevent"), "DRIVER=x\n").unwrap();
+            assert_eq!(negotiated(&device, &link(None)), expected);
+            assert_eq!(negotiated(&device, &link(Some("bridge"))), None);
+            assert_eq!(negotiated(&device, &Link { index: 7, ..link(None) }), None);
+        }
+    }
+}

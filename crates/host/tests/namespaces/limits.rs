@@ -1,0 +1,41 @@
+//! The rate that a queueing discipline sets, as the running kernel tells it.
+
+use std::process::Command;
+
+use netassay_host::{LinkLimit, Links};
+
+use crate::harness::{Stage, skipped};
+
+pub(crate) fn rates(stage: &mut Stage) {
+    let mut links = Links::open().unwrap();
+    links.create_veth(&stage.here, &stage.there, stage.peer.pid()).unwrap();
+    links.set_up(&stage.here).unwrap();
+    let here = stage.here.clone();
+    let bare = LinkLimit::read(&mut links, &here).unwrap();
+    assert_eq!(bare.rate_bits, None, "a veth's own word is worth nothing: {bare:?}");
+    assert!(bare.from.contains("veth") && bare.from.contains("noqueue"), "{bare:?}");
+
+    // More than 32 bits hold, in bytes, and a ceiling above the rate that is guaranteed.
+    let steps: [(&str, Option<(u64, &str)>); 5] = [
+        ("qdisc add root tbf rate 123mbit burst 10000 limit 10000", Some((123_000_000, "tbf at the root"))),
+        ("qdisc replace root tbf rate 80gbit burst 10000000 limit 10000", Some((80_000_000_000, "tbf"))),
+        ("qdisc delete root", None),
+        ("qdisc add root handle 7: htb default 0x30", None),
+        ("class add parent 7: classid 7:30 htb rate 5mbit ceil 8mbit", Some((8_000_000, "htb"))),
+    ];
+    for (step, expected) in steps {
+        let mut words: Vec<&str> = step.split(' ').collect();
+        words.splice(2..2, ["dev", &here]);
+        match Command::new("tc").args(&words).output() {
+            Err(error) => return skipped("link_limits_are_read", &format!("tc (iproute2): {error}")),
+            Ok(output) if !output.status.success() => {
+                let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                return skipped("link_limits_are_read", &format!("{step}: {reason}"));
+            }
+            Ok(_) => {}
+        }
+        let limit = LinkLimit::read(&mut links, &here).unwrap();
+        assert_eq!(limit.rate_bits, expected.map(|(bits, _)| bits), "{step}: {limit:?}");
+        assert!(expected.is_none_or(|(_, from)| limit.from.contains(from)), "{step}: {limit:?}");
+    }
+}
