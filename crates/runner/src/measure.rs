@@ -10,20 +10,22 @@ use crate::loss::Loss;
 #[must_use]
 pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
     let mut metrics = Sheet::default();
-    let received = account.receiver.window.load.received;
     let sent = account.transmitter.window.load.sent;
-    let seconds = |side: &SideAccount| side.window.elapsed_ns as f64 / 1e9;
+    // The word of whoever takes: what was sent may still be on the way, or lost. A reversed stream is taken by the
+    // transmitter, one of both ways by either end.
+    let forward = Taken::by(&account.receiver);
+    let reverse = Taken::by(&account.transmitter);
 
     if kind.is_stream() {
-        // The receiver's word: what was sent may still be on the way, or lost.
-        metrics.ratio("throughput", received.bytes as f64 * 8.0 / 1e6, seconds(&account.receiver));
+        metrics.put("throughput", (forward.bits_per_second() + reverse.bits_per_second()) / 1e6);
     }
     if kind == WorkloadKind::UdpStream {
-        metrics.ratio("packets", received.messages as f64, seconds(&account.receiver));
+        metrics.put("packets", forward.messages_per_second() + reverse.messages_per_second());
     }
     if kind.is_rr() {
         // The side that asks knows when an answer came.
-        metrics.ratio("transactions", sent.transactions as f64, seconds(&account.transmitter));
+        let asked = &account.transmitter.window;
+        metrics.ratio("transactions", sent.transactions as f64, asked.elapsed_ns as f64 / 1e9);
         latencies(&mut metrics, account);
     }
     if kind.is_udp() {
@@ -35,18 +37,49 @@ pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
         // Per unit of useful work, and the useful work is what arrived.
         match kind {
             WorkloadKind::TcpStream | WorkloadKind::UdpStream => {
-                metrics.ratio(&format!("{side}.service_demand_byte"), busy, received.bytes as f64);
+                metrics.ratio(
+                    &format!("{side}.service_demand_byte"),
+                    busy,
+                    (forward.bytes + reverse.bytes) as f64,
+                );
             }
             WorkloadKind::TcpRr | WorkloadKind::UdpRr => {
                 metrics.ratio(&format!("{side}.service_demand_transaction"), busy, sent.transactions as f64);
             }
         }
         if kind == WorkloadKind::UdpStream {
-            metrics.ratio(&format!("{side}.service_demand_packet"), busy, received.messages as f64);
+            metrics.ratio(
+                &format!("{side}.service_demand_packet"),
+                busy,
+                (forward.messages + reverse.messages) as f64,
+            );
         }
         proof(&mut metrics, kind, side, own);
     }
     metrics.entries
+}
+
+/// What one end took in its window.
+struct Taken {
+    bytes: u64,
+    messages: u64,
+    seconds: f64,
+}
+
+impl Taken {
+    fn by(end: &SideAccount) -> Self {
+        let load::Counts { bytes, messages, .. } = end.window.load.received;
+        Self { bytes, messages, seconds: end.window.elapsed_ns as f64 / 1e9 }
+    }
+
+    /// 0 where nothing was taken.
+    fn bits_per_second(&self) -> f64 {
+        if self.bytes == 0 { 0.0 } else { self.bytes as f64 * 8.0 / self.seconds }
+    }
+
+    fn messages_per_second(&self) -> f64 {
+        if self.messages == 0 { 0.0 } else { self.messages as f64 / self.seconds }
+    }
 }
 
 #[derive(Default)]
@@ -165,6 +198,23 @@ mod tests {
         // 0.3 s of CPU for 125 MB.
         assert!((value(&metrics, "transmitter.service_demand_byte") - 2.4).abs() < 1e-9);
         assert!((value(&metrics, "transmitter.cpu") - 60.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_stream_counts_where_it_is_taken_whichever_way_it_flows() {
+        let forward = account();
+        let mut reverse = account();
+        std::mem::swap(&mut reverse.transmitter.window.load, &mut reverse.receiver.window.load);
+        let mut both = account();
+        both.transmitter.window.load.received = both.receiver.window.load.received;
+        let throughput = |account| value(&metrics(WorkloadKind::UdpStream, account), "throughput");
+        assert_eq!(throughput(&forward), throughput(&reverse));
+        assert_eq!(throughput(&both), 2.0 * throughput(&forward));
+        let packets = |account| value(&metrics(WorkloadKind::UdpStream, account), "packets");
+        assert_eq!(packets(&both), 4000.0);
+        let demand =
+            |account| value(&metrics(WorkloadKind::UdpStream, account), "receiver.service_demand_byte");
+        assert_eq!(demand(&both), demand(&forward) / 2.0);
     }
 
     #[test]

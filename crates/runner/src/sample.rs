@@ -4,9 +4,11 @@ use agent::message::{Finished, Measured};
 use testbed::{RunAccount, SideAccount};
 
 pub(crate) fn account() -> RunAccount {
-    let side = |user: u64| {
+    let side = |user: u64, sends: bool| {
         let total =
             load::Counts { messages: 1000, bytes: 125_000_000, transactions: 1000, ..Default::default() };
+        let none = load::Counts::default();
+        let (sent, received) = if sends { (total, none) } else { (none, total) };
         let mut counters = host::Counters::default();
         counters.link.tx_packets = 100;
         counters.link.rx_packets = 100;
@@ -27,15 +29,15 @@ pub(crate) fn account() -> RunAccount {
         SideAccount {
             window: Measured {
                 elapsed_ns: 500_000_000,
-                load: load::Sample { at_ns: 500_000_000, sent: total, received: total, flows: vec![total] },
+                load: load::Sample { at_ns: 500_000_000, sent, received, flows: vec![total] },
                 cpu: host::CpuTimes { user, idle: 500_000_000 - user, ..Default::default() },
                 cpus: vec![0],
                 counters,
             },
             whole: Finished {
                 outcome: load::Outcome {
-                    sent: total,
-                    received: total,
+                    sent,
+                    received,
                     flows: Vec::new(),
                     latency: Some(latency),
                     buffers: load::Buffers::default(),
@@ -46,5 +48,5 @@ pub(crate) fn account() -> RunAccount {
             },
         }
     };
-    RunAccount { transmitter: side(300_000_000), receiver: side(100_000_000) }
+    RunAccount { transmitter: side(300_000_000, true), receiver: side(100_000_000, false) }
 }
