@@ -5,7 +5,7 @@ use serde_json::Value;
 use study::Condition;
 use testbed::{Effective, RunOrder, Switches, Testbed};
 
-use crate::measure::metrics;
+use crate::measure::{directions, metrics};
 
 /// Builds testbeds: one for each boot.
 pub trait Lab {
@@ -86,7 +86,10 @@ impl Bench for Testbed {
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error> {
         let account = Testbed::run(self, order, tick)?;
-        let metrics = metrics(condition.workload.kind, &account);
+        let mut metrics = metrics(condition.workload.kind, &account);
+        if order.traffic.direction == load::Direction::Both {
+            metrics.extend(directions(&account));
+        }
         let detail = serde_json::to_value(&account).unwrap_or(Value::Null);
         Ok(Readings { metrics, detail })
     }

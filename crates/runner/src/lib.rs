@@ -16,6 +16,7 @@ mod probe;
 mod progress;
 #[cfg(test)]
 mod sample;
+mod words;
 
 pub use campaign::{Campaign, Ending, Error, Summary};
 pub use document::PlanDocument;

@@ -43,9 +43,10 @@ pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
                     (forward.bytes + reverse.bytes) as f64,
                 );
             }
-            WorkloadKind::TcpRr | WorkloadKind::UdpRr => {
+            WorkloadKind::TcpRr | WorkloadKind::UdpRr | WorkloadKind::TcpCrr => {
                 metrics.ratio(&format!("{side}.service_demand_transaction"), busy, sent.transactions as f64);
             }
+            WorkloadKind::Pps => {}
         }
         if kind == WorkloadKind::UdpStream {
             metrics.ratio(
@@ -56,6 +57,14 @@ pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
         }
         proof(&mut metrics, kind, side, own);
     }
+    metrics.entries
+}
+
+/// The throughput of each direction, for a stream that flows both ways.
+pub(crate) fn directions(account: &RunAccount) -> Vec<(String, f64)> {
+    let mut metrics = Sheet::default();
+    metrics.put("throughput_forward", Taken::by(&account.receiver).bits_per_second() / 1e6);
+    metrics.put("throughput_reverse", Taken::by(&account.transmitter).bits_per_second() / 1e6);
     metrics.entries
 }
 
@@ -108,6 +117,7 @@ fn latencies(metrics: &mut Sheet, account: &RunAccount) {
     metrics.put("latency_p90", latency.p90 as f64);
     metrics.put("latency_p99", latency.p99 as f64);
     metrics.put("latency_p99_9", latency.p99_9 as f64);
+    metrics.put("latency_p99_99", latency.p99_99 as f64);
     metrics.put("latency_max", latency.max as f64);
 }
 
@@ -176,10 +186,12 @@ mod tests {
 
     #[test]
     fn every_metric_is_of_the_vocabulary_and_of_its_workload() {
-        for kind in
-            [WorkloadKind::TcpStream, WorkloadKind::UdpStream, WorkloadKind::TcpRr, WorkloadKind::UdpRr]
-        {
-            let metrics = metrics(kind, &account());
+        use WorkloadKind::{TcpCrr, TcpRr, TcpStream, UdpRr, UdpStream};
+        for kind in [TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr] {
+            let mut metrics = metrics(kind, &account());
+            if kind.is_stream() {
+                metrics.extend(directions(&account()));
+            }
             let expected: Vec<&str> =
                 study::metric::METRICS.iter().filter(|metric| kind.produces(metric)).map(|m| m.key).collect();
             let mut found: Vec<&str> = metrics.iter().map(|(key, _)| key.as_str()).collect();
@@ -210,6 +222,10 @@ mod tests {
         let throughput = |account| value(&metrics(WorkloadKind::UdpStream, account), "throughput");
         assert_eq!(throughput(&forward), throughput(&reverse));
         assert_eq!(throughput(&both), 2.0 * throughput(&forward));
+        let directions = directions(&both);
+        let (forwards, reverses) =
+            (value(&directions, "throughput_forward"), value(&directions, "throughput_reverse"));
+        assert_eq!((forwards, reverses), (throughput(&forward), throughput(&reverse)));
         let packets = |account| value(&metrics(WorkloadKind::UdpStream, account), "packets");
         assert_eq!(packets(&both), 4000.0);
         let demand =

@@ -1,10 +1,11 @@
 //! Trying a plan's switches out: what was asked is not what was got.
 
-use study::{Condition, Family, Plan, SideSettings, WorkloadKind};
+use study::{Condition, Family, Plan, SideSettings};
 use testbed::{Effective, RunOrder, Switches};
 
 use crate::document::PlanDocument;
 use crate::lab::Bench;
+use crate::words;
 
 /// Sets every condition's switches once, reads them back, and merges the conditions that come to the same.
 ///
@@ -55,22 +56,8 @@ pub fn switches_of(condition: &Condition) -> Switches {
 #[must_use]
 pub fn order_of(condition: &Condition) -> RunOrder {
     let workload = &condition.workload;
-    let kind = match workload.kind {
-        WorkloadKind::TcpStream => load::Kind::TcpStream,
-        WorkloadKind::UdpStream => load::Kind::UdpStream,
-        WorkloadKind::TcpRr => load::Kind::TcpRr,
-        WorkloadKind::UdpRr => load::Kind::UdpRr,
-    };
     RunOrder {
-        traffic: load::Traffic {
-            message: workload.message,
-            response: workload.response,
-            flows: workload.flows,
-            socket_buffer: workload.socket_buffer,
-            udp_checksum: condition.checksum,
-            port: workload.port,
-            ..load::Traffic::new(kind)
-        },
+        traffic: words::traffic(workload, condition.checksum),
         ipv6: condition.family == Family::Ipv6,
         ramp: workload.ramp,
         window: workload.duration,

@@ -58,13 +58,12 @@ impl Request {
         let mut found = false;
         for workload in workloads(planned) {
             let metric = self.metric.unwrap_or_else(|| workload.kind.primary_metric());
-            if !workload.kind.produces(metric) {
-                continue;
-            }
             let members: Vec<&(Cell, &Condition)> = planned
                 .iter()
                 .filter(|(cell, condition)| {
-                    condition.workload.name == workload.name && self.only.chooses(cell)
+                    condition.workload.name == workload.name
+                        && condition.workload.produces(metric)
+                        && self.only.chooses(cell)
                 })
                 .collect();
             let Some(baseline) = self.baseline(&members)? else { continue };

@@ -36,6 +36,7 @@ pub struct Condition {
     /// What the transmitter's interface is set to.
     pub transmitter: SideSettings,
     /// What the receiver's interface is set to. On `loopback` it equals the transmitter's: it is the same interface.
+    /// On `discard` nobody receives, and it means nothing.
     pub receiver: SideSettings,
 }
 
@@ -89,6 +90,7 @@ impl Condition {
             (Subject::Message, Level::Number(Some(bytes))) => self.workload.set_message(*bytes),
             (Subject::Flows, Level::Number(Some(flows))) => self.workload.flows = *flows,
             (Subject::SocketBuffer, Level::Number(bytes)) => self.workload.socket_buffer = *bytes,
+            (Subject::Parameter(_), Level::Setting(setting)) => self.workload.traffic.set(setting),
             _ => {}
         }
     }

@@ -98,6 +98,26 @@ pub(crate) mod text {
     }
 }
 
+/// `serde(with = …)`: a duration as its text, or null.
+pub(crate) mod maybe_text {
+    use super::{Duration, format_duration, parse_duration};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(
+        duration: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        duration.map(format_duration).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        text.map(|text| parse_duration(&text).map_err(serde::de::Error::custom)).transpose()
+    }
+}
+
 struct Visitor;
 
 impl serde::de::Visitor<'_> for Visitor {

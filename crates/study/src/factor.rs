@@ -1,8 +1,11 @@
 //! What a study varies, and the values it takes.
 
 use crate::condition::Offloads;
+use crate::duration::{format_duration, parse_duration};
 use crate::family::Family;
 use crate::feature;
+use crate::pacing::Pacing;
+use crate::setting::{Parameter, Setting};
 use crate::side::Side;
 use crate::word::Word;
 
@@ -53,6 +56,8 @@ pub(crate) enum Subject {
     Message,
     Flows,
     SocketBuffer,
+    /// How the traffic is sent and taken.
+    Parameter(Parameter),
     /// Nothing at all: the same condition under several labels, which shows how often a method sees differences that are not.
     Twin,
     /// All offloads, of one side or of both.
@@ -70,6 +75,17 @@ impl Subject {
         ("message", Self::Message),
         ("flows", Self::Flows),
         ("socket_buffer", Self::SocketBuffer),
+        ("sender", Self::Parameter(Parameter::Sender)),
+        ("reader", Self::Parameter(Parameter::Reader)),
+        ("direction", Self::Parameter(Parameter::Direction)),
+        ("in_flight", Self::Parameter(Parameter::InFlight)),
+        ("rate", Self::Parameter(Parameter::Rate)),
+        ("pacing", Self::Parameter(Parameter::Pacing)),
+        ("busy_poll", Self::Parameter(Parameter::BusyPoll)),
+        ("congestion_control", Self::Parameter(Parameter::CongestionControl)),
+        ("dscp", Self::Parameter(Parameter::Dscp)),
+        ("nodelay", Self::Parameter(Parameter::Nodelay)),
+        ("connected", Self::Parameter(Parameter::Connected)),
         ("twin", Self::Twin),
     ];
 
@@ -89,6 +105,17 @@ impl Subject {
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         let whole = Self::WHOLE.iter().map(|(name, _)| *name);
         whole.chain(["offloads"]).chain(feature::names())
+    }
+
+    /// A level in the one spelling that [`Factor::levels`] has: `0.05ms` of `busy_poll` is `50us`.
+    pub(crate) fn spelling(&self, level: String) -> String {
+        match self {
+            Self::Parameter(Parameter::Pacing) => {
+                Pacing::parse(&level).map_or(level, |pacing| pacing.to_string())
+            }
+            Self::Parameter(Parameter::BusyPoll) => parse_duration(&level).map_or(level, format_duration),
+            _ => level,
+        }
     }
 
     /// The side it is confined to.
@@ -120,6 +147,8 @@ pub(crate) enum Level {
     Switch(bool),
     /// A number, or `None` for what the system does by default.
     Number(Option<u32>),
+    /// A parameter of the traffic.
+    Setting(Setting),
     /// A label that changes nothing.
     Label(String),
 }
@@ -135,6 +164,7 @@ impl Level {
             Self::Switch(false) => "off".to_owned(),
             Self::Number(Some(number)) => number.to_string(),
             Self::Number(None) => "default".to_owned(),
+            Self::Setting(setting) => setting.text(),
         }
     }
 }
@@ -160,6 +190,10 @@ mod tests {
         for (name, subject) in Subject::WHOLE {
             assert_eq!(Subject::named(None, name).as_ref(), Some(subject));
             assert_eq!(Subject::named(side, name), None, "{name}");
+        }
+        assert_eq!(Subject::named(None, "verify"), None, "a precaution is no question");
+        for (name, parameter) in Parameter::WORDS.iter().filter(|(name, _)| *name != "verify") {
+            assert_eq!(Subject::named(None, name), Some(Subject::Parameter(*parameter)));
         }
         assert_eq!(Subject::named(None, "workload"), None, "workloads become a factor by being several");
     }

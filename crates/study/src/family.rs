@@ -24,6 +24,14 @@ impl Family {
         }
     }
 
+    /// The bytes of the IP header (RFC 791, section 3.1; RFC 8200, section 3) and of UDP's (RFC 768).
+    pub(crate) fn udp_headers(self) -> u32 {
+        match self {
+            Self::Ipv4 => 20 + 8,
+            Self::Ipv6 => 40 + 8,
+        }
+    }
+
     /// The most payload, in bytes, that one UDP datagram can carry over this version: the 16 bits of UDP's length
     /// (RFC 768) less its header of 8, and for IPv4 less 20 for the IP header, which its total length includes
     /// (RFC 791) and the payload length of IPv6 does not (RFC 8200, section 3).

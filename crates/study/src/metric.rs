@@ -54,22 +54,29 @@ pub(crate) enum Source {
     Rr,
     /// Whatever runs over TCP.
     Tcp,
-    /// Whatever runs over UDP.
+    /// Whatever runs over UDP and is received: what nobody receives cannot be lost.
     Udp,
-    /// Bulk UDP only.
-    UdpStream,
+    /// Streams that flow both ways.
+    BothWays,
+    /// Whatever is counted in packets: bulk UDP, received or not.
+    Packets,
 }
 
 impl Source {
+    /// Whether only traffic that flows both ways yields it.
+    pub(crate) fn is_both_ways(self) -> bool {
+        self == Self::BothWays
+    }
+
     /// Whether traffic of this kind is among them.
     pub(crate) fn covers(self, kind: WorkloadKind) -> bool {
         match self {
             Self::Every => true,
-            Self::Streams => kind.is_stream(),
+            Self::Streams | Self::BothWays => kind.is_stream(),
             Self::Rr => kind.is_rr(),
             Self::Tcp => kind.is_tcp(),
-            Self::Udp => kind.is_udp(),
-            Self::UdpStream => kind == WorkloadKind::UdpStream,
+            Self::Udp => kind.is_udp() && kind.is_received(),
+            Self::Packets => matches!(kind, WorkloadKind::UdpStream | WorkloadKind::Pps),
         }
     }
 }
@@ -99,14 +106,17 @@ macro_rules! metrics {
 
 metrics! {
     run {
-        "throughput", "10^6 bits/s", Higher, Streams, "payload that reached the receiving application in the window";
-        "packets", "1/s", Higher, UdpStream, "datagrams that reached the receiving application in the window";
+        "throughput", "10^6 bits/s", Higher, Streams, "payload that reached the receiving applications in the window, of both directions";
+        "throughput_forward", "10^6 bits/s", Higher, BothWays, "payload that reached the receiver in the window";
+        "throughput_reverse", "10^6 bits/s", Higher, BothWays, "payload that reached the transmitter in the window";
+        "packets", "1/s", Higher, Packets, "datagrams that reached the receiving application in the window; of `pps` packets across the interface, counted there";
         "transactions", "1/s", Higher, Rr, "requests answered in the window";
         "latency_mean", "ns", Lower, Rr, "mean time from request to response";
         "latency_p50", "ns", Lower, Rr, "time from request to response that half of the transactions stay within";
         "latency_p90", "ns", Lower, Rr, "time from request to response that 90 % of the transactions stay within";
         "latency_p99", "ns", Lower, Rr, "time from request to response that 99 % of the transactions stay within";
         "latency_p99_9", "ns", Lower, Rr, "time from request to response that 99.9 % of the transactions stay within";
+        "latency_p99_99", "ns", Lower, Rr, "time from request to response that 99.99 % of the transactions stay within";
         "latency_max", "ns", Lower, Rr, "longest time from request to response";
         "loss", "%", Lower, Udp, "messages sent that never reached the receiving application";
         "offered", "1", Neither, Udp, "messages the application tried to send in the whole run";
@@ -127,7 +137,7 @@ metrics! {
         "cpu_steal", "%", Lower, Every, "CPU that the hypervisor gave to others";
         "cpu_idle", "%", Higher, Every, "CPU left over";
         "service_demand_byte", "ns", Lower, Streams, "CPU time per byte received";
-        "service_demand_packet", "ns", Lower, UdpStream, "CPU time per datagram received";
+        "service_demand_packet", "ns", Lower, Packets, "CPU time per datagram received, of `pps` per packet across the interface";
         "service_demand_transaction", "ns", Lower, Rr, "CPU time per transaction";
         "wire_packets", "1", Neither, Every, "packets across the interface in the window, as the interface counts them";
         "bytes_per_wire_packet", "bytes", Neither, Every, "mean size of what the interface counts as a packet";
@@ -169,7 +179,7 @@ mod tests {
             assert!(seen.insert(metric.key), "{}", metric.key);
             assert_eq!(find(metric.key).unwrap().key, metric.key);
         }
-        assert_eq!(METRICS.len(), 18 + 2 * 17);
+        assert_eq!(METRICS.len(), 21 + 2 * 17);
         assert_eq!(find("speed"), None);
     }
 
@@ -189,6 +199,20 @@ mod tests {
         assert!(!WorkloadKind::TcpRr.produces(find("throughput").unwrap()));
         assert!(!WorkloadKind::UdpStream.produces(find("retransmits").unwrap()));
         assert!(WorkloadKind::UdpStream.produces(find("loss").unwrap()));
+        assert!(WorkloadKind::TcpCrr.produces(find("latency_p99_99").unwrap()));
+    }
+
+    #[test]
+    fn what_nobody_receives_is_counted_at_the_transmitter_only() {
+        let yields: Vec<&str> = METRICS
+            .iter()
+            .filter(|metric| WorkloadKind::Pps.produces(metric))
+            .map(|metric| metric.key)
+            .collect();
+        assert_eq!(yields[0], "packets");
+        assert!(yields[1..].iter().all(|key| key.starts_with("transmitter.")), "{yields:?}");
+        assert!(yields.contains(&"transmitter.service_demand_packet"));
+        assert!(!yields.contains(&"transmitter.service_demand_byte"));
     }
 
     #[test]

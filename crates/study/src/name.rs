@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::condition::{Condition, Offloads};
 use crate::factor::{Factor, Level, Subject};
 use crate::grid::Cell;
+use crate::setting::Setting;
 use crate::word::Word;
 
 /// The label: the levels of what varies, in file order. Families and workloads need no factor's name to be
@@ -63,6 +64,17 @@ pub(crate) fn make_unique(conditions: &mut [Condition]) {
     }
 }
 
+/// The part of a parameter of the traffic. The words of senders and directions can be no others' and stand alone.
+fn of_setting(name: &str, setting: &Setting) -> String {
+    let text = setting.text().to_lowercase().replace(['_', '+'], "-");
+    match setting {
+        Setting::Sender(_) | Setting::Direction(_) => text,
+        Setting::CongestionControl(_) => format!("cc-{text}"),
+        Setting::Reader(_) | Setting::Nodelay(_) | Setting::Connected(_) => format!("{name}-{text}"),
+        _ => format!("{}{text}", name.replace('_', "-")),
+    }
+}
+
 /// What R1 calls the state of the offloads.
 fn offloads_slug(offloads: Offloads) -> &'static str {
     match offloads {
@@ -81,6 +93,7 @@ fn other(factor: &Factor, level: &Level) -> Option<String> {
         (_, Level::Offloads(offloads)) => Some(format!("{side}{}", offloads_slug(*offloads))),
         (_, Level::Switch(_)) => Some(format!("{side}{name}-{}", level.text())),
         (Subject::Twin, level) => Some(format!("twin-{}", level.text().to_lowercase())),
+        (_, Level::Setting(setting)) => Some(of_setting(name, setting)),
         (_, level) => Some(format!("{}{}", name.replace('_', "-"), level.text())),
     }
 }

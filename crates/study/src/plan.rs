@@ -57,7 +57,10 @@ impl Draft {
             let mut condition = Condition::resolve(factors, &cell, study.workloads());
             let exclusion = study.exclusions.iter().find(|exclusion| exclusion.selection.chooses(&cell));
             // The file's own reason comes first: whoever writes down what a rule would exclude anyway is heard.
-            match exclusion.map(|exclusion| exclusion.why()).or_else(|| rule::forbids(&condition)) {
+            match exclusion
+                .map(|exclusion| exclusion.why())
+                .or_else(|| rule::forbids(&condition, study.scenario()))
+            {
                 Some(why) => draft.excluded.push(Dropped { label: condition.label, why }),
                 None => {
                     condition.index = draft.conditions.len();

@@ -7,6 +7,7 @@ use crate::duration::format_duration;
 use crate::protocol::Protocol;
 use crate::read::limit;
 use crate::study::Study;
+use crate::word::Word;
 
 /// The text of a study that measures `condition` of `study` under the labels `a` and `b`, by `protocol` (`stop` is left
 /// out: an A/A study is not to end on what it finds). A study file like any other: it can be stored, read and resumed.
@@ -37,6 +38,13 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     parameter("flows", Some(workload.flows));
     parameter("socket_buffer", workload.socket_buffer);
     parameter("port", workload.port.map(u32::from));
+    for setting in workload.traffic.changed() {
+        let (key, value) = (setting.parameter(), setting.text());
+        if !is_factor(key.word()) {
+            let value = if setting.is_number() { value } else { format!("\"{value}\"") };
+            text.push_str(&format!("{key} = {value}\n"));
+        }
+    }
     text.push_str("\n[factors]\n");
     // The only workload that is left needs no factor; a study's own twins are replaced by ours.
     let kept = condition.levels.iter().filter(|(factor, _)| factor != "workload" && factor != "twin");

@@ -37,7 +37,7 @@ pub(crate) use display_as_word;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Family, Offloads, Order, Scenario, Side, WorkloadKind};
+    use crate::{Direction, Family, Offloads, Order, Reader, Scenario, Sender, Side, WorkloadKind};
 
     /// Each value has a word, reads back from it, and serde spells it the same way.
     fn agrees<T>(all: &[T])
@@ -53,9 +53,15 @@ mod tests {
 
     #[test]
     fn display_serde_and_the_file_spell_alike() {
-        agrees(&[Scenario::Loopback, Scenario::Veth]);
+        fn all<T: Word>() -> Vec<T> {
+            T::WORDS.iter().map(|(_, value)| *value).collect()
+        }
+        agrees(&all::<Sender>());
+        agrees(&all::<Reader>());
+        agrees(&all::<Direction>());
+        agrees(&[Scenario::Loopback, Scenario::Veth, Scenario::Discard]);
         agrees(&[Family::Ipv4, Family::Ipv6]);
-        agrees(&[WorkloadKind::TcpStream, WorkloadKind::UdpStream, WorkloadKind::TcpRr, WorkloadKind::UdpRr]);
+        agrees(&all::<WorkloadKind>());
         agrees(&[Offloads::Default, Offloads::None]);
         agrees(&[Order::Interleaved, Order::Sequential]);
         agrees(&[Side::Transmitter, Side::Receiver]);

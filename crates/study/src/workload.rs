@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::duration;
 use crate::metric::{self, Metric};
+use crate::mode::Direction;
+use crate::side::Side;
+use crate::traffic::Traffic;
 use crate::word::{Word, display_as_word};
 
 /// The traffic of a condition, with every default filled in.
@@ -16,9 +19,9 @@ pub struct Workload {
     pub name: String,
     /// The shape of the traffic.
     pub kind: WorkloadKind,
-    /// Bytes per write (`tcp_stream`), datagram (`udp_stream`) or request (`*_rr`).
+    /// Bytes per write (`tcp_stream`), datagram (`udp_stream`, `pps`) or request (`*_rr`, `tcp_crr`).
     pub message: u32,
-    /// Bytes per response; 0 for streams, which have none.
+    /// Bytes per response; 0 where there is none.
     pub response: u32,
     /// The window: how long a run is measured.
     #[serde(with = "duration::text")]
@@ -32,6 +35,9 @@ pub struct Workload {
     pub socket_buffer: Option<u32>,
     /// The receiver's port; `None` lets the kernel choose.
     pub port: Option<u16>,
+    /// How the traffic is sent and taken.
+    #[serde(flatten)]
+    pub traffic: Traffic,
 }
 
 impl Workload {
@@ -40,6 +46,17 @@ impl Workload {
 
     /// The ramp of a workload whose file names none.
     pub const DEFAULT_RAMP: Duration = Duration::from_millis(500);
+
+    /// Whether a run of it yields the metric.
+    pub fn produces(&self, metric: &Metric) -> bool {
+        self.kind.produces(metric)
+            && (!metric.source.is_both_ways() || self.traffic.direction == Direction::Both)
+    }
+
+    /// How many sockets each side has: with both directions each flow has two.
+    pub(crate) fn sockets(&self) -> u32 {
+        self.flows.saturating_mul(if self.traffic.direction == Direction::Both { 2 } else { 1 })
+    }
 
     /// Sets the message size, and the response size with it if the file asks for none, which is kept as 0.
     pub(crate) fn set_message(&mut self, bytes: u32) {
@@ -58,16 +75,20 @@ pub enum WorkloadKind {
     TcpStream,
     /// Bulk UDP from the transmitter to the receiver.
     UdpStream,
-    /// Request and response over one TCP connection, one at a time per flow.
+    /// Request and response over one TCP connection for each flow.
     TcpRr,
-    /// Request and response over UDP, one at a time per flow.
+    /// Request and response over UDP.
     UdpRr,
+    /// Connect, one request and its response over TCP, close.
+    TcpCrr,
+    /// UDP into an interface that throws it away: nobody receives.
+    Pps,
 }
 
 impl WorkloadKind {
     /// Whether it runs over TCP.
     pub fn is_tcp(self) -> bool {
-        matches!(self, Self::TcpStream | Self::TcpRr)
+        matches!(self, Self::TcpStream | Self::TcpRr | Self::TcpCrr)
     }
 
     /// Whether it runs over UDP.
@@ -82,27 +103,38 @@ impl WorkloadKind {
 
     /// Whether it is request and response.
     pub fn is_rr(self) -> bool {
-        !self.is_stream()
+        matches!(self, Self::TcpRr | Self::UdpRr | Self::TcpCrr)
+    }
+
+    /// Whether somebody receives it.
+    pub fn is_received(self) -> bool {
+        self != Self::Pps
     }
 
     /// The metric that answers a question about this traffic when the study names none.
     pub fn primary_metric(self) -> &'static Metric {
-        let key = if self.is_stream() { "throughput" } else { "transactions" };
+        let key = match self {
+            Self::TcpStream | Self::UdpStream => "throughput",
+            Self::TcpRr | Self::UdpRr | Self::TcpCrr => "transactions",
+            Self::Pps => "packets",
+        };
         metric::find(key).unwrap_or(&metric::METRICS[0])
     }
 
-    /// Whether a run of this traffic yields the metric.
+    /// Whether a run of this traffic can yield the metric; see [`Workload::produces`] for whether it does.
     pub fn produces(self, metric: &Metric) -> bool {
-        metric.source.covers(self)
+        metric.source.covers(self) && (self.is_received() || metric.side() != Some(Side::Receiver))
     }
 
     /// Bytes per message when the file names none. 1452 bytes fill one packet of MTU 1500 over IPv6 (40 bytes of
-    /// header and 8 of UDP) and still fit one over IPv4: a family must not be charged for fragments by default.
+    /// header and 8 of UDP) and still fit one over IPv4: a family must not be charged for fragments by default. 18 bytes
+    /// fill the smallest Ethernet frame over IPv4 (60 bytes without its checksum, less 14, 20 and 8 of headers).
     pub(crate) fn default_message(self) -> u32 {
         match self {
             Self::TcpStream => 16_384,
             Self::UdpStream => 1_452,
-            Self::TcpRr | Self::UdpRr => 1,
+            Self::TcpRr | Self::UdpRr | Self::TcpCrr => 1,
+            Self::Pps => 18,
         }
     }
 
@@ -113,6 +145,8 @@ impl WorkloadKind {
             Self::UdpStream => "udp",
             Self::TcpRr => "tcprr",
             Self::UdpRr => "udprr",
+            Self::TcpCrr => "tcpcrr",
+            Self::Pps => "pps",
         }
     }
 }
@@ -124,8 +158,9 @@ impl Word for WorkloadKind {
         ("udp_stream", Self::UdpStream),
         ("tcp_rr", Self::TcpRr),
         ("udp_rr", Self::UdpRr),
+        ("tcp_crr", Self::TcpCrr),
+        ("pps", Self::Pps),
     ];
-    const NOT_BUILT_YET: &'static [&'static str] = &["tcp_crr", "pps"];
 }
 display_as_word!(WorkloadKind);
 
@@ -140,11 +175,11 @@ mod tests {
         }
         assert_eq!(WorkloadKind::UdpStream.primary_metric().key, "throughput");
         assert_eq!(WorkloadKind::UdpRr.primary_metric().key, "transactions");
+        assert_eq!(WorkloadKind::Pps.primary_metric().key, "packets");
     }
 
-    #[test]
-    fn a_stored_workload_reads_back() {
-        let workload = Workload {
+    fn workload() -> Workload {
+        Workload {
             name: "small".into(),
             kind: WorkloadKind::UdpRr,
             message: 1,
@@ -154,9 +189,33 @@ mod tests {
             flows: 4,
             socket_buffer: Some(65_536),
             port: None,
-        };
-        let json = serde_json::to_string(&workload).unwrap();
-        assert!(json.contains("\"1s500ms\""), "{json}");
-        assert_eq!(serde_json::from_str::<Workload>(&json).unwrap(), workload);
+            traffic: Traffic { dscp: Some(46), ..Traffic::default() },
+        }
+    }
+
+    #[test]
+    fn each_direction_has_a_throughput_where_there_are_two() {
+        let metric = metric::find("throughput_reverse").unwrap();
+        let mut stream = Workload { kind: WorkloadKind::TcpStream, response: 0, ..workload() };
+        assert!(stream.kind.produces(metric) && !stream.produces(metric));
+        assert!(stream.produces(stream.kind.primary_metric()));
+        assert_eq!(stream.sockets(), 4);
+        stream.traffic.direction = Direction::Both;
+        assert!(stream.produces(metric));
+        assert_eq!(stream.sockets(), 8);
+    }
+
+    #[test]
+    fn a_stored_workload_reads_back() {
+        let json = serde_json::to_string(&workload()).unwrap();
+        assert!(json.contains("\"1s500ms\"") && json.contains("\"dscp\":46"), "{json}");
+        assert_eq!(serde_json::from_str::<Workload>(&json).unwrap(), workload());
+    }
+
+    #[test]
+    fn a_workload_stored_before_there_was_a_choice_of_senders_reads_as_plain() {
+        let json = r#"{"name":"tcp_stream","kind":"tcp_stream","message":16384,"response":0,"duration":"700ms",
+                       "ramp":"100ms","flows":1,"socket_buffer":null,"port":null}"#;
+        assert_eq!(serde_json::from_str::<Workload>(json).unwrap().traffic, Traffic::default());
     }
 }

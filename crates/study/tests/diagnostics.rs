@@ -102,7 +102,7 @@ metric = "transactions"
 
 #[test]
 fn words_that_come_later_are_known_but_refused() {
-    shows!(replaced("\"tcp_stream\"", "\"tcp_crr\""));
+    shows!(replaced("\"veth\"", "\"vxlan\""));
 }
 
 #[test]
@@ -214,6 +214,105 @@ only = { family = "ipv4" }
 #[test]
 fn a_metric_must_come_from_the_traffic() {
     shows!(added("[[comparison]]\nmetric = \"loss\"\n[[comparison]]\nmetric = \"wombat\"\n"));
+}
+
+#[test]
+fn traffic_has_what_its_kind_can_have() {
+    shows!(problems(
+        r#"name = "x"
+question = "q"
+scenario = "veth"
+
+[[workload]]
+kind = "udp_stream"
+sender = "sendfile"
+reader = "trunc"
+in_flight = 4
+rate = 1000
+congestion_control = "bbr"
+nodelay = "on"
+
+[[workload]]
+kind = "tcp_rr"
+direction = "reverse"
+pacing = "1Gbit"
+connected = "off"
+sender = "zerocopy"
+
+[[workload]]
+kind = "tcp_crr"
+in_flight = 2
+reader = "spin"
+
+[[workload]]
+kind = "tcp_stream"
+reader = "trunc"
+verify = true
+sender = "gso"
+"#
+    ));
+}
+
+#[test]
+fn values_of_the_traffic_have_their_limits() {
+    shows!(problems(
+        r#"name = "x"
+question = "q"
+scenario = "veth"
+
+[[workload]]
+kind = "tcp_rr"
+sender = "sendfil"
+in_flight = 0
+rate = 0
+busy_poll = "1s"
+dscp = 64
+congestion_control = "no such thing"
+verify = "yes"
+
+[factors]
+pacing = ["500", "0Mbit", "1.5Gbit", "1500Mbit", 500]
+busy_poll = ["50us", "1500ns", "default"]
+verify = ["on", "off"]
+"#
+    ));
+}
+
+#[test]
+fn levels_that_fit_no_workload_are_refused() {
+    shows!(problems(
+        r#"name = "x"
+question = "q"
+scenario = "veth"
+
+[[workload]]
+kind = "udp_stream"
+sender = "gso"
+
+[factors]
+sender = ["send", "splice"]
+rate = [1000, "default"]
+"#
+    ));
+}
+
+#[test]
+fn what_nobody_receives_has_one_host() {
+    let head = "name = \"x\"\nquestion = \"q\"\nscenario = \"discard\"\n[[workload]]\n";
+    shows!(problems(&format!("{head}kind = \"udp_stream\"\n")));
+    shows!(problems(&format!(
+        "{head}kind = \"pps\"\nreader = \"gro\"\nbusy_poll = \"50us\"\nresponse = 1\n\
+         [factors]\nreceiver.gro = [\"on\", \"off\"]\ndirection = [\"forward\", \"both\"]\n\
+         [[comparison]]\nmetric = \"receiver.cpu\"\n[[comparison]]\nmetric = \"loss\"\n"
+    )));
+    shows!(replaced("\"tcp_stream\"", "\"pps\""));
+}
+
+#[test]
+fn a_direction_has_a_throughput_of_its_own_where_there_are_two() {
+    shows!(added("[[comparison]]\nmetric = \"throughput_reverse\"\n"));
+    let both = VALID.replace("\"tcp_stream\"", "\"tcp_stream\"\ndirection = \"both\"");
+    assert_eq!(problems(&format!("{both}[[comparison]]\nmetric = \"throughput_reverse\"\n")), "no problem");
 }
 
 #[test]

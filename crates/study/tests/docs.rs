@@ -1,6 +1,6 @@
 //! `docs/studies.md` says what the code does.
 
-use netassay_study::{Study, feature, metric};
+use netassay_study::{Pacing, Study, feature, metric};
 use serde_json::Value;
 
 const DOCS: &str = include_str!("../../../docs/studies.md");
@@ -52,7 +52,7 @@ fn row(key: &str, section: &str) -> &'static str {
 fn the_limits_are_those_of_the_schema() {
     let schema: Value = serde_json::from_str(&netassay_study::schema()).unwrap();
     for (section, keys, path) in [
-        ("`[[workload]]`", ["message", "flows", "socket_buffer", "port"].as_slice(), "Workload"),
+        ("`[[workload]]`", ["message", "flows", "socket_buffer", "port", "in_flight"].as_slice(), "Workload"),
         ("`[protocol]`", &["boots", "warmup", "runs"], "Protocol"),
         ("`[protocol]`", &["looks"], "Stop"),
     ] {
@@ -70,10 +70,12 @@ fn the_limits_are_those_of_the_schema() {
 fn the_defaults_are_those_of_the_code() {
     let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
                 [[workload]]\nkind = \"udp_stream\"\n[[workload]]\nkind = \"tcp_rr\"\n";
+    let discard = "name = \"x\"\nquestion = \"q\"\nscenario = \"discard\"\n[[workload]]\nkind = \"pps\"\n";
+    let pps = Study::parse("x.toml", discard).unwrap().workloads()[0].message;
     let study = Study::parse("x.toml", text).unwrap();
     let messages: Vec<u32> = study.workloads().iter().map(|workload| workload.message).collect();
     let sizes = format!(
-        "{} for `tcp_stream`, {} for `udp_stream`, {} for `*_rr`",
+        "{} for `tcp_stream`, {} for `udp_stream`, {pps} for `pps`, {} for `*_rr` and `tcp_crr`",
         messages[0], messages[1], messages[2]
     );
     assert!(row("message", "`[[workload]]`").ends_with(&format!("{sizes} |")), "{sizes}");
@@ -85,4 +87,28 @@ fn the_defaults_are_those_of_the_code() {
     for (key, value) in [("boots", protocol.boots), ("warmup", protocol.warmup), ("runs", protocol.runs)] {
         assert!(row(key, "`[protocol]`").ends_with(&format!("| {value} |")), "{key} = {value}");
     }
+}
+
+/// The words of a table's first column, under a heading row.
+fn words(heading: &str) -> Vec<&'static str> {
+    let table = DOCS.split(&format!("| `{heading}` | of | what |\n|---|---|---|\n")).nth(1);
+    let table = table.unwrap_or_else(|| panic!("no table of {heading}"));
+    table.lines().map_while(|line| line.strip_prefix("| `")?.split('`').next()).collect()
+}
+
+#[test]
+fn every_sender_reader_and_limit_of_the_traffic_is_explained() {
+    let schema: Value = serde_json::from_str(&netassay_study::schema()).unwrap();
+    for (heading, part) in [("sender", "Sender"), ("reader", "Reader")] {
+        let choices = schema["$defs"][part]["oneOf"].as_array().unwrap();
+        let known: Vec<&str> = choices.iter().map(|choice| choice["const"].as_str().unwrap()).collect();
+        assert_eq!(words(heading), known);
+    }
+    for (key, part) in [("rate", "Rate"), ("dscp", "Dscp")] {
+        let limits = &schema["$defs"][part]["anyOf"][0];
+        let range = format!("{} to {}", limits["minimum"], limits["maximum"]);
+        assert!(row(key, "`[[workload]]`").contains(&range), "{key}: {range}");
+    }
+    let paces = format!("`\"{}\"` to `\"{}\"`", Pacing::LEAST, Pacing::MOST);
+    assert!(row("pacing", "`[[workload]]`").contains(&paces), "{paces}");
 }

@@ -54,6 +54,12 @@ pub enum Error {
     /// The machine's CPUs could not be found out.
     #[error(transparent)]
     Host(#[from] host::Error),
+    /// This version has no builder for the scenario.
+    #[error("the scenario {scenario} is not built yet: take veth or loopback")]
+    NotBuilt {
+        /// Which one.
+        scenario: Scenario,
+    },
     /// Loopback has one interface for both ends.
     #[error(
         "over loopback both ends are one interface, which cannot have {feature} on and off at once: give both sides the same level, or use scenario = \"veth\""
@@ -114,6 +120,7 @@ impl Testbed {
         let mut testbed = match options.scenario {
             Scenario::Loopback => Self::loopback(options, interrupt)?,
             Scenario::Veth => Self::veth(options, interrupt)?,
+            Scenario::Discard => return Err(Error::NotBuilt { scenario: options.scenario }),
         };
         testbed.steer();
         Ok(testbed)

@@ -9,6 +9,7 @@ use crate::grid;
 use crate::plan::Draft;
 use crate::read::problems::Problems;
 use crate::read::{comparison, factor, limit, workload};
+use crate::scenario::Scenario;
 use crate::study::Study;
 use crate::workload::Workload;
 
@@ -36,6 +37,40 @@ pub(crate) fn datagrams(workloads: &[workload::Read], factors: &[factor::Read], 
         for (index, place) in read.levels.iter().enumerate() {
             if let Level::Number(Some(bytes)) = read.factor.level(index) {
                 check("message", *bytes, place.clone());
+            }
+        }
+    }
+}
+
+/// Reports traffic that a scenario cannot carry: `discard` has nobody to receive, and elsewhere somebody does.
+pub(crate) fn scenario(scenario: Option<Scenario>, workloads: &[workload::Read], problems: &mut Problems) {
+    let Some(scenario) = scenario else { return };
+    for read in workloads {
+        let kind = read.workload.kind;
+        let (message, help) = match (scenario, kind.is_received()) {
+            (Scenario::Discard, true) => (
+                format!("nobody receives a `{kind}` on `discard`, which throws everything away"),
+                "take `pps`, or the scenario `veth` or `loopback`",
+            ),
+            (Scenario::Loopback | Scenario::Veth, false) => (
+                format!("`{kind}` needs an interface that throws everything away, and `{scenario}` has none"),
+                "take the scenario `discard`, or `udp_stream`",
+            ),
+            _ => continue,
+        };
+        problems.push(Problem::new(read.kind.clone(), message).help(help));
+    }
+}
+
+/// Reports levels that no workload of the study can have. What only some cannot have is left out of the plan.
+pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
+    for read in factors {
+        for (index, place) in read.levels.iter().enumerate() {
+            let Level::Setting(setting) = read.factor.level(index) else { continue };
+            let misfits: Option<Vec<_>> =
+                workloads.iter().map(|read| setting.misfit(read.workload.kind)).collect();
+            if let Some(first) = misfits.and_then(|misfits| misfits.into_iter().next()) {
+                problems.push(Problem::new(place.clone(), first.why).help(first.help));
             }
         }
     }
@@ -108,7 +143,7 @@ fn sizes(study: &Study, draft: &Draft, workloads: &[workload::Read], problems: &
         let of_workload = draft.conditions.iter().map(|condition| &condition.workload);
         let of_workload = || of_workload.clone().filter(|workload| workload.name == read.workload.name);
         let heavy = of_workload().find(|workload| {
-            u64::from(workload.flows) * (u64::from(workload.message) + u64::from(workload.response))
+            u64::from(workload.sockets()) * (u64::from(workload.message) + u64::from(workload.response))
                 > limit::MEMORY
         });
         if let Some(heavy) = heavy {
@@ -123,7 +158,7 @@ fn sizes(study: &Study, draft: &Draft, workloads: &[workload::Read], problems: &
             );
         }
         let last = |workload: &&Workload| {
-            let ports = if workload.kind.is_udp() { workload.flows } else { 1 };
+            let ports = if workload.kind.is_udp() { workload.sockets() } else { 1 };
             workload.port.is_some_and(|port| u32::from(port) + ports - 1 > u32::from(u16::MAX))
         };
         if let Some(high) = of_workload().find(last) {

@@ -23,16 +23,31 @@ pub(crate) struct Read {
     pub(crate) baseline: Option<Range<usize>>,
 }
 
+/// What the traffic of the study yields.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Offer<'k> {
+    pub(crate) kinds: &'k [WorkloadKind],
+    /// Whether a stream flows both ways in any condition.
+    pub(crate) both_ways: bool,
+}
+
+impl Offer<'_> {
+    fn has(&self, metric: &Metric) -> bool {
+        let both_ways = self.both_ways || !metric.source.is_both_ways();
+        both_ways && self.kinds.iter().any(|kind| kind.produces(metric))
+    }
+}
+
 /// One table of `[[comparison]]`; `None` if anything in it is wrong.
 pub(crate) fn read(
     mut table: Table<'_>,
     scope: Scope<'_>,
-    kinds: &[WorkloadKind],
+    offer: Offer<'_>,
     problems: &mut Problems,
 ) -> Option<Read> {
     let found = problems.count();
     let place = table.span.clone();
-    let metric = table.take("metric").and_then(|entry| metric(Value::of(&entry), kinds, problems));
+    let metric = table.take("metric").and_then(|entry| metric(Value::of(&entry), offer, problems));
     let baseline = table.take("baseline");
     let baseline_place = baseline.as_ref().map(|entry| entry.span());
     let baseline = baseline.and_then(|entry| selection::inline(&entry, scope, problems));
@@ -44,20 +59,27 @@ pub(crate) fn read(
     (problems.count() == found).then_some(Read { request, place, baseline: baseline_place })
 }
 
-fn metric(value: Value<'_>, kinds: &[WorkloadKind], problems: &mut Problems) -> Option<&'static Metric> {
+fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option<&'static Metric> {
     let key = value.text(problems)?;
     let Some(metric) = metric::find(key) else {
         let near = problems.nearest(key, metric::keys());
         let help = near.map(|near| format!("did you mean `{near}`?"));
-        let help = help.unwrap_or_else(|| format!("this study's traffic yields {}", yields(kinds)));
+        let help = help.unwrap_or_else(|| format!("this study's traffic yields {}", yields(offer)));
         problems.push(Problem::new(value.span(), format!("`{}` is no metric", quoted(key))).help(help));
         return None;
     };
-    if !kinds.is_empty() && !kinds.iter().any(|kind| kind.produces(metric)) {
+    let kinds = offer.kinds;
+    if !kinds.is_empty() && !offer.has(metric) {
         let words: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+        let one_way = metric.source.is_both_ways() && kinds.iter().any(|kind| kind.produces(metric));
+        let help = if one_way {
+            "the traffic flows one way: set `direction = \"both\"`, or take `throughput`".to_owned()
+        } else {
+            format!("take one of {}", yields(offer))
+        };
         let problem = Problem::new(value.span(), format!("{} yields no `{key}`", suggest::list(&words)))
             .label(metric.meaning)
-            .help(format!("take one of {}", yields(kinds)));
+            .help(help);
         problems.push(problem);
         return None;
     }
@@ -65,10 +87,10 @@ fn metric(value: Value<'_>, kinds: &[WorkloadKind], problems: &mut Problems) -> 
 }
 
 /// The metrics of a run as a whole that the traffic yields, and a word on the others.
-fn yields(kinds: &[WorkloadKind]) -> String {
+fn yields(offer: Offer<'_>) -> String {
     let keys: Vec<&str> = METRICS
         .iter()
-        .filter(|metric| metric.side().is_none() && kinds.iter().any(|kind| kind.produces(metric)))
+        .filter(|metric| metric.side().is_none() && offer.has(metric))
         .map(|metric| metric.key)
         .collect();
     format!("{}, or one of a side, such as `transmitter.cpu`", suggest::list(&keys))

@@ -12,10 +12,11 @@ use crate::family::Family;
 use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries, kind};
+use crate::read::traffic;
 use crate::read::value::Value;
 use crate::scenario::Scenario;
 use crate::side::Side;
-use crate::suggest::quoted;
+use crate::suggest::{self, quoted};
 use crate::word::Word;
 
 /// A factor with the places of its name and its levels.
@@ -123,8 +124,13 @@ fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subject> {
         _ => {
             let near = problems.nearest(named.name, Subject::names());
             let help = near.map_or_else(
-                || "factors are `family`, `offloads`, `checksum`, `mtu`, `message`, `flows`, `socket_buffer`, `twin` \
-                    and the features of `ethtool -k`".to_owned(),
+                || {
+                    let whole: Vec<&str> = Subject::WHOLE.iter().map(|(name, _)| *name).collect();
+                    format!(
+                        "factors are {}, `offloads` and the features of `ethtool -k`",
+                        suggest::list(&whole)
+                    )
+                },
                 |near| format!("did you mean `{near}`?"),
             );
             Problem::new(named.place.clone(), format!("`{name}` is no factor")).help(help)
@@ -179,13 +185,14 @@ fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option
         Subject::Mtu => value.small_or_default(limit::MTU, problems).map(Level::Number),
         Subject::SocketBuffer => value.small_or_default(limit::SOCKET_BUFFER, problems).map(Level::Number),
         Subject::Message => value.small(limit::MESSAGE, problems).map(|bytes| Level::Number(Some(bytes))),
+        Subject::Parameter(parameter) => traffic::setting(value, *parameter, problems).map(Level::Setting),
         Subject::Twin => value.identifier(problems).map(Level::Label),
         Subject::Flows => value.small(limit::FLOWS, problems).map(|flows| Level::Number(Some(flows))),
     }
 }
 
-/// Reports factors that cannot act: on one side of `loopback`, which has one interface for both, and on both sides
-/// when each side has the same factor of its own.
+/// Reports factors that cannot act: on one side of `loopback`, which has one interface for both, on the receiver of
+/// `discard`, which has none, and on both sides when each side has the same factor of its own.
 pub(crate) fn check(factors: &[Read], scenario: Option<Scenario>, problems: &mut Problems) {
     for Read { factor, name, .. } in factors {
         let subject = factor.subject();
@@ -195,6 +202,12 @@ pub(crate) fn check(factors: &[Read], scenario: Option<Scenario>, problems: &mut
             let bare = factor.name().trim_start_matches(&format!("{side}."));
             problems
                 .push(Problem::new(name.clone(), message).help(format!("write `{bare}`, or take `veth`")));
+        }
+        if let (Some(Side::Receiver), Some(Scenario::Discard)) = (subject.side(), scenario) {
+            let message = format!("`{}` cannot be set on `discard`: nobody receives there", factor.name());
+            let bare = factor.name().trim_start_matches("receiver.");
+            let help = format!("write `transmitter.{bare}`, or take `veth`");
+            problems.push(Problem::new(name.clone(), message).help(help));
         }
         let of_side = |side| factors.iter().any(|other| *other.factor.subject() == subject.on(Some(side)));
         let has_sides = matches!(subject, Subject::Offloads(None) | Subject::Feature(None, _));

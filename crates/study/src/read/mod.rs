@@ -8,6 +8,7 @@ mod protocol;
 mod selection;
 mod study;
 mod table;
+mod traffic;
 mod value;
 mod workload;
 
@@ -53,6 +54,17 @@ pub(crate) mod limit {
     pub(crate) const FLOWS: RangeInclusive<u64> = 1..=1_024;
     /// Bytes of a socket buffer: the kernel doubles what it is given and keeps it in an `int`; a quarter of that is far beyond use.
     pub(crate) const SOCKET_BUFFER: RangeInclusive<u64> = 1_024..=536_870_912;
+    /// Transactions in flight per flow, as the load engine has it.
+    pub(crate) const IN_FLIGHT: RangeInclusive<u64> = 1..=1_024;
+    /// Requests per second over all flows, as the load engine has it.
+    pub(crate) const RATE: RangeInclusive<u64> = 1..=100_000_000;
+    /// Busy polling: the kernel counts whole microseconds, and a tenth of a second without any packet is no polling any more.
+    pub(crate) const BUSY_POLL: RangeInclusive<Duration> =
+        Duration::from_micros(1)..=Duration::from_millis(100);
+    /// The differentiated services code point: six bits (RFC 2474, section 3).
+    pub(crate) const DSCP: RangeInclusive<u64> = 0..=63;
+    /// Bytes of the name of a congestion control, without its final zero (`TCP_CA_NAME_MAX` of linux/tcp.h).
+    pub(crate) const CONGESTION_CONTROL: usize = 15;
     /// The port.
     pub(crate) const PORT: RangeInclusive<u64> = 1..=65_535;
     /// The MTU in bytes: the least that IPv4 allows (RFC 791) to the longest packet of either family.

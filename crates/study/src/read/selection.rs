@@ -108,7 +108,7 @@ fn levels(
 ) -> Option<Vec<usize>> {
     let known: Vec<String> = factor.levels().collect();
     let mut one = |value: &Spanned<DeValue<'_>>| {
-        let text = text(value, named, problems)?;
+        let text = factor.subject().spelling(text(value, named, problems)?);
         let level = known.iter().position(|level| *level == text);
         if level.is_none() && scope.whole {
             let message = format!("`{}` has no level `{}`", factor.name(), quoted(&text));

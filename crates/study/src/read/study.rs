@@ -7,13 +7,16 @@ use toml::de::DeTable;
 use crate::comparison::Request;
 use crate::diagnostic::{Diagnostics, Problem};
 use crate::factor::{Factor, Level, Subject};
+use crate::mode::Direction;
 use crate::read::problems::Problems;
 use crate::read::selection::Scope;
 use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
 use crate::read::{check, comparison, factor, limit, protocol, selection, workload};
 use crate::selection::Exclusion;
+use crate::setting::{Parameter, Setting};
 use crate::study::Study;
+use crate::word::Word;
 use crate::workload::WorkloadKind;
 
 /// The keys of a study file.
@@ -61,12 +64,15 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let factors = root.take("factors").and_then(|entry| Table::of("[factors]", &entry, problems));
     let (factors, factors_whole) = factors.map_or((Vec::new(), true), |table| factor::read(table, problems));
     factor::check(&factors, scenario, problems);
-    for key in ["message", "flows", "socket_buffer"] {
+    let of_traffic = Parameter::WORDS.iter().map(|(key, _)| *key);
+    for key in ["message", "flows", "socket_buffer"].into_iter().chain(of_traffic) {
         if factors.iter().any(|read| read.factor.name() == key) {
             workloads.iter_mut().for_each(|read| workload::yield_to_factor(read, key, problems));
         }
     }
+    check::scenario(scenario, &workloads, problems);
     check::datagrams(&workloads, &factors, problems);
+    check::settings(&workloads, &factors, problems);
 
     let combined = with_workloads(&workloads, &factors);
     let scope = Scope { factors: &combined, whole: factors_whole && workloads_whole };
@@ -81,10 +87,11 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let protocol = root.take("protocol").and_then(|entry| Table::of("[protocol]", &entry, problems));
     let protocol = protocol.map(|table| protocol::read(table, problems)).unwrap_or_default();
     let kinds: Vec<WorkloadKind> = workloads.iter().map(|read| read.workload.kind).collect();
+    let offer = comparison::Offer { kinds: &kinds, both_ways: flows_both_ways(&workloads, &factors) };
     let comparisons: Vec<comparison::Read> =
         all(root.take("comparison"), "[[comparison]]", limit::BLOCKS, problems)
             .into_iter()
-            .filter_map(|table| comparison::read(table, scope, &kinds, problems))
+            .filter_map(|table| comparison::read(table, scope, offer, problems))
             .collect();
     root.finish(KEYS, problems);
 
@@ -105,6 +112,15 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         check::plan(&study, &workloads, &places, &comparisons, problems);
     }
     Some(study)
+}
+
+/// Whether any condition can have streams that flow both ways.
+fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bool {
+    let both = Level::Setting(Setting::Direction(Direction::Both)).text();
+    let direction = |read: &&factor::Read| *read.factor.subject() == Subject::Parameter(Parameter::Direction);
+    let factor = factors.iter().find(direction);
+    factor.is_some_and(|read| read.factor.levels().any(|level| level == both))
+        || workloads.iter().any(|read| read.workload.traffic.direction == Direction::Both)
 }
 
 /// The tables of a key that may be there several times.

@@ -6,14 +6,36 @@ use crate::diagnostic::Problem;
 use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::Table;
+use crate::read::traffic;
 use crate::read::value::Value;
 use crate::suggest::quoted;
 use crate::word::Word;
 use crate::workload::{Workload, WorkloadKind};
 
 /// The keys of `[[workload]]`.
-pub(crate) const KEYS: &[&str] =
-    &["name", "kind", "message", "response", "duration", "ramp", "flows", "socket_buffer", "port"];
+pub(crate) const KEYS: &[&str] = &[
+    "name",
+    "kind",
+    "message",
+    "response",
+    "duration",
+    "ramp",
+    "flows",
+    "socket_buffer",
+    "port",
+    "sender",
+    "reader",
+    "direction",
+    "in_flight",
+    "rate",
+    "pacing",
+    "busy_poll",
+    "congestion_control",
+    "dscp",
+    "nodelay",
+    "connected",
+    "verify",
+];
 
 /// A workload with the places of what later checks may find wrong.
 #[derive(Debug)]
@@ -21,6 +43,7 @@ pub(crate) struct Read {
     pub(crate) workload: Workload,
     pub(crate) place: Range<usize>,
     pub(crate) name: Range<usize>,
+    pub(crate) kind: Range<usize>,
     /// The parameters that are written, by key, with their places.
     pub(crate) written: Vec<(&'static str, Range<usize>)>,
 }
@@ -54,7 +77,8 @@ fn one(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
     let place = table.span.clone();
     let kind_entry = table.require("kind", "`kind = \"tcp_stream\"`", problems);
     let kind: Option<WorkloadKind> = kind_entry.as_ref().and_then(|entry| Value::of(entry).word(problems));
-    let mut name_place = kind_entry.map_or(place.clone(), |entry| entry.span());
+    let kind_place = kind_entry.map_or(place.clone(), |entry| entry.span());
+    let mut name_place = kind_place.clone();
     let mut name = None;
     if let Some(entry) = table.take("name") {
         name_place = entry.span();
@@ -78,13 +102,15 @@ fn one(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
     };
     let window = duration(&mut table, "duration", limit::DURATION);
     let ramp = duration(&mut table, "ramp", limit::RAMP);
+    let settings = traffic::read(&mut table, problems);
     table.finish(KEYS, problems);
 
     let kind = kind?;
-    if let Some((_, place)) = written.iter().find(|(key, _)| *key == "response").filter(|_| kind.is_stream())
-    {
+    let traffic = traffic::fitting(&settings, kind, problems);
+    written.extend(settings.into_iter().map(|(setting, place)| (setting.parameter().word(), place)));
+    if let Some((_, place)) = written.iter().find(|(key, _)| *key == "response").filter(|_| !kind.is_rr()) {
         let problem = Problem::new(place.clone(), format!("a `{kind}` has no responses"))
-            .help("remove `response`, or make it a `tcp_rr` or `udp_rr`");
+            .help("remove `response`, or make it a `tcp_rr`, `udp_rr` or `tcp_crr`");
         problems.push(problem);
     }
     let message = message.unwrap_or_else(|| kind.default_message());
@@ -98,8 +124,9 @@ fn one(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
         flows: flows.unwrap_or(1),
         socket_buffer,
         port: port.and_then(|port| u16::try_from(port).ok()),
+        traffic,
     };
-    Some(Read { workload, place, name: name_place, written })
+    Some(Read { workload, place, name: name_place, kind: kind_place, written })
 }
 
 /// Reports parameters that a factor overrides, so that nobody believes in a value that is never used. Where the

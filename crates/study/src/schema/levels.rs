@@ -3,10 +3,15 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::part::{Bytes, Flows, Mtu, Name, SocketBuffer, parts};
+use super::part::{
+    Bytes, CongestionControl, Dscp, Flows, InFlight, Mtu, Name, Pace, Poll, Rate, SocketBuffer,
+    SwitchOrDefault, parts,
+};
 use crate::condition::Offloads;
 use crate::factor::Subject;
 use crate::family::Family;
+use crate::mode::{Direction, Reader, Sender};
+use crate::setting::Parameter;
 use crate::side::Side;
 
 parts! {
@@ -74,6 +79,57 @@ parts! {
         one_or_list("Labels that change nothing: the same condition several times.", label)
     };
 
+    /// Levels of `sender`.
+    SenderLevels: |generator| {
+        one_or_list("How the sending program hands data over.", generator.subschema_for::<Sender>().to_value())
+    };
+
+    /// Levels of `reader`.
+    ReaderLevels: |generator| {
+        one_or_list("How the receiving program takes them.", generator.subschema_for::<Reader>().to_value())
+    };
+
+    /// Levels of `direction`.
+    DirectionLevels: |generator| {
+        one_or_list("Which way a stream flows.", generator.subschema_for::<Direction>().to_value())
+    };
+
+    /// Levels of `in_flight`.
+    InFlightLevels: |generator| {
+        one_or_list("Transactions in flight per flow.", generator.subschema_for::<InFlight>().to_value())
+    };
+
+    /// Levels of `rate`.
+    RateLevels: |generator| {
+        one_or_list("Requests per second over all flows.", generator.subschema_for::<Rate>().to_value())
+    };
+
+    /// Levels of `pacing`.
+    PacingLevels: |generator| {
+        one_or_list("Bits of payload per second and flow.", generator.subschema_for::<Pace>().to_value())
+    };
+
+    /// Levels of `busy_poll`.
+    BusyPollLevels: |generator| {
+        one_or_list("How long a receive polls.", generator.subschema_for::<Poll>().to_value())
+    };
+
+    /// Levels of `congestion_control`.
+    CongestionControlLevels: |generator| {
+        let name = generator.subschema_for::<CongestionControl>().to_value();
+        one_or_list("TCP's congestion control; `default` is the machine's.", name)
+    };
+
+    /// Levels of `dscp`.
+    DscpLevels: |generator| {
+        one_or_list("The differentiated services code point.", generator.subschema_for::<Dscp>().to_value())
+    };
+
+    /// Levels of `nodelay`.
+    NodelayLevels: |generator| {
+        one_or_list("`TCP_NODELAY`.", generator.subschema_for::<SwitchOrDefault>().to_value())
+    };
+
     /// Levels of `flows`.
     FlowsLevels: |generator| one_or_list("Sockets at once.", generator.subschema_for::<Flows>().to_value());
 }
@@ -103,6 +159,7 @@ fn table(description: &str, names: &[&str], generator: &mut SchemaGenerator) -> 
                 Subject::Mtu => generator.subschema_for::<MtuLevels>(),
                 Subject::SocketBuffer => generator.subschema_for::<SocketBufferLevels>(),
                 Subject::Message => generator.subschema_for::<MessageLevels>(),
+                Subject::Parameter(parameter) => of_parameter(parameter, generator),
                 Subject::Twin => generator.subschema_for::<TwinLevels>(),
                 Subject::Flows => generator.subschema_for::<FlowsLevels>(),
             };
@@ -115,6 +172,23 @@ fn table(description: &str, names: &[&str], generator: &mut SchemaGenerator) -> 
         "properties": properties,
         "additionalProperties": false,
     })
+}
+
+/// The levels of a parameter of the traffic.
+fn of_parameter(parameter: Parameter, generator: &mut SchemaGenerator) -> Schema {
+    match parameter {
+        Parameter::Sender => generator.subschema_for::<SenderLevels>(),
+        Parameter::Reader => generator.subschema_for::<ReaderLevels>(),
+        Parameter::Direction => generator.subschema_for::<DirectionLevels>(),
+        Parameter::InFlight => generator.subschema_for::<InFlightLevels>(),
+        Parameter::Rate => generator.subschema_for::<RateLevels>(),
+        Parameter::Pacing => generator.subschema_for::<PacingLevels>(),
+        Parameter::BusyPoll => generator.subschema_for::<BusyPollLevels>(),
+        Parameter::CongestionControl => generator.subschema_for::<CongestionControlLevels>(),
+        Parameter::Dscp => generator.subschema_for::<DscpLevels>(),
+        Parameter::Nodelay => generator.subschema_for::<NodelayLevels>(),
+        Parameter::Connected | Parameter::Verify => generator.subschema_for::<SwitchLevels>(),
+    }
 }
 
 /// A table of all factors, with those of a side under the side (`transmitter.tso`) or as a quoted key.

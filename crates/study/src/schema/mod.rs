@@ -12,8 +12,10 @@ use serde_json::Value;
 
 use self::levels::{Exclude, Factors, Levels};
 use self::part::{
-    Boots, Bytes, Flows, Looks, MetricKey, Name, Port, Runs, Seed, Share, SocketBuffer, Span, Warmup,
+    Boots, Bytes, CongestionControl, Dscp, Flows, InFlight, Looks, MetricKey, Name, Pace, Poll, Port, Rate,
+    Runs, Seed, Share, SocketBuffer, Span, Switch, SwitchOrDefault, Warmup,
 };
+use crate::mode::{Direction, Reader, Sender};
 use crate::protocol::Order;
 use crate::scenario::Scenario;
 use crate::stop::Bounds;
@@ -88,10 +90,10 @@ struct Workload {
     name: Option<Name>,
     /// The shape of the traffic.
     kind: WorkloadKind,
-    /// Bytes per write, datagram or request. Default: 16384 for `tcp_stream`, 1452 for `udp_stream`, 1 for `*_rr`.
-    /// UDP carries at most 65507 over IPv4.
+    /// Bytes per write, datagram or request. Default: 16384 for `tcp_stream`, 1452 for `udp_stream`, 18 for `pps`, 1 for
+    /// `*_rr` and `tcp_crr`. UDP carries at most 65507 over IPv4.
     message: Option<Bytes>,
-    /// Bytes per response, for `*_rr`. Default: as many as the message.
+    /// Bytes per response, for `*_rr` and `tcp_crr`. Default: as many as the message.
     response: Option<Bytes>,
     /// The window that is measured: `"700ms"`, `"2s"`, `"1m30s"`. Default: 10s.
     duration: Option<Span>,
@@ -103,6 +105,31 @@ struct Workload {
     socket_buffer: Option<SocketBuffer>,
     /// The receiver's port; UDP flows take this one and those after it. Default: the kernel chooses.
     port: Option<Port>,
+    /// How the sending program hands data to the kernel; UDP and TCP have different ones. Default: send.
+    sender: Option<Sender>,
+    /// How the receiving program takes them. Default: recv.
+    reader: Option<Reader>,
+    /// Which way a stream flows. Default: forward, from the transmitter to the receiver.
+    direction: Option<Direction>,
+    /// Transactions in flight per flow, for `tcp_rr` and `udp_rr`. Default: 1.
+    in_flight: Option<InFlight>,
+    /// Requests per second over all flows, each sent at its intended time, for `*_rr` and `tcp_crr`. Default: the next
+    /// request follows an answer.
+    rate: Option<Rate>,
+    /// Bits of payload per second and flow, for streams and `pps`: `"500Mbit"`. Default: as fast as it goes.
+    pacing: Option<Pace>,
+    /// How long a receive polls the device's queue instead of sleeping: `"50us"`. Default: not at all.
+    busy_poll: Option<Poll>,
+    /// TCP's congestion control by its kernel name. Default: the machine's.
+    congestion_control: Option<CongestionControl>,
+    /// The differentiated services code point of all packets. Default: 0.
+    dscp: Option<Dscp>,
+    /// `TCP_NODELAY`. Default: on for `tcp_rr` and `tcp_crr`, off for `tcp_stream`.
+    nodelay: Option<SwitchOrDefault>,
+    /// Whether the sending UDP sockets are connected. Default: on.
+    connected: Option<Switch>,
+    /// Whether every byte and every sequence number is checked where it arrives. Default: off.
+    verify: Option<Switch>,
 }
 
 /// How often and in which order the conditions are measured.

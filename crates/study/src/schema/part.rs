@@ -56,6 +56,37 @@ parts! {
     Flows: number!(FLOWS);
     /// The size of a socket's buffer.
     SocketBuffer: number!(SOCKET_BUFFER);
+    /// A number of transactions in flight.
+    InFlight: number!(IN_FLIGHT);
+    /// Requests per second.
+    Rate: |_| json_schema!({ "anyOf": [
+        { "type": "integer", "minimum": limit::RATE.start(), "maximum": limit::RATE.end() },
+        { "const": "default" },
+    ] });
+    /// A pace.
+    Pace: |_| {
+        let pattern = r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*$|^default$";
+        json_schema!({ "type": "string", "pattern": pattern })
+    };
+    /// A time to poll for.
+    Poll: |_| {
+        let pattern = r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+$|^default$";
+        json_schema!({ "type": "string", "pattern": pattern })
+    };
+    /// The name of a congestion control.
+    CongestionControl: |_| {
+        let pattern = format!("^[A-Za-z0-9_-]{{1,{}}}$", limit::CONGESTION_CONTROL);
+        json_schema!({ "type": "string", "pattern": pattern })
+    };
+    /// A differentiated services code point.
+    Dscp: |_| json_schema!({ "anyOf": [
+        { "type": "integer", "minimum": limit::DSCP.start(), "maximum": limit::DSCP.end() },
+        { "const": "default" },
+    ] });
+    /// On or off.
+    Switch: |_| json_schema!({ "enum": ["on", "off", true, false] });
+    /// On, off, or what the kind of traffic has by default.
+    SwitchOrDefault: |_| json_schema!({ "enum": ["on", "off", "default", true, false] });
     /// A port.
     Port: number!(PORT);
     /// An MTU.

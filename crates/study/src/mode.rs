@@ -1,0 +1,169 @@
+//! How the sending program hands data over, how the receiving one takes them, and which way they go.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::word::{Word, display_as_word};
+use crate::workload::WorkloadKind;
+
+/// How the sending program hands its data to the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sender {
+    /// One `send` for each write or datagram.
+    #[default]
+    Send,
+    /// Many datagrams in one `sendmmsg`.
+    Sendmmsg,
+    /// One `send` of a buffer that the kernel or the device cuts into datagrams (`UDP_SEGMENT`).
+    Gso,
+    /// Many such buffers in one `sendmmsg`.
+    #[serde(rename = "gso+sendmmsg")]
+    GsoSendmmsg,
+    /// One `send` with `MSG_ZEROCOPY`.
+    Zerocopy,
+    /// Sends queued in a ring, many for each system call.
+    #[serde(rename = "io_uring")]
+    IoUring,
+    /// The same without copying (`IORING_OP_SEND_ZC`).
+    #[serde(rename = "io_uring-zerocopy")]
+    IoUringZerocopy,
+    /// `sendfile` from a file in memory.
+    Sendfile,
+    /// Pages given to a pipe (`vmsplice`) and from it to the socket (`splice`).
+    Splice,
+}
+
+/// How the receiving program takes its data from the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reader {
+    /// One `recv` at a time, asleep while there is nothing.
+    #[default]
+    Recv,
+    /// Many datagrams in one `recvmmsg`.
+    Recvmmsg,
+    /// Datagrams of one flow in one large buffer (`UDP_GRO`).
+    Gro,
+    /// One request to a ring that goes on receiving (multishot).
+    #[serde(rename = "io_uring")]
+    IoUring,
+    /// `recv` with `MSG_TRUNC`: the kernel throws the data away instead of copying them.
+    Trunc,
+    /// Non-blocking `recv` in a loop: the thread never sleeps.
+    Spin,
+}
+
+/// Which way a stream flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From the transmitter to the receiver.
+    #[default]
+    Forward,
+    /// From the receiver to the transmitter.
+    Reverse,
+    /// Both ways at once, each on sockets of its own.
+    Both,
+}
+
+impl Sender {
+    /// Whether traffic of this kind can be sent so. A request leaves alone: there is nothing to batch.
+    pub fn sends(self, kind: WorkloadKind) -> bool {
+        match self {
+            Self::Send => true,
+            _ if kind.is_rr() => false,
+            Self::Zerocopy | Self::IoUring | Self::IoUringZerocopy => true,
+            Self::Sendmmsg | Self::Gso | Self::GsoSendmmsg => kind.is_udp(),
+            Self::Sendfile | Self::Splice => kind.is_tcp(),
+        }
+    }
+
+    /// Whether one call hands over a buffer that is cut into datagrams.
+    pub fn segments(self) -> bool {
+        matches!(self, Self::Gso | Self::GsoSendmmsg)
+    }
+
+    /// The words of those that can send this kind of traffic.
+    pub(crate) fn words_for(kind: WorkloadKind) -> Vec<&'static str> {
+        Self::WORDS.iter().filter(|(_, sender)| sender.sends(kind)).map(|(word, _)| *word).collect()
+    }
+}
+
+impl Reader {
+    /// Whether traffic of this kind can be taken so. What nobody receives has the plain reader by default.
+    pub fn takes(self, kind: WorkloadKind) -> bool {
+        match self {
+            Self::Recv => true,
+            _ if kind == WorkloadKind::Pps => false,
+            Self::Spin => true,
+            _ if kind.is_rr() => false,
+            Self::IoUring => true,
+            Self::Recvmmsg | Self::Gro => kind.is_udp(),
+            Self::Trunc => kind.is_tcp(),
+        }
+    }
+
+    /// The words of those that can take this kind of traffic.
+    pub(crate) fn words_for(kind: WorkloadKind) -> Vec<&'static str> {
+        Self::WORDS.iter().filter(|(_, reader)| reader.takes(kind)).map(|(word, _)| *word).collect()
+    }
+}
+
+impl Word for Sender {
+    const WHAT: &'static str = "a sender";
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("send", Self::Send),
+        ("sendmmsg", Self::Sendmmsg),
+        ("gso", Self::Gso),
+        ("gso+sendmmsg", Self::GsoSendmmsg),
+        ("zerocopy", Self::Zerocopy),
+        ("io_uring", Self::IoUring),
+        ("io_uring-zerocopy", Self::IoUringZerocopy),
+        ("sendfile", Self::Sendfile),
+        ("splice", Self::Splice),
+    ];
+}
+display_as_word!(Sender);
+
+impl Word for Reader {
+    const WHAT: &'static str = "a reader";
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("recv", Self::Recv),
+        ("recvmmsg", Self::Recvmmsg),
+        ("gro", Self::Gro),
+        ("io_uring", Self::IoUring),
+        ("trunc", Self::Trunc),
+        ("spin", Self::Spin),
+    ];
+}
+display_as_word!(Reader);
+
+impl Word for Direction {
+    const WHAT: &'static str = "a direction";
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("forward", Self::Forward), ("reverse", Self::Reverse), ("both", Self::Both)];
+}
+display_as_word!(Direction);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_the_ladder_of_its_protocol() {
+        let udp = ["send", "sendmmsg", "gso", "gso+sendmmsg", "zerocopy", "io_uring", "io_uring-zerocopy"];
+        assert_eq!(Sender::words_for(WorkloadKind::UdpStream), udp);
+        assert_eq!(Sender::words_for(WorkloadKind::Pps), udp);
+        let tcp = ["send", "zerocopy", "io_uring", "io_uring-zerocopy", "sendfile", "splice"];
+        assert_eq!(Sender::words_for(WorkloadKind::TcpStream), tcp);
+        assert_eq!(Sender::words_for(WorkloadKind::TcpCrr), ["send"]);
+        assert_eq!(
+            Reader::words_for(WorkloadKind::UdpStream),
+            ["recv", "recvmmsg", "gro", "io_uring", "spin"]
+        );
+        assert_eq!(Reader::words_for(WorkloadKind::TcpStream), ["recv", "io_uring", "trunc", "spin"]);
+        assert_eq!(Reader::words_for(WorkloadKind::UdpRr), ["recv", "spin"]);
+        assert_eq!(Reader::words_for(WorkloadKind::Pps), ["recv"]);
+    }
+}

@@ -1,0 +1,153 @@
+//! Paces as people write them: `500Mbit`, `1.5Gbit`.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
+
+/// A pace in bits of payload per second, in whole bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pacing(u64);
+
+/// The units of `tc`(8), decimal, largest first, in bits per second. `tc` takes them in any case, and so does this.
+const UNITS: [(&str, u64); 5] =
+    [("Tbit", 1_000_000_000_000), ("Gbit", 1_000_000_000), ("Mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
+
+/// Why a text is no pace.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PacingError {
+    /// It does not end in a unit.
+    #[error("a pace ends in `bit`, `kbit`, `Mbit`, `Gbit` or `Tbit`")]
+    NoUnit,
+    /// What stands before the unit is no number.
+    #[error("what stands before the unit is no number")]
+    NoNumber,
+    /// It is not a whole number of bits.
+    #[error("it is finer than a bit per second")]
+    Fraction,
+    /// It lies outside [`Pacing::LEAST`] to [`Pacing::MOST`].
+    #[error("a pace lies between {} and {}", Pacing::LEAST, Pacing::MOST)]
+    Range,
+}
+
+impl Pacing {
+    /// The slowest: a datagram of one byte every 8 s.
+    pub const LEAST: Pacing = Pacing(1);
+    /// The fastest: more than any link.
+    pub const MOST: Pacing = Pacing(1_000_000_000_000);
+
+    /// Reads a pace: a number, which may have a fraction, and a unit.
+    ///
+    /// # Errors
+    /// [`PacingError`].
+    pub fn parse(text: &str) -> Result<Pacing, PacingError> {
+        let text = text.trim();
+        let unit = text.find(|c: char| c.is_ascii_alphabetic()).ok_or(PacingError::NoUnit)?;
+        let (number, unit) = text.split_at(unit);
+        let known = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit));
+        let (_, unit) = known.ok_or(PacingError::NoUnit)?;
+        Ok(Pacing(bits(number.trim(), *unit)?))
+    }
+
+    /// Bits of payload per second.
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+}
+
+/// A decimal number of units, in bits.
+fn bits(number: &str, unit: u64) -> Result<u64, PacingError> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let is_plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_plain(whole) || !is_plain(fraction) {
+        return Err(PacingError::NoNumber);
+    }
+    let whole: u64 = whole.parse().map_err(|_| PacingError::Range)?;
+    let mut total = whole.checked_mul(unit).ok_or(PacingError::Range)?;
+    let mut place = unit;
+    for digit in fraction.bytes().map(|byte| u64::from(byte - b'0')) {
+        if !place.is_multiple_of(10) && digit > 0 {
+            return Err(PacingError::Fraction);
+        }
+        place /= 10;
+        total = total.checked_add(place * digit).ok_or(PacingError::Range)?;
+    }
+    let range = Pacing::LEAST.0..=Pacing::MOST.0;
+    if range.contains(&total) { Ok(total) } else { Err(PacingError::Range) }
+}
+
+impl fmt::Display for Pacing {
+    /// In the largest unit that it is a whole number of.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fits = UNITS.iter().find(|(_, unit)| self.0.is_multiple_of(*unit));
+        let (name, unit) = fits.copied().unwrap_or(("bit", 1));
+        out.pad(&format!("{}{name}", self.0 / unit))
+    }
+}
+
+impl Serialize for Pacing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pacing {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pacing, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Pacing::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn paces_as_people_write_them() {
+        for (text, bits, shown) in [
+            ("500Mbit", 500_000_000, "500Mbit"),
+            (" 1.5 gbit ", 1_500_000_000, "1500Mbit"),
+            ("8bit", 8, "8bit"),
+            ("0.5kbit", 500, "500bit"),
+            ("1tbit", 1_000_000_000_000, "1Tbit"),
+            ("2.50Mbit", 2_500_000, "2500kbit"),
+        ] {
+            let pace = Pacing::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!((pace.bits(), pace.to_string().as_str()), (bits, shown), "{text}");
+        }
+        for (text, error) in [
+            ("", PacingError::NoUnit),
+            ("500", PacingError::NoUnit),
+            ("500M", PacingError::NoUnit),
+            ("500Mibit", PacingError::NoUnit),
+            ("bit", PacingError::NoNumber),
+            ("-1bit", PacingError::NoNumber),
+            ("1.bit", PacingError::NoNumber),
+            ("1.2.3kbit", PacingError::NoNumber),
+            ("0.5bit", PacingError::Fraction),
+            ("1.2345kbit", PacingError::Fraction),
+            ("0Mbit", PacingError::Range),
+            ("1.1Tbit", PacingError::Range),
+            ("99999999999999999999Gbit", PacingError::Range),
+        ] {
+            assert_eq!(Pacing::parse(text), Err(error), "{text}");
+        }
+        assert_eq!(PacingError::Range.to_string(), "a pace lies between 1bit and 1Tbit");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(bits in 1..=1_000_000_000_000_u64) {
+            let pace = Pacing(bits);
+            prop_assert_eq!(Pacing::parse(&pace.to_string()), Ok(pace));
+            let json = serde_json::to_string(&pace).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Pacing>(&json).unwrap(), pace);
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,12}|[0-9.]{0,30}[kMGT]?bit") {
+            let _ = Pacing::parse(&text);
+        }
+    }
+}
