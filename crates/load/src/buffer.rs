@@ -1,21 +1,35 @@
 //! Message buffers: page-aligned, filled before the start, checked after the end.
 
+use std::alloc::Layout;
+use std::ptr::NonNull;
+
+use crate::sys;
+
 const PAGE: usize = 4096;
 
 /// Bytes on whole pages, so that no message shares a page with anything else, all of them already written to: a page
 /// never written is the kernel's one zero page, which would make every copy from it cheaper than it is.
+///
+/// The pages come from the kernel and go back to it: those that it still sends from when the buffer goes keep their
+/// content until it is done with them, whatever this process allocates then.
 pub(crate) struct Buffer {
-    bytes: Vec<u8>,
-    start: usize,
+    start: NonNull<u8>,
     len: usize,
 }
 
 impl Buffer {
     /// A message to send: the pattern, of which the other end checks a sample.
     pub(crate) fn pattern(len: usize) -> Self {
-        let mut buffer = Self::filled(len);
-        for (at, byte) in buffer.as_mut().iter_mut().enumerate() {
-            *byte = pattern(at);
+        Self::messages(len, 1)
+    }
+
+    /// `count` messages, one behind the other, each with the pattern from its beginning.
+    pub(crate) fn messages(len: usize, count: usize) -> Self {
+        let mut buffer = Self::filled(len * count);
+        for message in buffer.as_mut().chunks_exact_mut(len) {
+            for (at, byte) in message.iter_mut().enumerate() {
+                *byte = pattern(at);
+            }
         }
         buffer
     }
@@ -25,22 +39,45 @@ impl Buffer {
         Self::filled(len)
     }
 
+    /// Where the bytes are, for system calls whose arguments outlive a borrow. They stay there until the buffer goes.
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
     fn filled(len: usize) -> Self {
-        let bytes = vec![0xa5; len + PAGE];
-        let start = bytes.as_ptr().align_offset(PAGE).min(PAGE);
-        Self { bytes, start, len }
+        let Some(start) = sys::map_pages(pages(len)) else {
+            let layout = Layout::from_size_align(pages(len), PAGE).unwrap_or(Layout::new::<u8>());
+            std::alloc::handle_alloc_error(layout)
+        };
+        let mut buffer = Self { start, len };
+        buffer.as_mut().fill(0xa5);
+        buffer
+    }
+}
+
+/// The bytes of the whole pages that hold `len`.
+fn pages(len: usize) -> usize {
+    len.max(1).next_multiple_of(PAGE)
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this buffer's own, of that length, and nothing borrows from it any more.
+        unsafe { sys::unmap_pages(self.start, pages(self.len)) };
     }
 }
 
 impl AsRef<[u8]> for Buffer {
     fn as_ref(&self) -> &[u8] {
-        &self.bytes[self.start..self.start + self.len]
+        // SAFETY: `len` bytes from `start` on are mapped, written, and borrowed no longer than `self`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
 impl AsMut<[u8]> for Buffer {
     fn as_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.start..self.start + self.len]
+        // SAFETY: as above, and `self` is borrowed by this slice alone.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
 

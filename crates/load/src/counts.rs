@@ -153,6 +153,22 @@ impl<'a> Tally<'a> {
         self.stream(bytes);
     }
 
+    /// One call moved `messages` whole messages of `bytes` in all.
+    #[inline(always)]
+    pub(crate) fn batch(&mut self, messages: u64, bytes: u64) {
+        self.arrived(messages, bytes);
+        self.call();
+    }
+
+    /// Whole messages that no call of their own moved.
+    #[inline(always)]
+    pub(crate) fn arrived(&mut self, messages: u64, bytes: u64) {
+        self.messages += messages;
+        self.bytes += bytes;
+        self.counters.messages.store(self.messages, Ordering::Relaxed);
+        self.counters.bytes.store(self.bytes, Ordering::Relaxed);
+    }
+
     /// One message was made up of bytes counted before.
     #[inline(always)]
     pub(crate) fn completed(&mut self) {
@@ -176,7 +192,13 @@ impl<'a> Tally<'a> {
     #[cold]
     pub(crate) fn no_buffers(&mut self) {
         self.call();
-        bump(&self.counters.no_buffers);
+        self.refused(1);
+    }
+
+    /// Datagrams that the sender's own queue refused, in a call that is counted elsewhere.
+    #[cold]
+    pub(crate) fn refused(&mut self, datagrams: u64) {
+        add(&self.counters.no_buffers, datagrams);
     }
 
     #[cold]
@@ -191,7 +213,11 @@ impl<'a> Tally<'a> {
 }
 
 fn bump(counter: &AtomicU64) {
-    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    add(counter, 1);
+}
+
+fn add(counter: &AtomicU64, count: u64) {
+    counter.store(counter.load(Ordering::Relaxed) + count, Ordering::Relaxed);
 }
 
 #[cfg(test)]
@@ -223,12 +249,15 @@ mod tests {
         tally.no_buffers();
         tally.timeout();
         tally.late();
+        tally.batch(5, 50);
+        tally.arrived(2, 20);
+        tally.refused(3);
         let expected = Counts {
-            messages: 3,
-            bytes: 157,
-            calls: 4,
+            messages: 10,
+            bytes: 227,
+            calls: 5,
             transactions: 1,
-            no_buffers: 1,
+            no_buffers: 4,
             timeouts: 1,
             late: 1,
             socket_drops: 0,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::counts::Tally;
+use crate::error::Result;
 use crate::lane::Lane;
 use crate::phase::ABORT;
 use crate::sys;
@@ -14,12 +15,26 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Receives until nothing has come for [`IDLE`]. Whoever stops the threads bounds it by `ABORT`. Returns the size of the
 /// last datagram, `last` if there was none.
 pub(crate) fn drain(lane: &Lane, room: &mut [u8], tally: &mut Tally, mut last: usize) -> usize {
-    let mut idle_since = sys::now();
-    while lane.phase().load() < ABORT {
+    // Nothing in here fails.
+    let _ = drain_with(lane, || {
         let got = sys::receive(lane.fd, room, libc::MSG_DONTWAIT);
         if got > 0 {
             tally.message(got as u64);
             last = got as usize;
+        }
+        Ok(got > 0)
+    });
+    last
+}
+
+/// The same for whatever `take` does to receive without waiting; it tells whether anything came.
+///
+/// # Errors
+/// What `take` fails with.
+pub(crate) fn drain_with(lane: &Lane, mut take: impl FnMut() -> Result<bool>) -> Result<()> {
+    let mut idle_since = sys::now();
+    while lane.phase().load() < ABORT {
+        if take()? {
             idle_since = 0;
             continue;
         }
@@ -32,5 +47,5 @@ pub(crate) fn drain(lane: &Lane, room: &mut [u8], tally: &mut Tally, mut last: u
         }
         std::thread::sleep(PAUSE);
     }
-    last
+    Ok(())
 }

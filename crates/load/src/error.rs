@@ -97,6 +97,25 @@ pub enum Error {
         /// Its error.
         errno: Errno,
     },
+    /// Datagrams that were to be cut from one buffer (`UDP_SEGMENT`) cannot be.
+    #[error(
+        "flow {flow}: {call} of datagrams of {message} bytes, cut from one buffer (UDP_SEGMENT), with {peer}: {errno}; {}",
+        segments_way_out(*message, *most, *errno)
+    )]
+    Segments {
+        /// The flow.
+        flow: u32,
+        /// The system call.
+        call: &'static str,
+        /// The other end.
+        peer: SocketAddr,
+        /// Bytes of a datagram.
+        message: usize,
+        /// The path's MTU, and the most bytes of a datagram that it carries whole, where the kernel tells.
+        most: Option<(u32, u32)>,
+        /// The call's error.
+        errno: Errno,
+    },
     /// The other end closed a flow before the window was over.
     #[error("flow {flow}: {peer} closed the connection before the window was over: see what ended it there")]
     Closed {
@@ -158,6 +177,21 @@ pub enum Error {
 impl Error {
     pub(crate) fn setup(call: &'static str, what: impl fmt::Display, error: &io::Error) -> Self {
         Self::Setup { call, what: what.to_string(), errno: Errno::of(error) }
+    }
+}
+
+/// Datagrams cut from one buffer are never fragmented, so the MTU limits each.
+fn segments_way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
+    match most {
+        Some((mtu, most)) if message > most as usize => format!(
+            "the path's MTU is {mtu}: take a `message` of at most {most} bytes, a larger MTU, or the sender `send`"
+        ),
+        _ if errno.0 == libc::EIO => {
+            "the device does not compute UDP checksums, or IPsec is on the way: turn transmit \
+                                      checksumming on, or take the sender `send` or `sendmmsg`"
+                .to_owned()
+        }
+        _ => "take the sender `send` or `sendmmsg`".to_owned(),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::error::{Errno, Error, Result};
 use crate::latency::Recorder;
 use crate::outcome::Zerocopy;
 use crate::phase::{PhaseCell, QUIET, TAIL};
+use crate::sequence::Sequence;
 use crate::socket::stall;
 use crate::sys;
 use crate::traffic::Traffic;
@@ -37,6 +38,7 @@ pub(crate) struct Lane {
 pub(crate) struct End {
     pub(crate) latencies: Option<Recorder>,
     pub(crate) verified: u64,
+    pub(crate) sequence: Option<Sequence>,
     pub(crate) zerocopy: Option<Zerocopy>,
     /// Recorded fallbacks, in words.
     pub(crate) notes: Vec<String>,
@@ -75,15 +77,22 @@ impl Lane {
     #[inline(never)]
     pub(crate) fn trouble(&self, call: &'static str, returned: isize) -> Result<Next> {
         let errno = sys::errno();
-        let phase = self.phase().load();
         if returned == 0 {
-            return if phase < TAIL { Err(self.closed()) } else { Ok(Next::End) };
+            return if self.phase().load() < TAIL { Err(self.closed()) } else { Ok(Next::End) };
         }
+        self.judge(call, errno)
+    }
+
+    /// Judges an error of a call.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn judge(&self, call: &'static str, errno: i32) -> Result<Next> {
+        let phase = self.phase().load();
         match errno {
             libc::EINTR => Ok(Next::Again),
             _ if phase >= QUIET => Ok(Next::End),
             libc::EAGAIN => {
-                Err(self.stalled(if call == "send" { "took nothing" } else { "answered nothing" }))
+                Err(self.stalled(if call.starts_with("recv") { "answered nothing" } else { "took nothing" }))
             }
             // From the tail on the other end may go first.
             libc::EPIPE | libc::ECONNRESET | libc::ECONNREFUSED if phase >= TAIL => Ok(Next::End),

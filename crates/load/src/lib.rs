@@ -19,16 +19,20 @@
 mod buffer;
 mod control;
 mod counts;
+mod destination;
 mod drain;
 mod error;
+mod error_queue;
 mod kind;
 mod lacking;
 mod lane;
 mod latency;
 mod mode;
 mod outcome;
+mod pace;
 mod phase;
 mod receiver;
+mod sequence;
 mod socket;
 mod spec;
 mod sys;
@@ -50,6 +54,7 @@ pub use mode::{Direction, Reader, Sender};
 pub use outcome::{Buffers, FlowOutcome, Outcome, Zerocopy};
 pub use phase::Phase;
 pub use receiver::Receiver;
+pub use sequence::Sequence;
 pub use spec::Spec;
 pub use tcp_info::TcpInfo;
 pub use traffic::{

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::counts::Counts;
 use crate::latency::Latency;
+use crate::sequence::Sequence;
 use crate::tcp_info::TcpInfo;
 
 /// One end's account of its whole life, from the start of its threads to their end.
@@ -58,8 +59,10 @@ pub struct FlowOutcome {
     pub peer: SocketAddr,
     /// What was sent or received.
     pub counts: Counts,
-    /// Bytes of the last message received, compared with what was sent and found equal.
+    /// Bytes compared with what was sent and found equal: those received last; with `verify` all that arrived.
     pub verified_bytes: u64,
+    /// UDP streams with `verify` whose messages have room for a number: what the numbers said where they arrived.
+    pub sequence: Option<Sequence>,
     /// Buffer sizes in force at the end; TCP's grow where none were asked for.
     pub buffers: Buffers,
     /// TCP only.

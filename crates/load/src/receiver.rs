@@ -86,7 +86,10 @@ impl Receiver {
         self.stage = Stage::Spent;
         let sockets = if self.spec.traffic.kind.is_udp() {
             for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
-                one.connect(&(*peer).into()).map_err(|e| Error::setup("connect", socket::flow(flow), &e))?;
+                if self.spec.traffic.connects(!self.spec.traffic.is_forward(flow)) {
+                    one.connect(&(*peer).into())
+                        .map_err(|e| Error::setup("connect", socket::flow(flow), &e))?;
+                }
                 empty(one);
             }
             sockets

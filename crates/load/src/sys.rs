@@ -5,19 +5,37 @@
 
 use std::io;
 use std::os::fd::RawFd;
+use std::ptr::NonNull;
 use std::time::Duration;
+
+use crate::destination::Target;
 
 /// CPUs that an affinity mask here has room for; the kernel's own limit (`CONFIG_NR_CPUS`) on x86-64.
 pub(crate) const MAX_CPUS: u32 = 8192;
 
+/// Sends a datagram to where it should go. Returns what the kernel returns: bytes, or -1 with [`errno`] set.
+#[inline(always)]
+pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_>) -> isize {
+    let flags = flags | libc::MSG_NOSIGNAL;
+    // SAFETY: pointer and length are those of `bytes`, those of the address are `to`'s; both outlive the call.
+    unsafe {
+        libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), flags, to.address, to.len) as isize
+    }
+}
+
 /// Sends on a connected socket. Returns what the kernel returns: bytes, or -1 with [`errno`] set.
 #[inline(always)]
 pub(crate) fn send(fd: RawFd, bytes: &[u8]) -> isize {
+    send_flags(fd, bytes, 0)
+}
+
+/// The same with flags.
+#[inline(always)]
+pub(crate) fn send_flags(fd: RawFd, bytes: &[u8], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sockaddr>();
+    let flags = flags | libc::MSG_NOSIGNAL;
     // SAFETY: pointer and length are those of `bytes`, which outlives the call; a connected socket takes no address.
-    unsafe {
-        libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), libc::MSG_NOSIGNAL, none, 0) as isize
-    }
+    unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), flags, none, 0) as isize }
 }
 
 /// Receives from a connected socket. Returns what the kernel returns: bytes, 0 at the end, or -1 with [`errno`] set.
@@ -28,6 +46,65 @@ pub(crate) fn receive(fd: RawFd, room: &mut [u8], flags: libc::c_int) -> isize {
     unsafe {
         libc::syscall(libc::SYS_recvfrom, fd, room.as_mut_ptr(), room.len(), flags, none, none) as isize
     }
+}
+
+/// Sends many datagrams. Returns how many were taken, or -1 with [`errno`] set.
+///
+/// # Safety
+/// All that the headers point to is there for the length of the call.
+#[inline(always)]
+pub(crate) unsafe fn send_many(fd: RawFd, headers: &mut [libc::mmsghdr]) -> isize {
+    // SAFETY: pointer and length are those of `headers`; the rest is the caller's word.
+    unsafe {
+        libc::syscall(libc::SYS_sendmmsg, fd, headers.as_mut_ptr(), headers.len(), libc::MSG_NOSIGNAL)
+            as isize
+    }
+}
+
+/// Receives many datagrams. Returns how many came, or -1 with [`errno`] set.
+///
+/// # Safety
+/// All that the headers point to is there for the length of the call, and may be written to.
+#[inline(always)]
+pub(crate) unsafe fn receive_many(fd: RawFd, headers: &mut [libc::mmsghdr], flags: libc::c_int) -> isize {
+    let none = std::ptr::null::<libc::timespec>();
+    // SAFETY: pointer and length are those of `headers`; the rest is the caller's word. Null is no time limit.
+    unsafe {
+        libc::syscall(libc::SYS_recvmmsg, fd, headers.as_mut_ptr(), headers.len(), flags, none) as isize
+    }
+}
+
+/// Receives with all that comes beside the data. Returns bytes, or -1 with [`errno`] set.
+///
+/// # Safety
+/// All that the header points to is there for the length of the call, and may be written to.
+#[inline(always)]
+pub(crate) unsafe fn receive_message(fd: RawFd, header: &mut libc::msghdr, flags: libc::c_int) -> isize {
+    // SAFETY: the header is borrowed; the rest is the caller's word.
+    unsafe { libc::syscall(libc::SYS_recvmsg, fd, &raw mut *header, flags) as isize }
+}
+
+/// A message header that names nothing.
+pub(crate) fn no_message() -> libc::msghdr {
+    // SAFETY: zeros are null pointers and lengths of 0, and its padding.
+    unsafe { std::mem::zeroed() }
+}
+
+/// Memory of the process's own, `len` bytes on whole pages; `None` if there is none left.
+pub(crate) fn map_pages(len: usize) -> Option<NonNull<u8>> {
+    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: the kernel chooses the place of a new mapping, which touches nothing that is there.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
+    if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
+}
+
+/// Gives back what [`map_pages`] gave.
+///
+/// # Safety
+/// `start` and `len` are those of one mapping, and nobody uses it any more.
+pub(crate) unsafe fn unmap_pages(start: NonNull<u8>, len: usize) {
+    // SAFETY: the caller's word. Unmapping a mapping that is there cannot fail.
+    unsafe { libc::munmap(start.as_ptr().cast(), len) };
 }
 
 /// `CLOCK_MONOTONIC` in ns, through the vDSO.

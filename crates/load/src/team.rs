@@ -177,6 +177,7 @@ impl Team {
                 peer: self.peers[flow],
                 counts: counts.flows[flow],
                 verified_bytes: ends.get(flow).map_or(0, |end| end.verified),
+                sequence: ends.get(flow).and_then(|end| end.sequence),
                 buffers: socket::buffers(one)?,
                 tcp: if self.traffic.kind.is_udp() { None } else { TcpInfo::read(one) },
             });

@@ -124,6 +124,11 @@ impl Traffic {
         }
     }
 
+    /// Whether the socket of a lane is connected: one that takes always is, so that strangers are refused.
+    pub(crate) fn connects(&self, sends: bool) -> bool {
+        self.connected || !sends || !(self.kind.is_stream() || self.kind == Kind::Pps)
+    }
+
     /// Whether small segments go out at once.
     #[must_use]
     pub fn is_nodelay(&self) -> bool {

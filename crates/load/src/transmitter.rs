@@ -21,7 +21,8 @@ pub struct Transmitter {
 }
 
 impl Transmitter {
-    /// Connects every flow to the receiver's `endpoints`: TCP flows all to the one, UDP flows each to its own.
+    /// Connects every flow to the receiver's `endpoints`: TCP flows all to the one, UDP flows each to its own. (Datagrams that
+    /// are to carry their destination are sent from sockets that stay unconnected.)
     ///
     /// # Errors
     /// A workload that cannot be had, endpoints that do not fit it, or a connection that does not come about in 5 s.
@@ -36,7 +37,9 @@ impl Transmitter {
             let peer = if spec.traffic.kind.is_udp() { endpoints[flow] } else { endpoints[0] };
             let socket = socket::open(spec, socket::flow(flow))?;
             socket::bind(&socket, SocketAddr::new(spec.local, 0), socket::flow(flow))?;
-            connect(&socket, flow, peer)?;
+            if spec.traffic.connects(spec.traffic.is_forward(flow)) {
+                connect(&socket, flow, peer)?;
+            }
             locals.push(socket::local_address(&socket)?);
             sockets.push(socket);
             peers.push(peer);

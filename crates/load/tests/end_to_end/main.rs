@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod accounting;
 #[cfg(test)]
+mod modes;
+#[cfg(test)]
 mod namespace;
 #[cfg(test)]
 mod support;

@@ -1,19 +1,13 @@
-//! A TCP connection kept full.
+//! One call for each write and each read.
 
+use super::content::Content;
 use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
 use crate::phase::{ABORT, QUIET};
 use crate::sys;
 
-/// Bytes that a receiver asks for at once, at most: more do not stay in a CPU's own cache.
-const ROOM: usize = 256 << 10;
-/// With many flows each asks for less, but never for less than a segment.
-const LEAST_ROOM: usize = 64 << 10;
-/// What the receivers of all flows together ask for.
-const ROOM_FOR_ALL: usize = 4 << 20;
-
-pub(crate) fn send(lane: &Lane) -> Result<End> {
+pub(super) fn send(lane: &Lane) -> Result<End> {
     let message = Buffer::pattern(lane.message);
     let message = message.as_ref();
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
@@ -35,8 +29,8 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     Ok(End::default())
 }
 
-pub(crate) fn receive(lane: &Lane) -> Result<End> {
-    let mut room = Buffer::room((ROOM_FOR_ALL / lane.flows()).clamp(LEAST_ROOM, ROOM));
+pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<End> {
+    let mut room = Buffer::room(super::room(lane));
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut last = 0;
     lane.ready();
@@ -46,10 +40,11 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
         if got > 0 {
             tally.stream(got as u64);
             last = got as usize;
+            content.bytes(lane, &room.as_ref()[..last])?;
         } else if lane.trouble("recv", got)? == Next::End {
             break;
         }
     }
-    let offset = tally.bytes - last as u64;
-    Ok(End { verified: lane.verify(&room.as_ref()[..last], offset, lane.message)?, ..End::default() })
+    let verified = content.end(lane, &room.as_ref()[..last], tally.bytes)?;
+    Ok(End { verified, ..End::default() })
 }

@@ -1,0 +1,40 @@
+//! A TCP connection kept full, in each way that Linux offers.
+
+mod content;
+mod plain;
+
+use content::{Content, Examined, Unexamined};
+
+use crate::error::Result;
+use crate::lane::{End, Lane};
+
+/// Bytes that a receiver asks for at once, at most: more do not stay in a CPU's own cache.
+const ROOM: usize = 256 << 10;
+/// With many flows each asks for less, but never for less than a segment.
+const LEAST_ROOM: usize = 64 << 10;
+/// What the receivers of all flows together ask for.
+const ROOM_FOR_ALL: usize = 4 << 20;
+
+/// The sending thread of a flow. (The kernel keeps a TCP connection's pace, `SO_MAX_PACING_RATE`.)
+pub(crate) fn send(lane: &Lane) -> Result<End> {
+    plain::send(lane)
+}
+
+/// The receiving thread of a flow.
+pub(crate) fn receive(lane: &Lane) -> Result<End> {
+    if lane.traffic.verify {
+        receive_content(lane, Examined::new(lane.message))
+    } else {
+        receive_content(lane, Unexamined)
+    }
+}
+
+/// Each reader's loop is compiled for content that is examined, and for content that is not.
+fn receive_content(lane: &Lane, content: impl Content) -> Result<End> {
+    plain::receive(lane, content)
+}
+
+/// The bytes that a receiver asks for at once.
+fn room(lane: &Lane) -> usize {
+    (ROOM_FOR_ALL / lane.flows()).clamp(LEAST_ROOM, ROOM)
+}

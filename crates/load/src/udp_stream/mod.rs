@@ -1,0 +1,50 @@
+//! UDP datagrams as fast as they can be sent, in each way that Linux offers.
+
+mod batch;
+mod gso;
+mod plain;
+
+use crate::error::Result;
+use crate::lane::{End, Lane};
+use crate::mode::{Reader, Sender};
+use crate::pace::{Pace, Unpaced};
+use crate::sequence::{Check, Checked, Stamp, Stamped, Unchecked, Unstamped};
+
+/// The sending thread of a flow.
+pub(crate) fn send(lane: &Lane) -> Result<End> {
+    send_paced(lane, Unpaced)
+}
+
+fn send_paced(lane: &Lane, pace: impl Pace) -> Result<End> {
+    if lane.traffic.verify {
+        send_stamped(lane, Stamped::default(), pace)
+    } else {
+        send_stamped(lane, Unstamped, pace)
+    }
+}
+
+/// Each sender's loop is compiled for datagrams with and without numbers, and with and without a pace.
+fn send_stamped(lane: &Lane, stamp: impl Stamp, pace: impl Pace) -> Result<End> {
+    match lane.traffic.sender {
+        Sender::Sendmmsg => batch::send(lane, stamp, pace),
+        Sender::Gso => gso::send(lane, stamp, pace),
+        Sender::GsoSendmmsg => batch::send_gso(lane, stamp, pace),
+        _ => plain::send(lane, stamp, pace),
+    }
+}
+
+/// The receiving thread of a flow.
+pub(crate) fn receive(lane: &Lane) -> Result<End> {
+    if lane.traffic.verify {
+        receive_checked(lane, Checked::new(lane.message))
+    } else {
+        receive_checked(lane, Unchecked)
+    }
+}
+
+fn receive_checked(lane: &Lane, check: impl Check) -> Result<End> {
+    match lane.traffic.reader {
+        Reader::Recvmmsg => batch::receive(lane, check),
+        _ => plain::receive(lane, check),
+    }
+}
