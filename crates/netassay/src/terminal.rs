@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
-use runner::Event;
+use runner::{Event, Invalid};
 
 use crate::cli::ProgressStyle;
 use crate::failure::say;
@@ -76,9 +76,12 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
             let kind = if run.warmup { "warm-up" } else { "run" };
             bar.set_message(format!("boot {}, {kind}: {label}", run.boot));
         }
-        Event::RunFinished { done, of, left_s, failed, label, .. } => {
+        Event::RunFinished { done, of, left_s, failed, invalid, label, .. } => {
             if let Some(why) = failed {
                 bar.println(format!("  failed: {label}: {why}"));
+            }
+            if let Some(invalid) = invalid {
+                bar.println(format!("  {}: {label}", disturbed(invalid)));
             }
             bar.set_length(*of as u64);
             bar.set_prefix(duration(*left_s));
@@ -112,17 +115,18 @@ fn line(event: &Event) -> Option<String> {
             }
             text
         }
-        Event::RunFinished { run, label, primary, failed, done, of, left_s } => {
+        Event::RunFinished { run, label, primary, failed, invalid, done, of, left_s } => {
             let kind = if run.warmup { "warm-up" } else { "run" };
-            let result = match (failed, primary) {
-                (Some(why), _) => format!("failed: {why}"),
-                (None, Some((metric, value))) => {
+            let result = match (failed, invalid, primary) {
+                (Some(why), ..) => format!("failed: {why}"),
+                (None, Some(invalid), _) => disturbed(invalid),
+                (None, None, Some((metric, value))) => {
                     format!(
                         "{metric} {value:.1} {}",
                         study::metric::find(metric).map_or("", |metric| metric.unit)
                     )
                 }
-                (None, None) => "done".to_owned(),
+                (None, None, None) => "done".to_owned(),
             };
             format!(
                 "[{done}/{of}] boot {} {kind} {}: {label}: {result} ({} left)",
@@ -146,6 +150,11 @@ fn line(event: &Event) -> Option<String> {
         }
         Event::RunStarted { .. } | Event::Tick | Event::Finished { .. } => return None,
     })
+}
+
+fn disturbed(invalid: &Invalid) -> String {
+    let next = if invalid.repeated { "repeated" } else { "not repeated any more" };
+    format!("disturbed, {next}: {}", invalid.why)
 }
 
 fn duration(seconds: f64) -> String {

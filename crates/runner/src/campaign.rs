@@ -1,20 +1,20 @@
 //! A study from its first boot to its last, or from where it stopped.
 
 use std::collections::BTreeSet;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use agent::Interrupt;
-use serde_json::Value;
-use store::{BootId, NewRun, NewStudy, Outcome, RunKey, Store, StoredStudy, StudyId, StudyStatus};
-use study::{Diagnostics, PlannedRun, Stop, Study};
+use store::{NewStudy, Store, StoredStudy, StudyId, StudyStatus};
+use study::{Diagnostics, PlannedRun, Study};
 use thiserror::Error as ThisError;
 
+use crate::boot::BootEnd;
 use crate::document::PlanDocument;
 use crate::event::Event;
-use crate::lab::{Bench, Lab};
-use crate::pending::{key_of, pending};
-use crate::probe::{order_of, probe, switches_of};
+use crate::lab::Lab;
+use crate::pending::pending;
+use crate::probe::probe;
 use crate::progress::Progress;
+use crate::session::{Repeats, Session};
 
 /// How often a boot is tried on a new testbed after one was lost.
 const ATTEMPTS: u32 = 3;
@@ -39,7 +39,8 @@ pub struct Campaign<'a> {
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Every planned run is recorded, or a planned look found everything decided.
+    /// Every planned run is recorded, or was disturbed as often as it may be repeated ([`Summary::invalid`]); or a planned
+    /// look found everything decided.
     Complete,
     /// Some runs failed; the others are recorded.
     SomeFailed,
@@ -58,6 +59,8 @@ pub struct Summary {
     pub recorded: usize,
     /// Runs that failed in this session.
     pub failed: usize,
+    /// Planned runs of which every try of this session was disturbed, so that none counts. Resuming tries them again.
+    pub invalid: usize,
 }
 
 /// Why a session could not begin, or had to be given up. What was recorded before stays recorded.
@@ -107,18 +110,22 @@ impl Campaign<'_> {
             scenario: study.scenario().to_string(),
             version: self.version.to_owned(),
         })?;
-        self.go(id, study, &document)
+        self.go(id, study, &document, None)
     }
 
-    /// Goes on with a stored study: whatever the plan holds and the store does not.
+    /// Goes on with a stored study: whatever the plan holds and the store does not. Of a complete one, that is the runs of
+    /// which every try was disturbed.
     ///
     /// # Errors
     /// As [`Campaign::run`]; [`Error::NothingToRun`] when it is complete.
     pub fn resume(&mut self, id: StudyId) -> Result<Summary, Error> {
         let stored = self.store.load(id)?;
-        if stored.row.status == StudyStatus::Complete {
+        let complete = stored.row.status == StudyStatus::Complete;
+        if complete && stored.left_invalid().is_empty() {
             return Err(Error::NothingToRun { why: format!("study {id} is complete", id = id.0) });
         }
+        // One that ended at a look ends there still.
+        let last = complete.then_some(stored.row.boots);
         let broken = |what: String| Error::Plan { study: id.0, what };
         let study = Study::parse(&format!("study {}", id.0), &stored.row.toml)
             .map_err(|diagnostics: Diagnostics| broken(diagnostics.to_string()))?;
@@ -129,7 +136,7 @@ impl Campaign<'_> {
         }
         // Before it is asked what is recorded: from here on, nobody else records into this file.
         self.store.resume_study(id)?;
-        self.go(id, &study, &document)
+        self.go(id, &study, &document, last)
     }
 
     fn try_out(&mut self, plan: study::Plan) -> Result<PlanDocument, testbed::Error> {
@@ -137,10 +144,19 @@ impl Campaign<'_> {
         probe(plan, bench.as_mut())
     }
 
-    fn go(&mut self, id: StudyId, study: &Study, document: &PlanDocument) -> Result<Summary, Error> {
-        let schedule = study::schedule(document.plan.conditions.len(), study.protocol());
+    /// Makes the runs that are missing, up to the boot `last`.
+    fn go(
+        &mut self,
+        id: StudyId,
+        study: &Study,
+        document: &PlanDocument,
+        last: Option<u32>,
+    ) -> Result<Summary, Error> {
+        let mut schedule = study::schedule(document.plan.conditions.len(), study.protocol());
+        schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
         let recorded = self.store.recorded(id)?;
-        let todo: usize = schedule.iter().map(|boot| pending(boot, &recorded).len()).sum();
+        let open: Vec<PlannedRun> = schedule.iter().flat_map(|boot| pending(boot, &recorded)).collect();
+        let todo = open.len();
         if todo == 0 {
             self.store.finish_study(id, StudyStatus::Complete)?;
             return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
@@ -161,6 +177,8 @@ impl Campaign<'_> {
             boots: study.protocol().boots,
             stop: study.protocol().stop,
             recorded,
+            given_up: BTreeSet::new(),
+            repeats: Repeats::of(open.iter().filter(|run| !run.warmup).count()),
             progress: Progress::new(todo, expected),
             failed: 0,
         };
@@ -170,7 +188,7 @@ impl Campaign<'_> {
             Ok(Walk::Stopped { after }) => *after as usize,
             _ => schedule.len(),
         };
-        let complete = schedule[..stopped].iter().all(|boot| pending(boot, &session.recorded).is_empty());
+        let complete = schedule[..stopped].iter().all(|boot| pending(boot, &session.settled()).is_empty());
         let (ending, status) = match &walked {
             Ok(Walk::Through | Walk::Stopped { .. }) if complete => (Ending::Complete, StudyStatus::Complete),
             Ok(Walk::Through | Walk::Stopped { .. }) => (Ending::SomeFailed, StudyStatus::Failed),
@@ -182,14 +200,15 @@ impl Campaign<'_> {
         walked?;
         closed?;
         let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
-        self.tell(Event::Finished { study: id.0, complete, recorded, failed: session.failed });
-        Ok(Summary { study: id, ending, recorded, failed: session.failed })
+        let (failed, invalid) = (session.failed, session.given_up.len());
+        self.tell(Event::Finished { study: id.0, complete, recorded, failed, invalid });
+        Ok(Summary { study: id, ending, recorded, failed, invalid })
     }
 
     fn walk(&mut self, session: &mut Session<'_>, schedule: &[Vec<PlannedRun>]) -> Result<Walk, Error> {
         for runs in schedule {
             for attempt in 1..=ATTEMPTS {
-                let todo = pending(runs, &session.recorded);
+                let todo = pending(runs, &session.settled());
                 let Some(first) = todo.first() else { break };
                 if attempt > 1 {
                     session.progress.lengthen(todo.len());
@@ -225,131 +244,6 @@ impl Campaign<'_> {
         self.tell(Event::Looked { look, of: stop.looks, boot, boots: session.boots, decided });
         Ok(decided)
     }
-
-    /// One testbed, and the runs on it.
-    fn boot(
-        &mut self,
-        session: &mut Session<'_>,
-        number: u32,
-        todo: &[PlannedRun],
-    ) -> Result<BootEnd, Error> {
-        if self.interrupt.is_tripped() {
-            return Ok(BootEnd::Interrupted);
-        }
-        let begun = Instant::now();
-        let mut bench = match self.lab.build() {
-            Ok(bench) => bench,
-            Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
-            Err(error) => return Err(error.into()),
-        };
-        let build_ms = begun.elapsed().as_secs_f64() * 1e3;
-        let environment = match bench.environment() {
-            Ok(environment) => environment,
-            Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
-            Err(error) => return Ok(BootEnd::Lost(error.to_string())),
-        };
-        let boot = self.store.begin_boot(session.id, number, &environment)?;
-        self.tell(Event::BootStarted { boot: number, of: session.boots, build_ms, notes: bench.notes() });
-        for run in todo {
-            if self.interrupt.is_tripped() {
-                return Ok(BootEnd::Interrupted);
-            }
-            match self.one_run(session, boot, bench.as_mut(), run)? {
-                RunEnd::Over => {}
-                RunEnd::Interrupted => return Ok(BootEnd::Interrupted),
-                RunEnd::TestbedLost(why) => return Ok(BootEnd::Lost(why)),
-            }
-        }
-        let after = bench.environment().unwrap_or(Value::Null);
-        self.store.end_boot(boot, &after)?;
-        Ok(BootEnd::Through)
-    }
-
-    fn one_run(
-        &mut self,
-        session: &mut Session<'_>,
-        boot: BootId,
-        bench: &mut dyn Bench,
-        run: &PlannedRun,
-    ) -> Result<RunEnd, Error> {
-        let condition = &session.document.plan.conditions[run.condition];
-        let planned = session.document.effective[run.condition].fingerprint();
-        let label = condition.label.clone();
-        self.tell(Event::RunStarted { run: *run, label: label.clone() });
-        let started_unix_ms = unix_ms();
-        let observe = &mut *self.observe;
-        let result = bench.settle(&switches_of(condition)).and_then(|effective| {
-            let found = effective.fingerprint();
-            if found != planned {
-                return Ok(Err(drifted(&planned, &found)));
-            }
-            bench.run(condition, &order_of(condition), &mut || observe(&Event::Tick)).map(Ok)
-        });
-        let (outcome, detail, end) = match result {
-            Ok(Ok(readings)) => (Ok(readings.metrics), readings.detail, RunEnd::Over),
-            Ok(Err(why)) => (Err(why), Value::Null, RunEnd::Over),
-            Err(error) if error.is_interrupt() => return Ok(RunEnd::Interrupted),
-            Err(error) => {
-                let why = error.to_string();
-                let end =
-                    if error.testbed_is_well() { RunEnd::Over } else { RunEnd::TestbedLost(why.clone()) };
-                (Err(why), Value::Null, end)
-            }
-        };
-        let primary_key = condition.workload.kind.primary_metric().key;
-        let primary = outcome.as_ref().ok().and_then(|metrics| {
-            metrics.iter().find(|(key, _)| key == primary_key).map(|(key, value)| (key.clone(), *value))
-        });
-        let failed = outcome.as_ref().err().cloned();
-        self.store.record_run(
-            boot,
-            &NewRun {
-                block: run.block,
-                repeat: run.repeat,
-                position: run.position,
-                warmup: run.warmup,
-                condition: run.condition,
-                started_unix_ms,
-                outcome: outcome.map_or_else(Outcome::Failed, Outcome::Ok),
-                limited_by: None,
-                series: Vec::new(),
-                detail,
-            },
-        )?;
-        match failed {
-            None => {
-                session.recorded.insert(key_of(run));
-            }
-            Some(_) => session.failed += 1,
-        }
-        session.progress.step();
-        self.tell(Event::RunFinished {
-            run: *run,
-            label,
-            primary,
-            failed,
-            done: session.progress.done(),
-            of: session.progress.of(),
-            left_s: session.progress.left().as_secs_f64(),
-        });
-        Ok(end)
-    }
-
-    #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
-    fn tell(&mut self, event: Event) {
-        (self.observe)(&event);
-    }
-}
-
-/// What a session knows while it goes.
-struct Session<'a> {
-    id: StudyId,
-    document: &'a PlanDocument,
-    boots: u32,
-    stop: Option<Stop>,
-    recorded: BTreeSet<RunKey>,
-    progress: Progress,
-    failed: usize,
 }
 
 enum Walk {
@@ -360,27 +254,4 @@ enum Walk {
         after: u32,
     },
     Interrupted,
-}
-
-enum BootEnd {
-    Through,
-    Lost(String),
-    Interrupted,
-}
-
-enum RunEnd {
-    Over,
-    TestbedLost(String),
-    Interrupted,
-}
-
-fn drifted(planned: &str, found: &str) -> String {
-    format!(
-        "the switches do not read back as they did when the study was planned (planned: {planned}; found: {found}): something else changes this host; start the study anew"
-    )
-}
-
-fn unix_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -50,6 +50,8 @@ pub enum Event {
         primary: Option<(String, f64)>,
         /// Why it failed, if it did.
         failed: Option<String>,
+        /// What disturbed it, if something did.
+        invalid: Option<Invalid>,
         /// Runs done in this session.
         done: usize,
         /// Runs of this session in all.
@@ -83,11 +85,22 @@ pub enum Event {
     Finished {
         /// The study's number in the store.
         study: i64,
-        /// Was everything recorded?
+        /// Was everything recorded, or disturbed as often as it may be repeated?
         complete: bool,
         /// Recorded runs in the store, warm-ups not counted.
         recorded: usize,
         /// Runs that failed in this session.
         failed: usize,
+        /// Planned runs of which every try of this session was disturbed.
+        invalid: usize,
     },
+}
+
+/// A run whose window was disturbed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Invalid {
+    /// By what.
+    pub why: String,
+    /// Is it repeated at once? If not, the bounds are used up, and this planned run stays without a measurement.
+    pub repeated: bool,
 }

@@ -43,11 +43,15 @@ pub trait Bench {
 }
 
 /// What one run gave.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Readings {
     /// Metrics by key (`study::metric`), in the metric's unit.
     pub metrics: Vec<(String, f64)>,
-    /// Both sides' whole accounts, for whoever wants to look closer.
+    /// What disturbed the window, in sentences; nothing if nothing did.
+    pub disturbed: Vec<String>,
+    /// Both sides' counters over time.
+    pub series: Vec<store::Series>,
+    /// Both sides' whole accounts but for these, for whoever wants to look closer.
     pub detail: Value,
 }
 
@@ -91,6 +95,6 @@ impl Bench for Testbed {
             metrics.extend(directions(&account));
         }
         let detail = serde_json::to_value(&account).unwrap_or(Value::Null);
-        Ok(Readings { metrics, detail })
+        Ok(Readings { metrics, disturbed: Vec::new(), series: Vec::new(), detail })
     }
 }

@@ -5,6 +5,7 @@
 //! starts, and everything that happens is told as one stream of [`Event`]s. Testbeds are reached through [`Lab`] and
 //! [`Bench`], so that the whole of this can be driven by a simulator in tests.
 
+mod boot;
 mod campaign;
 mod document;
 mod event;
@@ -16,11 +17,12 @@ mod probe;
 mod progress;
 #[cfg(test)]
 mod sample;
+mod session;
 mod words;
 
 pub use campaign::{Campaign, Ending, Error, Summary};
 pub use document::PlanDocument;
-pub use event::Event;
+pub use event::{Event, Invalid};
 pub use lab::{Bench, Lab, LocalLab, Readings};
 pub use measure::metrics;
 pub use probe::{order_of, probe, switches_of};

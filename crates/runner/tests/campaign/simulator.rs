@@ -46,6 +46,8 @@ pub(crate) enum Fault {
     Failed,
     /// An agent dies.
     Lost,
+    /// Something disturbs the window.
+    Disturbed,
     /// The user presses Ctrl-C.
     Interrupt,
 }
@@ -139,9 +141,11 @@ impl Bench for SimulatedBench {
                 self.interrupt.trip();
                 Err(CallError::Interrupted.into())
             }
-            None => {
+            fault @ (None | Some(Fault::Disturbed)) => {
                 let throughput = 1000.0 + condition.index as f64;
-                Ok(Readings { metrics: vec![("throughput".into(), throughput)], detail: Value::Null })
+                let disturbed = fault.map(|_| "a neighbour was loud".to_owned()).into_iter().collect();
+                let metrics = vec![("throughput".into(), throughput)];
+                Ok(Readings { metrics, disturbed, ..Readings::default() })
             }
         }
     }

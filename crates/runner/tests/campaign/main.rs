@@ -2,85 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod disturbed;
 mod simulator;
+mod world;
 
-use std::collections::BTreeMap;
-
-use agent::Interrupt;
-use netassay_runner::{Campaign, Ending, Error, Event, Summary};
-use simulator::{Fault, SimulatedLab, looking_study, study};
-use store::{RunStatus, Store, StoredStudy, StudyId, StudyStatus};
-use study::Study;
-
-struct World {
-    lab: SimulatedLab,
-    store: Store,
-    interrupt: Interrupt,
-    events: Vec<Event>,
-    study: Study,
-    /// What a look finds.
-    is_decided: fn(&StoredStudy) -> bool,
-    _directory: tempfile::TempDir,
-}
-
-impl World {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(directory.path().join("netassay.db")).unwrap();
-        let interrupt = Interrupt::new().unwrap();
-        let lab = SimulatedLab::new(interrupt.clone());
-        Self {
-            lab,
-            store,
-            interrupt,
-            events: Vec::new(),
-            study: study(),
-            is_decided: never,
-            _directory: directory,
-        }
-    }
-
-    fn session(&mut self, resume: Option<StudyId>) -> Result<Summary, Error> {
-        let events = &mut self.events;
-        let mut campaign = Campaign {
-            lab: &mut self.lab,
-            store: &mut self.store,
-            interrupt: self.interrupt.clone(),
-            observe: &mut |event| events.push(event.clone()),
-            is_decided: &self.is_decided,
-            version: "test",
-        };
-        match resume {
-            None => campaign.run(&self.study),
-            Some(id) => campaign.resume(id),
-        }
-    }
-
-    /// A new controller, after the old one's user has interrupted it.
-    fn calm(&mut self) {
-        self.interrupt = Interrupt::new().unwrap();
-        self.lab.interrupt = self.interrupt.clone();
-        self.lab.faults.clear();
-    }
-
-    /// How often each planned recorded run is in the store.
-    fn recorded(&self, id: StudyId) -> BTreeMap<(u32, u32, usize), usize> {
-        let mut counts = BTreeMap::new();
-        for run in self.store.load(id).unwrap().runs {
-            if !run.warmup && run.status == RunStatus::Ok {
-                *counts.entry((run.boot, run.repeat, run.condition)).or_insert(0) += 1;
-            }
-        }
-        counts
-    }
-}
-
-fn never(_: &StoredStudy) -> bool {
-    false
-}
+use netassay_runner::{Ending, Error, Event};
+use simulator::{Fault, looking_study};
+use store::{RunStatus, StoredStudy, StudyStatus};
+use world::World;
 
 /// 3 conditions (of 4, of which two read back the same) x 2 boots x 2 runs.
-const RECORDED: usize = 12;
+pub(crate) const RECORDED: usize = 12;
 
 #[test]
 fn a_study_goes_through_and_merges_what_reads_back_the_same() {

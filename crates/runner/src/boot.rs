@@ -1,0 +1,190 @@
+//! One boot of a study: a fresh testbed, and the runs on it.
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+use store::{BootId, NewRun, Outcome};
+use study::PlannedRun;
+
+use crate::campaign::{Campaign, Error};
+use crate::event::{Event, Invalid};
+use crate::lab::{Bench, Readings};
+use crate::pending::key_of;
+use crate::probe::{order_of, switches_of};
+use crate::session::Session;
+
+/// How a boot ended.
+pub(crate) enum BootEnd {
+    /// With its last run.
+    Through,
+    /// Its testbed is gone, and why.
+    Lost(String),
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// How one try of a run ended.
+enum Try {
+    /// It counts, or it failed for good.
+    Over,
+    /// Something disturbed it, and it may be repeated.
+    Again,
+    TestbedLost(String),
+    Interrupted,
+}
+
+impl Campaign<'_> {
+    /// Builds a testbed and makes these runs on it.
+    pub(crate) fn boot(
+        &mut self,
+        session: &mut Session<'_>,
+        number: u32,
+        todo: &[PlannedRun],
+    ) -> Result<BootEnd, Error> {
+        if self.interrupt.is_tripped() {
+            return Ok(BootEnd::Interrupted);
+        }
+        let begun = Instant::now();
+        let mut bench = match self.lab.build() {
+            Ok(bench) => bench,
+            Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
+            Err(error) => return Err(error.into()),
+        };
+        let build_ms = begun.elapsed().as_secs_f64() * 1e3;
+        let environment = match bench.environment() {
+            Ok(environment) => environment,
+            Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
+            Err(error) => return Ok(BootEnd::Lost(error.to_string())),
+        };
+        let boot = self.store.begin_boot(session.id, number, &environment)?;
+        self.tell(Event::BootStarted { boot: number, of: session.boots, build_ms, notes: bench.notes() });
+        for run in todo {
+            let mut repeats = 0;
+            loop {
+                if self.interrupt.is_tripped() {
+                    return Ok(BootEnd::Interrupted);
+                }
+                match self.attempt(session, boot, bench.as_mut(), run, repeats)? {
+                    Try::Over => break,
+                    // At once, in the same place of the order: what the run is compared with lies around it.
+                    Try::Again => repeats += 1,
+                    Try::Interrupted => return Ok(BootEnd::Interrupted),
+                    Try::TestbedLost(why) => return Ok(BootEnd::Lost(why)),
+                }
+            }
+        }
+        let after = bench.environment().unwrap_or(Value::Null);
+        self.store.end_boot(boot, &after)?;
+        Ok(BootEnd::Through)
+    }
+
+    /// Tries a run that was repeated `repeats` times before, and records what came of it.
+    fn attempt(
+        &mut self,
+        session: &mut Session<'_>,
+        boot: BootId,
+        bench: &mut dyn Bench,
+        run: &PlannedRun,
+        repeats: u32,
+    ) -> Result<Try, Error> {
+        let condition = &session.document.plan.conditions[run.condition];
+        let planned = session.document.effective[run.condition].fingerprint();
+        let label = condition.label.clone();
+        self.tell(Event::RunStarted { run: *run, label: label.clone() });
+        let started_unix_ms = unix_ms();
+        let observe = &mut *self.observe;
+        let result = bench.settle(&switches_of(condition)).and_then(|effective| {
+            let found = effective.fingerprint();
+            if found != planned {
+                return Ok(Err(drifted(&planned, &found)));
+            }
+            bench.run(condition, &order_of(condition), &mut || observe(&Event::Tick)).map(Ok)
+        });
+        let (readings, outcome, end) = match result {
+            Ok(Ok(mut readings)) => {
+                let metrics = std::mem::take(&mut readings.metrics);
+                let outcome = judge(run, metrics, &readings.disturbed);
+                (readings, outcome, Try::Over)
+            }
+            Ok(Err(why)) => (Readings::default(), Outcome::Failed(why), Try::Over),
+            Err(error) if error.is_interrupt() => return Ok(Try::Interrupted),
+            Err(error) => {
+                let why = error.to_string();
+                let end = if error.testbed_is_well() { Try::Over } else { Try::TestbedLost(why.clone()) };
+                (Readings::default(), Outcome::Failed(why), end)
+            }
+        };
+        let primary = condition.workload.kind.primary_metric().key;
+        let primary = outcome.metrics().iter().find(|(key, _)| key == primary).cloned();
+        let new = NewRun {
+            block: run.block,
+            repeat: run.repeat,
+            position: run.position,
+            warmup: run.warmup,
+            condition: run.condition,
+            started_unix_ms,
+            outcome,
+            limited_by: None,
+            series: readings.series,
+            detail: readings.detail,
+        };
+        self.store.record_run(boot, &new)?;
+        let (mut failed, mut invalid, mut end) = (None, None, end);
+        match new.outcome {
+            Outcome::Ok(_) => {
+                session.recorded.insert(key_of(run));
+            }
+            Outcome::Failed(why) => {
+                session.failed += 1;
+                failed = Some(why);
+            }
+            Outcome::Invalid(_, why) => {
+                let repeated = session.repeats.take(repeats);
+                if repeated {
+                    session.progress.lengthen(1);
+                    end = Try::Again;
+                } else {
+                    session.given_up.insert(key_of(run));
+                }
+                invalid = Some(Invalid { why, repeated });
+            }
+        }
+        session.progress.step();
+        self.tell(Event::RunFinished {
+            run: *run,
+            label,
+            primary,
+            failed,
+            invalid,
+            done: session.progress.done(),
+            of: session.progress.of(),
+            left_s: session.progress.left().as_secs_f64(),
+        });
+        Ok(end)
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
+    pub(crate) fn tell(&mut self, event: Event) {
+        (self.observe)(&event);
+    }
+}
+
+/// A warm-up is there to warm up: nothing is concluded from it, so nothing that disturbs it matters.
+fn judge(run: &PlannedRun, metrics: Vec<(String, f64)>, disturbed: &[String]) -> Outcome {
+    if run.warmup || disturbed.is_empty() {
+        Outcome::Ok(metrics)
+    } else {
+        Outcome::Invalid(metrics, disturbed.join("; "))
+    }
+}
+
+fn drifted(planned: &str, found: &str) -> String {
+    format!(
+        "the switches do not read back as they did when the study was planned (planned: {planned}; found: {found}): something else changes this host; start the study anew"
+    )
+}
+
+fn unix_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,80 @@
+//! What a session knows while it goes: which runs are done with, and how many may be repeated.
+
+use std::collections::BTreeSet;
+
+use store::{RunKey, StudyId};
+use study::Stop;
+
+use crate::document::PlanDocument;
+use crate::progress::Progress;
+
+/// How often one run is repeated because something disturbed it. A disturbance that outlasts three windows is the machine's
+/// normal state, and a fourth would be disturbed too.
+const REPEATS_OF_A_RUN: u32 = 2;
+
+/// How many repeats a session may make, in % of its measured runs: a noisy machine makes a study longer by no more than this.
+const REPEATS_PERCENT: usize = 10;
+
+/// Small studies may repeat this many all the same.
+const FEWEST_REPEATS: usize = 3;
+
+/// One session.
+pub(crate) struct Session<'a> {
+    pub(crate) id: StudyId,
+    pub(crate) document: &'a PlanDocument,
+    pub(crate) boots: u32,
+    pub(crate) stop: Option<Stop>,
+    /// The runs that count, warm-ups too.
+    pub(crate) recorded: BTreeSet<RunKey>,
+    /// Runs of which every try that the bounds allow was disturbed. Done with in this session; a later one tries again.
+    pub(crate) given_up: BTreeSet<RunKey>,
+    pub(crate) repeats: Repeats,
+    pub(crate) progress: Progress,
+    pub(crate) failed: usize,
+}
+
+impl Session<'_> {
+    /// The runs that are not to be tried any more.
+    pub(crate) fn settled(&self) -> BTreeSet<RunKey> {
+        self.recorded.union(&self.given_up).copied().collect()
+    }
+}
+
+/// How many disturbed runs may still be repeated.
+pub(crate) struct Repeats {
+    left: usize,
+}
+
+impl Repeats {
+    /// For a session of so many runs, warm-ups not counted.
+    pub(crate) fn of(measured_runs: usize) -> Self {
+        Self { left: (measured_runs * REPEATS_PERCENT / 100).max(FEWEST_REPEATS) }
+    }
+
+    /// May a run be repeated that was repeated so often already? If so, that is one fewer.
+    pub(crate) fn take(&mut self, so_far: u32) -> bool {
+        let may = so_far < REPEATS_OF_A_RUN && self.left > 0;
+        self.left -= usize::from(may);
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_repeated_twice() {
+        let mut repeats = Repeats::of(1000);
+        assert_eq!([0, 1, 2, 3].map(|so_far| repeats.take(so_far)), [true, true, false, false]);
+    }
+
+    #[test]
+    fn a_session_repeats_a_tenth_of_its_runs_and_at_least_three() {
+        let most = |runs| {
+            let mut repeats = Repeats::of(runs);
+            (0..1000).filter(|_| repeats.take(0)).count()
+        };
+        assert_eq!([0, 1, 29, 40, 1000].map(most), [3, 3, 3, 4, 100]);
+    }
+}

@@ -1,0 +1,140 @@
+//! Runs that something disturbs: kept, repeated within bounds, and never counted.
+
+use netassay_runner::{Ending, Error, Event, Invalid};
+use store::{RunStatus, StudyStatus};
+
+use crate::RECORDED;
+use crate::simulator::{Fault, looking_study};
+use crate::world::World;
+
+/// Runs before the first measured one: the warm-ups of three conditions.
+const WARMUPS: usize = 3;
+
+/// What was told of disturbed runs: boot and whether it is repeated.
+fn told(events: &[Event]) -> Vec<(u32, bool)> {
+    let invalid = |event: &Event| match event {
+        Event::RunFinished { run, invalid: Some(Invalid { why, repeated }), failed: None, .. } => {
+            assert_eq!(why, "a neighbour was loud");
+            Some((run.boot, *repeated))
+        }
+        _ => None,
+    };
+    events.iter().filter_map(invalid).collect()
+}
+
+#[test]
+fn a_disturbed_run_is_kept_and_repeated_at_once() {
+    let mut world = World::new();
+    world.lab.faults.insert(WARMUPS + 1, Fault::Disturbed);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED, 0));
+    assert_eq!(told(&world.events), [(1, true)]);
+
+    let stored = world.store.load(summary.study).unwrap();
+    assert_eq!((stored.row.status, stored.row.invalid_runs), (StudyStatus::Complete, 1));
+    let [kept, repeat] = &stored.runs[WARMUPS + 1..WARMUPS + 3] else { panic!("{:?}", stored.runs) };
+    assert_eq!((kept.status, repeat.status), (RunStatus::Invalid, RunStatus::Ok));
+    assert_eq!((kept.key(), kept.position), (repeat.key(), repeat.position));
+    assert_eq!(kept.reason.as_deref(), Some("a neighbour was loud"));
+    assert!(kept.metrics.contains_key("throughput"));
+    assert!(world.recorded(summary.study).values().all(|count| *count == 1));
+    // 18 runs and the repeat, which the count of what is to come takes in.
+    let counts = world.events.iter().filter_map(|event| match event {
+        Event::RunFinished { done, of, .. } => Some((*done, *of)),
+        _ => None,
+    });
+    assert_eq!(counts.last(), Some((19, 19)));
+}
+
+#[test]
+fn a_disturbed_warm_up_has_warmed_up() {
+    let mut world = World::new();
+    world.lab.faults.insert(0, Fault::Disturbed);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+    assert_eq!(told(&world.events), []);
+    assert_eq!(world.store.load(summary.study).unwrap().row.invalid_runs, 0);
+}
+
+#[test]
+fn what_stays_disturbed_is_given_up_within_bounds_and_said() {
+    let mut world = World::new();
+    world.lab.always = Some(Fault::Disturbed);
+    let summary = world.session(None).unwrap();
+    // Of 12 runs a tenth is 1, so the least of 3 counts: the first run takes two, the second one.
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, 0, RECORDED));
+    let told = told(&world.events);
+    assert_eq!(told.len(), RECORDED + 3);
+    assert_eq!(
+        told[..6].iter().map(|(_, repeated)| *repeated).collect::<Vec<_>>(),
+        [true, true, false, true, false, false]
+    );
+    let stored = world.store.load(summary.study).unwrap();
+    assert_eq!(stored.row.status, StudyStatus::Complete);
+    assert_eq!(stored.left_invalid().len(), RECORDED);
+    let last = world.events.last();
+    assert!(matches!(last, Some(Event::Finished { complete: true, recorded: 0, invalid: RECORDED, .. })));
+}
+
+#[test]
+fn resuming_tries_again_what_stayed_disturbed() {
+    let mut world = World::new();
+    // Three times the same run of the second boot: the last try and both repeats.
+    let first = 18 - 2;
+    for number in first..first + 3 {
+        world.lab.faults.insert(number, Fault::Disturbed);
+    }
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED - 1, 1));
+    assert_eq!(told(&world.events), [(2, true), (2, true), (2, false)]);
+
+    world.calm();
+    let before = world.lab.runs();
+    let summary = world.session(Some(summary.study)).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED, 0));
+    assert_eq!(world.lab.runs() - before, 2, "the warm-up of its condition, and the run itself");
+    let error = world.session(Some(summary.study)).unwrap_err();
+    assert!(matches!(error, Error::NothingToRun { .. }), "{error}");
+}
+
+#[test]
+fn a_lost_testbed_does_not_renew_what_was_given_up() {
+    let mut world = World::new();
+    for number in WARMUPS..WARMUPS + 3 {
+        world.lab.faults.insert(number, Fault::Disturbed);
+    }
+    world.lab.faults.insert(WARMUPS + 4, Fault::Lost);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED - 1, 1));
+    assert_eq!(told(&world.events).len(), 3);
+}
+
+#[test]
+fn an_interrupt_between_a_run_and_its_repeat_loses_neither() {
+    let mut world = World::new();
+    world.lab.faults.insert(WARMUPS, Fault::Disturbed);
+    world.lab.faults.insert(WARMUPS + 1, Fault::Interrupt);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Interrupted, 0, 0));
+    world.calm();
+    let summary = world.session(Some(summary.study)).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+    let stored = world.store.load(summary.study).unwrap();
+    assert_eq!((stored.row.invalid_runs, stored.left_invalid().len()), (1, 0));
+}
+
+#[test]
+fn a_study_that_ended_at_a_look_ends_there_still_when_its_disturbed_runs_are_tried_again() {
+    let mut world =
+        World { study: looking_study(), is_decided: |stored| stored.boots.len() >= 4, ..World::new() };
+    for number in WARMUPS..WARMUPS + 3 {
+        world.lab.faults.insert(number, Fault::Disturbed);
+    }
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, 4 * 6 - 1, 1));
+    world.calm();
+    let summary = world.session(Some(summary.study)).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, 4 * 6));
+    let stored = world.store.load(summary.study).unwrap();
+    assert_eq!((stored.row.status, stored.row.boots), (StudyStatus::Complete, 4));
+}
