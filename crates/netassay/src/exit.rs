@@ -10,7 +10,7 @@ pub(crate) const USAGE: u8 = 2;
 pub(crate) const ENVIRONMENT: u8 = 3;
 /// There is nothing to run, or nothing stored that fits.
 pub(crate) const NOTHING: u8 = 4;
-/// The study went through, but some of its runs failed; `--resume` tries them again.
+/// The study went through, but some of its runs failed, or all were disturbed; `--resume` tries them again.
 pub(crate) const SOME_FAILED: u8 = 5;
 /// The user interrupted; what was recorded is kept.
 pub(crate) const INTERRUPTED: u8 = 130;

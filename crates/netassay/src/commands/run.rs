@@ -151,7 +151,15 @@ fn to_resume(store: &Store, study: &Study, id: Option<i64>) -> Result<StudyId, F
 /// Says how the session ended. `again` is the command without `--resume`.
 pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> ExitCode {
     let db = flags.database.db.display();
+    if summary.invalid > 0 {
+        let invalid = report::counted(summary.invalid, "run");
+        let id = summary.study;
+        say(&format!(
+            "netassay: {invalid} disturbed at every try and not counted: netassay show {id} --runs says by what; {again} --resume {id} tries again"
+        ));
+    }
     let code = match summary.ending {
+        Ending::Complete if summary.recorded == 0 => exit::SOME_FAILED,
         Ending::Complete => exit::OK,
         Ending::SomeFailed => {
             let failed = report::counted(summary.failed, "run");

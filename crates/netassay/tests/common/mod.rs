@@ -76,13 +76,14 @@ impl Bench {
         Connection::open(self.path("netassay.db")).unwrap()
     }
 
-    /// The value of a metric in each recorded run of a condition, by its short name.
+    /// The value of a metric in each measured run of a condition, by its short name. A run that something disturbed, as on a
+    /// machine that builds and tests at once, was measured all the same.
     pub(crate) fn values(&self, slug: &str, metric: &str) -> Vec<f64> {
         let database = self.database();
         let mut query = database
             .prepare(
                 "SELECT metric.value FROM metric JOIN run ON run.id = metric.run JOIN study ON study.id = run.study
-                 WHERE run.warmup = 0 AND run.status = 'ok' AND metric.key = ?2
+                 WHERE run.warmup = 0 AND run.status <> 'failed' AND metric.key = ?2
                  AND json_extract(study.plan, '$.conditions[' || run.condition || '].slug') = ?1",
             )
             .unwrap();
