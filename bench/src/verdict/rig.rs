@@ -64,6 +64,7 @@ impl<'a> Rig<'a> {
             ipv6: false,
             ramp: protocol.ramp,
             window: protocol.window,
+            step: RunOrder::step_of(protocol.window),
         }
     }
 }

@@ -5,11 +5,13 @@
 //! side of the conversation and [`Client`] the controller's. There is no listening control port anywhere: whoever
 //! holds the agent's two pipes is its controller, and nobody else can be.
 
+mod account;
 mod client;
 mod frame;
 mod interrupt;
 pub mod message;
 mod refusal;
+mod series;
 mod serve;
 mod session;
 mod traffic;

@@ -8,9 +8,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::account::{Finished, Late, Measured, Series};
+
 /// The protocol's version. Controller and agent must agree on it exactly: they are the same binary on every
 /// host that netassay starts by itself, and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +60,13 @@ pub enum Request {
         /// The interfaces to describe.
         interfaces: Vec<String>,
     },
+    /// What does this host's kernel lack for this traffic?
+    Lacking {
+        /// The traffic.
+        traffic: load::Traffic,
+        /// Over IPv6, not IPv4.
+        ipv6: bool,
+    },
     /// Become the receiver of a workload: open its sockets.
     Listen {
         /// The receiver's side of the workload.
@@ -89,6 +98,9 @@ pub enum Request {
         ramp_ns: u64,
         /// Length of the window, in ns.
         window_ns: u64,
+        /// Time between two rows of the series that is taken down meanwhile, in ns. Less than 10 ms, more than 1 s and more than
+        /// 1000 steps a window are not had: [`Series::step_ns`] tells the step in force.
+        step_ns: u64,
     },
     /// Stop the threads, close the sockets and give the final account.
     Finish,
@@ -115,6 +127,11 @@ pub enum Answer {
     Settled(Settled),
     /// To [`Request::Environment`]: the host's description.
     Environment(serde_json::Value),
+    /// To [`Request::Lacking`].
+    Lacking {
+        /// Each thing in words, with what follows from it; empty if nothing is.
+        what: Vec<String>,
+    },
     /// To [`Request::Listen`] and [`Request::Connect`]: the sockets opened.
     Sockets {
         /// Local addresses, in the order of the flows.
@@ -145,28 +162,4 @@ pub struct Settled {
     pub refused: BTreeMap<String, String>,
     /// Features that the kernel changed though nobody asked: name and new state.
     pub follow_on: BTreeMap<String, bool>,
-}
-
-/// One side's account of one window.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
-    /// Length of the window on this host's own clock, in ns.
-    pub elapsed_ns: u64,
-    /// What the workload's threads did in the window.
-    pub load: load::Sample,
-    /// CPU time of the host's CPUs in the window.
-    pub cpu: host::CpuTimes,
-    /// The CPUs that were counted.
-    pub cpus: Vec<u32>,
-    /// The kernel's counters over the window.
-    pub counters: host::Counters,
-}
-
-/// One side's account of a whole run, from opening its sockets to closing them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finished {
-    /// What the threads did.
-    pub outcome: load::Outcome,
-    /// The kernel's counters over the whole run.
-    pub counters: host::Counters,
 }

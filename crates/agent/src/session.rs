@@ -1,6 +1,7 @@
 //! What an agent knows between requests, and how it answers each.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use host::{Ethtool, Features, Links};
 
@@ -54,6 +55,7 @@ impl Session {
                 self.settle(&interface, mtu, &features).map(Answer::Settled)
             }
             Request::Environment { interfaces } => self.environment(&interfaces),
+            Request::Lacking { traffic, ipv6 } => Ok(Answer::Lacking { what: load::lacking(&traffic, ipv6) }),
             Request::Listen { spec, interface } => {
                 self.traffic = None;
                 let (traffic, addresses) = Traffic::listen(&mut self.links, &spec, interface)?;
@@ -69,10 +71,9 @@ impl Session {
             Request::Attach { locals } => self.traffic()?.attach(&locals),
             Request::Start => self.traffic()?.start(),
             Request::Quiet => Ok(self.traffic()?.quiet()),
-            Request::Measure { ramp_ns, window_ns } => {
-                let cpus = self.cpus.clone();
-                let traffic = self.traffic.as_mut().ok_or(NO_TRAFFIC)?;
-                traffic.measure(&mut self.links, cpus, ramp_ns, window_ns)
+            Request::Measure { ramp_ns, window_ns, step_ns } => {
+                let times = [ramp_ns, window_ns, step_ns].map(Duration::from_nanos);
+                self.traffic.as_ref().ok_or(NO_TRAFFIC)?.measure(&mut self.links, &self.cpus, times)
             }
             Request::Finish => {
                 let traffic = self.traffic.take().ok_or(NO_TRAFFIC)?;

@@ -4,11 +4,13 @@ use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use host::{Counters, CpuTimes, Links};
+use host::{ClockReading, Counters, CpuTimes, LinkLimit, Links, ProcessTimes, ThreadTimes};
 use load::{Phase, Receiver, Transmitter};
 
-use crate::message::{Answer, Finished, Measured};
+use crate::account::{Finished, Late, Measured};
+use crate::message::Answer;
 use crate::refusal::{Refusal, Reply};
+use crate::series::{self, Recorder, Row};
 
 /// How often a waiting measurement looks whether its threads still live. A look is two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -74,27 +76,50 @@ impl Traffic {
         Answer::Done
     }
 
-    /// Reads everything at both edges of the window. The edges are this host's own clock: rates divide by the
-    /// time that this host saw pass, so the two hosts need no common clock.
+    /// Reads everything at both edges of the window, and a little on the way. The edges are this host's own clock: rates divide
+    /// by the time that this host saw pass, so the two hosts need no common clock. The times: ramp, window, step of the series.
     pub(crate) fn measure(
-        &mut self,
+        &self,
         links: &mut Links,
-        cpus: Vec<u32>,
-        ramp_ns: u64,
-        window_ns: u64,
+        cpus: &[u32],
+        [ramp, window, step]: [Duration; 3],
     ) -> Reply {
-        let opens = Instant::now() + Duration::from_nanos(ramp_ns);
-        let closes = opens + Duration::from_nanos(window_ns);
+        let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
+        let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
+        let step = series::step(step, window);
+
         self.wait_until(opens)?;
-        let first = self.edge(links, &cpus, Phase::Window)?;
+        let opened_ns = since(opens);
+        let first = self.edge(links, cpus, Phase::Window)?;
+        let mut recorder = Recorder::new(first.row(), step);
+        loop {
+            let next = series::next(opens, step, Instant::now());
+            if next >= closes {
+                break;
+            }
+            self.wait_until(next)?;
+            recorder.take(&self.row(links, cpus)?);
+        }
         self.wait_until(closes)?;
-        let last = self.edge(links, &cpus, Phase::Tail)?;
+        let closed_ns = since(closes);
+        let last = self.edge(links, cpus, Phase::Tail)?;
+
+        let cpu_each: Vec<CpuTimes> =
+            last.cpu_each.iter().zip(&first.cpu_each).map(|(last, first)| last.since(first)).collect();
         Ok(Answer::Measured(Box::new(Measured {
             elapsed_ns: last.load.at_ns.saturating_sub(first.load.at_ns),
             load: last.load.since(&first.load),
-            cpu: last.cpu.since(&first.cpu),
-            cpus,
+            cpu: CpuTimes::sum(&cpu_each),
+            cpus: cpus.to_vec(),
+            cpu_each,
+            own: last.own.since(&first.own),
+            threads: last.threads.iter().zip(&first.threads).map(|(last, first)| last.since(first)).collect(),
             counters: last.counters.since(&first.counters),
+            clock: last.clock.since(&first.clock),
+            late: Late { opened_ns, closed_ns },
+            // Behind the window, so that looking disturbs nothing.
+            link: LinkLimit::read(links, &self.interface)?,
+            series: recorder.finish(&last.row()),
         })))
     }
 
@@ -111,18 +136,34 @@ impl Traffic {
         // The kernel's counters take longest to read, so they go first at both edges: each quantity then covers
         // a window of the same length, if not the same nanosecond.
         let counters = Counters::read(links, &self.interface)?;
-        let cpu = CpuTimes::read(cpus)?;
-        let load = match &self.side {
-            Side::Receiver(receiver) => {
-                receiver.set_phase(next);
-                receiver.sample()
-            }
-            Side::Transmitter(transmitter) => {
-                transmitter.set_phase(next);
-                transmitter.sample()
-            }
+        let cpu_each = CpuTimes::read_each(cpus)?;
+        let threads = match &self.side {
+            Side::Receiver(receiver) => receiver.threads(),
+            Side::Transmitter(transmitter) => transmitter.threads(),
         };
-        Ok(Edge { counters, cpu, load })
+        // A thread that has ended has failed, which `wait_until` tells better.
+        let threads =
+            threads.into_iter().map(|thread| ThreadTimes::read(thread).unwrap_or_default()).collect();
+        let own = ProcessTimes::read();
+        let clock = ClockReading::read();
+        match &self.side {
+            Side::Receiver(receiver) => receiver.set_phase(next),
+            Side::Transmitter(transmitter) => transmitter.set_phase(next),
+        }
+        Ok(Edge { counters, cpu_each, threads, own, clock, load: self.sample() })
+    }
+
+    /// The few counters that are cheap enough to be read at each step.
+    fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<Row, Refusal> {
+        let queue = links.queue(&self.interface)?;
+        Ok(Row { queue, cpu: CpuTimes::read(cpus)?, load: self.sample() })
+    }
+
+    fn sample(&self) -> load::Sample {
+        match &self.side {
+            Side::Receiver(receiver) => receiver.sample(),
+            Side::Transmitter(transmitter) => transmitter.sample(),
+        }
     }
 
     fn wait_until(&self, when: Instant) -> Result<(), Refusal> {
@@ -149,8 +190,23 @@ impl Traffic {
 
 struct Edge {
     counters: Counters,
-    cpu: CpuTimes,
+    cpu_each: Vec<CpuTimes>,
+    threads: Vec<ThreadTimes>,
+    own: ProcessTimes,
+    clock: ClockReading,
     load: load::Sample,
+}
+
+impl Edge {
+    fn row(&self) -> Row {
+        Row { load: self.load.clone(), cpu: CpuTimes::sum(&self.cpu_each), queue: self.counters.queue }
+    }
+}
+
+const TOO_LONG: &str = "the window lies beyond what this host's clock can count";
+
+fn since(due: Instant) -> u64 {
+    u64::try_from(due.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Sleeps, unless the controller goes: then there is nobody to measure for.

@@ -61,5 +61,6 @@ pub fn order_of(condition: &Condition) -> RunOrder {
         ipv6: condition.family == Family::Ipv6,
         ramp: workload.ramp,
         window: workload.duration,
+        step: RunOrder::step_of(workload.duration),
     }
 }

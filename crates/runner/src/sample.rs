@@ -32,6 +32,22 @@ pub(crate) fn account() -> RunAccount {
                 load: load::Sample { at_ns: 500_000_000, sent, received, flows: vec![total] },
                 cpu: host::CpuTimes { user, idle: 500_000_000 - user, ..Default::default() },
                 cpus: vec![0],
+                cpu_each: vec![host::CpuTimes { user, idle: 500_000_000 - user, ..Default::default() }],
+                own: host::ProcessTimes { user_ns: user, system_ns: 0 },
+                threads: vec![host::ThreadTimes {
+                    running_ns: user,
+                    user_ns: user,
+                    ..host::ThreadTimes::default()
+                }],
+                clock: host::ClockCheck {
+                    monotonic_ns: 500_000_000,
+                    raw_ns: 500_000_000,
+                    boottime_ns: 500_000_000,
+                    source_changed: false,
+                },
+                late: agent::message::Late::default(),
+                link: host::LinkLimit::default(),
+                series: agent::message::Series::default(),
                 counters,
             },
             whole: Finished {

@@ -21,6 +21,16 @@ pub struct RunOrder {
     pub ramp: Duration,
     /// The window.
     pub window: Duration,
+    /// Time between two rows of each side's series ([`agent::message::Series`]).
+    pub step: Duration,
+}
+
+impl RunOrder {
+    /// A step that gives a window of this length a hundred rows, within the bounds that agents keep to.
+    #[must_use]
+    pub fn step_of(window: Duration) -> Duration {
+        (window / 100).clamp(Duration::from_millis(10), Duration::from_secs(1))
+    }
 }
 
 /// One side's account of a run.
@@ -60,6 +70,30 @@ impl Testbed {
         result
     }
 
+    /// What the hosts lack for this traffic, each thing in words and once; empty if they have everything.
+    ///
+    /// # Errors
+    /// When an agent is gone.
+    pub fn lacking(&mut self, traffic: &load::Traffic, ipv6: bool) -> Result<Vec<String>, Error> {
+        let mut lacks = Vec::new();
+        for end in [&mut self.transmitter, &mut self.receiver] {
+            match end.call(&Request::Lacking { traffic: traffic.clone(), ipv6 })? {
+                Answer::Lacking { what } => lacks.extend(what.into_iter().map(|what| (end.side, what))),
+                other => return Err(end.client.unexpected(&other).into()),
+            }
+        }
+        // What both lack, as two hosts on one kernel do, is said once.
+        let mut words: Vec<String> = Vec::new();
+        for (side, what) in &lacks {
+            let both = lacks.iter().filter(|(_, other)| other == what).count() > 1;
+            let said = if both { what.clone() } else { format!("{side}: {what}") };
+            if !words.contains(&said) {
+                words.push(said);
+            }
+        }
+        Ok(words)
+    }
+
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
         let (transmitter, receiver) = (&mut self.transmitter, &mut self.receiver);
 
@@ -81,8 +115,11 @@ impl Testbed {
             transmitter.order(&Request::Start)?;
         }
 
-        let measure =
-            Request::Measure { ramp_ns: nanoseconds(order.ramp), window_ns: nanoseconds(order.window) };
+        let measure = Request::Measure {
+            ramp_ns: nanoseconds(order.ramp),
+            window_ns: nanoseconds(order.window),
+            step_ns: nanoseconds(order.step),
+        };
         receiver.client.send(&measure)?;
         transmitter.client.send(&measure)?;
         let (sent, taken) = measured(transmitter, receiver, order.ramp + order.window + PATIENCE, tick)?;
