@@ -1,11 +1,12 @@
 //! What the threads of one end share with those who watch them.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 use crate::counts::Counters;
 use crate::error::Error;
 use crate::phase::PhaseCell;
+use crate::sys;
 
 /// The phase, every thread's counters, the first failure, and the gate that all threads wait at before their loops.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct Control {
     failure: OnceLock<Error>,
     open: Mutex<bool>,
     opened: Condvar,
+    /// When the gate opened, ns of [`sys::now`]; 0 before.
+    epoch: AtomicU64,
 }
 
 impl Control {
@@ -28,6 +31,7 @@ impl Control {
             failure: OnceLock::new(),
             open: Mutex::new(false),
             opened: Condvar::new(),
+            epoch: AtomicU64::new(0),
         }
     }
 
@@ -39,8 +43,15 @@ impl Control {
 
     /// Lets all threads into their loops, those that come later too.
     pub(crate) fn open_gate(&self) {
+        // The gate may be opened more than once; the epoch is the first time.
+        let _ = self.epoch.compare_exchange(0, sys::now(), Ordering::Relaxed, Ordering::Relaxed);
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.opened.notify_all();
+    }
+
+    /// When the gate opened: what the times of all threads' schedules count from.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Relaxed)
     }
 
     /// Keeps the first failure: those that follow are mostly its consequences.

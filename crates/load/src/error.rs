@@ -138,6 +138,16 @@ pub enum Error {
         /// For how long.
         seconds: u64,
     },
+    /// All local ports that could connect to the other end are taken.
+    #[error(
+        "flow {flow}: no local port is left to connect to {peer} from: widen the sysctl net.ipv4.ip_local_port_range or take fewer flows"
+    )]
+    NoPort {
+        /// The flow.
+        flow: u32,
+        /// The other end.
+        peer: SocketAddr,
+    },
     /// Bytes arrived that were never sent.
     #[error("flow {flow}: what {peer} sent arrived damaged at byte {at} of the last {checked} bytes")]
     Corrupt {

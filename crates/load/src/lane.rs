@@ -1,7 +1,7 @@
 //! What a flow's thread has in its hands.
 
 use std::cell::Cell;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -23,6 +23,8 @@ pub(crate) struct Lane {
     pub(crate) flow: usize,
     pub(crate) fd: RawFd,
     pub(crate) peer: SocketAddr,
+    /// This end's address.
+    pub(crate) local: IpAddr,
     /// Bytes of a message.
     pub(crate) message: usize,
     /// Bytes of an answer; 0 for a stream.
@@ -40,6 +42,12 @@ pub(crate) struct End {
     pub(crate) verified: u64,
     pub(crate) sequence: Option<Sequence>,
     pub(crate) zerocopy: Option<Zerocopy>,
+    /// Open loop: requests of the window that were never sent.
+    pub(crate) unsent: u64,
+    /// Open loop: requests of the window that were not answered by the end.
+    pub(crate) unanswered: u64,
+    /// Connections of others, closed unserved.
+    pub(crate) strangers: u64,
     /// Recorded fallbacks, in words.
     pub(crate) notes: Vec<String>,
 }
@@ -129,7 +137,7 @@ impl Lane {
         u32::try_from(self.flow).unwrap_or(u32::MAX)
     }
 
-    fn closed(&self) -> Error {
+    pub(crate) fn closed(&self) -> Error {
         Error::Closed { flow: self.number(), peer: self.peer }
     }
 }

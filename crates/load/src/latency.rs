@@ -10,6 +10,10 @@ use crate::sys;
 const LONGEST: u64 = 10_000_000_000;
 /// Significant decimal digits: values are exact to 1 ns up to 2 µs and to 0.1 % above.
 const DIGITS: u8 = 3;
+/// Bytes of one histogram: 25 powers of two, each with 1024 counters of 4 bytes, which is a page.
+const SIZE: usize = 25 * 1024 * 4;
+/// What the histograms of all flows may take from the start.
+const READY: usize = 16 << 20;
 
 /// Latencies of the transactions that started and ended in the window, in ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,21 +40,31 @@ pub struct Latency {
     pub clock_ns: f64,
 }
 
-/// One thread's private histogram.
+/// One thread's private histogram: [`SIZE`] bytes of addresses, whatever it records. With many flows only those pages of
+/// it take memory that are written to, one for each power of two between the shortest latency and the longest: some
+/// 40 KB of 100.
 pub(crate) struct Recorder(Histogram<u32>);
 
 impl Recorder {
-    pub(crate) fn new() -> Self {
+    /// That of one of `flows` threads.
+    pub(crate) fn new(flows: usize) -> Self {
         let mut histogram =
             Histogram::new_with_bounds(1, LONGEST, DIGITS).expect("constant bounds are valid");
-        // Writes every page, so that none is first touched in the window.
-        histogram.reset();
+        if flows.saturating_mul(SIZE) <= READY {
+            // Writes every page, so that none is first touched in the window.
+            histogram.reset();
+        }
         Self(histogram)
     }
 
     #[inline(always)]
     pub(crate) fn record(&mut self, ns: u64) {
         self.0.saturating_record(ns);
+    }
+
+    /// Records the same latency for `count` transactions.
+    pub(crate) fn record_many(&mut self, ns: u64, count: u64) {
+        self.0.saturating_record_n(ns, u32::try_from(count).unwrap_or(u32::MAX));
     }
 }
 
@@ -95,13 +109,13 @@ mod tests {
 
     #[test]
     fn nothing_recorded_is_no_latency() {
-        assert_eq!(merge(vec![Recorder::new(), Recorder::new()]), None);
+        assert_eq!(merge(vec![Recorder::new(1), Recorder::new(1)]), None);
         assert_eq!(merge(vec![]), None);
     }
 
     #[test]
     fn quantiles_are_those_of_all_threads_together() {
-        let (mut low, mut high) = (Recorder::new(), Recorder::new());
+        let (mut low, mut high) = (Recorder::new(1), Recorder::new(1));
         (1..=500).for_each(|ns| low.record(ns));
         (501..=1000).for_each(|ns| high.record(ns));
         let latency = merge(vec![low, high]).unwrap();
@@ -111,8 +125,14 @@ mod tests {
     }
 
     #[test]
+    fn a_recorder_is_as_large_as_said() {
+        let recorder = Recorder::new(1);
+        assert_eq!(recorder.0.distinct_values() * size_of::<u32>(), SIZE);
+    }
+
+    #[test]
     fn what_is_out_of_range_is_still_counted() {
-        let mut recorder = Recorder::new();
+        let mut recorder = Recorder::new(1);
         recorder.record(0);
         recorder.record(u64::MAX);
         let latency = merge(vec![recorder]).unwrap();
@@ -123,7 +143,7 @@ mod tests {
     proptest! {
         #[test]
         fn quantiles_are_exact_to_a_thousandth(mut values in proptest::collection::vec(1u64..1_000_000_000, 1..300)) {
-            let mut recorder = Recorder::new();
+            let mut recorder = Recorder::new(1);
             values.iter().for_each(|ns| recorder.record(*ns));
             let latency = merge(vec![recorder]).unwrap();
             values.sort_unstable();

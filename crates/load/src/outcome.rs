@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use crate::counts::Counts;
+use crate::lane::End;
 use crate::latency::Latency;
 use crate::sequence::Sequence;
 use crate::tcp_info::TcpInfo;
@@ -91,4 +92,22 @@ impl Buffers {
     pub(crate) fn smaller(self, other: Self) -> Self {
         Self { send: self.send.min(other.send), receive: self.receive.min(other.receive) }
     }
+}
+
+/// What the ends of a team's threads fell short of, in words, all threads together.
+pub(crate) fn shortfalls(ends: &[End]) -> Vec<String> {
+    let sum = |of: fn(&End) -> u64| ends.iter().map(of).sum::<u64>();
+    let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
+    let strangers = sum(|end| end.strangers);
+    let mut notes = Vec::new();
+    if unsent + unanswered > 0 {
+        notes.push(format!(
+            "{unsent} requests of the open loop were not sent in time and {unanswered} not answered by the end: those \
+             of the window count as latencies with the time that they had waited, and took longer"
+        ));
+    }
+    if strangers > 0 {
+        notes.push(format!("{strangers} connections of strangers were closed unserved"));
+    }
+    notes
 }

@@ -1,8 +1,10 @@
 //! Where a run stands. The byte that the hot loops read is also their stop flag.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
+
+use crate::sys;
 
 /// Where a run stands. It only ever moves forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,18 +32,53 @@ pub(crate) const ABORT: u8 = STOP + 1;
 /// The phase as all threads of one end share it, alone in its cache lines (two, because CPUs prefetch pairs):
 /// it is read by every iteration and must stay in each reader's cache.
 #[repr(align(128))]
-#[derive(Debug, Default)]
-pub(crate) struct PhaseCell(AtomicU8);
+#[derive(Debug)]
+pub(crate) struct PhaseCell {
+    phase: AtomicU8,
+    /// When the window opened and when it closed, ns of [`sys::now`]; `u64::MAX` before.
+    opened: AtomicU64,
+    closed: AtomicU64,
+}
+
+impl Default for PhaseCell {
+    fn default() -> Self {
+        Self {
+            phase: AtomicU8::new(Phase::Ramp as u8),
+            opened: AtomicU64::new(u64::MAX),
+            closed: AtomicU64::new(u64::MAX),
+        }
+    }
+}
 
 impl PhaseCell {
     #[inline(always)]
     pub(crate) fn load(&self) -> u8 {
-        self.0.load(Ordering::Relaxed)
+        self.phase.load(Ordering::Relaxed)
     }
 
     /// Moves forward to `phase`; a step back is ignored, because the loops rely on there being none.
     pub(crate) fn advance(&self, phase: u8) {
-        self.0.fetch_max(phase, Ordering::Relaxed);
+        let edge = match phase {
+            WINDOW => Some(&self.opened),
+            TAIL.. => Some(&self.closed),
+            _ => None,
+        };
+        if let Some(edge) = edge {
+            let first = (u64::MAX, sys::now());
+            // A second step to the same phase does not move the edge.
+            let _ = edge.compare_exchange(first.0, first.1, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        self.phase.fetch_max(phase, Ordering::Release);
+    }
+
+    /// Whether an instant lies in the window, as far as that is known by now: a window still open has no end.
+    pub(crate) fn window_holds(&self, ns: u64) -> bool {
+        ns >= self.opened.load(Ordering::Relaxed) && ns < self.closed()
+    }
+
+    /// When the window closed; `u64::MAX` before that.
+    pub(crate) fn closed(&self) -> u64 {
+        self.closed.load(Ordering::Relaxed)
     }
 }
 
@@ -59,5 +96,22 @@ mod tests {
         cell.advance(ABORT);
         cell.advance(STOP);
         assert_eq!(cell.load(), ABORT);
+    }
+
+    #[test]
+    fn the_window_has_two_edges_and_they_stay() {
+        let cell = PhaseCell::default();
+        let before = sys::now();
+        assert!(!cell.window_holds(before));
+        cell.advance(WINDOW);
+        let inside = sys::now();
+        assert!(!cell.window_holds(before - 1) && cell.window_holds(inside));
+        cell.advance(WINDOW);
+        assert!(cell.window_holds(inside));
+        cell.advance(TAIL);
+        let after = sys::now();
+        cell.advance(QUIET);
+        assert!(cell.window_holds(inside) && !cell.window_holds(after + 1));
+        assert!(cell.closed() <= after);
     }
 }

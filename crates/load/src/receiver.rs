@@ -8,12 +8,15 @@ use socket2::Socket;
 
 use crate::counts::Sample;
 use crate::error::{Error, Result};
+use crate::kind::Kind;
+use crate::mode::Reader;
 use crate::outcome::Outcome;
 use crate::phase::Phase;
 use crate::socket;
 use crate::spec::Spec;
 use crate::sys;
 use crate::team::{Role, Team};
+use crate::traffic::Traffic;
 
 /// Connections that may wait beyond one per flow, so that a few strangers cannot keep the flows out.
 const SPARE_BACKLOG: i32 = 64;
@@ -52,7 +55,7 @@ impl Receiver {
             let local = SocketAddr::new(spec.local, port);
             let (socket, endpoint) = if spec.traffic.kind.is_udp() {
                 let what = socket::flow(flow as usize);
-                let socket = socket::open(spec, &what)?;
+                let socket = socket::open(&spec.traffic, spec.local, &what)?;
                 let endpoint = socket::bind(&socket, local, &what)?;
                 (socket, endpoint)
             } else {
@@ -71,7 +74,7 @@ impl Receiver {
     }
 
     /// Takes the transmitter's flows, known by their addresses, and refuses everybody else. What strangers may have
-    /// sent to a UDP socket before is thrown away.
+    /// sent to a UDP socket before is thrown away. With `tcp_crr` everybody at the transmitter's address is served.
     ///
     /// # Errors
     /// Addresses that do not fit the workload; TCP flows that do not arrive within 5 s; a second call.
@@ -84,7 +87,11 @@ impl Receiver {
             }
         };
         self.stage = Stage::Spent;
-        let sockets = if self.spec.traffic.kind.is_udp() {
+        let mut peers = locals.to_vec();
+        let sockets = if self.spec.traffic.kind == Kind::TcpCrr {
+            peers = vec![locals[0]; self.spec.traffic.lanes() as usize];
+            share(&sockets[0], &self.spec.traffic)?
+        } else if self.spec.traffic.kind.is_udp() {
             for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
                 if self.spec.traffic.connects(!self.spec.traffic.is_forward(flow)) {
                     one.connect(&(*peer).into())
@@ -97,7 +104,7 @@ impl Receiver {
             // The listener closes here: nobody else gets in.
             accept(&sockets[0], self.endpoints[0], locals)?
         };
-        let team = Team::new(Role::Receiver, self.spec.clone(), sockets, locals.to_vec())?;
+        let team = Team::new(Role::Receiver, self.spec.clone(), sockets, peers)?;
         self.stage = Stage::Attached(Box::new(team));
         Ok(())
     }
@@ -169,7 +176,7 @@ const NOT_ATTACHED: Error =
 
 fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     const WHAT: &str = "the listener";
-    let socket = socket::open(spec, WHAT)?;
+    let socket = socket::open(&spec.traffic, spec.local, WHAT)?;
     // Connections of an earlier run that still linger must not keep a fixed port.
     socket.set_reuse_address(true).map_err(|e| Error::setup("setsockopt SO_REUSEADDR", WHAT, &e))?;
     let endpoint = socket::bind(&socket, local, WHAT)?;
@@ -177,6 +184,15 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     socket.listen(backlog).map_err(|e| socket::in_use_or("listen", local, WHAT, &e))?;
     socket.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
     Ok((socket, endpoint))
+}
+
+/// The listener once for each thread, all of one queue. It stays, and threads that spin do not wait at it.
+fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
+    const WHAT: &str = "the listener";
+    let spins = traffic.reader == Reader::Spin;
+    listener.set_nonblocking(spins).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
+    let clones = (0..traffic.lanes()).map(|_| listener.try_clone());
+    clones.collect::<std::io::Result<_>>().map_err(|e| Error::setup("fcntl F_DUPFD", WHAT, &e))
 }
 
 /// Accepts until every one of `locals` has come, in whatever order, each into its flow's place.
@@ -227,7 +243,10 @@ fn empty(socket: &Socket) {
 fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
     let mismatch = |got: String, wanted: String| Err(Error::Mismatch { peer: "transmitter", got, wanted });
     let lanes = spec.traffic.lanes();
-    if locals.len() != lanes as usize {
+    if spec.traffic.kind == Kind::TcpCrr && locals.len() != 1 {
+        return mismatch(format!("{} addresses", locals.len()), "all connections come from one".to_owned());
+    }
+    if spec.traffic.kind != Kind::TcpCrr && locals.len() != lanes as usize {
         return mismatch(format!("{} addresses", locals.len()), format!("there are {lanes} flows"));
     }
     if let Some(other) = locals.iter().find(|local| local.is_ipv4() != spec.local.is_ipv4()) {

@@ -9,8 +9,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::{Error, Result};
 use crate::kind::Kind;
+use crate::options;
 use crate::outcome::Buffers;
-use crate::spec::Spec;
 use crate::sys;
 use crate::traffic::Traffic;
 
@@ -21,27 +21,32 @@ pub(crate) fn stall(flows: usize) -> Duration {
 }
 /// How long a `udp_rr` transmitter waits for an answer.
 pub(crate) const ANSWER: Duration = Duration::from_millis(100);
+/// How often a `tcp_crr` thread that waits looks up: its connections are its own, and nobody else can wake it.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
 /// How long a connection may take to come about.
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 
 /// A socket for the workload, with its buffers and its checksum as asked for; not bound yet. `what` names it in errors.
-pub(crate) fn open(spec: &Spec, what: impl fmt::Display) -> Result<Socket> {
-    let domain = if spec.local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
+pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) -> Result<Socket> {
+    let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let (kind, protocol) =
-        if spec.traffic.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
+        if traffic.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
     let socket = Socket::new(domain, kind, Some(protocol)).map_err(|e| Error::setup("socket", &what, &e))?;
-    if spec.local.is_ipv6() {
+    if local.is_ipv6() {
         socket.set_only_v6(true).map_err(|e| Error::setup("setsockopt IPV6_V6ONLY", &what, &e))?;
     }
-    if let Some(bytes) = spec.traffic.socket_buffer {
+    if let Some(bytes) = traffic.socket_buffer {
         size_buffers(&socket, bytes, &what)?;
     }
-    if spec.traffic.kind.is_udp() {
-        report_local_drops(&socket, spec.local, &what)?;
+    if traffic.kind.is_udp() {
+        report_local_drops(&socket, local, &what)?;
     }
-    if !spec.traffic.udp_checksum {
+    if !traffic.udp_checksum {
         sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NO_CHECK, 1)
             .map_err(|e| Error::setup("setsockopt SO_NO_CHECK", &what, &e))?;
+    }
+    if let Some(dscp) = traffic.dscp {
+        options::mark(&socket, local, dscp, &what)?;
     }
     Ok(socket)
 }
@@ -50,6 +55,14 @@ pub(crate) fn open(spec: &Spec, what: impl fmt::Display) -> Result<Socket> {
 pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<SocketAddr> {
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))?;
     local_address(socket)
+}
+
+/// Binds to an address whose port the kernel chooses with each connection, from those that are free towards that peer:
+/// one chosen here would have to be free towards everybody.
+pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<()> {
+    sys::set_option(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
+        .map_err(|e| Error::setup("setsockopt IP_BIND_ADDRESS_NO_PORT", &what, &e))?;
+    socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))
 }
 
 /// An error of `call`, or the more telling one if the port asked for is taken.
@@ -65,7 +78,8 @@ pub(crate) fn in_use_or(
     Error::setup(call, format!("{what} at {local}"), error)
 }
 
-/// Sets what a connected socket needs before its thread starts.
+/// Sets what a connected socket needs before its thread starts, or a listener for those that it will accept: they begin
+/// as copies of it.
 pub(crate) fn prepare(
     socket: &Socket,
     traffic: &Traffic,
@@ -74,30 +88,45 @@ pub(crate) fn prepare(
 ) -> Result<()> {
     let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, &what, &e));
     let stall = stall(traffic.lanes() as usize);
-    match traffic.kind {
-        Kind::TcpStream | Kind::TcpRr | Kind::TcpCrr => {
-            set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(stall)))?;
-            set("setsockopt SO_SNDTIMEO", socket.set_write_timeout(Some(stall)))?;
-            if let Some(name) = &traffic.congestion_control {
-                let done = sys::set_option_bytes(
-                    socket.as_raw_fd(),
-                    libc::IPPROTO_TCP,
-                    libc::TCP_CONGESTION,
-                    name.as_bytes(),
-                );
-                set("setsockopt TCP_CONGESTION", done)?;
-            }
-            if traffic.is_nodelay() {
-                set("setsockopt TCP_NODELAY", socket.set_tcp_nodelay(true))?;
-            }
-            if traffic.kind.is_rr() && sends {
-                set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(Some(stall)))?;
-            }
-        }
-        Kind::UdpRr if sends => set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(Some(ANSWER)))?,
-        Kind::UdpRr | Kind::UdpStream | Kind::Pps => {}
+    // How long a call may take nothing, and give nothing.
+    let (sending, receiving) = match traffic.kind {
+        Kind::TcpStream => (Some(stall + emptying(traffic.pacing)), None),
+        Kind::TcpRr => (Some(stall), sends.then_some(stall)),
+        Kind::TcpCrr => (Some(TICK), Some(TICK)),
+        Kind::UdpRr => (None, sends.then_some(ANSWER)),
+        Kind::UdpStream | Kind::Pps => (None, None),
+    };
+    if sending.is_some() {
+        set("setsockopt SO_SNDTIMEO", socket.set_write_timeout(sending))?;
+    }
+    if receiving.is_some() {
+        set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(receiving))?;
+    }
+    if traffic.kind.is_udp() {
+        return Ok(());
+    }
+    if traffic.kind != Kind::TcpCrr {
+        set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(stall)))?;
+    }
+    if let Some(name) = &traffic.congestion_control {
+        let (fd, name) = (socket.as_raw_fd(), name.as_bytes());
+        let done = sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name);
+        set("setsockopt TCP_CONGESTION", done)?;
+    }
+    if traffic.is_nodelay() {
+        set("setsockopt TCP_NODELAY", socket.set_tcp_nodelay(true))?;
+    }
+    if let Some(bits) = traffic.pacing.filter(|_| sends) {
+        options::pace(socket, bits, &what)?;
     }
     Ok(())
+}
+
+/// How long a full send buffer takes to empty at a pace: until then a write may find no room.
+fn emptying(pacing: Option<u64>) -> Duration {
+    // The most that TCP grows a send buffer to by itself (`net.ipv4.tcp_wmem`), by default.
+    const BUFFER: u64 = 4 << 20;
+    Duration::from_secs(pacing.map_or(0, |bits| 8 * BUFFER / bits.max(1)))
 }
 
 /// The address that the socket is bound to.

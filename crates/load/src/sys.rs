@@ -154,6 +154,12 @@ pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mu
     check(done).map(|_| (len as usize).min(room.len()))
 }
 
+/// Reads a socket option that is a number.
+pub(crate) fn option_number(fd: RawFd, level: libc::c_int, name: libc::c_int) -> io::Result<libc::c_int> {
+    let mut room = [0; size_of::<libc::c_int>()];
+    option(fd, level, name, &mut room).map(|_| libc::c_int::from_ne_bytes(room))
+}
+
 /// Bytes that the socket still holds to be sent (`SIOCOUTQ`): for TCP unacknowledged ones, for UDP those in queues.
 pub(crate) fn unsent(fd: RawFd) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
@@ -168,6 +174,31 @@ pub(crate) fn wait_readable(fd: RawFd, time: Duration) {
     let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
     // SAFETY: one valid pollfd that outlives the call.
     unsafe { libc::poll(&raw mut polled, 1, millis) };
+}
+
+/// Sleeps until the time `until` of [`now`], or until a signal comes.
+pub(crate) fn sleep_until(until: u64) {
+    let time = timespec(until);
+    // SAFETY: a valid time that outlives the call; nothing is asked of what is left of it.
+    unsafe {
+        libc::clock_nanosleep(
+            libc::CLOCK_MONOTONIC,
+            libc::TIMER_ABSTIME,
+            &raw const time,
+            std::ptr::null_mut(),
+        )
+    };
+}
+
+/// Lets the calling thread's timers go off when they are due: by default the kernel may make them 50 µs late, so that it
+/// can serve several at once (`PR_SET_TIMERSLACK`).
+pub(crate) fn sharpen_timers() {
+    // SAFETY: this option takes one number. A kernel that refuses it only wakes the thread later.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+}
+
+fn timespec(ns: u64) -> libc::timespec {
+    libc::timespec { tv_sec: (ns / 1_000_000_000) as libc::time_t, tv_nsec: (ns % 1_000_000_000) as i64 }
 }
 
 /// The calling thread's id in the kernel.
@@ -233,6 +264,14 @@ mod tests {
         let first = now();
         std::thread::sleep(Duration::from_millis(2));
         assert!(now() - first >= 2_000_000);
+    }
+
+    #[test]
+    fn sleeping_ends_when_it_should() {
+        let began = now();
+        sleep_until(began + 3_000_000);
+        assert!(now() >= began + 3_000_000);
+        sleep_until(began);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::sys;
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     let request = Buffer::pattern(lane.message);
     let mut answer = Buffer::room(lane.response);
-    let mut latencies = Recorder::new();
+    let mut latencies = Recorder::new(lane.flows());
     let (phase, mut tally) = (lane.phase(), lane.tally());
     let mut answered = false;
     lane.ready();

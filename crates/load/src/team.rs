@@ -1,7 +1,7 @@
 //! The threads of one end: started together, watched from outside, stopped in bounded time.
 
 use std::cell::Cell;
-use std::net::{Shutdown, SocketAddr};
+use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Sender};
@@ -22,7 +22,7 @@ use crate::phase::{ABORT, Phase, QUIET, STOP};
 use crate::spec::Spec;
 use crate::tcp_info::TcpInfo;
 use crate::traffic::Traffic;
-use crate::{socket, sys, tcp_rr, tcp_stream, udp_rr, udp_stream};
+use crate::{options, outcome, socket, sys, tcp_crr, tcp_rr, tcp_stream, udp_rr, udp_stream};
 
 /// How long receivers may go on taking what is queued, and senders' queues may go on emptying, after the stop.
 const DRAIN: Duration = Duration::from_millis(1500);
@@ -43,6 +43,7 @@ pub(crate) enum Role {
 pub(crate) struct Team {
     role: Role,
     traffic: Arc<Traffic>,
+    local: IpAddr,
     cpus: Vec<u32>,
     sockets: Vec<Socket>,
     peers: Vec<SocketAddr>,
@@ -50,20 +51,26 @@ pub(crate) struct Team {
     threads: Vec<JoinHandle<Option<End>>>,
     started: bool,
     drops: Mutex<Vec<DropCount>>,
+    /// What could not be had from the start.
+    notes: Vec<String>,
 }
 
 impl Team {
-    /// Takes connected sockets, one per lane, and the peer of each.
+    /// Takes the sockets, one per lane, and the peer of each: connected ones, or for `tcp_crr` the one listener that all share
+    /// and at the other end sockets that only hold the lanes' place.
     pub(crate) fn new(role: Role, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic);
+        let mut notes = Vec::new();
         for (flow, one) in sockets.iter().enumerate() {
             socket::prepare(one, &traffic, sends(role, &traffic, flow), socket::flow(flow))?;
+            note(&mut notes, traffic.busy_poll.and_then(|micros| options::poll_busily(one, micros)));
         }
         let drops = sockets.iter().map(|one| DropCount { last: socket::drops(one), total: 0 }).collect();
         let control = Arc::new(Control::new(sockets.len()));
         Ok(Self {
             role,
             traffic,
+            local: spec.local,
             cpus: spec.cpus,
             sockets,
             peers,
@@ -71,6 +78,7 @@ impl Team {
             threads: Vec::new(),
             started: false,
             drops: Mutex::new(drops),
+            notes,
         })
     }
 
@@ -142,6 +150,9 @@ impl Team {
         self.control.open_gate();
         let sending = || (0..self.sockets.len()).filter(|flow| self.sends(*flow));
         for flow in sending() {
+            if self.traffic.kind == Kind::TcpStream && self.traffic.pacing.is_some() {
+                options::unpace(&self.sockets[flow]);
+            }
             // The end of the stream goes behind what is queued; whoever waits in a call is woken. A connection that is
             // gone already needs no shutting. A datagram socket whose sender waits for room gets it as its queue empties.
             let how = match self.traffic.kind {
@@ -167,10 +178,14 @@ impl Team {
             return Err(error.clone());
         }
         let counts = self.sample();
-        let (mut recorders, mut notes) = (Vec::new(), Vec::new());
+        let (mut recorders, mut notes) = (Vec::new(), std::mem::take(&mut self.notes));
         let mut zerocopy: Option<Zerocopy> = None;
         let mut flows = Vec::with_capacity(self.sockets.len());
+        // A tcp_crr thread asks those sockets that received something.
+        let crr = self.traffic.kind == Kind::TcpCrr;
+        let polled = self.traffic.busy_poll.is_some() && !crr && notes.is_empty();
         for (flow, one) in self.sockets.iter().enumerate() {
+            note(&mut notes, polled.then(|| options::polled_nothing(one)).flatten());
             flows.push(FlowOutcome {
                 sends: self.sends(flow),
                 local: socket::local_address(one)?,
@@ -179,9 +194,10 @@ impl Team {
                 verified_bytes: ends.get(flow).map_or(0, |end| end.verified),
                 sequence: ends.get(flow).and_then(|end| end.sequence),
                 buffers: socket::buffers(one)?,
-                tcp: if self.traffic.kind.is_udp() { None } else { TcpInfo::read(one) },
+                tcp: if self.traffic.kind.is_udp() || crr { None } else { TcpInfo::read(one) },
             });
         }
+        notes.extend(outcome::shortfalls(&ends));
         for end in ends {
             recorders.extend(end.latencies);
             if let Some(one) = end.zerocopy {
@@ -189,8 +205,7 @@ impl Team {
                 sum.completed += one.completed;
                 sum.copied += one.copied;
             }
-            // What one flow met, all others did.
-            notes.extend(end.notes.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
+            end.notes.into_iter().for_each(|one| note(&mut notes, Some(one)));
         }
         let buffers = flows.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
         Ok(Outcome {
@@ -209,6 +224,7 @@ impl Team {
             flow,
             fd: self.sockets[flow].as_raw_fd(),
             peer: self.peers[flow],
+            local: self.local,
             message: self.traffic.message as usize,
             response: self.traffic.response as usize,
             traffic: Arc::clone(&self.traffic),
@@ -299,6 +315,11 @@ fn sends(role: Role, traffic: &Traffic, lane: usize) -> bool {
     (role == Role::Transmitter) == traffic.is_forward(lane)
 }
 
+/// Takes a note down once: what one flow meets, all others do.
+fn note(notes: &mut Vec<String>, note: Option<String>) {
+    notes.extend(note.filter(|note| !notes.contains(note)));
+}
+
 /// Waits until something is so, for `time` at most; whether it came to be.
 fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
     let deadline = Instant::now() + time;
@@ -327,8 +348,10 @@ fn live(lane: &Lane, sends: bool, cpu: Option<u32>) -> Option<End> {
             (Kind::TcpStream, false) => tcp_stream::receive(lane),
             (Kind::UdpStream | Kind::Pps, true) => udp_stream::send(lane),
             (Kind::UdpStream | Kind::Pps, false) => udp_stream::receive(lane),
-            (Kind::TcpRr | Kind::TcpCrr, true) => tcp_rr::send(lane),
-            (Kind::TcpRr | Kind::TcpCrr, false) => tcp_rr::receive(lane),
+            (Kind::TcpRr, true) => tcp_rr::send(lane),
+            (Kind::TcpRr, false) => tcp_rr::receive(lane),
+            (Kind::TcpCrr, true) => tcp_crr::send(lane),
+            (Kind::TcpCrr, false) => tcp_crr::receive(lane),
             (Kind::UdpRr, true) => udp_rr::send(lane),
             (Kind::UdpRr, false) => udp_rr::receive(lane),
         }

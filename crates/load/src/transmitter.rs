@@ -6,6 +6,7 @@ use socket2::Socket;
 
 use crate::counts::Sample;
 use crate::error::{Errno, Error, Result};
+use crate::kind::Kind;
 use crate::outcome::Outcome;
 use crate::phase::Phase;
 use crate::socket;
@@ -22,7 +23,8 @@ pub struct Transmitter {
 
 impl Transmitter {
     /// Connects every flow to the receiver's `endpoints`: TCP flows all to the one, UDP flows each to its own. (Datagrams that
-    /// are to carry their destination are sent from sockets that stay unconnected.)
+    /// are to carry their destination are sent from sockets that stay unconnected. The flows of `tcp_crr` connect when they have
+    /// started.)
     ///
     /// # Errors
     /// A workload that cannot be had, endpoints that do not fit it, or a connection that does not come about in 5 s.
@@ -35,20 +37,30 @@ impl Transmitter {
         let mut peers = Vec::with_capacity(spec.traffic.lanes() as usize);
         for flow in 0..spec.traffic.lanes() as usize {
             let peer = if spec.traffic.kind.is_udp() { endpoints[flow] } else { endpoints[0] };
-            let socket = socket::open(spec, socket::flow(flow))?;
-            socket::bind(&socket, SocketAddr::new(spec.local, 0), socket::flow(flow))?;
-            if spec.traffic.connects(spec.traffic.is_forward(flow)) {
-                connect(&socket, flow, peer)?;
+            let socket = socket::open(&spec.traffic, spec.local, socket::flow(flow))?;
+            let local = SocketAddr::new(spec.local, 0);
+            if spec.traffic.kind == Kind::TcpCrr {
+                // It only stands for its flow, and takes no port. The flow's connections all come from this address.
+                socket::bind_later(&socket, local, socket::flow(flow))?;
+            } else {
+                socket::bind(&socket, local, socket::flow(flow))?;
+                if spec.traffic.connects(spec.traffic.is_forward(flow)) {
+                    connect(&socket, flow, peer)?;
+                }
+                locals.push(socket::local_address(&socket)?);
             }
-            locals.push(socket::local_address(&socket)?);
             sockets.push(socket);
             peers.push(peer);
+        }
+        if spec.traffic.kind == Kind::TcpCrr {
+            locals.push(SocketAddr::new(spec.local, 0));
         }
         let team = Team::new(Role::Transmitter, spec.clone(), sockets, peers)?;
         Ok(Self { team, locals })
     }
 
-    /// This end's address of each flow, for [`crate::Receiver::attach`].
+    /// This end's address of each flow, for [`crate::Receiver::attach`]; for `tcp_crr` the one that all flows have, with
+    /// port 0.
     #[must_use]
     pub fn locals(&self) -> &[SocketAddr] {
         &self.locals

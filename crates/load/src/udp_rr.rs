@@ -21,7 +21,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     let mut request = Buffer::pattern(lane.message.max(NUMBER));
     let mut answer = Buffer::room((lane.response + 1).max(NUMBER));
     let mask = number_mask(lane.message.min(lane.response));
-    let mut latencies = Recorder::new();
+    let mut latencies = Recorder::new(lane.flows());
     let (phase, mut tally) = (lane.phase(), lane.tally());
     let (mut number, mut lost_in_a_row) = (0u64, 0);
     let mut answered = false;

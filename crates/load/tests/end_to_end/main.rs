@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod accounting;
 #[cfg(test)]
+mod crr;
+#[cfg(test)]
 mod modes;
 #[cfg(test)]
 mod namespace;

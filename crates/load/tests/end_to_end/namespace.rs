@@ -10,7 +10,7 @@ use crate::support::{failure, run, spec, start, step, traffic};
 
 /// Moves the test's thread, and with it all threads it starts, into a new network namespace with loopback up, then
 /// runs `commands` there. `false` if that cannot be had here: the test is skipped.
-fn enter_namespace(test: &str, commands: &[&str]) -> bool {
+pub(crate) fn enter_namespace(test: &str, commands: &[&str]) -> bool {
     // SAFETY: the call takes a number; it moves only this thread.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
         return skip(test, &format!("no network namespace: {}", std::io::Error::last_os_error()));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::support::{connect, failure, spec, start, step, traffic, within};
 use netassay_load::{Error, Kind, Phase, Receiver, Spec, Traffic, Transmitter};
 
-const KINDS: [Kind; 4] = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr];
+const KINDS: [Kind; 5] = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 const SOON: Duration = Duration::from_secs(3);
 
 #[test]

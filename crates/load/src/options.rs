@@ -1,0 +1,135 @@
+//! Socket options that a workload may ask for, and what is done where they cannot be had.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::os::fd::AsRawFd;
+
+use socket2::Socket;
+
+use crate::error::{Error, Result};
+use crate::sys;
+
+/// Packets that one poll of the device's queue may take (`SO_BUSY_POLL_BUDGET`): as many as an ordinary one
+/// (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's own 8 for busy polling leave bursts to interrupts.
+const BUDGET: libc::c_int = 64;
+
+/// Marks all packets of the socket with a code point of differentiated services (RFC 2474), the upper six bits of the
+/// traffic class.
+///
+/// # Errors
+/// An option that the kernel refuses, or takes and does not keep.
+pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Display) -> Result<()> {
+    let (level, name, call) = match local {
+        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TOS, "setsockopt IP_TOS"),
+        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS, "setsockopt IPV6_TCLASS"),
+    };
+    let class = libc::c_int::from(dscp) << 2;
+    sys::set_option(socket.as_raw_fd(), level, name, class).map_err(|e| Error::setup(call, what, &e))?;
+    // The lower two bits are congestion notification, which TCP keeps to itself.
+    match sys::option_number(socket.as_raw_fd(), level, name) {
+        Ok(kept) if kept & !3 == class => Ok(()),
+        Ok(_) => Err(Error::setup(call, what, &std::io::Error::from_raw_os_error(libc::EINVAL))),
+        Err(error) => Err(Error::setup(call, what, &error)),
+    }
+}
+
+/// Lets the kernel send no faster than `bits` per second (`SO_MAX_PACING_RATE`). TCP paces by itself, with or without the
+/// `fq` qdisc, and counts what a segment carries without its headers. It begins with the eleventh segment, and sends at
+/// least two segments at a time (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and `tcp_tso_autosize`).
+///
+/// # Errors
+/// An option that the kernel refuses.
+pub(crate) fn pace(socket: &Socket, bits: u64, what: impl fmt::Display) -> Result<()> {
+    let bytes = (bits / 8).max(1);
+    let done = sys::set_option_bytes(
+        socket.as_raw_fd(),
+        libc::SOL_SOCKET,
+        libc::SO_MAX_PACING_RATE,
+        &bytes.to_ne_bytes(),
+    );
+    done.map_err(|e| Error::setup("setsockopt SO_MAX_PACING_RATE", what, &e))
+}
+
+/// Lifts the pace, so that what is queued leaves as soon as it can.
+pub(crate) fn unpace(socket: &Socket) {
+    let all = u64::MAX.to_ne_bytes();
+    // At worst what is queued takes its time, which is bounded elsewhere.
+    let _ = sys::set_option_bytes(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &all);
+}
+
+/// Makes waiting for data poll the device's queue for `micros` µs before the thread sleeps. Returns what could not be
+/// had, with the reason and what is done instead.
+pub(crate) fn poll_busily(socket: &Socket, micros: u32) -> Option<String> {
+    let fd = socket.as_raw_fd();
+    let micros = libc::c_int::try_from(micros).unwrap_or(libc::c_int::MAX);
+    let options = [
+        ("SO_BUSY_POLL", libc::SO_BUSY_POLL, micros),
+        ("SO_PREFER_BUSY_POLL", libc::SO_PREFER_BUSY_POLL, 1),
+        ("SO_BUSY_POLL_BUDGET", libc::SO_BUSY_POLL_BUDGET, BUDGET),
+    ];
+    for (name, option, value) in options {
+        if let Err(error) = sys::set_option(fd, libc::SOL_SOCKET, option, value) {
+            // All or nothing: half of it would be a third mode of its own.
+            let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, 0);
+            let reason = match error.raw_os_error() {
+                Some(libc::EPERM) => "it needs the privilege CAP_NET_ADMIN".to_owned(),
+                Some(libc::ENOPROTOOPT) => "this kernel is built without it".to_owned(),
+                _ => error.to_string(),
+            };
+            return Some(format!("no busy polling ({name}): {reason}; receivers slept instead"));
+        }
+    }
+    None
+}
+
+/// Why busy polling could not do anything for a socket that has received something, if so.
+pub(crate) fn polled_nothing(socket: &Socket) -> Option<String> {
+    match sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID) {
+        Ok(0) => Some(
+            "busy polling could do nothing: packets came through no device queue that can be polled \
+             (SO_INCOMING_NAPI_ID is 0, as on loopback and veth); receivers slept instead"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::{Domain, Type};
+
+    #[test]
+    fn a_mark_is_kept_on_both_versions_of_ip() {
+        for (local, domain) in [("127.0.0.1", Domain::IPV4), ("::1", Domain::IPV6)] {
+            for kind in [Type::DGRAM, Type::STREAM] {
+                let socket = Socket::new(domain, kind, None).unwrap();
+                for dscp in [0, 8, 46, 63] {
+                    mark(&socket, local.parse().unwrap(), dscp, &"a socket").unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pace_is_in_bytes_and_never_zero() {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let rate = || {
+            let mut room = [0; 8];
+            sys::option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &mut room).unwrap();
+            u64::from_ne_bytes(room)
+        };
+        for (bits, bytes) in [(1, 1), (800, 100), (1_000_000_000_000, 125_000_000_000)] {
+            pace(&socket, bits, "a socket").unwrap();
+            assert_eq!(rate(), bytes);
+        }
+        unpace(&socket);
+        assert_eq!(rate(), u64::MAX);
+    }
+
+    #[test]
+    fn a_socket_that_received_nothing_has_no_queue() {
+        let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
+        assert!(polled_nothing(&socket).unwrap().contains("SO_INCOMING_NAPI_ID is 0"));
+    }
+}

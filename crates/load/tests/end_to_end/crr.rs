@@ -1,0 +1,146 @@
+//! A new connection for each request: all are served, none leaves a port behind, and nobody else is.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use crate::namespace::enter_namespace;
+use crate::support::{connect, failure, finish, run, spec, start, step, traffic};
+use netassay_load::{Kind, Outcome, Phase, Reader, Spec, Traffic};
+
+const WINDOW: Duration = Duration::from_millis(200);
+
+#[test]
+fn each_request_has_its_connection() {
+    for local in ["127.0.0.1", "::1"] {
+        for reader in [Reader::Recv, Reader::Spin] {
+            for (message, response) in [(1, 1), (64, 1400), (100_000, 300_000)] {
+                let spec = Spec {
+                    traffic: Traffic {
+                        flows: 2,
+                        message,
+                        response,
+                        reader,
+                        verify: true,
+                        ..traffic(Kind::TcpCrr)
+                    },
+                    ..spec(Kind::TcpCrr, local)
+                };
+                let (sent, received) = run(&spec, WINDOW);
+                let what = format!("{local} {reader} {message}/{response}: {sent:?} {received:?}");
+                assert!(sent.sent.transactions > 0, "{what}");
+                assert_eq!(sent.sent.bytes, sent.sent.messages * u64::from(message), "{what}");
+                // What was begun at the stop may be broken off, one transaction of each flow.
+                assert!(sent.sent.messages - sent.sent.transactions <= 2, "{what}");
+                assert!(sent.sent.messages - received.received.messages <= 2, "{what}");
+                assert!(received.received.transactions >= sent.sent.transactions, "{what}");
+                assert_eq!(sent.flows[0].verified_bytes, u64::from(response), "{what}");
+                let latency = sent.latency.as_ref().unwrap_or_else(|| panic!("{what}"));
+                assert!(latency.count <= sent.sent.transactions && latency.p50 <= latency.max, "{what}");
+                assert!(sent.notes.is_empty() && received.notes.is_empty(), "{what}");
+                assert_eq!(sent.flows[0].local.port(), 0, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn there_are_more_connections_than_ports() {
+    let test = "there_are_more_connections_than_ports";
+    if !enter_namespace(test, &["sysctl -w net.ipv4.ip_local_port_range=40000\t40063"]) {
+        return;
+    }
+    for local in ["127.0.0.1", "::1"] {
+        let spec =
+            Spec { traffic: Traffic { flows: 3, ..traffic(Kind::TcpCrr) }, ..spec(Kind::TcpCrr, local) };
+        let ends = start(&spec);
+        let began = Instant::now();
+        // Each of the 64 ports serves sixteen times and more.
+        while ends.0.sample().sent.transactions < 1024 {
+            assert_eq!(ends.0.failed().or(ends.1.failed()), None);
+            assert!(began.elapsed() < Duration::from_secs(30), "{:?}", ends.0.sample());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        step(&ends, Phase::Tail);
+        let (sent, received) = finish(ends);
+        assert!(received.received.transactions >= sent.sent.transactions);
+    }
+}
+
+#[test]
+fn ports_that_are_all_taken_are_named() {
+    let test = "ports_that_are_all_taken_are_named";
+    if !enter_namespace(test, &["sysctl -w net.ipv4.ip_local_port_range=40000\t40003"]) {
+        return;
+    }
+    let (mut transmitter, receiver) = connect(&spec(Kind::TcpCrr, "127.0.0.1"));
+    // Whoever connects to the same address from this one takes a port that the flow would need.
+    let taken: Vec<_> =
+        (0..8).filter_map(|_| std::net::TcpStream::connect(receiver.endpoints()[0]).ok()).collect();
+    assert!(taken.len() >= 2, "{} ports taken", taken.len());
+    transmitter.start().unwrap();
+    let words = failure(Duration::from_secs(5), || transmitter.failed());
+    assert!(words.contains("no local port is left") && words.contains("ip_local_port_range"), "{words}");
+}
+
+#[test]
+fn strangers_get_no_answer() {
+    let (mut transmitter, mut receiver) = connect(&spec(Kind::TcpCrr, "127.0.0.1"));
+    receiver.start().unwrap();
+    let stranger = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    stranger.bind(&"127.0.0.2:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
+    stranger.connect(&receiver.endpoints()[0].into()).unwrap();
+    let mut stranger = std::net::TcpStream::from(stranger);
+    stranger.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let refused = stranger.read(&mut [0; 1]).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionReset, "{refused}");
+    // One who may come, but asks for nothing.
+    drop(std::net::TcpStream::connect(receiver.endpoints()[0]).unwrap());
+    transmitter.start().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    transmitter.set_phase(Phase::Tail);
+    receiver.set_phase(Phase::Tail);
+    let (sent, received) = finish((transmitter, receiver));
+    assert!(sent.sent.transactions > 0);
+    assert_eq!(received.notes, ["2 connections of strangers were closed unserved"]);
+    assert!(received.received.messages <= sent.sent.messages);
+}
+
+#[test]
+fn a_receiver_that_does_not_listen_any_more_is_said() {
+    let (transmitter, receiver) = start(&spec(Kind::TcpCrr, "::1"));
+    std::thread::sleep(Duration::from_millis(50));
+    transmitter.set_phase(Phase::Window);
+    let endpoint = receiver.endpoints()[0].to_string();
+    drop(receiver);
+    let words = failure(Duration::from_secs(5), || transmitter.failed());
+    assert!(words.starts_with("flow 0") && words.contains(&endpoint), "{words}");
+    assert!(transmitter.finish().is_err());
+}
+
+#[test]
+fn a_receiver_that_never_answers_is_found_out_and_does_not_hold_up_the_stop() {
+    // The kernel completes the connection; nobody takes the request.
+    let (mut transmitter, receiver) = connect(&spec(Kind::TcpCrr, "127.0.0.1"));
+    let mut stopped = connect(&spec(Kind::TcpCrr, "127.0.0.1"));
+    transmitter.start().unwrap();
+    stopped.0.start().unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    stopped.0.set_phase(Phase::Tail);
+    let began = Instant::now();
+    let sent: Outcome = stopped.0.finish().unwrap();
+    assert!(began.elapsed() < Duration::from_secs(2), "took {:?}", began.elapsed());
+    assert_eq!((sent.sent.messages, sent.sent.transactions), (1, 0));
+    let words = failure(Duration::from_secs(15), || transmitter.failed());
+    assert!(words.contains("answered nothing") && words.contains("check that"), "{words}");
+    drop(receiver);
+}
+
+#[test]
+fn addresses_that_are_not_one_are_refused() {
+    let spec = spec(Kind::TcpCrr, "127.0.0.1");
+    let mut receiver = netassay_load::Receiver::bind(&spec).unwrap();
+    let local = "127.0.0.1:0".parse().unwrap();
+    let words = receiver.attach(&[local, local]).unwrap_err().to_string();
+    assert!(words.contains("2 addresses") && words.contains("come from one"), "{words}");
+    receiver.attach(&[local]).unwrap();
+}
