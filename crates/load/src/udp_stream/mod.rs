@@ -7,12 +7,15 @@ mod plain;
 use crate::error::Result;
 use crate::lane::{End, Lane};
 use crate::mode::{Reader, Sender};
-use crate::pace::{Pace, Unpaced};
+use crate::pace::{Pace, Paced, Unpaced};
 use crate::sequence::{Check, Checked, Stamp, Stamped, Unchecked, Unstamped};
 
 /// The sending thread of a flow.
 pub(crate) fn send(lane: &Lane) -> Result<End> {
-    send_paced(lane, Unpaced)
+    match lane.traffic.pacing {
+        None => send_paced(lane, Unpaced),
+        Some(bits) => send_paced(lane, Paced::new(bits)),
+    }
 }
 
 fn send_paced(lane: &Lane, pace: impl Pace) -> Result<End> {

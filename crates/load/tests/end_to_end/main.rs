@@ -9,6 +9,8 @@ mod modes;
 #[cfg(test)]
 mod namespace;
 #[cfg(test)]
+mod pacing;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod traffic;
