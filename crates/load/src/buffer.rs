@@ -3,7 +3,7 @@
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
-use crate::sys;
+use crate::pages;
 
 const PAGE: usize = 4096;
 
@@ -45,8 +45,8 @@ impl Buffer {
     }
 
     fn filled(len: usize) -> Self {
-        let Some(start) = sys::map_pages(pages(len)) else {
-            let layout = Layout::from_size_align(pages(len), PAGE).unwrap_or(Layout::new::<u8>());
+        let Some(start) = pages::map_pages(whole(len)) else {
+            let layout = Layout::from_size_align(whole(len), PAGE).unwrap_or(Layout::new::<u8>());
             std::alloc::handle_alloc_error(layout)
         };
         let mut buffer = Self { start, len };
@@ -56,14 +56,14 @@ impl Buffer {
 }
 
 /// The bytes of the whole pages that hold `len`.
-fn pages(len: usize) -> usize {
+fn whole(len: usize) -> usize {
     len.max(1).next_multiple_of(PAGE)
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
         // SAFETY: the mapping is this buffer's own, of that length, and nothing borrows from it any more.
-        unsafe { sys::unmap_pages(self.start, pages(self.len)) };
+        unsafe { pages::unmap_pages(self.start, whole(self.len)) };
     }
 }
 

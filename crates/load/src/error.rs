@@ -116,6 +116,17 @@ pub enum Error {
         /// The call's error.
         errno: Errno,
     },
+    /// Not one message may be lent to the kernel (`MSG_ZEROCOPY`).
+    #[error(
+        "flow {flow}: the kernel takes no message of {message} bytes without copying: raise the limits of locked memory \
+         (`ulimit -l`) and of socket options (net.core.optmem_max), take a smaller `message`, or another sender"
+    )]
+    Pinned {
+        /// The flow.
+        flow: u32,
+        /// Bytes of a message.
+        message: usize,
+    },
     /// The other end closed a flow before the window was over.
     #[error("flow {flow}: {peer} closed the connection before the window was over: see what ended it there")]
     Closed {

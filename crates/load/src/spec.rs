@@ -168,6 +168,8 @@ mod tests {
         assert!(of(Kind::UdpRr, &|t| t.congestion_control = Some("bbr".into())).contains("no congestion"));
         assert!(of(Kind::TcpRr, &|t| t.congestion_control = Some("b/r".into())).contains("kernel name"));
         assert!(of(Kind::TcpRr, &|t| t.dscp = Some(64)).contains("0 to 63"));
+        let bare = |t: &mut Traffic| (t.sender, t.udp_checksum) = (Sender::Gso, false);
+        assert!(of(Kind::UdpStream, &bare).contains("without a checksum"));
         assert!(of(Kind::UdpRr, &|t| t.nodelay = Some(true)).contains("delays nothing"));
     }
 

@@ -5,7 +5,6 @@
 
 use std::io;
 use std::os::fd::RawFd;
-use std::ptr::NonNull;
 use std::time::Duration;
 
 use crate::destination::Target;
@@ -90,23 +89,6 @@ pub(crate) fn no_message() -> libc::msghdr {
     unsafe { std::mem::zeroed() }
 }
 
-/// Memory of the process's own, `len` bytes on whole pages; `None` if there is none left.
-pub(crate) fn map_pages(len: usize) -> Option<NonNull<u8>> {
-    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: the kernel chooses the place of a new mapping, which touches nothing that is there.
-    let start = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, flags, -1, 0) };
-    if start == libc::MAP_FAILED { None } else { NonNull::new(start.cast()) }
-}
-
-/// Gives back what [`map_pages`] gave.
-///
-/// # Safety
-/// `start` and `len` are those of one mapping, and nobody uses it any more.
-pub(crate) unsafe fn unmap_pages(start: NonNull<u8>, len: usize) {
-    // SAFETY: the caller's word. Unmapping a mapping that is there cannot fail.
-    unsafe { libc::munmap(start.as_ptr().cast(), len) };
-}
-
 /// `CLOCK_MONOTONIC` in ns, through the vDSO.
 #[inline(always)]
 pub(crate) fn now() -> u64 {
@@ -170,7 +152,11 @@ pub(crate) fn unsent(fd: RawFd) -> io::Result<u64> {
 
 /// Waits until `fd` can be read, the time is over, or a signal comes.
 pub(crate) fn wait_readable(fd: RawFd, time: Duration) {
-    let mut polled = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    wait(fd, libc::POLLIN, time);
+}
+
+fn wait(fd: RawFd, events: libc::c_short, time: Duration) {
+    let mut polled = libc::pollfd { fd, events, revents: 0 };
     let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
     // SAFETY: one valid pollfd that outlives the call.
     unsafe { libc::poll(&raw mut polled, 1, millis) };
@@ -199,6 +185,12 @@ pub(crate) fn sharpen_timers() {
 
 fn timespec(ns: u64) -> libc::timespec {
     libc::timespec { tv_sec: (ns / 1_000_000_000) as libc::time_t, tv_nsec: (ns % 1_000_000_000) as i64 }
+}
+
+/// Waits until there is something in the error queue of `fd`, the time is over, or a signal comes.
+pub(crate) fn wait_error(fd: RawFd, time: Duration) {
+    // Errors are always told, whatever was asked for.
+    wait(fd, 0, time);
 }
 
 /// The calling thread's id in the kernel.
@@ -250,7 +242,7 @@ pub(crate) fn make_room_for_descriptors(more: u64) {
     unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
 }
 
-fn check(done: libc::c_int) -> io::Result<libc::c_int> {
+pub(crate) fn check(done: libc::c_int) -> io::Result<libc::c_int> {
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(done) }
 }
 

@@ -244,6 +244,11 @@ impl Traffic {
         {
             return refuse("reader", self.reader, format!("a {kind} cannot be taken so: take `recv`"));
         }
+        if self.sender.segments() && !self.udp_checksum {
+            let reason =
+                "the kernel cuts no datagrams without a checksum from a buffer: take `send` or `sendmmsg`";
+            return refuse("sender", self.sender, reason);
+        }
         if kind == Kind::Pps && self.reader != Reader::Recv {
             return refuse("reader", self.reader, "nobody receives a pps: leave it out");
         }

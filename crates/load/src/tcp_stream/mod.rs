@@ -2,11 +2,15 @@
 
 mod content;
 mod plain;
+mod sendfile;
+mod splice;
+mod zerocopy;
 
 use content::{Content, Examined, Unexamined};
 
 use crate::error::Result;
 use crate::lane::{End, Lane};
+use crate::mode::{Reader, Sender};
 
 /// Bytes that a receiver asks for at once, at most: more do not stay in a CPU's own cache.
 const ROOM: usize = 256 << 10;
@@ -17,7 +21,12 @@ const ROOM_FOR_ALL: usize = 4 << 20;
 
 /// The sending thread of a flow. (The kernel keeps a TCP connection's pace, `SO_MAX_PACING_RATE`.)
 pub(crate) fn send(lane: &Lane) -> Result<End> {
-    plain::send(lane)
+    match lane.traffic.sender {
+        Sender::Sendfile => sendfile::send(lane),
+        Sender::Splice => splice::send(lane),
+        Sender::Zerocopy => zerocopy::send(lane),
+        _ => plain::send(lane),
+    }
 }
 
 /// The receiving thread of a flow.
@@ -31,7 +40,11 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
 
 /// Each reader's loop is compiled for content that is examined, and for content that is not.
 fn receive_content(lane: &Lane, content: impl Content) -> Result<End> {
-    plain::receive(lane, content)
+    match lane.traffic.reader {
+        Reader::Spin => plain::spin(lane, content),
+        Reader::Trunc => plain::discard(lane),
+        _ => plain::receive(lane, content),
+    }
 }
 
 /// The bytes that a receiver asks for at once.

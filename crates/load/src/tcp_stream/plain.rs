@@ -48,3 +48,41 @@ pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<End> {
     let verified = content.end(lane, &room.as_ref()[..last], tally.bytes)?;
     Ok(End { verified, ..End::default() })
 }
+
+/// Never sleeps: asks again and again.
+pub(super) fn spin(lane: &Lane, mut content: impl Content) -> Result<End> {
+    let mut room = Buffer::room(super::room(lane));
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    let mut last = 0;
+    lane.ready();
+    while phase.load() < ABORT {
+        let got = sys::receive(fd, room.as_mut(), libc::MSG_DONTWAIT);
+        if got > 0 {
+            tally.stream(got as u64);
+            last = got as usize;
+            content.bytes(lane, &room.as_ref()[..last])?;
+        } else if got < 0 && sys::errno() == libc::EAGAIN {
+            tally.call();
+        } else if lane.trouble("recv", got)? == Next::End {
+            break;
+        }
+    }
+    let verified = content.end(lane, &room.as_ref()[..last], tally.bytes)?;
+    Ok(End { verified, ..End::default() })
+}
+
+/// Has the kernel throw the bytes away (`MSG_TRUNC`, tcp(7)): nobody sees them, so nothing is verified.
+pub(super) fn discard(lane: &Lane) -> Result<End> {
+    let mut room = Buffer::room(super::room(lane));
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    lane.ready();
+    while phase.load() < ABORT {
+        let got = sys::receive(fd, room.as_mut(), libc::MSG_TRUNC);
+        if got > 0 {
+            tally.stream(got as u64);
+        } else if lane.trouble("recv", got)? == Next::End {
+            break;
+        }
+    }
+    Ok(End::default())
+}

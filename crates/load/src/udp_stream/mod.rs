@@ -1,8 +1,10 @@
 //! UDP datagrams as fast as they can be sent, in each way that Linux offers.
 
 mod batch;
+mod gro;
 mod gso;
 mod plain;
+mod zerocopy;
 
 use crate::error::Result;
 use crate::lane::{End, Lane};
@@ -32,6 +34,7 @@ fn send_stamped(lane: &Lane, stamp: impl Stamp, pace: impl Pace) -> Result<End> 
         Sender::Sendmmsg => batch::send(lane, stamp, pace),
         Sender::Gso => gso::send(lane, stamp, pace),
         Sender::GsoSendmmsg => batch::send_gso(lane, stamp, pace),
+        Sender::Zerocopy => zerocopy::send(lane, stamp, pace),
         _ => plain::send(lane, stamp, pace),
     }
 }
@@ -48,6 +51,8 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
 fn receive_checked(lane: &Lane, check: impl Check) -> Result<End> {
     match lane.traffic.reader {
         Reader::Recvmmsg => batch::receive(lane, check),
+        Reader::Gro => gro::receive(lane, check),
+        Reader::Spin => plain::spin(lane, check),
         _ => plain::receive(lane, check),
     }
 }

@@ -52,6 +52,28 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
     drain(lane, room, tally, check, last)
 }
 
+/// Never sleeps: asks again and again.
+pub(super) fn spin(lane: &Lane, mut check: impl Check) -> Result<End> {
+    let mut room = Buffer::room(lane.message + 1);
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    let mut last = 0;
+    lane.ready();
+    while phase.load() < STOP {
+        let got = sys::receive(fd, room.as_mut(), libc::MSG_DONTWAIT);
+        if got > 0 {
+            tally.message(got as u64);
+            last = got as usize;
+            check.datagram(lane, &room.as_ref()[..last])?;
+        } else {
+            tally.call();
+            if got < 0 && sys::errno() != libc::EAGAIN && lane.trouble("recv", got)? == Next::End {
+                break;
+            }
+        }
+    }
+    drain(lane, room, tally, check, last)
+}
+
 /// Takes what is still queued, and draws up the account; `last` is the size of the datagram at the front of `room`.
 pub(super) fn drain(
     lane: &Lane,

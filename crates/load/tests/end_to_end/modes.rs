@@ -36,12 +36,18 @@ fn stream(traffic: Traffic, local: &str) -> (Outcome, Outcome) {
     (sent, received)
 }
 
-const UDP_SENDERS: [Sender; 4] = [Sender::Send, Sender::Sendmmsg, Sender::Gso, Sender::GsoSendmmsg];
-const UDP_READERS: [Reader; 2] = [Reader::Recv, Reader::Recvmmsg];
+/// All senders, or readers, of a protocol.
+fn senders(udp: bool) -> impl Iterator<Item = Sender> {
+    Sender::ALL.iter().copied().filter(move |sender| sender.suits(udp))
+}
+
+fn readers(udp: bool) -> impl Iterator<Item = Reader> {
+    Reader::ALL.iter().copied().filter(move |reader| reader.suits(udp))
+}
 
 #[test]
 fn every_udp_sender_arrives_intact() {
-    for sender in UDP_SENDERS {
+    for sender in senders(true) {
         for local in ADDRESSES {
             for (message, connected) in [(1400, true), (5, true), (40_000, true), (18, false)] {
                 let plain = traffic(Kind::UdpStream);
@@ -53,7 +59,7 @@ fn every_udp_sender_arrives_intact() {
 
 #[test]
 fn every_udp_reader_takes_all_that_there_is() {
-    for reader in UDP_READERS {
+    for reader in readers(true) {
         for local in ADDRESSES {
             for (message, sender) in [(1400, Sender::Send), (1400, Sender::Gso), (65_507, Sender::Send)] {
                 let plain = traffic(Kind::UdpStream);
@@ -65,8 +71,8 @@ fn every_udp_reader_takes_all_that_there_is() {
 
 #[test]
 fn without_verify_each_way_is_counted_alike() {
-    for sender in UDP_SENDERS {
-        for reader in UDP_READERS {
+    for sender in senders(true) {
+        for reader in readers(true) {
             let plain = traffic(Kind::UdpStream);
             let (sent, received) = run(
                 &Spec { traffic: Traffic { sender, reader, ..plain }, ..spec(Kind::UdpStream, "127.0.0.1") },
@@ -82,24 +88,88 @@ fn without_verify_each_way_is_counted_alike() {
 }
 
 #[test]
+fn every_tcp_sender_arrives_intact() {
+    for sender in senders(false) {
+        for local in ADDRESSES {
+            for message in [1, 1000, 16_384, 100_001, 3 << 20] {
+                let plain = traffic(Kind::TcpStream);
+                let (sent, _) = stream(Traffic { sender, message, flows: 2, ..plain }, local);
+                assert_eq!(
+                    sent.sent.messages,
+                    sent.flows.iter().map(|flow| flow.counts.messages).sum::<u64>()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_tcp_reader_takes_all_that_there_is() {
+    for reader in readers(false).filter(|reader| *reader != Reader::Trunc) {
+        for local in ADDRESSES {
+            for message in [1000, 1 << 20] {
+                stream(Traffic { reader, message, flows: 2, ..traffic(Kind::TcpStream) }, local);
+            }
+        }
+    }
+    // Nobody sees what is thrown away.
+    let spec = Spec {
+        traffic: Traffic { reader: Reader::Trunc, ..traffic(Kind::TcpStream) },
+        ..spec(Kind::TcpStream, "::1")
+    };
+    let (sent, received) = run(&spec, WINDOW);
+    assert!(received.received.bytes > 0);
+    assert_eq!(sent.sent.bytes, received.received.bytes);
+    assert_eq!(received.flows[0].verified_bytes, 0);
+}
+
+#[test]
+fn loopback_copies_what_was_to_be_sent_without_copying() {
+    for kind in [Kind::UdpStream, Kind::TcpStream] {
+        for sender in senders(true).filter(|sender| *sender == Sender::Zerocopy) {
+            let (sent, received) = run(
+                &Spec { traffic: Traffic { sender, ..traffic(kind) }, ..spec(kind, "127.0.0.1") },
+                WINDOW,
+            );
+            let zerocopy = sent.zerocopy.unwrap();
+            assert!(zerocopy.completed > 0, "{kind} {sender}: {sent:?}");
+            assert_eq!(zerocopy.completed, zerocopy.copied, "{kind} {sender}: {sent:?}");
+            if kind == Kind::UdpStream {
+                assert_eq!(zerocopy.completed, sent.sent.messages, "{sender}: {sent:?}");
+            }
+            assert_eq!(received.zerocopy, None);
+        }
+        let (sent, _) = run(&spec(kind, "::1"), WINDOW);
+        assert_eq!(sent.zerocopy, None);
+    }
+}
+
+#[test]
 fn every_way_flows_both_ways() {
     for direction in [Direction::Reverse, Direction::Both] {
-        for sender in UDP_SENDERS {
-            let reader = Reader::Recv;
-            let plain = traffic(Kind::UdpStream);
-            let spec = Spec {
-                traffic: Traffic { sender, reader, direction, verify: true, ..plain },
-                ..spec(Kind::UdpStream, "127.0.0.1")
-            };
-            let ends = start(&spec);
-            std::thread::sleep(WINDOW);
-            step(&ends, Phase::Tail);
-            ends.0.quiet();
-            ends.1.quiet();
-            let (near, far) = finish(ends);
-            let what = format!("{sender} {direction}: {near:?} {far:?}");
-            assert!(far.sent.messages > 0 && near.received.messages > 0, "{what}");
-            assert_eq!(direction == Direction::Both, far.received.messages > 0, "{what}");
+        for kind in [Kind::UdpStream, Kind::TcpStream] {
+            let readers: Vec<Reader> = readers(kind.is_udp()).filter(|one| *one != Reader::Trunc).collect();
+            for (sender, reader) in senders(kind.is_udp()).zip(readers.iter().cycle()) {
+                both_ways(Traffic { sender, reader: *reader, direction, verify: true, ..traffic(kind) });
+            }
         }
+    }
+}
+
+fn both_ways(traffic: Traffic) {
+    let message = u64::from(traffic.message);
+    let spec = Spec { traffic, ..spec(Kind::UdpStream, "127.0.0.1") };
+    let ends = start(&spec);
+    std::thread::sleep(WINDOW);
+    step(&ends, Phase::Tail);
+    ends.0.quiet();
+    ends.1.quiet();
+    let (near, far) = finish(ends);
+    let Traffic { sender, reader, direction, .. } = spec.traffic;
+    let what = format!("{sender} {reader} {direction}: {near:?} {far:?}");
+    assert!(far.sent.bytes > 0 && near.received.bytes >= message, "{what}");
+    assert_eq!(direction == Direction::Both, far.received.bytes >= message, "{what}");
+    if spec.traffic.kind == Kind::TcpStream {
+        assert_eq!((near.sent.bytes, far.sent.bytes), (far.received.bytes, near.received.bytes), "{what}");
     }
 }

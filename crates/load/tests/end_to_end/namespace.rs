@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use netassay_load::{Kind, Phase, Spec, Traffic, Transmitter};
+use netassay_load::{Kind, Phase, Sender, Spec, Traffic, Transmitter};
 
 use crate::support::{failure, run, spec, start, step, traffic};
 
@@ -56,6 +56,79 @@ fn datagrams_that_the_queue_refuses_are_not_counted_as_sent() {
             received.received.messages + received.socket_drops(),
             "{sent:?} {received:?}"
         );
+    }
+}
+
+/// Datagrams that the queue of this namespace's loopback has dropped, as the queue counts them.
+fn queue_drops() -> u64 {
+    let output = Command::new("tc").args(["-s", "qdisc", "show", "dev", "lo"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut words = text.split_whitespace().skip_while(|word| *word != "(dropped");
+    words.nth(1).unwrap().trim_end_matches(',').parse().unwrap()
+}
+
+#[test]
+fn every_sender_counts_what_the_queue_refuses() {
+    let shape = "tc qdisc add dev lo root tbf rate 200mbit burst 20000 limit 30000";
+    if !enter_namespace("every_sender_counts_what_the_queue_refuses", &[shape]) {
+        return;
+    }
+    for sender in Sender::ALL.iter().copied().filter(|sender| sender.suits(true)) {
+        let before = queue_drops();
+        let spec = Spec {
+            traffic: Traffic {
+                sender,
+                socket_buffer: Some(4 << 20),
+                verify: true,
+                ..traffic(Kind::UdpStream)
+            },
+            ..spec(Kind::UdpStream, "127.0.0.1")
+        };
+        let (sent, received) = run(&spec, Duration::from_millis(150));
+        let dropped = queue_drops() - before;
+        let what = format!("{sender}, {dropped} dropped: {sent:?} {received:?}");
+        assert!(dropped > 0, "{what}");
+        assert_eq!(
+            sent.sent.messages + sent.sent.no_buffers,
+            received.received.messages + received.socket_drops() + dropped,
+            "{what}"
+        );
+        // Of a buffer of datagrams the queue may take some; whoever sends one by one knows of each.
+        if !sender.segments() {
+            assert_eq!(sent.sent.no_buffers, dropped, "{what}");
+            assert_eq!(
+                received.flows[0].sequence.unwrap_or_default().missing,
+                received.socket_drops(),
+                "{what}"
+            );
+        }
+    }
+}
+
+#[test]
+fn buffers_of_datagrams_too_large_for_the_path_are_refused_in_words() {
+    let test = "buffers_of_datagrams_too_large_for_the_path_are_refused_in_words";
+    if !enter_namespace(test, &["ip link set lo mtu 1500"]) {
+        return;
+    }
+    for (local, most) in [("127.0.0.1", 1472), ("::1", 1452)] {
+        for sender in [Sender::Gso, Sender::GsoSendmmsg] {
+            for connected in [true, false] {
+                let fits = Traffic { sender, message: most, connected, ..traffic(Kind::UdpStream) };
+                run(
+                    &Spec { traffic: fits.clone(), ..spec(Kind::UdpStream, local) },
+                    Duration::from_millis(50),
+                );
+                let traffic = Traffic { message: most + 1, ..fits };
+                let ends = start(&Spec { traffic, ..spec(Kind::UdpStream, local) });
+                let words = failure(Duration::from_secs(3), || ends.0.failed());
+                assert!(words.contains(&format!("datagrams of {} bytes", most + 1)), "{words}");
+                assert!(
+                    words.contains("MTU is 1500") && words.contains(&format!("at most {most} bytes")),
+                    "{words}"
+                );
+            }
+        }
     }
 }
 

@@ -1,0 +1,37 @@
+//! One write per call, from the program's own pages, which never change.
+
+use crate::buffer::Buffer;
+use crate::error::Result;
+use crate::lane::{End, Lane, Next};
+use crate::lent::Lent;
+use crate::phase::QUIET;
+use crate::sys;
+
+pub(super) fn send(lane: &Lane) -> Result<End> {
+    let mut lent = Lent::new(lane)?;
+    let message = Buffer::pattern(lane.message);
+    let message = message.as_ref();
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    let mut rest = message;
+    lane.ready();
+    while phase.load() < QUIET {
+        let sent = sys::send_flags(fd, rest, libc::MSG_ZEROCOPY);
+        if sent > 0 {
+            tally.stream(sent as u64);
+            lent.sent();
+            lent.tidy(lane)?;
+            rest = rest.get(sent as usize..).unwrap_or_default();
+            if rest.is_empty() {
+                rest = message;
+            }
+        } else if sent < 0 && sys::errno() == libc::ENOBUFS {
+            tally.call();
+            if lent.wait_for_some(lane)? == Next::End {
+                break;
+            }
+        } else if lane.trouble("send", sent)? == Next::End {
+            break;
+        }
+    }
+    Ok(End { zerocopy: Some(lent.end(lane)), ..End::default() })
+}
