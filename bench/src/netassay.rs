@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agent::Interrupt;
 use study::Scenario;
-use testbed::{CpuSplit, Options, Testbed};
+use testbed::{CpuSplit, End, Options, Testbed};
 
 use crate::failure::Failure;
 
@@ -41,9 +41,20 @@ impl Netassay {
         rootless: bool,
         interrupt: &Interrupt,
     ) -> Result<Testbed, Failure> {
-        let options = Options { scenario, program: self.program.clone(), cpus: cpus.clone(), rootless };
+        let options = Options {
+            scenario,
+            program: self.program.clone(),
+            cpus: cpus.clone(),
+            rootless,
+            discard_device: None,
+        };
         Ok(Testbed::build(&options, interrupt)?)
     }
+}
+
+/// The receiving end of a testbed with a wire.
+pub(crate) fn receiver(testbed: &Testbed) -> Result<&End, Failure> {
+    testbed.receiver.as_ref().ok_or_else(|| Failure::Internal("this testbed has no receiver".to_owned()))
 }
 
 /// Why testbeds with root's privileges cannot be had; `None` if they can.

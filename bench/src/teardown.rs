@@ -7,7 +7,7 @@ use study::Scenario;
 
 use crate::cli::{Bench, Mode, Testbed as Options};
 use crate::failure::Failure;
-use crate::netassay::no_root;
+use crate::netassay::{no_root, receiver};
 use crate::observer::Observer;
 use crate::report::{Goal, Report};
 use crate::spread::Spread;
@@ -78,7 +78,7 @@ fn life(bench: &Bench<'_>, report: &mut Report, rootless: bool) -> Result<Life, 
         report.note(format!("{}: {note}", if rootless { "rootless" } else { "root" }));
     }
 
-    let observer = Observer::start([testbed.transmitter.pid(), testbed.receiver.pid()], rootless);
+    let observer = Observer::start([testbed.transmitter.pid(), receiver(&testbed)?.pid()], rootless);
     let end = clock::monotonic()?;
     drop(testbed);
     let reaped = clock::monotonic()?.saturating_sub(end);

@@ -14,7 +14,7 @@ use testbed::CpuSplit;
 use crate::cli::{Bench, Load as Options};
 use crate::failure::Failure;
 use crate::installed::{self, Installed};
-use crate::netassay::no_root;
+use crate::netassay::{no_root, receiver};
 use crate::peers::{Job, PEERS, Peer};
 use crate::report::Report;
 use crate::table::Table;
@@ -210,10 +210,10 @@ impl Session<'_> {
             message: cell.message,
             seconds: (self.timing.ramp + self.timing.window + slack).as_secs_f64().ceil() as u32,
             client: address(&testbed.transmitter),
-            server: address(&testbed.receiver),
+            server: address(receiver(&testbed)?),
         };
         let shared = cell.scenario == Scenario::Loopback;
-        let yardstick = Yardstick::new(&job, testbed.transmitter.pid(), testbed.receiver.pid(), shared);
+        let yardstick = Yardstick::new(&job, testbed.transmitter.pid(), receiver(&testbed)?.pid(), shared);
         let mut comparison = Comparison {
             scenario: cell.scenario,
             workload: cell.kind,

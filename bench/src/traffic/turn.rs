@@ -11,6 +11,7 @@ use testbed::{End, RunAccount, RunOrder, Testbed};
 use crate::failure::Failure;
 use crate::installed::Installed;
 use crate::interrupt;
+use crate::netassay::receiver;
 use crate::peers::{Door, Job, Said};
 use crate::place::{Place, Resident};
 use crate::traffic::yardstick::{Flow, Yardstick};
@@ -90,15 +91,18 @@ pub(crate) fn of_netassay(
 
 /// What netassay says of its run.
 fn own_word(job: &Job, account: &RunAccount) -> Said {
-    let (transmitter, receiver) = (&account.transmitter, &account.receiver);
+    let transmitter = &account.transmitter;
     let rate = |amount: u64, elapsed_ns: u64| amount as f64 * 1e9 / elapsed_ns.max(1) as f64;
     let latency = transmitter.whole.outcome.latency.as_ref();
     Said {
-        rate: Some(if job.kind.is_rr() {
-            rate(transmitter.window.load.sent.transactions, transmitter.window.elapsed_ns)
+        rate: if job.kind.is_rr() {
+            Some(rate(transmitter.window.load.sent.transactions, transmitter.window.elapsed_ns))
         } else {
-            8.0 * rate(receiver.window.load.received.bytes, receiver.window.elapsed_ns)
-        }),
+            account
+                .receiver
+                .as_ref()
+                .map(|side| 8.0 * rate(side.window.load.received.bytes, side.window.elapsed_ns))
+        },
         p50_us: latency.map(|latency| latency.p50 as f64 / 1e3),
         p99_us: latency.map(|latency| latency.p99 as f64 / 1e3),
     }
@@ -133,8 +137,9 @@ pub(crate) fn of_peer(
         |end: &End| Place { agent: end.pid(), rootless, cpus: end.cpus.iter().copied().take(1).collect() };
     let command =
         |arguments: Vec<String>| [vec![peer.program.to_string_lossy().into_owned()], arguments].concat();
-    let mut server = place(&testbed.receiver).start(&command(peer.peer.server(job)))?;
-    await_door(peer, testbed.receiver.pid(), peer.peer.door(job), &mut server, interrupt)?;
+    let receiver = receiver(testbed)?;
+    let mut server = place(receiver).start(&command(peer.peer.server(job)))?;
+    await_door(peer, receiver.pid(), peer.peer.door(job), &mut server, interrupt)?;
     let mut client = place(&testbed.transmitter).start(&command(peer.peer.client(job)))?;
     let flow = yardstick.measure(timing.ramp, timing.window, interrupt, &mut || match client.ended()? {
         Some(status) => Err(ended_early(&mut client, &status.to_string())),

@@ -113,7 +113,7 @@ fn rate(kind: Kind, account: &RunAccount) -> f64 {
         let asking = &account.transmitter.window;
         per_second(asking.load.sent.transactions, asking.elapsed_ns)
     } else {
-        let receiver = &account.receiver.window;
-        8.0 * per_second(receiver.load.received.bytes, receiver.elapsed_ns) / 1e6
+        let receiver = account.receiver.as_ref().map(|side| &side.window);
+        receiver.map_or(0.0, |window| 8.0 * per_second(window.load.received.bytes, window.elapsed_ns) / 1e6)
     }
 }

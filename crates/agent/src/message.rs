@@ -32,6 +32,17 @@ pub enum Request {
         /// A process in the far end's network namespace.
         peer_pid: u32,
     },
+    /// Make an interface that throws away what is sent through it, give it addresses, and set it up.
+    CreateDiscard {
+        /// Its name.
+        name: String,
+        /// What is to stand behind it; `None`: the first that this kernel has.
+        device: Option<host::DiscardDevice>,
+        /// Its addresses with their prefix lengths.
+        addresses: Vec<(IpAddr, u8)>,
+        /// Addresses that are to be reached through it, though nobody is there.
+        behind: Vec<IpAddr>,
+    },
     /// Give an interface its addresses and set it up.
     Configure {
         /// The interface.
@@ -123,6 +134,8 @@ pub enum Answer {
     },
     /// Done; nothing to tell.
     Done,
+    /// To [`Request::CreateDiscard`].
+    Discards(host::Discard),
     /// To [`Request::Settle`].
     Settled(Settled),
     /// To [`Request::Environment`]: the host's description.

@@ -46,6 +46,14 @@ impl Session {
                 self.links.create_veth(&name, &peer, peer_pid)?;
                 Ok(Answer::Done)
             }
+            Request::CreateDiscard { name, device, addresses, behind } => {
+                let discard = self.links.create_discard(&name, device)?;
+                self.configure(&name, &addresses)?;
+                for address in behind {
+                    self.links.add_neighbour_behind_discard(&name, address)?;
+                }
+                Ok(Answer::Discards(discard))
+            }
             Request::Configure { interface, addresses } => self.configure(&interface, &addresses),
             Request::Steer { interface, cpus } => {
                 host::steering::steer(&interface, &cpus)?;

@@ -158,9 +158,8 @@ fn dropped(title: &str, list: &[Dropped]) -> String {
 
 /// Features that were asked for and not got, told apart by reason.
 fn refusals(effective: &EffectiveView) -> String {
-    let sides = [("transmitter", &effective.transmitter), ("receiver", &effective.receiver)];
     let mut words = Vec::new();
-    for (side, settled) in sides {
+    for (side, settled) in effective.sides() {
         let mut by_reason: std::collections::BTreeMap<&str, Vec<&str>> = std::collections::BTreeMap::new();
         for (name, why) in settled.unmet() {
             by_reason.entry(why).or_default().push(name);

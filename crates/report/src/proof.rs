@@ -100,7 +100,8 @@ impl Results {
     /// The switches as they were read back.
     fn states(&self) -> String {
         let Some(base) = self.plan.effective.first() else { return String::new() };
-        let mut text = String::from("\nSwitches as both ends read them back, against the first condition:\n");
+        let who = if base.receiver.is_some() { "both ends" } else { "the one end" };
+        let mut text = format!("\nSwitches as {who} read them back, against the first condition:\n");
         for (index, (condition, effective)) in
             self.plan.plan.conditions.iter().zip(&self.plan.effective).enumerate()
         {
@@ -113,9 +114,7 @@ impl Results {
             let difference = effective.against(base);
             let words = if difference.is_empty() { "as built" } else { &difference };
             text.push_str(&format!("  {}: {words}\n", condition.label));
-            for (side, settled) in
-                [("transmitter", &effective.transmitter), ("receiver", &effective.receiver)]
-            {
+            for (side, settled) in effective.sides() {
                 for (feature, why) in settled.unmet() {
                     text.push_str(&format!("    {side}: {feature} was not got: {why}\n"));
                 }

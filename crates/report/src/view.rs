@@ -22,8 +22,9 @@ pub struct PlanView {
 pub struct EffectiveView {
     /// The transmitter's.
     pub transmitter: SettledView,
-    /// The receiver's.
-    pub receiver: SettledView,
+    /// The receiver's; `None` where nobody receives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<SettledView>,
 }
 
 /// The state of one interface.
@@ -84,22 +85,30 @@ impl SettledView {
 }
 
 impl EffectiveView {
+    /// The sides that there are, with their names.
+    pub(crate) fn sides(&self) -> impl Iterator<Item = (&'static str, &SettledView)> {
+        let receiver = self.receiver.as_ref().map(|receiver| ("receiver", receiver));
+        std::iter::once(("transmitter", &self.transmitter)).chain(receiver)
+    }
+
     /// How this state differs from `base`, in words; empty if it does not.
     pub(crate) fn against(&self, base: &Self) -> String {
-        let sides = [
-            ("transmitter", &self.transmitter, &base.transmitter),
-            ("receiver", &self.receiver, &base.receiver),
-        ];
-        let mut words: Vec<String> = Vec::new();
-        let described: Vec<String> = sides.iter().map(|(_, here, there)| differences(here, there)).collect();
-        if described[0] == described[1] && !described[0].is_empty() {
-            return format!("both ends: {}", described[0]);
+        let described: Vec<(&str, String)> = self
+            .sides()
+            .zip(base.sides())
+            .map(|((side, here), (_, there))| (side, differences(here, there)))
+            .collect();
+        if let [(_, transmitter), (_, receiver)] = &described[..]
+            && transmitter == receiver
+            && !transmitter.is_empty()
+        {
+            return format!("both ends: {transmitter}");
         }
-        for ((side, ..), text) in sides.iter().zip(described) {
-            if !text.is_empty() {
-                words.push(format!("{side}: {text}"));
-            }
-        }
+        let words: Vec<String> = described
+            .iter()
+            .filter(|(_, text)| !text.is_empty())
+            .map(|(side, text)| format!("{side}: {text}"))
+            .collect();
         words.join("; ")
     }
 }
@@ -148,9 +157,9 @@ mod tests {
 
     #[test]
     fn differences_are_named_by_side() {
-        let base = EffectiveView {
+        let mut base = EffectiveView {
             transmitter: settled(&[("a", true), ("b", false)], 1500),
-            receiver: settled(&[("a", true)], 1500),
+            receiver: Some(settled(&[("a", true)], 1500)),
         };
         let mut other = base.clone();
         assert_eq!(other.against(&base), "");
@@ -158,8 +167,10 @@ mod tests {
         assert_eq!(other.against(&base), "transmitter: off a, on b");
         other = EffectiveView {
             transmitter: settled(&[("a", true), ("b", false)], 9000),
-            receiver: settled(&[("a", true)], 9000),
+            receiver: Some(settled(&[("a", true)], 9000)),
         };
         assert_eq!(other.against(&base), "both ends: mtu 9000");
+        (base.receiver, other.receiver) = (None, None);
+        assert_eq!(other.against(&base), "transmitter: mtu 9000");
     }
 }

@@ -1,5 +1,6 @@
 //! Where a UDP workload's messages went, over the whole life of its sockets.
 
+use agent::message::Finished;
 use study::WorkloadKind;
 use testbed::RunAccount;
 
@@ -16,8 +17,13 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
-    pub(crate) fn of(kind: WorkloadKind, account: &RunAccount) -> Self {
-        let (transmitter, receiver) = (&account.transmitter.whole, &account.receiver.whole);
+    /// The account of a workload over UDP whose messages somebody was to take.
+    pub(crate) fn of(kind: WorkloadKind, account: &RunAccount) -> Option<Self> {
+        let (transmitter, receiver) = (&account.transmitter.whole, &account.receiver.as_ref()?.whole);
+        kind.is_udp().then(|| Self::between(kind, transmitter, receiver))
+    }
+
+    fn between(kind: WorkloadKind, transmitter: &Finished, receiver: &Finished) -> Self {
         let asked = &transmitter.outcome.sent;
         if kind == WorkloadKind::UdpRr {
             // A transaction is lost with its request or with its answer; both sockets may have dropped.
@@ -81,11 +87,11 @@ mod tests {
     fn a_drop_that_both_ends_of_a_veth_count_is_one_drop() {
         let mut account = account();
         account.transmitter.whole.outcome.sent.messages = 100;
-        account.receiver.whole.outcome.received.messages = 90;
+        account.receiver.as_mut().unwrap().whole.outcome.received.messages = 90;
         account.transmitter.whole.counters.link.tx_dropped = 6;
-        account.receiver.whole.counters.link.rx_dropped = 6;
-        account.receiver.whole.outcome.received.socket_drops = 3;
-        let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
+        account.receiver.as_mut().unwrap().whole.counters.link.rx_dropped = 6;
+        account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 3;
+        let told = told(&Loss::of(WorkloadKind::UdpStream, &account).unwrap());
         assert_eq!(told["lost"], 10.0);
         assert_eq!(told["lost_device"], 6.0);
         assert_eq!(told["lost_socket"], 3.0);
@@ -97,10 +103,10 @@ mod tests {
     fn a_device_may_drop_packets_that_are_none_of_ours() {
         let mut account = account();
         account.transmitter.whole.outcome.sent.messages = 100;
-        account.receiver.whole.outcome.received.messages = 95;
-        account.receiver.whole.outcome.received.socket_drops = 3;
-        account.receiver.whole.counters.link.rx_dropped = 4;
-        let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
+        account.receiver.as_mut().unwrap().whole.outcome.received.messages = 95;
+        account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 3;
+        account.receiver.as_mut().unwrap().whole.counters.link.rx_dropped = 4;
+        let told = told(&Loss::of(WorkloadKind::UdpStream, &account).unwrap());
         assert_eq!((told["lost"], told["lost_socket"], told["lost_device"]), (5.0, 3.0, 2.0));
         assert_eq!(told["lost_unaccounted"], 0.0);
     }
@@ -109,10 +115,10 @@ mod tests {
     fn a_send_that_was_made_good_is_no_loss() {
         let mut account = account();
         account.transmitter.whole.outcome.sent.messages = 100;
-        account.receiver.whole.outcome.received.messages = 90;
-        account.receiver.whole.outcome.received.socket_drops = 10;
+        account.receiver.as_mut().unwrap().whole.outcome.received.messages = 90;
+        account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 10;
         account.transmitter.whole.counters.udp.sndbuf_errors = 1;
-        let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
+        let told = told(&Loss::of(WorkloadKind::UdpStream, &account).unwrap());
         assert_eq!((told["lost"], told["lost_socket"], told["lost_queue"]), (10.0, 10.0, 0.0));
     }
 
@@ -121,8 +127,8 @@ mod tests {
         let mut account = account();
         account.transmitter.whole.outcome.sent.messages = 80;
         account.transmitter.whole.outcome.sent.no_buffers = 20;
-        account.receiver.whole.outcome.received.messages = 80;
-        let told = told(&Loss::of(WorkloadKind::UdpStream, &account));
+        account.receiver.as_mut().unwrap().whole.outcome.received.messages = 80;
+        let told = told(&Loss::of(WorkloadKind::UdpStream, &account).unwrap());
         assert_eq!((told["offered"], told["sent"], told["received"]), (100.0, 80.0, 80.0));
         assert_eq!((told["lost"], told["lost_queue"], told["lost_unaccounted"]), (20.0, 20.0, 0.0));
     }
@@ -132,7 +138,7 @@ mod tests {
         let mut account = account();
         account.transmitter.whole.outcome.sent.messages = 50;
         account.transmitter.whole.outcome.sent.timeouts = 2;
-        let told = told(&Loss::of(WorkloadKind::UdpRr, &account));
+        let told = told(&Loss::of(WorkloadKind::UdpRr, &account).unwrap());
         assert_eq!((told["lost"], told["loss"]), (2.0, 4.0));
     }
 }

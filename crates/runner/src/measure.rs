@@ -13,7 +13,7 @@ pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
     let sent = account.transmitter.window.load.sent;
     // The word of whoever takes: what was sent may still be on the way, or lost. A reversed stream is taken by the
     // transmitter, one of both ways by either end.
-    let forward = Taken::by(&account.receiver);
+    let forward = account.receiver.as_ref().map(Taken::by).unwrap_or_default();
     let reverse = Taken::by(&account.transmitter);
 
     if kind.is_stream() {
@@ -22,16 +22,23 @@ pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
     if kind == WorkloadKind::UdpStream {
         metrics.put("packets", forward.messages_per_second() + reverse.messages_per_second());
     }
+    let discarded = account.transmitter.window.counters.link.tx_packets;
+    if kind == WorkloadKind::Pps {
+        // The interface's word: what the program handed over may have stayed in a queue.
+        metrics.ratio("packets", discarded as f64, account.transmitter.window.elapsed_ns as f64 / 1e9);
+    }
     if kind.is_rr() {
         // The side that asks knows when an answer came.
         let asked = &account.transmitter.window;
         metrics.ratio("transactions", sent.transactions as f64, asked.elapsed_ns as f64 / 1e9);
         latencies(&mut metrics, account);
     }
-    if kind.is_udp() {
-        Loss::of(kind, account).tell(|key, value| metrics.put(key, value));
+    if let Some(loss) = Loss::of(kind, account) {
+        loss.tell(|key, value| metrics.put(key, value));
     }
-    for (side, own) in [(Side::Transmitter, &account.transmitter), (Side::Receiver, &account.receiver)] {
+    let sides =
+        [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())];
+    for (side, own) in sides.into_iter().filter_map(|(side, own)| Some((side, own?))) {
         cpu(&mut metrics, side, own);
         let busy = own.window.cpu.busy() as f64;
         // Per unit of useful work, and the useful work is what arrived.
@@ -46,7 +53,9 @@ pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
             WorkloadKind::TcpRr | WorkloadKind::UdpRr | WorkloadKind::TcpCrr => {
                 metrics.ratio(&format!("{side}.service_demand_transaction"), busy, sent.transactions as f64);
             }
-            WorkloadKind::Pps => {}
+            WorkloadKind::Pps => {
+                metrics.ratio(&format!("{side}.service_demand_packet"), busy, discarded as f64);
+            }
         }
         if kind == WorkloadKind::UdpStream {
             metrics.ratio(
@@ -63,12 +72,14 @@ pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
 /// The throughput of each direction, for a stream that flows both ways.
 pub(crate) fn directions(account: &RunAccount) -> Vec<(String, f64)> {
     let mut metrics = Sheet::default();
-    metrics.put("throughput_forward", Taken::by(&account.receiver).bits_per_second() / 1e6);
+    let forward = account.receiver.as_ref().map(Taken::by).unwrap_or_default();
+    metrics.put("throughput_forward", forward.bits_per_second() / 1e6);
     metrics.put("throughput_reverse", Taken::by(&account.transmitter).bits_per_second() / 1e6);
     metrics.entries
 }
 
 /// What one end took in its window.
+#[derive(Default)]
 struct Taken {
     bytes: u64,
     messages: u64,
@@ -186,11 +197,13 @@ mod tests {
 
     #[test]
     fn every_metric_is_of_the_vocabulary_and_of_its_workload() {
-        use WorkloadKind::{TcpCrr, TcpRr, TcpStream, UdpRr, UdpStream};
-        for kind in [TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr] {
-            let mut metrics = metrics(kind, &account());
+        use WorkloadKind::{Pps, TcpCrr, TcpRr, TcpStream, UdpRr, UdpStream};
+        for kind in [TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr, Pps] {
+            let mut account = account();
+            account.receiver = account.receiver.filter(|_| kind.is_received());
+            let mut metrics = metrics(kind, &account);
             if kind.is_stream() {
-                metrics.extend(directions(&account()));
+                metrics.extend(directions(&account));
             }
             let expected: Vec<&str> =
                 study::metric::METRICS.iter().filter(|metric| kind.produces(metric)).map(|m| m.key).collect();
@@ -213,12 +226,23 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_receives_counts_at_the_interface() {
+        let mut account = account();
+        account.receiver = None;
+        let metrics = metrics(WorkloadKind::Pps, &account);
+        // 100 packets in 0.5 s, though the program handed over 1000; 0.3 s of CPU for them.
+        assert_eq!(value(&metrics, "packets"), 200.0);
+        assert_eq!(value(&metrics, "transmitter.service_demand_packet"), 3e6);
+    }
+
+    #[test]
     fn a_stream_counts_where_it_is_taken_whichever_way_it_flows() {
         let forward = account();
         let mut reverse = account();
-        std::mem::swap(&mut reverse.transmitter.window.load, &mut reverse.receiver.window.load);
+        let answering = reverse.receiver.as_mut().unwrap();
+        std::mem::swap(&mut reverse.transmitter.window.load, &mut answering.window.load);
         let mut both = account();
-        both.transmitter.window.load.received = both.receiver.window.load.received;
+        both.transmitter.window.load.received = both.receiver.as_ref().unwrap().window.load.received;
         let throughput = |account| value(&metrics(WorkloadKind::UdpStream, account), "throughput");
         assert_eq!(throughput(&forward), throughput(&reverse));
         assert_eq!(throughput(&both), 2.0 * throughput(&forward));
@@ -236,7 +260,7 @@ mod tests {
     #[test]
     fn a_run_without_traffic_has_no_ratios() {
         let mut idle = account();
-        idle.receiver.window.load.received = load::Counts::default();
+        idle.receiver.as_mut().unwrap().window.load.received = load::Counts::default();
         idle.transmitter.window.counters = host::Counters::default();
         let metrics = metrics(WorkloadKind::TcpStream, &idle);
         assert!(metrics.iter().all(|(_, value)| value.is_finite()));

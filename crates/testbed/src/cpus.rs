@@ -16,6 +16,15 @@ pub struct CpuSplit {
 }
 
 impl CpuSplit {
+    /// The split of a testbed with one host: it has what both would have had.
+    #[must_use]
+    pub fn for_one_host(&self) -> Self {
+        let mut transmitter = self.transmitter.clone();
+        transmitter.extend(self.receiver.iter().filter(|cpu| !self.transmitter.contains(cpu)));
+        transmitter.sort_unstable();
+        Self { transmitter, receiver: Vec::new(), controller: self.controller.clone() }
+    }
+
     /// Do both hosts run on the same CPUs, so that their CPU use cannot be told apart?
     #[must_use]
     pub fn is_shared(&self) -> bool {
@@ -85,6 +94,15 @@ mod tests {
     fn many_cores_spare_one_for_the_controller() {
         let halves = split(&[(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
         assert_eq!(halves, CpuSplit { transmitter: vec![1, 2], receiver: vec![3, 4], controller: vec![0] });
+    }
+
+    #[test]
+    fn one_host_has_the_cpus_of_both() {
+        let one = |cpus: &[(u32, u32)]| split(cpus).for_one_host();
+        let two = CpuSplit { transmitter: vec![0, 1], receiver: vec![], controller: vec![] };
+        assert_eq!(one(&[(0, 0), (1, 1)]), two);
+        assert_eq!(one(&[(0, 0), (1, 0)]), two, "shared CPUs are not counted twice");
+        assert_eq!(one(&[(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]).controller, [0]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! that only they held. Nothing has a name that could outlive the controller.
 
 mod cpus;
+mod discard;
 mod end;
 mod run;
 mod switches;

@@ -7,6 +7,7 @@ use agent::CallError;
 use agent::message::{Answer, Finished, Measured, Request};
 use serde::{Deserialize, Serialize};
 
+use crate::discard::nobody;
 use crate::end::{End, PATIENCE};
 use crate::testbed::{Error, Testbed};
 
@@ -42,13 +43,14 @@ pub struct SideAccount {
     pub whole: Finished,
 }
 
-/// Both sides' accounts of a run.
+/// The accounts of a run's sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunAccount {
     /// The transmitter's.
     pub transmitter: SideAccount,
-    /// The receiver's.
-    pub receiver: SideAccount,
+    /// The receiver's; `None` where nobody receives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<SideAccount>,
 }
 
 /// How long a waiting controller looks at one end before it looks at the other and calls back. Waking twice a second
@@ -63,7 +65,7 @@ impl Testbed {
     pub fn run(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
         let result = self.carry_out(order, tick);
         if result.as_ref().is_err_and(Error::testbed_is_well) {
-            for end in [&mut self.transmitter, &mut self.receiver] {
+            for end in self.ends() {
                 end.order(&Request::Abandon)?;
             }
         }
@@ -76,7 +78,7 @@ impl Testbed {
     /// When an agent is gone.
     pub fn lacking(&mut self, traffic: &load::Traffic, ipv6: bool) -> Result<Vec<String>, Error> {
         let mut lacks = Vec::new();
-        for end in [&mut self.transmitter, &mut self.receiver] {
+        for end in self.ends() {
             match end.call(&Request::Lacking { traffic: traffic.clone(), ipv6 })? {
                 Answer::Lacking { what } => lacks.extend(what.into_iter().map(|what| (end.side, what))),
                 other => return Err(end.client.unexpected(&other).into()),
@@ -95,24 +97,37 @@ impl Testbed {
     }
 
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
-        let (transmitter, receiver) = (&mut self.transmitter, &mut self.receiver);
+        let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
+        match (&receiver, order.traffic.kind) {
+            (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
+            (None, load::Kind::Pps) | (Some(_), _) => {}
+            (None, kind) => return Err(Error::NoReceiver { kind }),
+        }
 
-        let listen = Request::Listen { spec: spec(receiver, order), interface: receiver.interface.clone() };
-        let endpoints = sockets(receiver, &listen)?;
+        let endpoints = match &mut receiver {
+            Some(receiver) => {
+                let listen =
+                    Request::Listen { spec: spec(receiver, order), interface: receiver.interface.clone() };
+                sockets(receiver, &listen)?
+            }
+            None => nobody(order.ipv6, order.traffic.flows, order.traffic.port),
+        };
         let connect = Request::Connect {
             spec: spec(transmitter, order),
             endpoints,
             interface: transmitter.interface.clone(),
         };
         let locals = sockets(transmitter, &connect)?;
-        receiver.order(&Request::Attach { locals })?;
+        if let Some(receiver) = &mut receiver {
+            receiver.order(&Request::Attach { locals })?;
+        }
+        // The receiver first, if there is one.
+        let mut ends: Vec<&mut End> = receiver.into_iter().chain([transmitter]).collect();
         // Whoever takes starts before whoever sends.
         if order.traffic.direction == load::Direction::Reverse {
-            transmitter.order(&Request::Start)?;
-            receiver.order(&Request::Start)?;
+            ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Start))?;
         } else {
-            receiver.order(&Request::Start)?;
-            transmitter.order(&Request::Start)?;
+            ends.iter_mut().try_for_each(|end| end.order(&Request::Start))?;
         }
 
         let measure = Request::Measure {
@@ -120,19 +135,18 @@ impl Testbed {
             window_ns: nanoseconds(order.window),
             step_ns: nanoseconds(order.step),
         };
-        receiver.client.send(&measure)?;
-        transmitter.client.send(&measure)?;
-        let (sent, taken) = measured(transmitter, receiver, order.ramp + order.window + PATIENCE, tick)?;
-
-        // Both ends stop sending before either stops taking, so that what is on the way is drained and the account closes.
-        transmitter.order(&Request::Quiet)?;
-        receiver.order(&Request::Quiet)?;
-        let sent_whole = finished(transmitter)?;
-        let taken_whole = finished(receiver)?;
-        Ok(RunAccount {
-            transmitter: SideAccount { window: sent, whole: sent_whole },
-            receiver: SideAccount { window: taken, whole: taken_whole },
-        })
+        for end in &mut ends {
+            end.client.send(&measure)?;
+        }
+        let windows = measured(&mut ends, order.ramp + order.window + PATIENCE, tick)?;
+        // The transmitter first from here on. Both ends stop sending before either stops taking, so that what is on the way is
+        // drained and the account closes.
+        ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Quiet))?;
+        let wholes = ends.iter_mut().rev().map(|end| finished(end)).collect::<Result<Vec<_>, _>>()?;
+        let mut sides =
+            windows.into_iter().rev().zip(wholes).map(|(window, whole)| SideAccount { window, whole });
+        let transmitter = sides.next().expect("there always is a transmitter");
+        Ok(RunAccount { transmitter, receiver: sides.next() })
     }
 }
 
@@ -148,19 +162,17 @@ fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>
     }
 }
 
-/// Waits for both ends' windows. An end that is gone ends the wait at once; one that merely failed does not,
-/// because an answer left in the other's pipe would be mistaken for that to the next question.
+/// Waits for the ends' windows. An end that is gone ends the wait at once; one that merely failed does not,
+/// because an answer left in another's pipe would be mistaken for that to the next question.
 fn measured(
-    transmitter: &mut End,
-    receiver: &mut End,
+    ends: &mut [&mut End],
     patience: Duration,
     tick: &mut dyn FnMut(),
-) -> Result<(Measured, Measured), Error> {
-    let (mut sent, mut taken) = (None, None);
+) -> Result<Vec<Measured>, Error> {
+    let mut windows: Vec<Option<Result<Measured, CallError>>> = ends.iter().map(|_| None).collect();
     let mut waited = Duration::ZERO;
-    while sent.is_none() || taken.is_none() {
-        let ends = [(&mut *transmitter, &mut sent), (&mut *receiver, &mut taken)];
-        for (end, slot) in ends.into_iter().filter(|(_, slot)| slot.is_none()) {
+    while windows.iter().any(Option::is_none) {
+        for (end, slot) in ends.iter_mut().zip(&mut windows).filter(|(_, slot)| slot.is_none()) {
             if waited >= patience {
                 return Err(CallError::Silent { host: end.side.to_string(), patience }.into());
             }
@@ -174,10 +186,9 @@ fn measured(
         }
         tick();
     }
-    let both = (taken.expect("the loop ends when it is there"), sent.expect("likewise"));
-    // The receiver's word goes first: a transmitter that failed because its peer did should not hide the cause.
-    let (taken, sent) = (both.0?, both.1?);
-    Ok((sent, taken))
+    // The receiver, being first, has the first word: a transmitter that failed because its peer did should not hide the
+    // cause.
+    Ok(windows.into_iter().flatten().collect::<Result<_, _>>()?)
 }
 
 fn finished(end: &mut End) -> Result<Finished, Error> {

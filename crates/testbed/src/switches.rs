@@ -24,8 +24,9 @@ pub struct Switches {
 pub struct Effective {
     /// The transmitter's interface.
     pub transmitter: Settled,
-    /// The receiver's interface.
-    pub receiver: Settled,
+    /// The receiver's interface; `None` where nobody receives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receiver: Option<Settled>,
 }
 
 impl Effective {
@@ -37,12 +38,15 @@ impl Effective {
                 settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();
             format!("mtu {} {}", settled.mtu, on.join(" "))
         };
-        format!("{} | {}", side(&self.transmitter), side(&self.receiver))
+        match &self.receiver {
+            Some(receiver) => format!("{} | {}", side(&self.transmitter), side(receiver)),
+            None => side(&self.transmitter),
+        }
     }
 }
 
 impl Testbed {
-    /// Sets the switches of both ends and reads them back.
+    /// Sets the switches of both ends and reads them back. What is asked of a receiver that is not there is passed over.
     ///
     /// # Errors
     /// When an end is gone, its interface vanished, the MTU is out of its range, or (loopback, where both ends are
@@ -56,9 +60,14 @@ impl Testbed {
         };
         // One after the other: the far end of a veth pair follows some of the near end's changes, and only the
         // state after both were set counts.
-        settle_end(&mut self.receiver, switches.mtu, receiver.clone())?;
+        if let Some(end) = &mut self.receiver {
+            settle_end(end, switches.mtu, receiver.clone())?;
+        }
         let transmitter = settle_end(&mut self.transmitter, switches.mtu, transmitter)?;
-        let receiver = settle_end(&mut self.receiver, switches.mtu, receiver)?;
+        let receiver = match &mut self.receiver {
+            Some(end) => Some(settle_end(end, switches.mtu, receiver)?),
+            None => None,
+        };
         Ok(Effective { transmitter, receiver })
     }
 }
@@ -96,7 +105,8 @@ mod tests {
 
     #[test]
     fn equal_states_have_equal_fingerprints_whatever_was_refused() {
-        let plain = Effective { transmitter: settled(&[("a", true)], 1500), receiver: settled(&[], 1500) };
+        let plain =
+            Effective { transmitter: settled(&[("a", true)], 1500), receiver: Some(settled(&[], 1500)) };
         let mut refused = plain.clone();
         refused.transmitter.refused.insert("b".into(), "fixed".into());
         refused.transmitter.active.insert("b".into(), false);
@@ -106,7 +116,7 @@ mod tests {
     #[test]
     fn mtu_side_and_feature_tell_states_apart() {
         let state = |t: &[(&str, bool)], r: &[(&str, bool)], mtu| {
-            Effective { transmitter: settled(t, mtu), receiver: settled(r, mtu) }.fingerprint()
+            Effective { transmitter: settled(t, mtu), receiver: Some(settled(r, mtu)) }.fingerprint()
         };
         let base = state(&[("a", true)], &[], 1500);
         assert_ne!(base, state(&[], &[("a", true)], 1500));

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use agent::message::{Answer, Request};
 use agent::{CallError, Interrupt, Isolation};
+use host::{Discard, DiscardDevice};
 use serde_json::{Value, json};
 use study::{Scenario, Side};
 use thiserror::Error as ThisError;
@@ -23,6 +24,8 @@ pub struct Options {
     pub cpus: CpuSplit,
     /// Build it in a user namespace even where privileges would allow more.
     pub rootless: bool,
+    /// (discard) what is to throw the packets away; `None`: the first that this kernel has.
+    pub discard_device: Option<DiscardDevice>,
 }
 
 /// Why a testbed could not be built or used.
@@ -54,12 +57,17 @@ pub enum Error {
     /// The machine's CPUs could not be found out.
     #[error(transparent)]
     Host(#[from] host::Error),
-    /// This version has no builder for the scenario.
-    #[error("the scenario {scenario} is not built yet: take veth or loopback")]
-    NotBuilt {
-        /// Which one.
-        scenario: Scenario,
+    /// Somebody has to answer, and the testbed has nobody.
+    #[error(
+        "{kind} needs a receiver, and scenario \"discard\" has none: only pps sends to nobody; take scenario \"veth\" or \"loopback\""
+    )]
+    NoReceiver {
+        /// The workload in question.
+        kind: load::Kind,
     },
+    /// A receiver's host would answer that nobody listens.
+    #[error("pps sends to nobody, who is to be found in scenario \"discard\" only: take that, or udp_stream")]
+    NeedsDiscard,
     /// Loopback has one interface for both ends.
     #[error(
         "over loopback both ends are one interface, which cannot have {feature} on and off at once: give both sides the same level, or use scenario = \"veth\""
@@ -81,30 +89,31 @@ impl Error {
     #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {
-            Self::OneInterface { .. } => true,
+            Self::OneInterface { .. } | Self::NoReceiver { .. } | Self::NeedsDiscard => true,
             Self::Call(error) => error.agent_is_well(),
             _ => false,
         }
     }
 }
 
-/// Two hosts with a wire between them. Dropping it takes everything down.
+/// Two hosts with a wire between them, or one that sends to nobody. Dropping it takes everything down.
 #[derive(Debug)]
 pub struct Testbed {
     /// The host that sends the load.
     pub transmitter: End,
-    /// The host that takes it.
-    pub receiver: End,
+    /// The host that takes it; `None` where everything is thrown away.
+    pub receiver: Option<End>,
     scenario: Scenario,
     cpus: CpuSplit,
     rootless: bool,
+    pub(crate) discard: Option<Discard>,
     notes: Vec<String>,
 }
 
 /// Addresses from the ranges reserved for benchmarking (RFC 2544 appendix C.2.2 and RFC 5180 section 8).
-const VETH_IPV4: [IpAddr; 2] =
+pub(crate) const IPV4: [IpAddr; 2] =
     [IpAddr::V4(Ipv4Addr::new(198, 18, 0, 1)), IpAddr::V4(Ipv4Addr::new(198, 18, 0, 2))];
-const VETH_IPV6: [IpAddr; 2] = [
+pub(crate) const IPV6: [IpAddr; 2] = [
     IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1)),
     IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2)),
 ];
@@ -118,9 +127,9 @@ impl Testbed {
     /// is gone again.
     pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
         let mut testbed = match options.scenario {
+            Scenario::Discard => Self::discard(options, interrupt)?,
             Scenario::Loopback => Self::loopback(options, interrupt)?,
             Scenario::Veth => Self::veth(options, interrupt)?,
-            Scenario::Discard => return Err(Error::NotBuilt { scenario: options.scenario }),
         };
         testbed.steer();
         Ok(testbed)
@@ -133,7 +142,7 @@ impl Testbed {
                 Side::Transmitter => (0, &options.cpus.transmitter),
                 Side::Receiver => (1, &options.cpus.receiver),
             };
-            let wire = (VETH_NAMES[index], VETH_IPV4[index], VETH_IPV6[index]);
+            let wire = (VETH_NAMES[index], IPV4[index], IPV6[index]);
             End::start(&options.program, side, isolation, set, wire, interrupt)
         };
         let (mut transmitter, mut receiver);
@@ -158,7 +167,7 @@ impl Testbed {
             let addresses = vec![(end.ipv4, 24), (end.ipv6, 64)];
             end.order(&Request::Configure { interface: end.interface.clone(), addresses })?;
         }
-        Ok(Self::of(options, transmitter, receiver))
+        Ok(Self::of(options, transmitter, Some(receiver)))
     }
 
     /// One network namespace of our own, so that switching features of `lo` does not touch the machine's.
@@ -176,16 +185,17 @@ impl Testbed {
             if options.rootless { Isolation::UserAndNetworkOf(pid) } else { Isolation::NetworkOf(pid) };
         let mut receiver = End::start(program, Side::Receiver, join, &cpus.receiver, wire, interrupt)?;
         receiver.greet()?;
-        Ok(Self::of(options, transmitter, receiver))
+        Ok(Self::of(options, transmitter, Some(receiver)))
     }
 
-    fn of(options: &Options, transmitter: End, receiver: End) -> Self {
+    pub(crate) fn of(options: &Options, transmitter: End, receiver: Option<End>) -> Self {
         Self {
             transmitter,
             receiver,
             scenario: options.scenario,
             cpus: options.cpus.clone(),
             rootless: options.rootless,
+            discard: None,
             notes: Vec::new(),
         }
     }
@@ -193,6 +203,9 @@ impl Testbed {
     /// Asks for receive work on the CPUs of the host that receives. Where that is refused, the work runs on the
     /// CPU that sends, and the CPU figures of the two hosts mix: said in a note, never passed over.
     fn steer(&mut self) {
+        if self.receiver.is_none() {
+            return;
+        }
         if self.cpus.is_shared() {
             self.notes.push(
                 "one core only: both hosts share it, and their CPU use cannot be told apart".to_owned(),
@@ -206,13 +219,12 @@ impl Testbed {
             );
             return;
         }
-        for end in [&mut self.transmitter, &mut self.receiver] {
-            let request = Request::Steer { interface: end.interface.clone(), cpus: end.cpus.clone() };
-            if let Err(error) = end.order(&request) {
-                // What is refused at one end is refused at the other, for the same reason.
-                self.notes.push(format!("receive work is not steered to each host's own CPUs: {error}"));
-                return;
-            }
+        let steered = self.ends().try_for_each(|end| {
+            end.order(&Request::Steer { interface: end.interface.clone(), cpus: end.cpus.clone() })
+        });
+        if let Err(error) = steered {
+            // What is refused at one end is refused at the other, for the same reason.
+            self.notes.push(format!("receive work is not steered to each host's own CPUs: {error}"));
         }
     }
 
@@ -220,6 +232,15 @@ impl Testbed {
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    pub(crate) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// Every end that there is, the transmitter first.
+    pub(crate) fn ends(&mut self) -> impl Iterator<Item = &mut End> {
+        std::iter::once(&mut self.transmitter).chain(&mut self.receiver)
     }
 
     pub(crate) fn ends_share_an_interface(&self) -> bool {
@@ -232,18 +253,19 @@ impl Testbed {
     /// When an agent is gone.
     pub fn environment(&mut self) -> Result<Value, Error> {
         let mut hosts = Vec::new();
-        for end in [&mut self.transmitter, &mut self.receiver] {
+        for end in self.ends() {
             let interfaces = vec![end.interface.clone()];
             match end.call(&Request::Environment { interfaces })? {
                 Answer::Environment(value) => hosts.push(value),
                 other => return Err(end.client.unexpected(&other).into()),
             }
         }
-        let receiver = hosts.pop();
-        let transmitter = hosts.pop();
+        let mut hosts = hosts.into_iter();
+        let (transmitter, receiver) = (hosts.next(), hosts.next());
         Ok(json!({
             "scenario": self.scenario.to_string(),
             "rootless": self.rootless,
+            "discard_device": self.discard.as_ref().map(|discard| discard.device),
             "cpus": self.cpus,
             "notes": self.notes,
             "transmitter": transmitter,

@@ -72,6 +72,7 @@ fn lab(study: &Study, flags: &RunFlags, interrupt: &Interrupt) -> Result<LocalLa
             program: "/proc/self/exe".into(),
             cpus: testbed::split(&testbed::usable()),
             rootless: flags.rootless || !privileges.privileged(),
+            discard_device: None,
         },
         interrupt: interrupt.clone(),
     })

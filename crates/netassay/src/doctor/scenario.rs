@@ -19,7 +19,7 @@ const NO_REMEDY: &str =
 pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
     let mut notes: Vec<Finding> = Vec::new();
-    for scenario in [Scenario::Veth, Scenario::Loopback] {
+    for scenario in [Scenario::Veth, Scenario::Loopback, Scenario::Discard] {
         // Root can do both; an ordinary user only the second.
         for rootless in [false, true].into_iter().filter(|rootless| *rootless || privileges.privileged()) {
             let begun = Instant::now();
@@ -28,15 +28,17 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
                 Ok(testbed) => {
                     let built = begun.elapsed();
                     let remedy = if scenario == Scenario::Veth && rootless { AS_ROOT } else { NO_REMEDY };
-                    notes.extend(
-                        testbed
-                            .notes()
-                            .iter()
-                            .map(|note| Finding::new("limit", &name, Status::Warn, note).fix(remedy)),
-                    );
+                    let mut how = String::new();
+                    if scenario == Scenario::Discard {
+                        // Which device it is shapes the figures, but is no limit.
+                        how = testbed.notes().iter().map(|note| format!("; {note}")).collect();
+                    } else {
+                        let limit = |note| Finding::new("limit", &name, Status::Warn, note).fix(remedy);
+                        notes.extend(testbed.notes().iter().map(limit));
+                    }
                     drop(testbed);
                     let what = format!(
-                        "works: built in {:.0} ms, taken down in {:.0} ms",
+                        "works: built in {:.0} ms, taken down in {:.0} ms{how}",
                         built.as_secs_f64() * 1e3,
                         (begun.elapsed() - built).as_secs_f64() * 1e3
                     );
@@ -54,5 +56,11 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
 }
 
 pub(super) fn options(scenario: Scenario, rootless: bool) -> Options {
-    Options { scenario, program: "/proc/self/exe".into(), cpus: testbed::split(&testbed::usable()), rootless }
+    Options {
+        scenario,
+        program: "/proc/self/exe".into(),
+        cpus: testbed::split(&testbed::usable()),
+        rootless,
+        discard_device: None,
+    }
 }

@@ -120,7 +120,7 @@ impl Bench for SimulatedBench {
 
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
         let transmitter = self.side(&switches.transmitter);
-        Ok(Effective { receiver: transmitter.clone(), transmitter })
+        Ok(Effective { receiver: Some(transmitter.clone()), transmitter })
     }
 
     fn run(

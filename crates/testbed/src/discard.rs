@@ -1,0 +1,87 @@
+//! The scenario `discard`: one host that sends into an interface which throws everything away.
+
+use std::net::{IpAddr, SocketAddr};
+
+use agent::message::{Answer, Request};
+use agent::{Interrupt, Isolation};
+use study::Side;
+
+use crate::end::End;
+use crate::testbed::{Error, IPV4, IPV6, Options, Testbed};
+
+const INTERFACE: &str = "discard0";
+
+/// The port of the discard service (RFC 863), which nobody serves here.
+const PORT: u16 = 9;
+
+impl Testbed {
+    /// One network namespace and one interface. Routes come with its addresses, and whoever is said to be behind it is a
+    /// permanent neighbour: the kernel never has to ask.
+    pub(crate) fn discard(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
+        let options = Options { cpus: options.cpus.for_one_host(), ..options.clone() };
+        let isolation = if options.rootless { Isolation::UserAndNetwork } else { Isolation::Network };
+        let wire = (INTERFACE, IPV4[0], IPV6[0]);
+        let cpus = &options.cpus.transmitter;
+        let mut transmitter =
+            End::start(&options.program, Side::Transmitter, isolation, cpus, wire, interrupt)?;
+        transmitter.greet()?;
+        let create = Request::CreateDiscard {
+            name: INTERFACE.to_owned(),
+            device: options.discard_device,
+            addresses: vec![(IPV4[0], 24), (IPV6[0], 64)],
+            behind: vec![IPV4[1], IPV6[1]],
+        };
+        let discard = match transmitter.call(&create)? {
+            Answer::Discards(discard) => discard,
+            other => return Err(transmitter.client.unexpected(&other).into()),
+        };
+        let mut testbed = Self::of(&options, transmitter, None);
+        testbed.note(note(&discard));
+        testbed.discard = Some(discard);
+        Ok(testbed)
+    }
+}
+
+/// Whom the flows of a workload send to where nobody is: the one port, or those from the one that was asked for.
+pub(crate) fn nobody(ipv6: bool, flows: u32, port: Option<u16>) -> Vec<SocketAddr> {
+    let address: IpAddr = if ipv6 { IPV6[1] } else { IPV4[1] };
+    let step = u16::from(port.is_some());
+    let ports = std::iter::successors(Some(port.unwrap_or(PORT)), |port| Some(port.saturating_add(step)));
+    (0..flows).zip(ports).map(|(_, port)| SocketAddr::new(address, port)).collect()
+}
+
+fn note(discard: &host::Discard) -> String {
+    let what = match discard.device {
+        host::DiscardDevice::Dummy => "the kernel's dummy device",
+        host::DiscardDevice::Bridge => "a bridge without ports",
+        host::DiscardDevice::VethXdp => "an XDP program at the far end of a veth pair, on the CPUs that send",
+    };
+    let mut note = format!("packets are thrown away by {what}");
+    if !discard.lacking.is_empty() {
+        note.push_str(&format!(": {}", discard.lacking.join("; ")));
+    }
+    note
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flow_has_somebody_to_send_to() {
+        let texts =
+            |ipv6, flows, port| nobody(ipv6, flows, port).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(texts(false, 2, None), ["198.18.0.2:9", "198.18.0.2:9"]);
+        assert_eq!(texts(true, 2, Some(7000)), ["[2001:2::2]:7000", "[2001:2::2]:7001"]);
+        assert_eq!(texts(false, 2, Some(65535))[1], "198.18.0.2:65535");
+    }
+
+    #[test]
+    fn the_note_says_what_is_there_and_why_not_the_better() {
+        let lacking = vec!["cannot make the dummy device".to_owned()];
+        let text = note(&host::Discard { device: host::DiscardDevice::Bridge, lacking });
+        assert_eq!(text, "packets are thrown away by a bridge without ports: cannot make the dummy device");
+        let text = note(&host::Discard { device: host::DiscardDevice::Dummy, lacking: vec![] });
+        assert_eq!(text, "packets are thrown away by the kernel's dummy device");
+    }
+}
