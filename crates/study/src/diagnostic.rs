@@ -57,6 +57,18 @@ impl Diagnostics {
         }
     }
 
+    /// The same, with a word at the carets of those places that have one.
+    pub(crate) fn noted(mut self, note: impl Fn(&Range<usize>) -> Option<String>) -> Self {
+        for problem in &mut self.problems {
+            match note(&problem.span) {
+                Some(note) if problem.label.is_empty() => problem.label = note,
+                Some(note) => problem.label = format!("{}; {note}", problem.label),
+                None => {}
+            }
+        }
+        self
+    }
+
     /// The name of the file, as it was given.
     pub fn file(&self) -> &str {
         &self.file

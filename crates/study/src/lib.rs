@@ -14,6 +14,7 @@ pub mod bundled;
 pub mod feature;
 pub mod metric;
 
+mod assignment;
 mod comparison;
 mod condition;
 mod diagnostic;
@@ -34,6 +35,7 @@ mod scenario;
 mod schedule;
 mod schema;
 mod selection;
+mod set;
 mod setting;
 mod side;
 mod starter;
@@ -48,6 +50,7 @@ mod workload;
 /// The longest study file that is read, in bytes.
 pub const MAX_TEXT: usize = read::limit::TEXT;
 
+pub use assignment::{Assignment, AssignmentError};
 pub use comparison::Comparison;
 pub use condition::{Condition, Offloads, SideSettings};
 pub use diagnostic::{Diagnostic, Diagnostics};

@@ -1,5 +1,6 @@
 //! A study: the parsed, valid file.
 
+use crate::assignment::Assignment;
 use crate::comparison::Request;
 use crate::diagnostic::Diagnostics;
 use crate::factor::Factor;
@@ -8,6 +9,7 @@ use crate::protocol::Protocol;
 use crate::read;
 use crate::scenario::Scenario;
 use crate::selection::Exclusion;
+use crate::set;
 use crate::workload::Workload;
 
 /// A study: the parsed, valid file.
@@ -32,6 +34,16 @@ impl Study {
     /// and its work is bounded (1 MiB of text, 10,000 conditions).
     pub fn parse(file_name: &str, text: &str) -> Result<Self, Diagnostics> {
         read::study(file_name, text)
+    }
+
+    /// Reads a study file after these changes, made in their order. Its text is the changed one: stored and read again it
+    /// is the same study.
+    ///
+    /// # Errors
+    /// [`Diagnostics`]: what is wrong with a change, or with the file after them all; what a change brought in is marked
+    /// as that. Total, as [`Study::parse`] is.
+    pub fn parse_with(file_name: &str, text: &str, changes: &[Assignment]) -> Result<Self, Diagnostics> {
+        if changes.is_empty() { Self::parse(file_name, text) } else { set::study(file_name, text, changes) }
     }
 
     /// Its name, of letters, digits, `-`, `_` and `.`.

@@ -2,24 +2,21 @@
 
 mod check;
 mod comparison;
-mod factor;
-mod problems;
+pub(crate) mod factor;
+pub(crate) mod problems;
 mod protocol;
 mod selection;
 mod study;
-mod table;
+pub(crate) mod table;
 mod traffic;
 mod value;
 mod workload;
 
-#[cfg(test)]
 pub(crate) use comparison::KEYS as COMPARISON_KEYS;
-#[cfg(test)]
 pub(crate) use protocol::{KEYS as PROTOCOL_KEYS, STOP_KEYS};
 #[cfg(test)]
 pub(crate) use study::KEYS as STUDY_KEYS;
 pub(crate) use study::study;
-#[cfg(test)]
 pub(crate) use workload::KEYS as WORKLOAD_KEYS;
 
 /// The limits of what a file may ask for, shared with the schema.
@@ -29,6 +26,8 @@ pub(crate) mod limit {
 
     /// Bytes of text.
     pub(crate) const TEXT: usize = 1 << 20;
+    /// Bytes of a change from outside the file.
+    pub(crate) const ASSIGNMENT: usize = 10_000;
     /// Combinations of levels.
     pub(crate) const CONDITIONS: usize = 10_000;
     /// Runs of all conditions in all boots.

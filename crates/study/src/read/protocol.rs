@@ -49,7 +49,8 @@ fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> 
         let place = written.map_or(entry.span(), |entry| entry.span());
         let message =
             format!("{} looks need more than {} boots, and there are {boots}", stop.looks, stop.looks);
-        let help = format!("set `boots = {}` (the most it may take), or fewer `looks`", 2 * stop.looks);
+        let help =
+            format!("set `boots = {}` (the most it may take), fewer `looks`, or no `stop`", 2 * stop.looks);
         problems.push(Problem::new(place, message).help(help));
         return None;
     }

@@ -3,6 +3,7 @@
 mod grammar;
 mod hostile;
 mod plans;
+mod set;
 
 use std::collections::HashSet;
 

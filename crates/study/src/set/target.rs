@@ -1,0 +1,231 @@
+//! What the key of an assignment means in a file.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::assignment::Assignment;
+use crate::diagnostic::Problem;
+use crate::factor::Subject;
+use crate::read::factor::{Named, flatten};
+use crate::read::problems::Problems;
+use crate::read::{COMPARISON_KEYS, PROTOCOL_KEYS, STOP_KEYS, WORKLOAD_KEYS};
+use crate::set::edit::{Base, Document, Edit};
+use crate::set::literal;
+use crate::side::Side;
+use crate::suggest::{self, quoted};
+use crate::word::Word;
+
+/// The keys of the study itself that are values.
+const STUDY_KEYS: &[&str] = &["name", "question", "scenario"];
+
+/// What a key means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A key, by its path from the top.
+    Key(Vec<String>),
+    /// A key of these workloads, by number.
+    Workloads(Vec<usize>, String),
+    /// A factor: its subject and its name, with the side if it has one. No workload may write it as well.
+    Factor(Subject, String),
+}
+
+impl Target {
+    /// What the key of an assignment means in this file.
+    ///
+    /// # Errors
+    /// A problem with a place in the text of the assignment: nothing goes by that key.
+    pub(crate) fn of(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
+        let key = assignment.key();
+        let target = match key.split_once('.') {
+            Some(("protocol", key)) => protocol(key.split_once('.').unwrap_or(("protocol", key))),
+            Some(("stop", key)) => protocol(("stop", key)),
+            Some(("workload", key)) => workloads(document, None, key),
+            Some(("factors", key)) => factor(key),
+            Some((side, _)) if Side::from_word(side).is_some() => factor(key),
+            Some(_) => key.rsplit_once('.').and_then(|(name, key)| workloads(document, Some(name), key)),
+            None => bare(document, key, assignment.values().len()),
+        };
+        target.ok_or_else(|| unknown(document, key))
+    }
+
+    /// The edits that give it these values; `None` where the file leaves no place for them.
+    pub(crate) fn edits(&self, document: &Document<'_>, values: &[String]) -> Option<Vec<Edit>> {
+        match self {
+            Self::Key(path) => {
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                if values.is_empty() {
+                    return Some(document.take(Base::Root, &path));
+                }
+                document.put(Base::Root, &path, &literal::of(path.last()?, values))
+            }
+            Self::Workloads(numbers, key) => {
+                let mut edits = Vec::new();
+                for number in numbers {
+                    let base = Base::Workload(*number);
+                    if values.is_empty() {
+                        edits.extend(document.take(base, &[key]));
+                    } else {
+                        edits.extend(document.put(base, &[key], &literal::of(key, values))?);
+                    }
+                }
+                Some(edits)
+            }
+            Self::Factor(subject, name) => {
+                let mut edits = Vec::new();
+                // A parameter that is a factor must not be written in a workload as well.
+                if !values.is_empty() {
+                    for number in 0..document.workloads().len() {
+                        edits.extend(document.take(Base::Workload(number), &[name]));
+                    }
+                }
+                let bare = name.rsplit('.').next().unwrap_or(name);
+                let literal = literal::of(bare, values);
+                match written(document, subject) {
+                    Some(_) if values.is_empty() => edits.extend(self.take_factor(document)),
+                    Some(named) => edits.push(document.replace(named.value, &literal)?),
+                    None if values.is_empty() => {}
+                    // Quoted, a side fits in however the file writes that side's other factors.
+                    None => {
+                        let key = if name.contains('.') { format!("\"{name}\"") } else { name.clone() };
+                        edits.extend(document.put(Base::Root, &["factors", &key], &literal)?);
+                    }
+                }
+                Some(edits)
+            }
+        }
+    }
+
+    fn take_factor(&self, document: &Document<'_>) -> Vec<Edit> {
+        let Self::Factor(subject, _) = self else { return Vec::new() };
+        for entry in document.entries("factors") {
+            let side = Side::from_word(entry.key);
+            let named = |name: &str| {
+                let (of, name) =
+                    name.split_once('.').map_or((None, name), |(side, name)| (Side::from_word(side), name));
+                Subject::named(of, name).as_ref() == Some(subject)
+            };
+            if side.is_none() && named(entry.key) {
+                return document.take(Base::Root, &["factors", entry.key]);
+            }
+            let (Some(side), DeValue::Table(table)) = (side, entry.value.get_ref()) else { continue };
+            for (name, _) in table.iter() {
+                if Subject::named(Some(side), name.get_ref()).as_ref() == Some(subject) {
+                    return document.take(Base::Root, &["factors", entry.key, name.get_ref()]);
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Where it is written: each key with its value.
+    pub(crate) fn places(&self, document: &Document<'_>) -> Vec<Range<usize>> {
+        match self {
+            Self::Key(path) => {
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                document.find(Base::Root, &path).into_iter().collect()
+            }
+            Self::Workloads(numbers, key) => {
+                let place = |number: &usize| document.find(Base::Workload(*number), &[key]);
+                numbers.iter().filter_map(place).collect()
+            }
+            Self::Factor(subject, _) => {
+                let named = written(document, subject);
+                named.map(|named| named.place.start..named.value.span().end).into_iter().collect()
+            }
+        }
+    }
+
+    /// Whether the file says what was asked for.
+    pub(crate) fn holds(&self, document: &Document<'_>, values: &[String]) -> bool {
+        let expected = match self {
+            _ if values.is_empty() => 0,
+            Self::Workloads(numbers, _) => numbers.len(),
+            Self::Key(_) | Self::Factor(..) => 1,
+        };
+        self.places(document).len() == expected
+    }
+}
+
+/// A key of `[protocol]`, or of its `stop`. The bare `stop=2%` means what is to be detected.
+fn protocol((table, key): (&str, &str)) -> Option<Target> {
+    let path = |keys: &[&str]| Some(Target::Key(keys.iter().map(ToString::to_string).collect()));
+    match table {
+        "protocol" if PROTOCOL_KEYS.contains(&key) => path(&["protocol", key]),
+        "stop" if STOP_KEYS.contains(&key) => path(&["protocol", "stop", key]),
+        _ => None,
+    }
+}
+
+/// A key of every workload, or of those of a name.
+fn workloads(document: &Document<'_>, name: Option<&str>, key: &str) -> Option<Target> {
+    let tables = document.workloads();
+    let chosen = |table: &&DeTable<'_>| name.is_none_or(|name| name_of(table) == Some(name));
+    let numbers: Vec<usize> =
+        tables.iter().enumerate().filter(|(_, table)| chosen(table)).map(|(number, _)| number).collect();
+    (WORKLOAD_KEYS.contains(&key) && !numbers.is_empty()).then(|| Target::Workloads(numbers, key.to_owned()))
+}
+
+/// What a workload is called: its name, or else its kind.
+fn name_of<'t>(table: &'t DeTable<'_>) -> Option<&'t str> {
+    let text = |key: &str| match table.get(key)?.get_ref() {
+        DeValue::String(text) => Some(text.as_ref()),
+        _ => None,
+    };
+    text("name").or_else(|| text("kind"))
+}
+
+/// A factor, by whatever of its names.
+fn factor(key: &str) -> Option<Target> {
+    let (side, name) = match key.split_once('.') {
+        Some((side, name)) => (Some(Side::from_word(side)?), name),
+        None => (None, key),
+    };
+    Subject::named(side, name).map(|subject| Target::Factor(subject, key.to_owned()))
+}
+
+/// A key without its table. A factor of the file comes first; several values can be nothing but levels.
+fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
+    if STUDY_KEYS.contains(&key) {
+        return Some(Target::Key(vec![key.to_owned()]));
+    }
+    // What is to be detected is the one thing that must be said of `stop`.
+    if key == "stop" && values > 0 {
+        return protocol(("stop", "detect"));
+    }
+    if let Some(target) = protocol(("protocol", key)) {
+        return Some(target);
+    }
+    let factor = factor(key);
+    let is_written = |target: &Target| matches!(target, Target::Factor(subject, _) if written(document, subject).is_some());
+    if values > 1 || factor.as_ref().is_some_and(is_written) || !WORKLOAD_KEYS.contains(&key) {
+        return factor.or_else(|| workloads(document, None, key));
+    }
+    workloads(document, None, key)
+}
+
+/// The factor of the file that has this subject.
+fn written<'d>(document: &'d Document<'_>, subject: &Subject) -> Option<Named<'d>> {
+    let named = flatten(document.entries("factors"), &mut Problems::default());
+    named.into_iter().find(|named| Subject::named(named.side, named.name).as_ref() == Some(subject))
+}
+
+/// Says that nothing goes by a key, and what may have been meant.
+fn unknown(document: &Document<'_>, key: &str) -> Problem {
+    let bare = key.rsplit('.').next().unwrap_or(key);
+    let message = format!("`{}` is nothing that `--set` can change", quoted(key));
+    let of_study = STUDY_KEYS.iter().chain(PROTOCOL_KEYS).chain(WORKLOAD_KEYS).copied();
+    let names: Vec<&str> = document.workloads().into_iter().filter_map(name_of).collect();
+    let help = if COMPARISON_KEYS.contains(&bare) {
+        "comparisons stay as the file has them; `netassay compare` judges stored results in other ways"
+            .to_owned()
+    } else if WORKLOAD_KEYS.contains(&bare) && key != bare {
+        format!("write `{bare}`, or `NAME.{bare}` for one of the workloads {}", suggest::list(&names))
+    } else if let Some(near) = suggest::nearest(bare, of_study.chain(Subject::names())) {
+        format!("did you mean `{near}`?")
+    } else {
+        "take a key of `[[workload]]` or `[protocol]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"
+            .to_owned()
+    };
+    Problem::new(0..key.len(), message).help(help)
+}

@@ -1,0 +1,179 @@
+//! Changes to a study from outside its file.
+
+use std::time::Duration;
+
+use netassay_study::{Assignment, Scenario, Sender, Study, bundled, starter};
+
+fn changes(texts: &[&str]) -> Vec<Assignment> {
+    texts.iter().map(|text| text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))).collect()
+}
+
+fn changed(text: &str, set: &[&str]) -> Study {
+    Study::parse_with("x.toml", text, &changes(set)).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn refused(text: &str, set: &[&str]) -> String {
+    match Study::parse_with("x.toml", text, &changes(set)) {
+        Ok(study) => format!("no problem:\n{}", study.source_text()),
+        Err(diagnostics) => diagnostics.to_string(),
+    }
+}
+
+/// The lines that are not in both, those of the first behind `-`.
+fn difference(before: &str, after: &str) -> String {
+    let gone = before.lines().filter(|line| !after.lines().any(|other| other == *line));
+    let new = after.lines().filter(|line| !before.lines().any(|other| other == *line));
+    let lines: Vec<String> =
+        gone.map(|line| format!("- {line}")).chain(new.map(|line| format!("+ {line}"))).collect();
+    lines.join("\n")
+}
+
+macro_rules! shows {
+    ($text:expr) => {
+        insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!($text) })
+    };
+}
+
+const SEVERAL: &str = r#"name = "several"
+question = "q"
+scenario = "veth"
+
+[[workload]] # bulk
+kind = "udp_stream"
+message = 100 # bytes
+
+[[workload]]
+kind = "udp_rr"
+name = "ask"
+
+[factors]
+family = ["ipv4", "ipv6"] # both
+receiver.gro = ["on", "off"]
+
+[protocol]
+boots = 10
+stop = { detect = "2%", looks = 5 }
+"#;
+
+#[test]
+fn the_text_changes_where_it_must_and_nowhere_else() {
+    let quick = bundled::find("quick").unwrap();
+    let set = ["duration=200ms", "boots=2", "runs=1", "warmup=0", "scenario=loopback", "flows=4"];
+    let study = changed(quick.text, &set);
+    assert_eq!((study.protocol().boots, study.protocol().runs, study.protocol().warmup), (2, 1, 0));
+    assert_eq!(study.scenario(), Scenario::Loopback);
+    let workload = &study.workloads()[0];
+    assert_eq!((workload.duration, workload.flows), (Duration::from_millis(200), 4));
+    shows!(difference(quick.text, study.source_text()));
+    // What is stored is read again without the changes.
+    let again = Study::parse("x.toml", study.source_text()).unwrap();
+    assert_eq!(again, study);
+    assert_eq!(changed(study.source_text(), &set), study, "made twice they are made once");
+    assert_eq!(changed(quick.text, &[]).source_text(), quick.text);
+}
+
+#[test]
+fn every_workload_is_changed_or_the_one_that_is_named() {
+    shows!(difference(SEVERAL, changed(SEVERAL, &["message=64", "ask.in_flight=4"]).source_text()));
+    let study = changed(SEVERAL, &["udp_stream.message=64", "ask.message=8"]);
+    assert_eq!(study.workloads().iter().map(|workload| workload.message).collect::<Vec<_>>(), [64, 8]);
+}
+
+#[test]
+fn several_values_are_levels() {
+    let study = changed(SEVERAL, &["message=64,1400", "sender=send,gso", "family=ipv6"]);
+    shows!(difference(SEVERAL, study.source_text()));
+    let labels: Vec<String> = study.plan().conditions.into_iter().map(|condition| condition.label).collect();
+    assert!(labels.contains(&"udp_stream sender=gso message=64 receiver.gro=on".to_owned()), "{labels:?}");
+    assert!(study.plan().excluded.iter().any(|dropped| dropped.why == "`gso` cannot send a `udp_rr`"));
+    // A factor goes by all of its names.
+    let study = changed(SEVERAL, &["receiver.rx-gro=off", "transmitter.tso=on,off"]);
+    shows!(difference(SEVERAL, study.source_text()));
+    let gso = changed(study.source_text(), &["factors.family=", "udp_stream.sender=gso"]);
+    assert_eq!(gso.workloads()[0].traffic.sender, Sender::Gso);
+    assert_eq!(
+        gso.factors().iter().map(netassay_study::Factor::name).collect::<Vec<_>>(),
+        ["workload", "transmitter.tso", "receiver.gro"]
+    );
+}
+
+#[test]
+fn an_empty_value_takes_the_key_out() {
+    let study = changed(SEVERAL, &["boots=2", "stop=", "message=", "receiver.gro="]);
+    shows!(difference(SEVERAL, study.source_text()));
+    assert_eq!(study.protocol().stop, None);
+    let tables = "stop=\nprotocol.stop.detect=1%\nstop.looks=3";
+    let study = changed(SEVERAL, &tables.lines().collect::<Vec<_>>());
+    assert_eq!(study.protocol().stop.as_ref().map(|stop| stop.looks), Some(3));
+    assert_eq!(changed(SEVERAL, &["stop=1%"]).protocol().stop.as_ref().map(|stop| stop.looks), Some(5));
+}
+
+#[test]
+fn however_the_file_is_written() {
+    let dense = "name='d'\nquestion='q'\nscenario='veth'\n\
+                 workload = [{kind = 'tcp_stream', message = 10}, {kind = 'udp_rr'}]\n\
+                 protocol.boots = 7\nprotocol.stop.detect = '1%'\nfactors = {family = ['ipv4'], 'receiver.gro' = 'on'}";
+    let study = changed(
+        dense,
+        &["runs=2", "stop=", "message=5,6", "family=", "receiver.gro=off", "duration=1s", "mtu=1400"],
+    );
+    shows!(study.source_text());
+    let sparse = "name='d'\r\nquestion='q'\r\nscenario='veth'\r\n[[workload]]\r\nkind = 'tcp_stream'\r\n\
+                  [factors.receiver]\r\ngro = 'on'\r\n[protocol.stop]\r\ndetect = '1%'\r\nlooks = 3";
+    let study = changed(sparse, &["boots=9", "family=ipv6", "receiver.tso=off", "stop.looks=4"]);
+    assert_eq!((study.protocol().boots, study.factors().len()), (9, 3));
+    let study = changed(study.source_text(), &["stop=", "receiver.gro="]);
+    assert_eq!((study.protocol().stop.clone(), study.factors().len()), (None, 2));
+    let bare = "name='d'\nquestion='q'\n[[workload]]\nkind = 'tcp_stream'";
+    let study = changed(bare, &["scenario=veth", "boots=2", "tso=on,off", "name=7", "message=9"]);
+    assert_eq!((study.name(), study.plan().conditions.len(), study.protocol().boots), ("7", 2, 2));
+}
+
+#[test]
+fn what_is_wrong_is_said_of_the_change() {
+    for set in [
+        &["duratoin=2s"][..],
+        &["metric=loss"],
+        &["many.message=4"],
+        &["wombat=4"],
+        &["duration=2x", "boots=0"],
+        &["boots=4"],
+        &["duration=1s,2s"],
+        &["sender=gso"],
+        &["kind=tcp_strem"],
+        &["transmitter.mtu=9000"],
+        &["scenario="],
+        &["ask.family=ipv4"],
+    ] {
+        shows!(format!("{}\n\n{}", set.join(" "), refused(SEVERAL, set)));
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_file_itself_is_said_as_ever() {
+    shows!(refused("name = [", &["boots=2"]));
+    shows!(refused("name = 'x'\nscenario = 'veht'\n", &["boots=2"]));
+    let huge = format!("{SEVERAL}#{}", "x".repeat(1 << 20));
+    assert!(refused(&huge, &["boots=2"]).contains("is the most"));
+    assert!(refused("workload = 5\nfactors = 6\n", &["mtu=5"]).contains("is written in a way"));
+}
+
+#[test]
+fn bundled_studies_and_new_ones_can_be_shortened() {
+    let new = starter("new");
+    let texts = bundled::list().iter().map(|study| (study.name, study.text)).chain([("new", new.as_str())]);
+    for (name, text) in texts {
+        let set = ["duration=50ms", "ramp=0s", "boots=2", "runs=1", "warmup=0", "stop=", "seed=5"];
+        let study = changed(text, &set);
+        let plan = study.plan();
+        assert!(
+            plan.conditions.iter().all(|one| one.workload.duration == Duration::from_millis(50)),
+            "{name}"
+        );
+        let original = Study::parse(name, text).unwrap().plan();
+        assert_eq!(
+            (plan.conditions.len(), &plan.comparisons),
+            (original.conditions.len(), &original.comparisons)
+        );
+    }
+}
