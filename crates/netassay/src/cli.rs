@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use study::Percent;
+use study::{Assignment, Percent};
 
 use crate::exit;
 
@@ -106,7 +106,16 @@ pub(crate) struct Formatted {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Changes {
+    /// Change the study: duration=2s, boots=2, sender=send,gso (levels), stop= (taken out); repeatable
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) changes: Vec<Assignment>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RunFlags {
+    #[command(flatten)]
+    pub(crate) set: Changes,
     #[command(flatten)]
     pub(crate) database: Database,
     /// Print the plan, and measure nothing
@@ -128,7 +137,7 @@ pub(crate) struct RunFlags {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay run quick --dry-run\n  netassay run my.toml --db results.db\n  netassay run my.toml --resume"
+    after_help = "Examples:\n  netassay run quick --dry-run\n  netassay run tcp-offload --set duration=2s --set boots=5\n  netassay run my.toml --db results.db\n  netassay run my.toml --resume"
 )]
 pub(crate) struct Run {
     /// A bundled study (`netassay studies`) or a TOML file (`netassay new NAME` writes one)
@@ -171,6 +180,8 @@ pub(crate) struct Aa {
 pub(crate) struct Plan {
     /// A bundled study or a TOML file
     pub(crate) study: String,
+    #[command(flatten)]
+    pub(crate) set: Changes,
     /// The difference that is to be proven, in % of the baseline, such as 1%
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse)]
     pub(crate) detect: Percent,
@@ -206,6 +217,8 @@ pub(crate) struct New {
 pub(crate) struct Check {
     /// The study file
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) set: Changes,
 }
 
 #[derive(Debug, Args)]

@@ -74,6 +74,42 @@ fn a_study_with_every_condition_excluded_says_why() {
 }
 
 #[test]
+fn a_change_is_made_for_every_command_that_takes_a_study() {
+    let bench = Bench::new();
+    bench.write(
+        "two.toml",
+        "name = \"two\"\nquestion = \"?\"\nscenario = \"veth\"\n[[workload]]\nkind = \"udp_stream\"\n[factors]\nfamily = [\"ipv4\", \"ipv6\"]\n",
+    );
+    let output = bench.run(&["check", "two.toml", "--set", "sender=send,gso", "--set", "family="]);
+    expect(&output, 0);
+    assert!(stderr(&output).contains("(2 conditions, 0 excluded)"), "{}", stderr(&output));
+    let run = ["run", "two.toml", "--dry-run", "--format", "json", "--set", "sender=send,gso"];
+    let output = bench.netassay_as_nobody(&run).output().unwrap();
+    expect(&output, 0);
+    let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(plan["conditions"].as_array().unwrap().len(), 4, "{plan}");
+    let sizing = ["--detect", "2%", "--interaction", "1%", "--within", "1%", "--format", "json"];
+    let time = |changes: &[&str]| {
+        let output = bench.run(&[&["plan", "quick"], &sizing[..], changes].concat());
+        expect(&output, 0);
+        stdout(&output)
+    };
+    assert_ne!(time(&[]), time(&["--set", "duration=60s"]));
+    for (arguments, word) in [
+        (vec!["quick", "--set", "duration"], "has no `=`"),
+        (vec!["run", "two.toml", "--set", "duratoin=2s"], "did you mean `duration`?"),
+        (vec!["aa", "quick", "--set", "boots=0"], "from `--set boots=0`"),
+        (vec!["plan", "quick", "--detect", "1%", "--set", "kind=tcp"], "from `--set kind=tcp`"),
+        (vec!["check", "two.toml", "--set", "sender=sendfile"], "`sendfile` cannot send a `udp_stream`"),
+    ] {
+        let output = bench.run(&arguments);
+        expect(&output, 2);
+        assert!(stderr(&output).contains(word), "{arguments:?}: {}", stderr(&output));
+    }
+    insta::assert_snapshot!("set_wrong", stderr(&bench.run(&["check", "two.toml", "--set", "duratoin=2s"])));
+}
+
+#[test]
 fn with_no_results_every_reader_says_how_to_get_some() {
     let bench = Bench::new();
     for arguments in [vec!["list"], vec!["show"], vec!["compare"], vec!["export", "--format", "csv"]] {

@@ -8,7 +8,7 @@ use study::{Protocol, Study};
 use crate::cli::{Aa, Format};
 use crate::commands::run::{conclude, measure};
 use crate::commands::stored::load;
-use crate::commands::studies::find;
+use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
@@ -18,7 +18,7 @@ pub(crate) fn aa(flags: &Aa) -> Result<ExitCode, Failure> {
         show(flags, flags.from)?;
         return Ok(ExitCode::from(exit::OK));
     };
-    let study = twins(&find(name)?, flags)?;
+    let study = twins(&find(name, &flags.run.set)?, flags)?;
     let Some(summary) = measure(&study, &flags.run)? else { return Ok(ExitCode::from(exit::OK)) };
     let ending = conclude(&again(name, flags), &flags.run, &summary);
     if summary.recorded > 0 {
@@ -73,5 +73,6 @@ fn again(name: &str, flags: &Aa) -> String {
     if let Some(duration) = flags.duration {
         again.push_str(&format!(" --duration {}", study::format_duration(duration)));
     }
+    again.push_str(&studies::again(&flags.run.set));
     again
 }

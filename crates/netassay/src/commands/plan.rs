@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::output::{print, print_json};
 
 pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
-    let study = find(&flags.study)?;
+    let study = find(&flags.study, &flags.set)?;
     let request = SizingRequest {
         detect: flags.detect,
         power: flags.power.value() / 100.0,

@@ -9,7 +9,7 @@ use study::Study;
 
 use crate::cli::{Format, RunFlags};
 use crate::commands::stored::open_read_only;
-use crate::commands::studies::find;
+use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::output::{print, print_json};
@@ -17,7 +17,7 @@ use crate::signals;
 use crate::terminal::Progress;
 
 pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
-    let study = find(name)?;
+    let study = find(name, &flags.set)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     if summary.recorded > 0 {
         let stored = open_read_only(&flags.database.db)?.load(summary.study)?;
@@ -28,6 +28,7 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
         }
     }
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
+    let again = again + &studies::again(&flags.set);
     Ok(conclude(&again, flags, &summary))
 }
 
@@ -140,7 +141,7 @@ fn to_resume(store: &Store, study: &Study, id: Option<i64>) -> Result<StudyId, F
     }
     if row.toml != study.source_text() {
         return Err(Failure::Usage(format!(
-            "the study {:?} has changed since stored study {} began: run it anew without --resume, or restore its file (`netassay show {} --format json` holds the text)",
+            "the study {:?} has changed since stored study {} began: run it anew without --resume, or restore its file and what --set changed (`netassay show {} --format json` holds the text)",
             study.name(),
             row.id.0,
             row.id.0

@@ -5,16 +5,16 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use study::{Study, bundled};
+use study::{Assignment, Study, bundled};
 
-use crate::cli::{Check, Format, Formatted, New};
+use crate::cli::{Changes, Check, Format, Formatted, New};
 use crate::failure::{Failure, say};
 use crate::output::{print, print_json};
 
-/// Finds a study by its bundled name or its file.
-pub(crate) fn find(name: &str) -> Result<Study, Failure> {
+/// Finds a study by its bundled name or its file, and changes it.
+pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
     if let Some(bundled) = bundled::find(name) {
-        return parse(&format!("{name} (bundled)"), bundled.text);
+        return parse(&format!("{name} (bundled)"), bundled.text, &set.changes);
     }
     let path = Path::new(name);
     if !name.contains(['/', '.']) && !path.exists() {
@@ -24,13 +24,24 @@ pub(crate) fn find(name: &str) -> Result<Study, Failure> {
             names.join(", ")
         )));
     }
-    parse(name, &read(path)?)
+    parse(name, &read(path)?, &set.changes)
+}
+
+/// The command line that makes the same changes again, beginning with a space if there are any.
+pub(crate) fn again(set: &Changes) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "=.,_+%:-".contains(c);
+    set.changes.iter().fold(String::new(), |line, change| {
+        let change = change.to_string();
+        let quoted =
+            if change.chars().all(plain) { change } else { format!("'{}'", change.replace('\'', "'\\''")) };
+        format!("{line} --set {quoted}")
+    })
 }
 
 pub(crate) fn list(output: &Formatted) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bundled in bundled::list() {
-        let study = parse(bundled.name, bundled.text)?;
+        let study = parse(bundled.name, bundled.text, &[])?;
         rows.push((bundled.name, study));
     }
     if output.format == Format::Json {
@@ -68,7 +79,7 @@ pub(crate) fn new(flags: &New) -> Result<(), Failure> {
 }
 
 pub(crate) fn check(flags: &Check) -> Result<(), Failure> {
-    let study = parse(&flags.file.display().to_string(), &read(&flags.file)?)?;
+    let study = parse(&flags.file.display().to_string(), &read(&flags.file)?, &flags.set.changes)?;
     let plan = study.plan();
     say(&format!(
         "{}: no problem found ({} conditions, {} excluded)",
@@ -83,9 +94,9 @@ pub(crate) fn schema() -> Result<(), Failure> {
     print(&study::schema())
 }
 
-fn parse(name: &str, text: &str) -> Result<Study, Failure> {
+fn parse(name: &str, text: &str, changes: &[Assignment]) -> Result<Study, Failure> {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-    Study::parse(name, text).map_err(|diagnostics| Failure::Study(diagnostics.render(colour)))
+    Study::parse_with(name, text, changes).map_err(|diagnostics| Failure::Study(diagnostics.render(colour)))
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

@@ -1,0 +1,19 @@
+//! A change to a study file is made or refused, whatever the change and whatever the file; and what it makes is a file like any
+//! other.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use netassay_study::{Assignment, Study};
+
+fuzz_target!(|input: (String, Vec<String>)| {
+    let (text, changes) = input;
+    let changes: Vec<Assignment> = changes.iter().filter_map(|change| change.parse().ok()).take(8).collect();
+    for change in &changes {
+        assert_eq!(change.to_string().parse().as_ref(), Ok(change));
+    }
+    match Study::parse_with("fuzz.toml", &text, &changes) {
+        Ok(study) => assert_eq!(Study::parse("fuzz.toml", study.source_text()).as_ref(), Ok(&study)),
+        // Drawing the place is part of refusing.
+        Err(diagnostics) => assert!(!diagnostics.to_string().is_empty()),
+    }
+});
