@@ -1,7 +1,5 @@
 //! A study changed from the command line: what is measured, stored and resumed is the changed one.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod common;
 
 use common::{Bench, code, expect, stderr};

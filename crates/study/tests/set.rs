@@ -123,7 +123,7 @@ fn however_the_file_is_written() {
     let study = changed(sparse, &["boots=9", "family=ipv6", "receiver.tso=off", "stop.looks=4"]);
     assert_eq!((study.protocol().boots, study.factors().len()), (9, 3));
     let study = changed(study.source_text(), &["stop=", "receiver.gro="]);
-    assert_eq!((study.protocol().stop.clone(), study.factors().len()), (None, 2));
+    assert_eq!((study.protocol().stop, study.factors().len()), (None, 2));
     let bare = "name='d'\nquestion='q'\n[[workload]]\nkind = 'tcp_stream'";
     let study = changed(bare, &["scenario=veth", "boots=2", "tso=on,off", "name=7", "message=9"]);
     assert_eq!((study.name(), study.plan().conditions.len(), study.protocol().boots), ("7", 2, 2));
