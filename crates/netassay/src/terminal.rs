@@ -71,7 +71,12 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
     }
     let Some(bar) = slot else { return };
     match event {
-        Event::Planned { expected_s, .. } => bar.set_prefix(duration(*expected_s)),
+        Event::Planned { expected_s, lacking, .. } => {
+            for dropped in lacking {
+                bar.println(format!("  not measured: {}: {}", dropped.label, dropped.why));
+            }
+            bar.set_prefix(duration(*expected_s));
+        }
         Event::RunStarted { label, run } => {
             let kind = if run.warmup { "warm-up" } else { "run" };
             bar.set_message(format!("boot {}, {kind}: {label}", run.boot));
@@ -100,13 +105,19 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
 /// An event as one line, if it deserves one.
 fn line(event: &Event) -> Option<String> {
     Some(match event {
-        Event::Planned { study, conditions, boots, runs, expected_s } => format!(
-            "study {study}: {}, {}, {}, about {}",
-            report::counted(conditions.len(), "condition"),
-            report::counted(*boots as usize, "boot"),
-            report::counted(*runs, "run"),
-            duration(*expected_s)
-        ),
+        Event::Planned { study, conditions, lacking, boots, runs, expected_s } => {
+            let mut text = format!(
+                "study {study}: {}, {}, {}, about {}",
+                report::counted(conditions.len(), "condition"),
+                report::counted(*boots as usize, "boot"),
+                report::counted(*runs, "run"),
+                duration(*expected_s)
+            );
+            for dropped in lacking {
+                text.push_str(&format!("\n  not measured: {}: {}", dropped.label, dropped.why));
+            }
+            text
+        }
         Event::BootStarted { boot, of, build_ms, notes } => {
             let mut text = format!("boot {boot} of {of}: testbed built in {build_ms:.0} ms");
             // The notes are the same for every boot.

@@ -101,6 +101,13 @@ impl Campaign<'_> {
             error if error.is_interrupt() => Error::Interrupted,
             error => error.into(),
         })?;
+        if document.plan.conditions.is_empty() {
+            let dropped: Vec<String> =
+                document.plan.excluded.iter().map(|one| format!("{}: {}", one.label, one.why)).collect();
+            return Err(Error::NothingToRun {
+                why: format!("every condition is left out ({})", dropped.join("; ")),
+            });
+        }
         let id = self.store.begin_study(&NewStudy {
             name: study.name().to_owned(),
             toml: study.source_text().to_owned(),
@@ -167,6 +174,8 @@ impl Campaign<'_> {
         self.tell(Event::Planned {
             study: id.0,
             conditions: document.plan.conditions.iter().map(|condition| condition.label.clone()).collect(),
+            // What the file leaves out comes first in the plan.
+            lacking: document.plan.excluded.iter().skip(study.plan().excluded.len()).cloned().collect(),
             boots: study.protocol().boots,
             runs: todo,
             expected_s: expected.as_secs_f64(),

@@ -1,7 +1,7 @@
 //! What happens while a study runs, told once for every reporter.
 
 use serde::Serialize;
-use study::PlannedRun;
+use study::{Dropped, PlannedRun};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -13,6 +13,8 @@ pub enum Event {
         study: i64,
         /// Labels of the conditions.
         conditions: Vec<String>,
+        /// Conditions that the hosts cannot measure, and what they lack for it.
+        lacking: Vec<Dropped>,
         /// Boots to come.
         boots: u32,
         /// Runs to come, warm-ups included.

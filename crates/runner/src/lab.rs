@@ -6,6 +6,7 @@ use study::Condition;
 use testbed::{Effective, RunOrder, Switches, Testbed};
 
 use crate::measure::{directions, metrics};
+use crate::validity::disturbances;
 
 /// Builds testbeds: one for each boot.
 pub trait Lab {
@@ -30,6 +31,11 @@ pub trait Bench {
     /// # Errors
     /// When a host or its interface is gone, or a value is out of range.
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error>;
+    /// What its hosts lack for this traffic, each thing in words; empty if they have everything.
+    ///
+    /// # Errors
+    /// When a host is gone.
+    fn lacking(&mut self, traffic: &load::Traffic, ipv6: bool) -> Result<Vec<String>, testbed::Error>;
     /// Runs a condition's workload once; `tick` is called now and then while it lasts.
     ///
     /// # Errors
@@ -83,18 +89,34 @@ impl Bench for Testbed {
         Testbed::settle(self, switches)
     }
 
+    fn lacking(&mut self, traffic: &load::Traffic, ipv6: bool) -> Result<Vec<String>, testbed::Error> {
+        Testbed::lacking(self, traffic, ipv6)
+    }
+
     fn run(
         &mut self,
         condition: &Condition,
         order: &RunOrder,
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error> {
-        let account = Testbed::run(self, order, tick)?;
+        let mut account = Testbed::run(self, order, tick)?;
         let mut metrics = metrics(condition.workload.kind, &account);
         if order.traffic.direction == load::Direction::Both {
             metrics.extend(directions(&account));
         }
+        let disturbed = disturbances(&account, order);
+        let series = vec![
+            taken("transmitter", &mut account.transmitter.window.series),
+            taken("receiver", &mut account.receiver.window.series),
+        ];
         let detail = serde_json::to_value(&account).unwrap_or(Value::Null);
-        Ok(Readings { metrics, disturbed: Vec::new(), series: Vec::new(), detail })
+        Ok(Readings { metrics, disturbed, series, detail })
     }
+}
+
+/// A side's counters over time, taken out of its account: they are stored apart from the rest.
+fn taken(side: &str, series: &mut agent::message::Series) -> store::Series {
+    let series = std::mem::take(series);
+    let counters = series.columns().map(|(name, column)| (name.to_owned(), column.to_vec()));
+    store::Series { side: side.to_owned(), counters: counters.into(), at_ns: series.at_ns }
 }

@@ -18,6 +18,7 @@ mod progress;
 #[cfg(test)]
 mod sample;
 mod session;
+mod validity;
 mod words;
 
 pub use campaign::{Campaign, Ending, Error, Summary};
@@ -26,3 +27,4 @@ pub use event::{Event, Invalid};
 pub use lab::{Bench, Lab, LocalLab, Readings};
 pub use measure::metrics;
 pub use probe::{order_of, probe, switches_of};
+pub use validity::disturbances;

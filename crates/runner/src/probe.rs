@@ -7,11 +7,13 @@ use crate::document::PlanDocument;
 use crate::lab::Bench;
 use crate::words;
 
-/// Sets every condition's switches once, reads them back, and merges the conditions that come to the same.
+/// Leaves out the conditions whose traffic the hosts cannot make, sets every other condition's switches once, reads them back,
+/// and merges the conditions that come to the same.
 ///
 /// # Errors
 /// When the testbed fails, or a condition's values are out of its range.
 pub fn probe(plan: Plan, bench: &mut dyn Bench) -> Result<PlanDocument, testbed::Error> {
+    let plan = without_what_is_lacking(plan, bench)?;
     let mut effective = Vec::with_capacity(plan.conditions.len());
     for condition in &plan.conditions {
         effective.push(bench.settle(&switches_of(condition))?);
@@ -32,6 +34,26 @@ pub fn probe(plan: Plan, bench: &mut dyn Bench) -> Result<PlanDocument, testbed:
         .map(|index| effective[index].clone())
         .collect();
     Ok(PlanDocument { plan, effective })
+}
+
+/// Conditions of a workload differ in much that needs nothing of the kernel, so each kind of traffic is tried once.
+fn without_what_is_lacking(plan: Plan, bench: &mut dyn Bench) -> Result<Plan, testbed::Error> {
+    let mut tried: Vec<(load::Traffic, bool, Vec<String>)> = Vec::new();
+    let mut reasons = Vec::with_capacity(plan.conditions.len());
+    for condition in &plan.conditions {
+        let RunOrder { traffic, ipv6, .. } = order_of(condition);
+        let known = tried.iter().find(|(known, family, _)| *known == traffic && *family == ipv6);
+        let lacks = match known {
+            Some((.., lacks)) => lacks.clone(),
+            None => {
+                let lacks = bench.lacking(&traffic, ipv6)?;
+                tried.push((traffic, ipv6, lacks.clone()));
+                lacks
+            }
+        };
+        reasons.push((!lacks.is_empty()).then(|| format!("this host lacks: {}", lacks.join("; "))));
+    }
+    Ok(plan.without(&reasons))
 }
 
 /// What makes two conditions one: the interfaces' state, and everything else that shapes the traffic.

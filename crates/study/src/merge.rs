@@ -35,6 +35,29 @@ impl Plan {
             self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
         Plan { conditions, excluded: self.excluded, merged, comparisons }
     }
+
+    /// Moves the conditions that cannot be measured here to `excluded`; the others are numbered anew and the comparisons follow. One
+    /// whose baseline is gone goes with it.
+    ///
+    /// `reasons[i]` is why `conditions[i]` cannot be measured; without one it stays.
+    pub fn without(self, reasons: &[Option<String>]) -> Plan {
+        let mut excluded = self.excluded;
+        let mut conditions: Vec<Condition> = Vec::new();
+        let mut numbers = Vec::new();
+        for (old, condition) in self.conditions.into_iter().enumerate() {
+            if let Some(why) = reasons.get(old).cloned().flatten() {
+                excluded.push(Dropped { label: condition.label, why });
+                numbers.push(None);
+            } else {
+                numbers.push(Some(conditions.len()));
+                conditions.push(Condition { index: conditions.len(), ..condition });
+            }
+        }
+        let renumber = |old: usize| numbers.get(old).copied().flatten();
+        let comparisons =
+            self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
+        Plan { conditions, excluded, merged: self.merged, comparisons }
+    }
 }
 
 /// For each condition, the first one with its state and its traffic.

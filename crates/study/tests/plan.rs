@@ -253,6 +253,23 @@ fn a_merged_baseline_is_replaced_by_what_it_is_merged_into() {
 }
 
 #[test]
+fn what_cannot_be_measured_here_is_left_out_with_its_reason() {
+    let study = study(
+        &["udp_stream"],
+        "tso = [\"on\", \"off\"]\ngso = [\"on\", \"off\"]\n[[comparison]]\nbaseline = { tso = \"off\", gso = \"off\" }",
+    );
+    let why = Some("lacking".to_owned());
+    let plan = study.plan().without(&[None, why.clone(), None, None]);
+    assert_eq!(plan.conditions.iter().map(|condition| condition.index).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!((plan.excluded.len(), plan.excluded[0].why.as_str()), (1, "lacking"));
+    assert_eq!(plan.excluded[0].label, study.plan().conditions[1].label);
+    assert_eq!((plan.comparisons[0].baseline, &plan.comparisons[0].conditions), (2, &vec![0, 1]));
+    // A comparison with what cannot be measured is none.
+    let plan = study.plan().without(&[None, None, None, why]);
+    assert_eq!((plan.conditions.len(), plan.comparisons.len()), (3, 0));
+}
+
+#[test]
 fn slugs_are_unique_whatever_the_names() {
     let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n\
         [[workload]]\nkind = \"udp_stream\"\n[[workload]]\nkind = \"udp_stream\"\nname = \"nocksum\"\n\

@@ -7,7 +7,7 @@ mod simulator;
 mod world;
 
 use netassay_runner::{Ending, Error, Event};
-use simulator::{Fault, looking_study};
+use simulator::{Fault, looking_study, sending_study};
 use store::{RunStatus, StoredStudy, StudyStatus};
 use world::World;
 
@@ -119,6 +119,33 @@ fn a_lab_that_cannot_build_stores_no_study() {
     let mut world = World::new();
     world.lab.cannot_build = true;
     assert!(matches!(world.session(None), Err(Error::Testbed(_))));
+    assert!(world.store.studies().unwrap().is_empty());
+}
+
+#[test]
+fn what_the_hosts_lack_something_for_is_left_out_and_said() {
+    let mut world = World { study: sending_study(), ..World::new() };
+    world.lab.lacks_gso = true;
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, 2));
+    let Some(Event::Planned { lacking, conditions, .. }) = world.events.first() else {
+        panic!("{:?}", world.events)
+    };
+    assert_eq!((lacking.len(), conditions.len()), (2, 2));
+    assert!(lacking[0].why.contains("UDP_SEGMENT") && lacking[0].label.contains("gso"), "{lacking:?}");
+    let stored = world.store.load(summary.study).unwrap();
+    assert_eq!((stored.conditions(), stored.plan_json["excluded"].as_array().unwrap().len()), (2, 2));
+    assert!(!stored.label(0).contains("gso") && !stored.label(1).contains("gso"));
+}
+
+#[test]
+fn a_study_whose_every_condition_is_left_out_is_not_begun() {
+    let text = sending_study().source_text().replace(r#"["send", "gso"]"#, r#"["gso"]"#);
+    let study = study::Study::parse("sending.toml", &text).unwrap();
+    let mut world = World { study, ..World::new() };
+    world.lab.lacks_gso = true;
+    let error = world.session(None).unwrap_err();
+    assert!(error.to_string().contains("lacks: no UDP_SEGMENT"), "{error}");
     assert!(world.store.studies().unwrap().is_empty());
 }
 

@@ -40,6 +40,26 @@ pub(crate) fn study() -> Study {
     Study::parse("simulated.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
+/// A study of two ways to send.
+pub(crate) fn sending_study() -> Study {
+    let text = r#"
+        name = "sending"
+        question = "What does GSO give?"
+        scenario = "veth"
+        [[workload]]
+        kind = "udp_stream"
+        duration = "10ms"
+        [factors]
+        sender = ["send", "gso"]
+        family = ["ipv4", "ipv6"]
+        [protocol]
+        boots = 1
+        warmup = 0
+        runs = 1
+    "#;
+    Study::parse("sending.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Fault {
     /// The run fails, the testbed is sound.
@@ -59,6 +79,7 @@ pub(crate) struct SimulatedLab {
     /// From this many testbeds on, a switch reads back otherwise.
     pub(crate) drift_after_build: Option<usize>,
     pub(crate) cannot_build: bool,
+    pub(crate) lacks_gso: bool,
     pub(crate) interrupt: Interrupt,
     pub(crate) built: usize,
     /// Runs so far, over all testbeds.
@@ -72,6 +93,7 @@ impl SimulatedLab {
             always: None,
             drift_after_build: None,
             cannot_build: false,
+            lacks_gso: false,
             interrupt,
             built: 0,
             runs: Rc::default(),
@@ -95,6 +117,7 @@ impl Lab for SimulatedLab {
             faults: self.faults.clone(),
             always: self.always,
             drifted: self.drift_after_build.is_some_and(|builds| self.built >= builds),
+            lacks_gso: self.lacks_gso,
             interrupt: self.interrupt.clone(),
             runs: Rc::clone(&self.runs),
         }))
@@ -105,6 +128,7 @@ struct SimulatedBench {
     faults: BTreeMap<usize, Fault>,
     always: Option<Fault>,
     drifted: bool,
+    lacks_gso: bool,
     interrupt: Interrupt,
     runs: Rc<Cell<usize>>,
 }
@@ -121,6 +145,11 @@ impl Bench for SimulatedBench {
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
         let transmitter = self.side(&switches.transmitter);
         Ok(Effective { receiver: Some(transmitter.clone()), transmitter })
+    }
+
+    fn lacking(&mut self, traffic: &load::Traffic, _ipv6: bool) -> Result<Vec<String>, testbed::Error> {
+        let lacks = self.lacks_gso && traffic.sender == load::Sender::Gso;
+        Ok(lacks.then(|| "no UDP_SEGMENT (Linux 4.18)".to_owned()).into_iter().collect())
     }
 
     fn run(

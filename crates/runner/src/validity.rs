@@ -1,0 +1,324 @@
+//! Whether something disturbed a run's window, from both sides' own accounts of it.
+//!
+//! The CPUs' times come in units of 10 ms, and most kernels find them by looking, 100 to 1000 times a second, at what runs. So of a
+//! short window little can be said, and each rule allows for that: what an undisturbed window may look like by chance is no disturbance.
+
+use testbed::{RunAccount, RunOrder, SideAccount};
+
+/// The share of a CPU's time that the hypervisor may give to others. A rate falls by about as much as is stolen, and the bundled
+/// studies ask for differences of 2 %.
+const STOLEN: f64 = 0.02;
+
+/// The share of its CPUs' time that others than the agents may take on a host: what runs on any machine (timers, kernel workers,
+/// the controller's glances) stays below 1 %, a process that works beside a thread takes up to half of its CPU.
+const OTHERS: f64 = 0.05;
+
+/// How far two clocks may be apart, as a share of the window. NTP's daemons slew by up to 0.05 % (`adjtime`) in normal operation.
+const CLOCKS: f64 = 0.001;
+
+/// And in ns: an agent that loses its CPU between two readings sees them apart, though they are not.
+const CLOCKS_NS: f64 = 10e6;
+
+/// How late an edge of the window may be, and how much longer the window, as a share of it: rates are over the time that passed, but
+/// the two sides' windows should be of the same time.
+const LATE: f64 = 0.1;
+
+/// And in ns: an agent that shares its CPU with many flows wakes up when the scheduler comes to it, after some slices of 3 ms.
+const LATE_NS: f64 = 50e6;
+
+/// The longest time between two looks at what runs, and the unit of the times: 10 ms (`USER_HZ`, and the slowest tick that Linux has).
+const TICK_NS: f64 = 10e6;
+
+/// How many standard deviations chance gets: three leave about one undisturbed run in a thousand.
+const DEVIATIONS: f64 = 3.0;
+
+/// What disturbed the window, in sentences; nothing if nothing did.
+#[must_use]
+pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
+    let (transmitter, receiver) = (&account.transmitter, &account.receiver);
+    let shared = transmitter.window.cpus.iter().any(|cpu| receiver.window.cpus.contains(cpu));
+    let mut found = Vec::new();
+    for (side, own, other) in [("transmitter", transmitter, receiver), ("receiver", receiver, transmitter)] {
+        let said = [clocks(own), lateness(own, order), stolen(own), others(own, shared.then_some(other))];
+        found.extend(said.into_iter().flatten().map(|what| (side, what)));
+    }
+    // Two hosts on one machine have clocks and CPUs in common: what both tell is told once.
+    let mut sentences = Vec::new();
+    for (side, what) in &found {
+        let both = found.iter().filter(|(_, other)| other == what).count() > 1;
+        let sentence = if both { format!("both ends: {what}") } else { format!("{side}: {what}") };
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    sentences
+}
+
+fn clocks(own: &SideAccount) -> Option<String> {
+    let clock = &own.window.clock;
+    if clock.source_changed {
+        return Some("the kernel changed its clock source".to_owned());
+    }
+    let apart = |other: u64| {
+        let difference = other as f64 - clock.monotonic_ns as f64;
+        let allowed = (clock.monotonic_ns as f64 * CLOCKS).max(CLOCKS_NS);
+        (difference.abs() > allowed).then(|| milliseconds(difference.abs()))
+    };
+    // While the machine sleeps only this clock goes on.
+    if let Some(slept) = apart(clock.boottime_ns) {
+        return Some(format!("the machine slept for {slept} of the window"));
+    }
+    let apart = apart(clock.raw_ns)?;
+    Some(format!(
+        "the clock was set {apart} apart from the hardware's (CLOCK_MONOTONIC against its raw kin): something slews it"
+    ))
+}
+
+fn lateness(own: &SideAccount, order: &RunOrder) -> Option<String> {
+    let window = order.window.as_nanos() as f64;
+    let allowed = (window * LATE).max(LATE_NS);
+    let late = &own.window.late;
+    for (edge, by) in [("opened", late.opened_ns), ("closed", late.closed_ns)] {
+        if by as f64 > allowed {
+            return Some(format!("the window {edge} {} late: the agent had no CPU", milliseconds(by as f64)));
+        }
+    }
+    let off = own.window.elapsed_ns as f64 - window;
+    (off.abs() > allowed).then(|| {
+        format!(
+            "the window was {} long, not {}",
+            milliseconds(own.window.elapsed_ns as f64),
+            milliseconds(window)
+        )
+    })
+}
+
+/// The worst of the CPUs: a flow has one of its own, and the mean over many would hide what one lost.
+fn stolen(own: &SideAccount) -> Option<String> {
+    let window = &own.window;
+    let share =
+        |cpu: &host::CpuTimes| (cpu.steal as f64 - TICK_NS).max(0.0) / window.elapsed_ns.max(1) as f64;
+    let (cpu, times) = window
+        .cpus
+        .iter()
+        .zip(&window.cpu_each)
+        .max_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)))?;
+    (share(times) > STOLEN).then(|| {
+        let lost = percent(times.steal as f64 / window.elapsed_ns.max(1) as f64);
+        format!("the hypervisor took {lost} of CPU {cpu}'s time (steal)")
+    })
+}
+
+/// What the CPUs did in processes, less what the agents did. Two differences are tried, as each is blind to something: in user
+/// mode both terms rest on the same looks, so that little is left to chance, but kernel work does not show; of both modes together
+/// the agents' own time includes the interrupts that broke in, which the CPUs' times have elsewhere, and so hides as much of what
+/// others did. Neither counts receive work that the kernel did in threads of its own: it counts as software interrupts.
+fn others(own: &SideAccount, other: Option<&SideAccount>) -> Option<String> {
+    let window = &own.window;
+    let agents = |time: fn(&host::ProcessTimes) -> u64| {
+        time(&window.own) as f64 + other.map_or(0.0, |other| time(&other.window.own) as f64)
+    };
+    let all = window.elapsed_ns as f64 * window.cpus.len() as f64;
+    let user = beyond_chance(window.cpu.user as f64, agents(|own| own.user_ns), all, window.cpus.len());
+    let both = beyond_chance(
+        window.cpu.user as f64 + window.cpu.system as f64,
+        agents(host::ProcessTimes::total_ns),
+        all,
+        window.cpus.len(),
+    );
+    let most = user.into_iter().chain(both).max_by(f64::total_cmp)?;
+    let cpus: Vec<String> = window.cpus.iter().map(u32::to_string).collect();
+    let (word, own) = if cpus.len() == 1 { ("CPU", "its") } else { ("CPUs", "their") };
+    Some(format!("other processes took {} of {word} {}, {own} time", percent(most / all), cpus.join(",")))
+}
+
+/// The time that is not the agents' own, in ns, if it is more than others may take and than chance explains. `all` is the CPUs'
+/// time in the window.
+fn beyond_chance(spent: f64, agents: f64, all: f64, cpus: usize) -> Option<f64> {
+    let others = spent - agents;
+    // Looks at a CPU that works for a share of the time find that share give or take the binomial distribution's spread.
+    let share = (agents / all.max(1.0)).clamp(0.0, 1.0);
+    let chance = DEVIATIONS * (share * (1.0 - share) * all * TICK_NS).sqrt();
+    let rounding = TICK_NS * cpus as f64;
+    (others > all * OTHERS + chance + rounding).then_some(others)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn milliseconds(ns: f64) -> String {
+    format!("{:.0} ms", ns / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sample::account;
+
+    const S: u64 = 1_000_000_000;
+    const MS: u64 = 1_000_000;
+
+    /// An undisturbed run with one CPU a host, each busy for half of a window of so many ns.
+    fn quiet(window: u64) -> (RunAccount, RunOrder) {
+        let mut account = account();
+        for (side, cpu) in [(&mut account.transmitter, 0), (&mut account.receiver, 1)] {
+            let times = host::CpuTimes {
+                user: window / 10,
+                system: window * 2 / 10,
+                softirq: window * 2 / 10,
+                idle: window / 2,
+                ..host::CpuTimes::default()
+            };
+            let own = &mut side.window;
+            own.elapsed_ns = window;
+            own.cpus = vec![cpu];
+            own.cpu = times;
+            own.cpu_each = vec![times];
+            own.own = host::ProcessTimes { user_ns: window / 10, system_ns: window * 2 / 10 };
+            own.clock = host::ClockCheck {
+                monotonic_ns: window,
+                raw_ns: window,
+                boottime_ns: window,
+                source_changed: false,
+            };
+            own.late = agent::message::Late::default();
+        }
+        let order = RunOrder {
+            traffic: load::Traffic::new(load::Kind::UdpStream),
+            ipv6: false,
+            ramp: Duration::ZERO,
+            window: Duration::from_nanos(window),
+            step: RunOrder::step_of(Duration::from_nanos(window)),
+        };
+        (account, order)
+    }
+
+    /// What is said of an account of a second that was changed so.
+    fn said(change: impl Fn(&mut RunAccount)) -> Vec<String> {
+        let (mut account, order) = quiet(S);
+        change(&mut account);
+        disturbances(&account, &order)
+    }
+
+    #[test]
+    fn an_undisturbed_window_is_valid_however_short() {
+        for window in [MS, 20 * MS, 200 * MS, S, 120 * S] {
+            let (account, order) = quiet(window);
+            assert_eq!(disturbances(&account, &order), Vec::<String>::new(), "{window} ns");
+        }
+    }
+
+    #[test]
+    fn a_hog_beside_a_thread_is_other_processes_time() {
+        // It takes half of the CPU, all of it in user mode; the agent has half of what it had.
+        let hogged = said(|account| {
+            let own = &mut account.receiver.window;
+            own.cpu.user = S / 20 + S / 2;
+            own.own.user_ns = S / 20;
+        });
+        assert_eq!(hogged, ["receiver: other processes took 50 % of CPU 1, its time"]);
+        // Kernel work shows in both modes together.
+        let busy_kernel = said(|account| account.transmitter.window.cpu.system += S / 3);
+        assert_eq!(busy_kernel, ["transmitter: other processes took 33 % of CPU 0, its time"]);
+    }
+
+    #[test]
+    fn ticks_that_fell_badly_are_no_hog() {
+        // Three looks too many of 20, in a window of 200 ms.
+        let (mut account, order) = quiet(200 * MS);
+        account.transmitter.window.cpu.user += 30 * MS;
+        assert_eq!(disturbances(&account, &order), Vec::<String>::new());
+        // Half of the same window is no chance.
+        account.transmitter.window.cpu.user += 70 * MS;
+        assert_eq!(disturbances(&account, &order).len(), 1);
+    }
+
+    #[test]
+    fn hosts_that_share_their_cpus_share_their_agents_times() {
+        let both = said(|account| {
+            for own in [&mut account.transmitter.window, &mut account.receiver.window] {
+                own.cpus = vec![0];
+                own.cpu.user *= 2;
+                own.cpu.system *= 2;
+            }
+        });
+        assert_eq!(both, Vec::<String>::new());
+        let hogged = said(|account| {
+            for own in [&mut account.transmitter.window, &mut account.receiver.window] {
+                own.cpus = vec![0];
+                own.cpu.user = own.cpu.user * 2 + S / 3;
+            }
+        });
+        assert_eq!(hogged, ["both ends: other processes took 33 % of CPU 0, its time"]);
+    }
+
+    #[test]
+    fn stolen_time_is_named_with_its_cpu() {
+        let steal = |ns: u64| {
+            said(|account| {
+                let own = &mut account.receiver.window;
+                own.cpus = vec![4, 5];
+                own.cpu_each = vec![host::CpuTimes::default(); 2];
+                own.cpu_each[1].steal = ns;
+            })
+        };
+        assert_eq!(steal(120 * MS), ["receiver: the hypervisor took 12 % of CPU 5's time (steal)"]);
+        assert_eq!(steal(30 * MS), Vec::<String>::new(), "a tick may be rounding");
+        assert_eq!(steal(31 * MS).len(), 1);
+    }
+
+    #[test]
+    fn clocks_that_disagree_are_told_apart() {
+        let clock = |change: fn(&mut host::ClockCheck)| {
+            said(|account| {
+                change(&mut account.transmitter.window.clock);
+                change(&mut account.receiver.window.clock);
+            })
+        };
+        assert_eq!(
+            clock(|clock| clock.source_changed = true),
+            ["both ends: the kernel changed its clock source"]
+        );
+        assert_eq!(
+            clock(|clock| clock.boottime_ns += 3 * S),
+            ["both ends: the machine slept for 3000 ms of the window"]
+        );
+        let slewed = clock(|clock| clock.raw_ns -= 50 * MS);
+        assert!(slewed[0].starts_with("both ends: the clock was set 50 ms apart"), "{slewed:?}");
+        assert_eq!(clock(|clock| clock.raw_ns -= 9 * MS), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_agent_that_missed_its_window_is_named() {
+        let late = said(|account| account.transmitter.window.late.opened_ns = 150 * MS);
+        assert_eq!(late, ["transmitter: the window opened 150 ms late: the agent had no CPU"]);
+        let late = said(|account| account.receiver.window.late.closed_ns = 101 * MS);
+        assert_eq!(late, ["receiver: the window closed 101 ms late: the agent had no CPU"]);
+        let long = said(|account| account.receiver.window.elapsed_ns = 1200 * MS);
+        assert_eq!(long, ["receiver: the window was 1200 ms long, not 1000 ms"]);
+        assert_eq!(said(|account| account.receiver.window.late.closed_ns = 99 * MS), Vec::<String>::new());
+    }
+
+    proptest! {
+        #[test]
+        fn any_figures_are_judged(n in proptest::collection::vec(any::<u64>(), 14), window in 0..u64::MAX / 4) {
+            let (mut account, order) = quiet(window);
+            for own in [&mut account.transmitter.window, &mut account.receiver.window] {
+                own.elapsed_ns = n[0];
+                own.cpu = host::CpuTimes { user: n[1], system: n[2], irq: 0, softirq: n[3], steal: n[4], idle: n[5] };
+                own.cpu_each = vec![own.cpu; (n[6] % 3) as usize];
+                own.own = host::ProcessTimes { user_ns: n[7], system_ns: n[8] };
+                own.clock = host::ClockCheck { monotonic_ns: n[9], raw_ns: n[10], boottime_ns: n[11], source_changed: false };
+                own.late = agent::message::Late { opened_ns: n[12], closed_ns: n[13] };
+            }
+            for sentence in disturbances(&account, &order) {
+                prop_assert!(!sentence.contains("NaN") && !sentence.contains("inf"), "{sentence}");
+            }
+        }
+    }
+}
