@@ -105,10 +105,8 @@ impl Bench for Testbed {
             metrics.extend(directions(&account));
         }
         let disturbed = disturbances(&account, order);
-        let series = vec![
-            taken("transmitter", &mut account.transmitter.window.series),
-            taken("receiver", &mut account.receiver.window.series),
-        ];
+        let mut series = vec![taken("transmitter", &mut account.transmitter.window.series)];
+        series.extend(account.receiver.as_mut().map(|own| taken("receiver", &mut own.window.series)));
         let detail = serde_json::to_value(&account).unwrap_or(Value::Null);
         Ok(Readings { metrics, disturbed, series, detail })
     }

@@ -35,11 +35,16 @@ const DEVIATIONS: f64 = 3.0;
 /// What disturbed the window, in sentences; nothing if nothing did.
 #[must_use]
 pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
-    let (transmitter, receiver) = (&account.transmitter, &account.receiver);
-    let shared = transmitter.window.cpus.iter().any(|cpu| receiver.window.cpus.contains(cpu));
+    let sides: Vec<(&str, &SideAccount)> = [("transmitter", &account.transmitter)]
+        .into_iter()
+        .chain(account.receiver.iter().map(|receiver| ("receiver", receiver)))
+        .collect();
     let mut found = Vec::new();
-    for (side, own, other) in [("transmitter", transmitter, receiver), ("receiver", receiver, transmitter)] {
-        let said = [clocks(own), lateness(own, order), stolen(own), others(own, shared.then_some(other))];
+    for &(side, own) in &sides {
+        let shares = |other: &SideAccount| own.window.cpus.iter().any(|cpu| other.window.cpus.contains(cpu));
+        let agents: Vec<&host::ProcessTimes> =
+            sides.iter().filter(|(_, other)| shares(other)).map(|(_, other)| &other.window.own).collect();
+        let said = [clocks(own), lateness(own, order), stolen(own), others(own, &agents)];
         found.extend(said.into_iter().flatten().map(|what| (side, what)));
     }
     // Two hosts on one machine have clocks and CPUs in common: what both tell is told once.
@@ -113,11 +118,11 @@ fn stolen(own: &SideAccount) -> Option<String> {
 /// mode both terms rest on the same looks, so that little is left to chance, but kernel work does not show; of both modes together
 /// the agents' own time includes the interrupts that broke in, which the CPUs' times have elsewhere, and so hides as much of what
 /// others did. Neither counts receive work that the kernel did in threads of its own: it counts as software interrupts.
-fn others(own: &SideAccount, other: Option<&SideAccount>) -> Option<String> {
+///
+/// `agents` are those that ran on these CPUs: where two hosts share them, both.
+fn others(own: &SideAccount, agents: &[&host::ProcessTimes]) -> Option<String> {
     let window = &own.window;
-    let agents = |time: fn(&host::ProcessTimes) -> u64| {
-        time(&window.own) as f64 + other.map_or(0.0, |other| time(&other.window.own) as f64)
-    };
+    let agents = |time: fn(&host::ProcessTimes) -> u64| agents.iter().map(|own| time(own) as f64).sum();
     let all = window.elapsed_ns as f64 * window.cpus.len() as f64;
     let user = beyond_chance(window.cpu.user as f64, agents(|own| own.user_ns), all, window.cpus.len());
     let both = beyond_chance(
@@ -163,10 +168,15 @@ mod tests {
     const S: u64 = 1_000_000_000;
     const MS: u64 = 1_000_000;
 
+    fn windows(account: &mut RunAccount) -> [&mut agent::message::Measured; 2] {
+        let receiver = account.receiver.as_mut().expect("the sample has two hosts");
+        [&mut account.transmitter.window, &mut receiver.window]
+    }
+
     /// An undisturbed run with one CPU a host, each busy for half of a window of so many ns.
     fn quiet(window: u64) -> (RunAccount, RunOrder) {
         let mut account = account();
-        for (side, cpu) in [(&mut account.transmitter, 0), (&mut account.receiver, 1)] {
+        for (own, cpu) in windows(&mut account).into_iter().zip(0..) {
             let times = host::CpuTimes {
                 user: window / 10,
                 system: window * 2 / 10,
@@ -174,7 +184,6 @@ mod tests {
                 idle: window / 2,
                 ..host::CpuTimes::default()
             };
-            let own = &mut side.window;
             own.elapsed_ns = window;
             own.cpus = vec![cpu];
             own.cpu = times;
@@ -217,7 +226,7 @@ mod tests {
     fn a_hog_beside_a_thread_is_other_processes_time() {
         // It takes half of the CPU, all of it in user mode; the agent has half of what it had.
         let hogged = said(|account| {
-            let own = &mut account.receiver.window;
+            let [_, own] = windows(account);
             own.cpu.user = S / 20 + S / 2;
             own.own.user_ns = S / 20;
         });
@@ -241,7 +250,7 @@ mod tests {
     #[test]
     fn hosts_that_share_their_cpus_share_their_agents_times() {
         let both = said(|account| {
-            for own in [&mut account.transmitter.window, &mut account.receiver.window] {
+            for own in windows(account) {
                 own.cpus = vec![0];
                 own.cpu.user *= 2;
                 own.cpu.system *= 2;
@@ -249,7 +258,7 @@ mod tests {
         });
         assert_eq!(both, Vec::<String>::new());
         let hogged = said(|account| {
-            for own in [&mut account.transmitter.window, &mut account.receiver.window] {
+            for own in windows(account) {
                 own.cpus = vec![0];
                 own.cpu.user = own.cpu.user * 2 + S / 3;
             }
@@ -261,7 +270,7 @@ mod tests {
     fn stolen_time_is_named_with_its_cpu() {
         let steal = |ns: u64| {
             said(|account| {
-                let own = &mut account.receiver.window;
+                let [_, own] = windows(account);
                 own.cpus = vec![4, 5];
                 own.cpu_each = vec![host::CpuTimes::default(); 2];
                 own.cpu_each[1].steal = ns;
@@ -276,8 +285,7 @@ mod tests {
     fn clocks_that_disagree_are_told_apart() {
         let clock = |change: fn(&mut host::ClockCheck)| {
             said(|account| {
-                change(&mut account.transmitter.window.clock);
-                change(&mut account.receiver.window.clock);
+                windows(account).into_iter().for_each(|own| change(&mut own.clock));
             })
         };
         assert_eq!(
@@ -297,18 +305,18 @@ mod tests {
     fn an_agent_that_missed_its_window_is_named() {
         let late = said(|account| account.transmitter.window.late.opened_ns = 150 * MS);
         assert_eq!(late, ["transmitter: the window opened 150 ms late: the agent had no CPU"]);
-        let late = said(|account| account.receiver.window.late.closed_ns = 101 * MS);
+        let late = said(|account| windows(account)[1].late.closed_ns = 101 * MS);
         assert_eq!(late, ["receiver: the window closed 101 ms late: the agent had no CPU"]);
-        let long = said(|account| account.receiver.window.elapsed_ns = 1200 * MS);
+        let long = said(|account| windows(account)[1].elapsed_ns = 1200 * MS);
         assert_eq!(long, ["receiver: the window was 1200 ms long, not 1000 ms"]);
-        assert_eq!(said(|account| account.receiver.window.late.closed_ns = 99 * MS), Vec::<String>::new());
+        assert_eq!(said(|account| windows(account)[1].late.closed_ns = 99 * MS), Vec::<String>::new());
     }
 
     proptest! {
         #[test]
         fn any_figures_are_judged(n in proptest::collection::vec(any::<u64>(), 14), window in 0..u64::MAX / 4) {
             let (mut account, order) = quiet(window);
-            for own in [&mut account.transmitter.window, &mut account.receiver.window] {
+            for own in windows(&mut account) {
                 own.elapsed_ns = n[0];
                 own.cpu = host::CpuTimes { user: n[1], system: n[2], irq: 0, softirq: n[3], steal: n[4], idle: n[5] };
                 own.cpu_each = vec![own.cpu; (n[6] % 3) as usize];
