@@ -140,8 +140,7 @@ impl<'a> Tally<'a> {
     /// One call moved `bytes` of a stream.
     #[inline(always)]
     pub(crate) fn stream(&mut self, bytes: u64) {
-        self.bytes += bytes;
-        self.counters.bytes.store(self.bytes, Ordering::Relaxed);
+        self.arrived_bytes(bytes);
         self.call();
     }
 
@@ -164,8 +163,14 @@ impl<'a> Tally<'a> {
     #[inline(always)]
     pub(crate) fn arrived(&mut self, messages: u64, bytes: u64) {
         self.messages += messages;
-        self.bytes += bytes;
         self.counters.messages.store(self.messages, Ordering::Relaxed);
+        self.arrived_bytes(bytes);
+    }
+
+    /// Bytes of a stream that no call of their own moved.
+    #[inline(always)]
+    pub(crate) fn arrived_bytes(&mut self, bytes: u64) {
+        self.bytes += bytes;
         self.counters.bytes.store(self.bytes, Ordering::Relaxed);
     }
 

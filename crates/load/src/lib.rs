@@ -50,6 +50,7 @@ mod traffic;
 mod transmitter;
 mod udp_rr;
 mod udp_stream;
+mod uring;
 
 pub use counts::{Counts, Sample};
 pub use error::{Errno, Error, Result};

@@ -4,6 +4,7 @@ mod content;
 mod plain;
 mod sendfile;
 mod splice;
+mod uring;
 mod zerocopy;
 
 use content::{Content, Examined, Unexamined};
@@ -25,6 +26,8 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
         Sender::Sendfile => sendfile::send(lane),
         Sender::Splice => splice::send(lane),
         Sender::Zerocopy => zerocopy::send(lane),
+        Sender::IoUring => uring::send(lane, false),
+        Sender::IoUringZerocopy => uring::send(lane, true),
         _ => plain::send(lane),
     }
 }
@@ -43,6 +46,7 @@ fn receive_content(lane: &Lane, content: impl Content) -> Result<End> {
     match lane.traffic.reader {
         Reader::Spin => plain::spin(lane, content),
         Reader::Trunc => plain::discard(lane),
+        Reader::IoUring => uring::receive(lane, content),
         _ => plain::receive(lane, content),
     }
 }

@@ -4,6 +4,7 @@ mod batch;
 mod gro;
 mod gso;
 mod plain;
+mod uring;
 mod zerocopy;
 
 use crate::error::Result;
@@ -35,6 +36,8 @@ fn send_stamped(lane: &Lane, stamp: impl Stamp, pace: impl Pace) -> Result<End> 
         Sender::Gso => gso::send(lane, stamp, pace),
         Sender::GsoSendmmsg => batch::send_gso(lane, stamp, pace),
         Sender::Zerocopy => zerocopy::send(lane, stamp, pace),
+        Sender::IoUring => uring::send(lane, stamp, pace, false),
+        Sender::IoUringZerocopy => uring::send(lane, stamp, pace, true),
         _ => plain::send(lane, stamp, pace),
     }
 }
@@ -53,6 +56,7 @@ fn receive_checked(lane: &Lane, check: impl Check) -> Result<End> {
         Reader::Recvmmsg => batch::receive(lane, check),
         Reader::Gro => gro::receive(lane, check),
         Reader::Spin => plain::spin(lane, check),
+        Reader::IoUring => uring::receive(lane, check),
         _ => plain::receive(lane, check),
     }
 }
