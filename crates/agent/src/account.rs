@@ -140,6 +140,7 @@ mod tests {
             late: Late { opened_ns: n, closed_ns: n },
             link: host::LinkLimit {
                 rate_bits: Some(n),
+                shaped: true,
                 from: "tbf at the root of fifteen-bytes-x".to_owned(),
             },
             series: Series {

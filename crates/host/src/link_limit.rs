@@ -16,6 +16,8 @@ use crate::links::Links;
 pub struct LinkLimit {
     /// In bits/s; `None` if nothing known sets a limit.
     pub rate_bits: Option<u64>,
+    /// Whether a queueing discipline sets it, which holds for what is sent only.
+    pub shaped: bool,
     /// What sets it, such as `tbf at the root of eth0`; without a rate, what was looked at.
     pub from: String,
 }
@@ -34,15 +36,19 @@ impl LinkLimit {
 
     fn of(link: &Link, disciplines: &[Discipline], speed: Option<u64>) -> Self {
         let name = &link.name;
-        let shaped = shaper(link, disciplines);
-        let wire = speed.map(|bits| (bits, format!("the speed that {name} negotiated")));
-        match shaped.into_iter().chain(wire).min_by_key(|(bits, _)| *bits) {
-            Some((bits, from)) => Self { rate_bits: Some(bits), from },
+        let shaper = shaper(link, disciplines).map(|(bits, from)| (bits, true, from));
+        let wire = speed.map(|bits| (bits, false, format!("the speed that {name} negotiated")));
+        match shaper.into_iter().chain(wire).min_by_key(|(bits, ..)| *bits) {
+            Some((bits, shaped, from)) => Self { rate_bits: Some(bits), shaped, from },
             None => {
                 let root = disciplines.iter().find(|one| is_root(link, one));
                 let queue = root.map_or("none", |root| root.kind.as_str());
                 let what = link.kind.as_deref().unwrap_or("device without a negotiated speed");
-                Self { rate_bits: None, from: format!("{name} is a {what}, its queueing discipline {queue}") }
+                Self {
+                    rate_bits: None,
+                    shaped: false,
+                    from: format!("{name} is a {what}, its queueing discipline {queue}"),
+                }
             }
         }
     }
@@ -119,8 +125,10 @@ mod tests {
     fn the_lower_of_bucket_and_wire_counts() {
         let bucket = [root("tbf", Some(100_000_000))];
         let limit = LinkLimit::of(&link(None), &bucket, Some(1_000_000_000));
+        assert!(limit.shaped);
         assert_eq!((limit.rate_bits, limit.from.as_str()), (Some(100_000_000), "tbf at the root of eth0"));
         let limit = LinkLimit::of(&link(None), &bucket, Some(10_000_000));
+        assert!(!limit.shaped);
         assert_eq!(
             (limit.rate_bits, limit.from.as_str()),
             (Some(10_000_000), "the speed that eth0 negotiated")

@@ -33,7 +33,7 @@ impl Outcome {
     /// Datagrams that this end's sockets dropped.
     #[must_use]
     pub fn socket_drops(&self) -> u64 {
-        self.sent.socket_drops + self.received.socket_drops
+        self.sent.socket_drops.saturating_add(self.received.socket_drops)
     }
 
     /// `udp_rr`: transactions given up.

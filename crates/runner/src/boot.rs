@@ -124,7 +124,7 @@ impl Campaign<'_> {
             condition: run.condition,
             started_unix_ms,
             outcome,
-            limited_by: None,
+            limited_by: readings.limited_by.map(Into::into),
             series: readings.series,
             detail: readings.detail,
         };

@@ -5,6 +5,7 @@ use serde_json::Value;
 use study::Condition;
 use testbed::{Effective, RunOrder, Switches, Testbed};
 
+use crate::limit::{Limit, limit};
 use crate::measure::{directions, metrics};
 use crate::validity::disturbances;
 
@@ -53,6 +54,8 @@ pub trait Bench {
 pub struct Readings {
     /// Metrics by key (`study::metric`), in the metric's unit.
     pub metrics: Vec<(String, f64)>,
+    /// What limited the run; `None` where nothing was counted that could tell.
+    pub limited_by: Option<Limit>,
     /// What disturbed the window, in sentences; nothing if nothing did.
     pub disturbed: Vec<String>,
     /// Both sides' counters over time.
@@ -100,7 +103,7 @@ impl Bench for Testbed {
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error> {
         let mut account = Testbed::run(self, order, tick)?;
-        let mut metrics = metrics(condition.workload.kind, &account);
+        let mut metrics = metrics(condition.workload.kind, &order.traffic, &account);
         if order.traffic.direction == load::Direction::Both {
             metrics.extend(directions(&account));
         }
@@ -108,7 +111,8 @@ impl Bench for Testbed {
         let mut series = vec![taken("transmitter", &mut account.transmitter.window.series)];
         series.extend(account.receiver.as_mut().map(|own| taken("receiver", &mut own.window.series)));
         let detail = serde_json::to_value(&account).unwrap_or(Value::Null);
-        Ok(Readings { metrics, disturbed, series, detail })
+        let limited_by = Some(limit(order, &account));
+        Ok(Readings { metrics, limited_by, disturbed, series, detail })
     }
 }
 

@@ -1,79 +1,166 @@
 //! Where a UDP workload's messages went, over the whole life of its sockets.
 
 use agent::message::Finished;
-use study::WorkloadKind;
+use load::{Direction, Reader, Sender, Traffic};
 use testbed::RunAccount;
 
 /// The account of one run's messages. Over the whole run, not the window: only when the senders have stopped and the
-/// receiver has drained its socket is nothing on the way any more.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// receiver has drained its socket is nothing on the way any more. The places add up: what was offered was received, or lost at one of
+/// them, or is [`Loss::unaccounted`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Loss {
-    offered: u64,
-    sent: u64,
-    received: u64,
-    queue: u64,
-    device: u64,
-    socket: u64,
+    pub(crate) offered: u64,
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    /// By the queueing disciplines of the interface that sent; refused sends are in it.
+    pub(crate) queue: u64,
+    /// By the device that sent.
+    pub(crate) device: u64,
+    /// By the device that received, or its backlog.
+    pub(crate) behind: u64,
+    /// By the sockets that received.
+    pub(crate) socket: u64,
 }
+
+/// The most datagrams in one packet: UDP segmentation makes at most this many of one (`UDP_MAX_SEGMENTS` of linux/udp.h), and no packet
+/// holds more than 64 KiB.
+const MOST_SEGMENTS: u64 = 128;
+const LARGEST_PACKET: u64 = 65_535;
 
 impl Loss {
     /// The account of a workload over UDP whose messages somebody was to take.
-    pub(crate) fn of(kind: WorkloadKind, account: &RunAccount) -> Option<Self> {
+    pub(crate) fn of(traffic: &Traffic, account: &RunAccount) -> Option<Self> {
         let (transmitter, receiver) = (&account.transmitter.whole, &account.receiver.as_ref()?.whole);
-        kind.is_udp().then(|| Self::between(kind, transmitter, receiver))
+        let forward = || Self::between(traffic, transmitter, receiver);
+        let reverse = || Self::between(traffic, receiver, transmitter);
+        traffic.kind.is_udp().then(|| match traffic.direction {
+            Direction::Forward => forward(),
+            Direction::Reverse => reverse(),
+            Direction::Both => forward().plus(reverse()),
+        })
     }
 
-    fn between(kind: WorkloadKind, transmitter: &Finished, receiver: &Finished) -> Self {
-        let asked = &transmitter.outcome.sent;
-        if kind == WorkloadKind::UdpRr {
+    /// Of one way of a stream, or of requests and their answers.
+    pub(crate) fn between(traffic: &Traffic, from: &Finished, to: &Finished) -> Self {
+        let asked = &from.outcome.sent;
+        let offered = asked.messages.saturating_add(asked.no_buffers);
+        if traffic.kind.is_rr() {
             // A transaction is lost with its request or with its answer; both sockets may have dropped.
             return Self {
-                offered: asked.messages + asked.no_buffers,
+                offered,
                 sent: asked.messages,
                 received: asked.messages.saturating_sub(asked.timeouts),
                 queue: asked.no_buffers,
-                device: 0,
-                socket: transmitter.outcome.socket_drops() + receiver.outcome.socket_drops(),
+                socket: from.outcome.socket_drops().saturating_add(to.outcome.socket_drops()),
+                ..Self::default()
             };
         }
-        let (near, far) = (&transmitter.counters, &receiver.counters);
-        let offered = asked.messages + asked.no_buffers;
-        let received = receiver.outcome.received.messages;
-        // What the socket refused and what it dropped are exact: datagrams of ours, each counted once.
-        let socket = receiver.outcome.socket_drops();
-        let missing = offered.saturating_sub(received).saturating_sub(asked.no_buffers + socket);
-        // A queueing discipline and a device count every packet that they drop, neighbour discovery among them: what
-        // goes beyond the datagrams that are missing was none of them. (UDP's own SndbufErrors is no count of
-        // datagrams: a send that was given up for want of room and made good later is in it, too.)
-        let dropped_by_queue = near.queue.drops.min(missing);
+        let received = to.outcome.received.messages;
+        let dropped_by_socket = to.outcome.received.socket_drops;
+        let missing = offered.saturating_sub(received).saturating_sub(asked.no_buffers);
         // A full backlog behind a veth counts at both of its ends: as not sent by the one and not taken by the other.
-        let device = near.link.tx_dropped.max(far.link.rx_dropped).min(missing - dropped_by_queue);
-        let queue = asked.no_buffers + dropped_by_queue;
-        Self { offered, sent: asked.messages, received, queue, device, socket }
+        let behind = to.counters.link.rx_dropped;
+        let device = from.counters.link.tx_dropped.saturating_sub(behind);
+        let queue = from.counters.queue.drops;
+
+        // What the socket dropped is exact: datagrams of ours, each counted once. Only where it takes several that were merged
+        // into one packet does it count that packet.
+        let segments = (LARGEST_PACKET / u64::from(traffic.message.max(1))).clamp(1, MOST_SEGMENTS);
+        let merged = traffic.reader == Reader::Gro;
+        let exact = if merged { 0 } else { dropped_by_socket };
+        // A queueing discipline and a device count packets, which may hold many datagrams (GSO), or be none of ours: neighbour
+        // discovery is among them. So these take up what is missing, as far as they can. (UDP's own SndbufErrors is no count of
+        // datagrams: a send that was given up for want of room and made good later is in it, too.)
+        let most = if matches!(traffic.sender, Sender::Gso | Sender::GsoSendmmsg) { segments } else { 1 };
+        let places = [
+            (if merged { dropped_by_socket } else { 0 }, segments),
+            (queue, most),
+            (behind, most),
+            (device, most),
+        ];
+        let [socket, queue, behind, device] = shared_out(missing.saturating_sub(exact), places);
+        Self {
+            offered,
+            sent: asked.messages,
+            received,
+            queue: queue.saturating_add(asked.no_buffers),
+            device,
+            behind,
+            socket: socket.saturating_add(exact),
+        }
     }
 
-    /// The account by metric key. Lost is what was offered and not received, wherever it stayed.
+    fn plus(self, other: Self) -> Self {
+        Self {
+            offered: self.offered.saturating_add(other.offered),
+            sent: self.sent.saturating_add(other.sent),
+            received: self.received.saturating_add(other.received),
+            queue: self.queue.saturating_add(other.queue),
+            device: self.device.saturating_add(other.device),
+            behind: self.behind.saturating_add(other.behind),
+            socket: self.socket.saturating_add(other.socket),
+        }
+    }
+
+    /// What was offered and not received, wherever it stayed.
+    pub(crate) fn lost(&self) -> u64 {
+        self.offered.saturating_sub(self.received)
+    }
+
+    /// What was lost where nobody counts.
+    pub(crate) fn unaccounted(&self) -> u64 {
+        [self.queue, self.device, self.behind, self.socket].into_iter().fold(self.lost(), u64::saturating_sub)
+    }
+
+    /// The account by metric key.
     pub(crate) fn tell(&self, mut put: impl FnMut(&str, f64)) {
-        let lost = self.offered.saturating_sub(self.received);
-        let accounted = self.queue + self.device + self.socket;
+        let lost = self.lost();
         put("offered", self.offered as f64);
         put("sent", self.sent as f64);
         put("received", self.received as f64);
         put("lost", lost as f64);
         put("lost_queue", self.queue as f64);
-        put("lost_device", self.device as f64);
+        put("lost_device", self.device.saturating_add(self.behind) as f64);
         put("lost_socket", self.socket as f64);
-        put("lost_unaccounted", lost.saturating_sub(accounted) as f64);
+        put("lost_unaccounted", self.unaccounted() as f64);
         if self.offered > 0 {
             put("loss", lost as f64 * 100.0 / self.offered as f64);
         }
     }
 }
 
+/// Shares `missing` datagrams out among places that counted packets, each of which held `most` of them at the most. More packets than
+/// datagrams: the places are filled in their order. Fewer: in proportion to their packets, as far as each can have dropped so many.
+fn shared_out<const PLACES: usize>(missing: u64, places: [(u64, u64); PLACES]) -> [u64; PLACES] {
+    let packets = places.iter().fold(0u64, |sum, (packets, _)| sum.saturating_add(*packets));
+    let mut left = missing;
+    let mut shares = places.map(|(packets_here, most)| {
+        let proportion = u128::from(missing) * u128::from(packets_here) / u128::from(packets.max(1));
+        let fair = u64::try_from(proportion).unwrap_or(u64::MAX).max(packets_here);
+        let share = fair.min(packets_here.saturating_mul(most)).min(left);
+        left -= share;
+        share
+    });
+    // What a place could not hold, and what rounding left.
+    for (share, (packets_here, most)) in shares.iter_mut().zip(places) {
+        let more = packets_here.saturating_mul(most).saturating_sub(*share).min(left);
+        *share += more;
+        left -= more;
+    }
+    shares
+}
+
 #[cfg(test)]
 mod tests {
+    use load::Kind;
+    use proptest::prelude::*;
+
     use super::*;
     use crate::sample::account;
+
+    fn stream() -> Traffic {
+        Traffic { message: 1000, ..Traffic::new(Kind::UdpStream) }
+    }
 
     fn told(loss: &Loss) -> std::collections::BTreeMap<String, f64> {
         let mut metrics = std::collections::BTreeMap::new();
@@ -91,7 +178,7 @@ mod tests {
         account.transmitter.whole.counters.link.tx_dropped = 6;
         account.receiver.as_mut().unwrap().whole.counters.link.rx_dropped = 6;
         account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 3;
-        let told = told(&Loss::of(WorkloadKind::UdpStream, &account).unwrap());
+        let told = told(&Loss::of(&stream(), &account).unwrap());
         assert_eq!(told["lost"], 10.0);
         assert_eq!(told["lost_device"], 6.0);
         assert_eq!(told["lost_socket"], 3.0);
@@ -106,7 +193,7 @@ mod tests {
         account.receiver.as_mut().unwrap().whole.outcome.received.messages = 95;
         account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 3;
         account.receiver.as_mut().unwrap().whole.counters.link.rx_dropped = 4;
-        let told = told(&Loss::of(WorkloadKind::UdpStream, &account).unwrap());
+        let told = told(&Loss::of(&stream(), &account).unwrap());
         assert_eq!((told["lost"], told["lost_socket"], told["lost_device"]), (5.0, 3.0, 2.0));
         assert_eq!(told["lost_unaccounted"], 0.0);
     }
@@ -118,7 +205,7 @@ mod tests {
         account.receiver.as_mut().unwrap().whole.outcome.received.messages = 90;
         account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 10;
         account.transmitter.whole.counters.udp.sndbuf_errors = 1;
-        let told = told(&Loss::of(WorkloadKind::UdpStream, &account).unwrap());
+        let told = told(&Loss::of(&stream(), &account).unwrap());
         assert_eq!((told["lost"], told["lost_socket"], told["lost_queue"]), (10.0, 10.0, 0.0));
     }
 
@@ -128,7 +215,7 @@ mod tests {
         account.transmitter.whole.outcome.sent.messages = 80;
         account.transmitter.whole.outcome.sent.no_buffers = 20;
         account.receiver.as_mut().unwrap().whole.outcome.received.messages = 80;
-        let told = told(&Loss::of(WorkloadKind::UdpStream, &account).unwrap());
+        let told = told(&Loss::of(&stream(), &account).unwrap());
         assert_eq!((told["offered"], told["sent"], told["received"]), (100.0, 80.0, 80.0));
         assert_eq!((told["lost"], told["lost_queue"], told["lost_unaccounted"]), (20.0, 20.0, 0.0));
     }
@@ -138,7 +225,80 @@ mod tests {
         let mut account = account();
         account.transmitter.whole.outcome.sent.messages = 50;
         account.transmitter.whole.outcome.sent.timeouts = 2;
-        let told = told(&Loss::of(WorkloadKind::UdpRr, &account).unwrap());
+        let told = told(&Loss::of(&Traffic::new(Kind::UdpRr), &account).unwrap());
         assert_eq!((told["lost"], told["loss"]), (2.0, 4.0));
+    }
+
+    #[test]
+    fn a_dropped_packet_of_many_segments_is_many_datagrams() {
+        let mut account = account();
+        account.transmitter.whole.outcome.sent.messages = 1000;
+        account.receiver.as_mut().unwrap().whole.outcome.received.messages = 600;
+        account.receiver.as_mut().unwrap().whole.outcome.received.socket_drops = 40;
+        account.transmitter.whole.counters.queue.drops = 9;
+        let gso = Traffic { sender: Sender::Gso, ..stream() };
+        let loss = Loss::of(&gso, &account).unwrap();
+        assert_eq!((loss.socket, loss.queue, loss.unaccounted()), (40, 360, 0));
+        // 65 of 1000 bytes are the most that a packet holds.
+        account.transmitter.whole.counters.queue.drops = 2;
+        assert_eq!(Loss::of(&gso, &account).unwrap().unaccounted(), 360 - 2 * 65);
+        // And one at a time if nothing is segmented.
+        assert_eq!(Loss::of(&stream(), &account).unwrap().unaccounted(), 358);
+        // A socket that takes merged packets drops them whole.
+        let gro = Traffic { reader: Reader::Gro, ..stream() };
+        account.transmitter.whole.counters.queue.drops = 0;
+        let loss = Loss::of(&gro, &account).unwrap();
+        assert_eq!((loss.socket, loss.unaccounted()), (400, 0));
+    }
+
+    #[test]
+    fn each_way_of_a_stream_has_its_own_places() {
+        let mut account = account();
+        for end in [&mut account.transmitter, account.receiver.as_mut().unwrap()] {
+            end.whole.outcome.sent.messages = 100;
+            end.whole.outcome.received.messages = 90;
+        }
+        account.transmitter.whole.outcome.received.socket_drops = 10;
+        account.receiver.as_mut().unwrap().whole.counters.queue.drops = 7;
+        let both = Loss::of(&Traffic { direction: Direction::Both, ..stream() }, &account).unwrap();
+        assert_eq!((both.offered, both.lost(), both.socket, both.queue), (200, 20, 10, 0));
+        assert_eq!(both.unaccounted(), 10);
+        let reverse = Loss::of(&Traffic { direction: Direction::Reverse, ..stream() }, &account).unwrap();
+        assert_eq!((reverse.offered, reverse.socket, reverse.unaccounted()), (100, 10, 0));
+    }
+
+    fn number() -> impl Strategy<Value = u64> {
+        prop_oneof![0u64..5, 0u64..10_000, any::<u64>()]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shared_out_adds_up(missing in number(), places in prop::array::uniform4((number(), 1u64..129))) {
+            let shares = shared_out(missing, places);
+            let all = shares.iter().fold(0u64, |sum, share| sum.saturating_add(*share));
+            let most = places.iter().fold(0u64, |sum, (packets, most)| sum.saturating_add(packets.saturating_mul(*most)));
+            prop_assert_eq!(all, missing.min(most));
+            for (share, (packets, most)) in shares.iter().zip(places) {
+                prop_assert!(*share <= packets.saturating_mul(most));
+            }
+        }
+
+        #[test]
+        fn any_counters_make_an_account(numbers in prop::collection::vec(number(), 12), message in any::<u32>(), gso in any::<bool>()) {
+            let mut account = account();
+            let mut numbers = numbers.into_iter();
+            let mut next = || numbers.next().unwrap_or(0);
+            for end in [&mut account.transmitter.whole, &mut account.receiver.as_mut().unwrap().whole] {
+                (end.outcome.sent.messages, end.outcome.received.messages) = (next(), next());
+                (end.outcome.sent.no_buffers, end.outcome.received.socket_drops) = (next(), next());
+                (end.counters.queue.drops, end.counters.link.tx_dropped) = (next(), next());
+            }
+            let sender = if gso { Sender::Gso } else { Sender::Send };
+            for kind in [Kind::UdpStream, Kind::UdpRr] {
+                let loss = Loss::of(&Traffic { message, sender, direction: Direction::Both, ..Traffic::new(kind) }, &account).unwrap();
+                loss.tell(|_, value| assert!(value.is_finite() && value >= 0.0));
+                prop_assert!(loss.unaccounted() <= loss.lost());
+            }
+        }
     }
 }

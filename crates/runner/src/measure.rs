@@ -1,5 +1,6 @@
 //! From both sides' accounts of a run to its metrics (`study::metric` says what each means).
 
+use load::Traffic;
 use study::{Side, WorkloadKind};
 use testbed::{RunAccount, SideAccount};
 
@@ -8,7 +9,7 @@ use crate::loss::Loss;
 /// The metrics of one run, by key, in the unit that the vocabulary gives. What cannot be told, such as a ratio
 /// whose divisor is nothing, is left out.
 #[must_use]
-pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
+pub fn metrics(kind: WorkloadKind, traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     let mut metrics = Sheet::default();
     let sent = account.transmitter.window.load.sent;
     // The word of whoever takes: what was sent may still be on the way, or lost. A reversed stream is taken by the
@@ -33,7 +34,7 @@ pub fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
         metrics.ratio("transactions", sent.transactions as f64, asked.elapsed_ns as f64 / 1e9);
         latencies(&mut metrics, account);
     }
-    if let Some(loss) = Loss::of(kind, account) {
+    if let Some(loss) = Loss::of(traffic, account) {
         loss.tell(|key, value| metrics.put(key, value));
     }
     let sides =
@@ -190,6 +191,11 @@ fn proof(metrics: &mut Sheet, kind: WorkloadKind, side: Side, own: &SideAccount)
 mod tests {
     use super::*;
     use crate::sample::account;
+
+    /// With the plain traffic of its kind.
+    fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
+        super::metrics(kind, &Traffic::new(crate::words::kind(kind)), account)
+    }
 
     fn value(metrics: &[(String, f64)], key: &str) -> f64 {
         metrics.iter().find(|(known, _)| known == key).unwrap_or_else(|| panic!("no {key}")).1

@@ -43,7 +43,7 @@ pub(crate) fn traffic(workload: &Workload, checksum: bool) -> load::Traffic {
     }
 }
 
-fn kind(kind: WorkloadKind) -> load::Kind {
+pub(crate) fn kind(kind: WorkloadKind) -> load::Kind {
     match kind {
         WorkloadKind::TcpStream => load::Kind::TcpStream,
         WorkloadKind::UdpStream => load::Kind::UdpStream,

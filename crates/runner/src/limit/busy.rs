@@ -1,0 +1,124 @@
+//! Whether one end wanted a CPU all the time.
+
+use host::{CpuTimes, ThreadTimes};
+use study::Side;
+
+use super::Label;
+use super::end::End;
+use super::words::percent;
+
+/// A thread that wants a CPU for this share of a long window has no time to wait for anybody else.
+const WANTED: f64 = 0.95;
+/// The coarsest tick that CPU times are counted by: 10 ms.
+const TICK_NS: f64 = 10e6;
+/// Shares of a CPU's time. In ticks, so a whole window shows a little less than all.
+const ALL: f64 = 0.97;
+const MOSTLY_INTERRUPTS: f64 = 0.9;
+/// From this share on, software interrupts, and with them the network, are what a full CPU is full of.
+const MUCH_INTERRUPTS: f64 = 0.2;
+
+/// How busy the threads of one end were, and its CPUs.
+#[derive(Debug, Clone)]
+pub(super) struct Busy {
+    /// The share of the window in which its threads, on average, had a CPU or waited for one.
+    pub(super) wanted: f64,
+    /// Whether that, or what its CPUs did, is all there was.
+    pub(super) saturated: bool,
+    /// Whether its threads spent most of their time in their own code.
+    mostly_user: bool,
+    /// The figures, in sentences.
+    pub(super) evidence: Vec<String>,
+}
+
+impl Busy {
+    /// Of the threads of `end` that send, or that take. `polls`: they never sleep, by order, so their time tells nothing.
+    pub(super) fn of(end: &End<'_>, sending: bool, polls: bool) -> Self {
+        let elapsed = end.window.elapsed_ns as f64;
+        let threads = end.threads(sending);
+        let share = |part: fn(&ThreadTimes) -> u64| {
+            let sum: f64 = threads.iter().map(|times| part(times) as f64).sum();
+            let all = elapsed * threads.len() as f64;
+            if all > 0.0 { sum / all } else { 0.0 }
+        };
+        let (running, waiting) = (share(|times| times.running_ns), share(|times| times.waiting_ns));
+        let wanted = running + waiting;
+        // Of a thread that runs at an edge the time since the last tick is not counted yet.
+        let slack = if elapsed > 0.0 { TICK_NS / elapsed } else { 1.0 };
+        let by_threads = !polls && !threads.is_empty() && wanted >= WANTED - slack.min(0.1);
+        let full = if slack <= 0.1 { full_cpu(end, slack, polls) } else { None };
+
+        let user: f64 = threads.iter().map(|times| times.user_ns as f64).sum();
+        let ticks: f64 = user + threads.iter().map(|times| times.system_ns as f64).sum::<f64>();
+        // Of fewer ticks than ten no share can be told.
+        let user = (ticks >= 10.0 * TICK_NS).then(|| user / ticks);
+
+        let mut evidence = Vec::new();
+        if !threads.is_empty() {
+            evidence.push(sentence(end.side, sending, threads.len(), [running, waiting], user));
+        }
+        if polls {
+            evidence
+                .push(format!("the {}'s threads poll, as asked: that they are busy tells nothing", end.side));
+        }
+        let saturated = by_threads || full.is_some();
+        evidence.extend(full);
+        Self { wanted, saturated, mostly_user: by_threads && user.is_some_and(|user| user >= 0.5), evidence }
+    }
+
+    /// The label of a sending end that is, or is not, saturated.
+    pub(super) fn label(&self, side: Side) -> Label {
+        match (self.saturated, self.mostly_user) {
+            (true, true) => Label::Generator,
+            (true, false) => Label::cpu(side),
+            (false, _) => Label::Path,
+        }
+    }
+}
+
+fn sentence(
+    side: Side,
+    sending: bool,
+    threads: usize,
+    [running, waiting]: [f64; 2],
+    user: Option<f64>,
+) -> String {
+    let does = if sending { "sending" } else { "taking" };
+    let mut text = match threads {
+        1 => format!("{side}'s {does} thread {} busy", percent(running)),
+        many => format!("{side}'s {many} {does} threads {} busy on average", percent(running)),
+    };
+    if let Some(user) = user {
+        text.push_str(&format!(", {} of it in user space", percent(user)));
+    }
+    // Below a hundredth it is what any wake-up takes.
+    if waiting >= 0.01 {
+        text.push_str(&format!(", and ready but without a CPU {} of the time", percent(waiting)));
+    }
+    text
+}
+
+/// In words, if a CPU of this end had no time left, and for this traffic.
+fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<String> {
+    let side = end.side;
+    let share = |part: u64, times: &CpuTimes| part as f64 / times.total().max(1) as f64;
+    let interrupts = |times: &CpuTimes| times.irq.saturating_add(times.softirq);
+    for (cpu, times) in end.window.cpus.iter().zip(&end.window.cpu_each) {
+        let (busy, inside) = (share(times.busy(), times), share(interrupts(times), times));
+        if inside >= MOSTLY_INTERRUPTS - slack {
+            return Some(format!("{side}'s CPU {cpu} {} in interrupts", percent(inside)));
+        }
+        if busy >= ALL - slack && inside >= MUCH_INTERRUPTS && !polls {
+            return Some(format!(
+                "{side}'s CPU {cpu} {} busy, {} of all its time in interrupts",
+                percent(busy),
+                percent(inside)
+            ));
+        }
+    }
+    let all = &end.window.cpu;
+    let own = end.window.own.total_ns().saturating_add(interrupts(all));
+    let busy = share(all.busy(), all);
+    (!polls && busy >= ALL - slack && own as f64 >= 0.9 * all.busy() as f64).then(|| {
+        format!("{side}'s {} CPUs together {} busy, with this traffic", end.window.cpus.len(), percent(busy))
+    })
+}

@@ -1,0 +1,192 @@
+//! One end of a run, and what its counters say of rates.
+
+use agent::message::{Finished, Measured};
+use host::ThreadTimes;
+use load::{Sender, TcpInfo};
+use study::Side;
+use testbed::{RunOrder, SideAccount};
+
+use super::words::{bits, count, percent};
+
+/// One end of a run.
+#[derive(Clone, Copy)]
+pub(super) struct End<'a> {
+    pub(super) side: Side,
+    pub(super) window: &'a Measured,
+    pub(super) whole: &'a Finished,
+}
+
+/// A known rate is reached from this share of it on: what a token bucket counts, and what of a wire's speed is preamble and gaps,
+/// is not in the interface's bytes.
+const REACHED: f64 = 0.9;
+/// A token bucket that made packets wait, or dropped them, holds back whoever gets this share of its rate: TCP fills a short
+/// queue no better.
+const HELD_UP: f64 = 0.5;
+
+impl<'a> End<'a> {
+    pub(super) fn new(side: Side, account: &'a SideAccount) -> Self {
+        Self { side, window: &account.window, whole: &account.whole }
+    }
+
+    /// A count of the window per second of it; 0 of a window without length.
+    pub(super) fn per_second(&self, counted: u64) -> f64 {
+        match self.window.elapsed_ns {
+            0 => 0.0,
+            elapsed => counted as f64 * 1e9 / elapsed as f64,
+        }
+    }
+
+    pub(super) fn received_bits(&self) -> f64 {
+        8.0 * self.per_second(self.window.load.received.bytes)
+    }
+
+    pub(super) fn sent_bits(&self) -> f64 {
+        8.0 * self.per_second(self.window.load.sent.bytes)
+    }
+
+    /// The times of the threads that send, or of those that take.
+    pub(super) fn threads(&self, sending: bool) -> Vec<ThreadTimes> {
+        let (threads, flows) = (&self.window.threads, &self.whole.outcome.flows);
+        // A flow's thread has its flow's number. Should the two not fit, all stand for some.
+        if threads.len() != flows.len() {
+            return threads.clone();
+        }
+        let of = threads.iter().zip(flows).filter(|(_, flow)| flow.sends == sending);
+        of.map(|(times, _)| *times).collect()
+    }
+
+    /// What its interface lets through, in bits/s.
+    fn rate(&self) -> Option<f64> {
+        self.window.link.rate_bits.filter(|bits| *bits > 0).map(|bits| bits as f64)
+    }
+
+    /// In words, if this end sends as much as its interface lets through.
+    pub(super) fn sends_at_limit(&self, order: &RunOrder) -> Option<String> {
+        let counters = &self.window.counters;
+        let rate = self.rate()?;
+        let sent = 8.0 * self.per_second(self.wire_bytes(order));
+        let held = self.window.link.shaped && (counters.queue.overlimits > 0 || counters.queue.drops > 0);
+        (sent >= rate * REACHED || (held && sent >= rate * HELD_UP)).then(|| {
+            let queue = match (counters.queue.overlimits, counters.queue.drops) {
+                (0, 0) => String::new(),
+                (late, drops) => {
+                    format!("; made wait {} times, dropped {} packets", count(late), count(drops))
+                }
+            };
+            self.reached("sent", sent, rate) + &queue
+        })
+    }
+
+    /// In words, if this end takes as much as its wire carries. A queueing discipline holds for what is sent only.
+    pub(super) fn takes_at_limit(&self) -> Option<String> {
+        let rate = self.rate().filter(|_| !self.window.link.shaped)?;
+        let taken = 8.0 * self.per_second(self.window.counters.link.rx_bytes);
+        (taken >= rate * REACHED).then(|| self.reached("received", taken, rate))
+    }
+
+    fn reached(&self, what: &str, moved: f64, rate: f64) -> String {
+        let from = &self.window.link.from;
+        format!(
+            "{} {what} {} with headers, {} of {} ({from})",
+            self.side,
+            bits(moved),
+            percent(moved / rate),
+            bits(rate)
+        )
+    }
+
+    /// Bytes that left by the interface, counting for each segment that a packet will be cut into headers of its own, as a token
+    /// bucket and a wire do and the interface's counter does not.
+    fn wire_bytes(&self, order: &RunOrder) -> u64 {
+        let counters = &self.window.counters;
+        let udp = order.traffic.kind.is_udp();
+        let segments = if !udp {
+            counters.tcp.out_segs.saturating_add(counters.tcp.retrans_segs)
+        } else if matches!(order.traffic.sender, Sender::Gso | Sender::GsoSendmmsg) {
+            self.window.load.sent.messages
+        } else {
+            0
+        };
+        // Ethernet, IP, and UDP or TCP with its timestamps.
+        let header = 14 + if order.ipv6 { 40 } else { 20 } + if udp { 8 } else { 32 };
+        let packets = counters.link.tx_packets.saturating_add(counters.queue.drops);
+        let more = segments.saturating_sub(packets).saturating_mul(header);
+        counters.link.tx_bytes.saturating_add(more)
+    }
+
+    /// What TCP said of this end's sending connections.
+    pub(super) fn tcp(&self) -> Waits {
+        let flows = self.whole.outcome.flows.iter().filter(|flow| flow.sends);
+        let infos: Vec<&TcpInfo> = flows.filter_map(|flow| flow.tcp.as_ref()).collect();
+        let sum = |of: fn(&TcpInfo) -> u64| infos.iter().map(|info| of(info)).fold(0, u64::saturating_add);
+        let busy = sum(|info| info.busy_us);
+        let share = |part: u64| if busy == 0 { 0.0 } else { part as f64 / busy as f64 };
+        Waits {
+            closed: share(sum(|info| info.receiver_limited_us)),
+            full: share(sum(|info| info.buffer_limited_us)),
+            again: sum(|info| info.retransmits),
+            sent: sum(|info| info.segments_out),
+            window: infos.iter().map(|info| info.congestion_window).min().unwrap_or(0),
+            rtt_us: infos.iter().map(|info| info.rtt_us).max().unwrap_or(0),
+        }
+    }
+}
+
+/// What TCP waited for, over the whole life of the connections, as shares of the time in which there was something to send.
+pub(super) struct Waits {
+    /// The receiver's window was closed.
+    pub(super) closed: f64,
+    /// The sender's own buffer was full.
+    full: f64,
+    /// Segments sent again.
+    again: u64,
+    /// Segments sent.
+    sent: u64,
+    /// The smallest congestion window at the end, in segments.
+    window: u32,
+    /// The longest round trip at the end, µs.
+    rtt_us: u32,
+}
+
+impl Waits {
+    /// What of TCP's own machinery held it back, if any of it stands out.
+    pub(super) fn verdict(&self) -> Option<String> {
+        const MUCH: f64 = 0.3;
+        if self.closed >= MUCH {
+            return Some(format!(
+                "TCP: the receiver's window was closed for {} of the time with data to send, while the receiver had time: its buffer is \
+                 small for this round trip, or its program slept",
+                percent(self.closed)
+            ));
+        }
+        if self.full >= MUCH {
+            return Some(format!(
+                "TCP: the send buffer was the limit for {} of the time with data to send: it is small for this round trip",
+                percent(self.full)
+            ));
+        }
+        (self.again > 0).then(|| {
+            format!(
+                "TCP: {} of {} segments were sent again, lost where nobody counts; the congestion window is {} segments",
+                count(self.again),
+                count(self.sent),
+                self.window
+            )
+        })
+    }
+
+    pub(super) fn evidence(&self) -> Option<String> {
+        (self.sent > 0).then(|| {
+            format!(
+                "TCP: of the time with data to send, receive window closed {}, send buffer too small {}; {} of {} segments sent again; \
+                 congestion window {} segments, round trip {} µs",
+                percent(self.closed),
+                percent(self.full),
+                count(self.again),
+                count(self.sent),
+                self.window,
+                self.rtt_us
+            )
+        })
+    }
+}

@@ -1,0 +1,287 @@
+//! What a run was limited by, told from its own counters.
+//!
+//! Every run gets one label, and the figures that speak for it. The order in which the labels are tried is the reasoning:
+//!
+//! 1. **pacing**: the rate that was asked for arrived. Nothing held the run back but the asking, whatever else was busy.
+//! 2. From the end of the way backwards, **where datagrams were lost** (UDP). What is received is what the *last* place that drops
+//!    lets through; a place before it that drops too only spares it work. So the *receiver socket* comes before the receiving
+//!    device, that before the *link* and the *device* that sends, and any of them before the sender, which is as busy as it likes
+//!    when it drops half of what it sends. A receiving device whose CPU had no time left is the *receiver CPU*.
+//! 3. **link**: a known rate was reached. It comes before the queue at that rate, whose drops are only how a full link shows.
+//! 4. **CPU**: somebody wanted a CPU all the time. Whoever never sleeps never waits for anybody else, so of two ends in lock-step
+//!    (TCP, request and response) it is the one that both wait for. Waiting for a CPU that others use counts as much as using it. If
+//!    both ends are so, the time that TCP spent on a closed receive window decides, then who wanted more. A sender that spends
+//!    its time in its own code is the *generator*: a faster program would send more. A thread that polls (`spin`, busy polling) is
+//!    busy by order: its time tells nothing.
+//! 5. **device** (TCP): segments were dropped before the wire or behind it and sent again, while both ends had time.
+//! 6. **path**: what is left waits for the other end: TCP's windows, loss elsewhere, the time of the round trip. Also what nothing
+//!    speaks for; the evidence then says that neither end was busy and that nothing was dropped.
+//!
+//! `transmitter CPU` and `receiver CPU` name hosts, as the metrics do: of a reversed stream the receiver is the host that sends.
+//! `receiver socket` is the socket that received, wherever it was.
+
+mod busy;
+mod end;
+mod label;
+mod losses;
+mod words;
+
+pub use self::label::{Label, Limit};
+
+use load::{Direction, Kind};
+use study::Side;
+use testbed::{RunAccount, RunOrder};
+
+use self::busy::Busy;
+use self::end::End;
+use self::words::{bits, count, percent};
+
+/// A rate that was asked for is reached from this share of it on: the edges of a window cut a burst in two, and TCP's pacing
+/// counts headers.
+const ASKED: f64 = 0.95;
+/// A share of datagrams lost at one place from which on that place is what limits: one stall of the taker in a long window loses less.
+const LOST: f64 = 0.01;
+/// A share of segments dropped that holds TCP back: by the square-root law (Mathis et al., 1997) a loss of 1 in 10,000 allows
+/// a window of about 120 segments.
+const SEGMENTS_LOST: f64 = 1e-4;
+
+/// What limited a run, from both ends' accounts of it.
+#[must_use]
+pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
+    let transmitter = End::new(Side::Transmitter, &account.transmitter);
+    let Some(receiver) = &account.receiver else { return unreceived(order, &transmitter) };
+    let receiver = End::new(Side::Receiver, receiver);
+    match (order.traffic.kind.is_rr(), order.traffic.direction) {
+        (true, _) => Case { order, from: &transmitter, to: &receiver }.of_transactions(),
+        (false, Direction::Forward) => Case { order, from: &transmitter, to: &receiver }.of_stream(),
+        (false, Direction::Reverse) => Case { order, from: &receiver, to: &transmitter }.of_stream(),
+        (false, Direction::Both) => {
+            let forward = Case { order, from: &transmitter, to: &receiver };
+            let reverse = Case { order, from: &receiver, to: &transmitter };
+            either(&forward, &reverse)
+        }
+    }
+}
+
+/// A stream of both ways: the way that carried less was held back more.
+fn either(forward: &Case<'_>, reverse: &Case<'_>) -> Limit {
+    let (one, other) = (forward.of_stream(), reverse.of_stream());
+    let label = if reverse.to.received_bits() < forward.to.received_bits() { other.label } else { one.label };
+    let mut evidence = Vec::new();
+    for (way, limit) in [("forward", one), ("reverse", other)] {
+        evidence.push(format!("{way}: limited by {}", limit.label));
+        evidence.extend(limit.evidence.iter().map(|what| format!("{way}: {what}")));
+    }
+    Limit { label, evidence }
+}
+
+/// Traffic that nobody receives: only its sender can hold it back.
+fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
+    let (sent, refused) = (from.sent_bits(), from.window.load.sent.no_buffers);
+    let busy = Busy::of(from, true, false);
+    let mut evidence = Vec::new();
+    let asked = asked_bits(order);
+    if let Some(asked) = asked {
+        evidence.push(format!("sent {} of the {} that were asked for", bits(sent), bits(asked)));
+    }
+    let label = if asked.is_some_and(|asked| sent >= ASKED * asked) {
+        Label::Pacing
+    } else if busy.saturated {
+        busy.label(from.side)
+    } else if refused > 0 {
+        evidence.insert(0, format!("the {}'s queue refused {} datagrams", from.side, count(refused)));
+        Label::Device
+    } else {
+        evidence.insert(
+            0,
+            "the sender was not busy all the time, though nothing refused what it sent".to_owned(),
+        );
+        Label::Path
+    };
+    evidence.extend(busy.evidence);
+    Limit { label, evidence }
+}
+
+/// What streams were asked to carry one way, in bits/s.
+fn asked_bits(order: &RunOrder) -> Option<f64> {
+    order.traffic.pacing.map(|pace| pace as f64 * f64::from(order.traffic.flows))
+}
+
+/// One way of a stream, or requests and their answers.
+struct Case<'a> {
+    order: &'a RunOrder,
+    from: &'a End<'a>,
+    to: &'a End<'a>,
+}
+
+impl Case<'_> {
+    fn of_stream(&self) -> Limit {
+        let mut evidence = Vec::new();
+        let received = self.to.received_bits();
+        if let Some(asked) = asked_bits(self.order) {
+            evidence.push(format!("received {} of the {} that were asked for", bits(received), bits(asked)));
+            if received >= ASKED * asked {
+                return Limit { label: Label::Pacing, evidence };
+            }
+        }
+        let found = if self.order.traffic.kind == Kind::TcpStream { self.of_tcp() } else { self.of_udp() };
+        evidence.splice(0..0, found.evidence);
+        Limit { evidence, ..found }
+    }
+
+    fn of_udp(&self) -> Limit {
+        let (sends, takes) = (self.sends(), self.takes());
+        let losses = losses::of(self);
+        let evidence = |first: Vec<String>| -> Vec<String> {
+            let others = losses.evidence.iter().chain(&takes.evidence).chain(&sends.evidence);
+            let rest: Vec<String> = others.filter(|what| !first.contains(what)).cloned().collect();
+            first.into_iter().chain(rest).collect()
+        };
+        if losses.socket >= LOST {
+            return Limit { label: Label::ReceiverSocket, evidence: evidence(vec![]) };
+        }
+        if losses.behind >= LOST {
+            let label = if takes.saturated { Label::cpu(self.to.side) } else { Label::Device };
+            return Limit { label, evidence: evidence(vec![]) };
+        }
+        if let Some(reached) = self.link() {
+            return Limit { label: Label::Link, evidence: evidence(vec![reached]) };
+        }
+        if losses.before >= LOST {
+            return Limit { label: Label::Device, evidence: evidence(vec![]) };
+        }
+        if sends.saturated {
+            return Limit { label: sends.label(self.from.side), evidence: evidence(sends.evidence.clone()) };
+        }
+        if takes.saturated {
+            return Limit { label: Label::cpu(self.to.side), evidence: evidence(takes.evidence.clone()) };
+        }
+        let told = if losses.elsewhere >= LOST {
+            format!("{} of the datagrams were lost where nobody counts", percent(losses.elsewhere))
+        } else {
+            NOBODY.to_owned()
+        };
+        Limit { label: Label::Path, evidence: evidence(vec![told]) }
+    }
+
+    fn of_tcp(&self) -> Limit {
+        let (sends, takes) = (self.sends(), self.takes());
+        let tcp = self.from.tcp();
+        let mut evidence: Vec<String> = Vec::new();
+        let (label, first) = if let Some(reached) = self.link() {
+            (Label::Link, vec![reached])
+        } else if let Some(label) = self.cpu(&sends, &takes, tcp.closed) {
+            let first = if label == Label::cpu(self.to.side) { &takes } else { &sends };
+            (label, first.evidence.clone())
+        } else if let Some(dropped) = self.dropped() {
+            (Label::Device, vec![dropped])
+        } else {
+            (Label::Path, vec![tcp.verdict().unwrap_or_else(|| NOBODY.to_owned())])
+        };
+        for what in first.into_iter().chain(sends.evidence).chain(takes.evidence).chain(tcp.evidence()) {
+            if !evidence.contains(&what) {
+                evidence.push(what);
+            }
+        }
+        Limit { label, evidence }
+    }
+
+    fn of_transactions(&self) -> Limit {
+        let (asks, answers) = (self.sends(), self.takes());
+        let done = self.from.per_second(self.from.window.load.sent.transactions);
+        let mut first = Vec::new();
+        let mut rest = Vec::new();
+        let mut label = None;
+        if let Some(asked) = self.order.traffic.rate {
+            first.push(format!(
+                "{done:.0} of the {asked} requests per second that were asked for were answered"
+            ));
+            label = (done >= ASKED * f64::from(asked)).then_some(Label::Pacing);
+        }
+        if label.is_none() && self.order.traffic.kind == Kind::UdpRr {
+            let losses = losses::of(self);
+            label = (losses.socket >= LOST).then_some(Label::ReceiverSocket);
+            rest.extend(losses.evidence);
+        }
+        if label.is_none()
+            && let Some(reached) = self.link()
+        {
+            first.insert(0, reached);
+            label = Some(Label::Link);
+        }
+        let label = label.or_else(|| self.cpu(&asks, &answers, 0.0)).unwrap_or_else(|| {
+            let flight = u64::from(self.order.traffic.in_flight) * u64::from(self.order.traffic.flows);
+            let polls = if self.polls() { "; whoever polls is busy by order" } else { "" };
+            first.insert(
+                0,
+                format!(
+                    "neither end was busy all the time: {flight} in flight, waiting for the round trip{polls}"
+                ),
+            );
+            Label::Path
+        });
+        first.extend(rest);
+        let (one, other) = if label == Label::cpu(self.to.side) { (answers, asks) } else { (asks, answers) };
+        first.extend(one.evidence.into_iter().chain(other.evidence));
+        Limit { label, evidence: first }
+    }
+
+    /// Of the sending, or asking, end. Whoever asks also takes the answers, and may poll for them.
+    fn sends(&self) -> Busy {
+        Busy::of(self.from, true, self.order.traffic.kind.is_rr() && self.polls())
+    }
+
+    fn takes(&self) -> Busy {
+        Busy::of(self.to, false, self.polls())
+    }
+
+    fn polls(&self) -> bool {
+        self.order.traffic.reader == load::Reader::Spin || self.order.traffic.busy_poll.is_some()
+    }
+
+    /// Whose CPU the other end waits for. `closed`: the share of the time that the sender waited for the receiver's window.
+    fn cpu(&self, sends: &Busy, takes: &Busy, closed: f64) -> Option<Label> {
+        let receiver_first = match (sends.saturated, takes.saturated) {
+            (false, false) => return None,
+            (sends, takes) if sends != takes => takes,
+            _ => closed >= CLOSED || takes.wanted > sends.wanted,
+        };
+        Some(if receiver_first { Label::cpu(self.to.side) } else { sends.label(self.from.side) })
+    }
+
+    /// In words, if the wire carried as much as it can.
+    fn link(&self) -> Option<String> {
+        [self.from.sends_at_limit(self.order), self.to.takes_at_limit(), self.to.sends_at_limit(self.order)]
+            .into_iter()
+            .flatten()
+            .next()
+    }
+
+    /// In words, if segments were dropped on their way from one device to the other, and sent again.
+    fn dropped(&self) -> Option<String> {
+        let (near, far) = (&self.from.window.counters, &self.to.window.counters);
+        let (queue, wire) = (near.queue.drops, near.link.tx_dropped.max(far.link.rx_dropped));
+        let sent = near.tcp.out_segs.saturating_add(near.tcp.retrans_segs);
+        let dropped = queue.saturating_add(wire);
+        (near.tcp.retrans_segs > 0 && dropped as f64 >= SEGMENTS_LOST * sent as f64).then(|| {
+            format!(
+                "{} packets dropped by the queue before the {}'s wire and {} by the devices, {} of {} segments sent again ({})",
+                count(queue),
+                self.from.side,
+                count(wire),
+                count(near.tcp.retrans_segs),
+                count(sent),
+                self.from.window.link.from
+            )
+        })
+    }
+}
+
+/// A share of the time with data to send that was spent on a closed window, from which on it was the receiver that had no time.
+const CLOSED: f64 = 0.1;
+
+const NOBODY: &str =
+    "neither end was busy all the time and no place dropped much: nothing but the way between them is left";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,412 @@
+use std::time::Duration;
+
+use host::{LinkLimit, ThreadTimes};
+use load::{FlowOutcome, Reader, Sender, TcpInfo, Traffic};
+use proptest::prelude::*;
+use testbed::SideAccount;
+
+use super::*;
+
+/// One second in which one flow went from the transmitter to the receiver, both half asleep.
+fn quiet(kind: Kind) -> (RunOrder, RunAccount) {
+    let second = Duration::from_secs(1);
+    let order = RunOrder {
+        traffic: Traffic { message: 1000, ..Traffic::new(kind) },
+        ipv6: false,
+        ramp: second,
+        window: second,
+        step: second,
+    };
+    let mut account = crate::sample::account();
+    side(&mut account.transmitter, true);
+    side(account.receiver.as_mut().unwrap(), false);
+    (order, account)
+}
+
+/// 100,000 messages of 1000 bytes: 800 Mbit/s.
+fn side(side: &mut SideAccount, sends: bool) {
+    let moved = load::Counts {
+        messages: 100_000,
+        bytes: 100_000_000,
+        calls: 100_000,
+        transactions: 100_000,
+        ..load::Counts::default()
+    };
+    let (sent, received) =
+        if sends { (moved, load::Counts::default()) } else { (load::Counts::default(), moved) };
+    side.window.elapsed_ns = SECOND;
+    side.window.load = load::Sample { at_ns: SECOND, sent, received, flows: vec![moved] };
+    (side.whole.outcome.sent, side.whole.outcome.received) = (sent, received);
+    let nowhere = "127.0.0.1:1".parse().unwrap();
+    side.whole.outcome.flows = vec![FlowOutcome {
+        sends,
+        local: nowhere,
+        peer: nowhere,
+        counts: moved,
+        verified_bytes: 0,
+        sequence: None,
+        buffers: load::Buffers::default(),
+        tcp: Some(TcpInfo { segments_out: 100_000, busy_us: 1_000_000, rtt_us: 50, ..TcpInfo::default() }),
+    }];
+    works(side, 500, 0, 10);
+    side.window.link = LinkLimit { rate_bits: None, shaped: false, from: "v0 is a veth".to_owned() };
+    let mut counters = host::Counters::default();
+    (counters.link.tx_packets, counters.link.rx_packets) = (100_000, 100_000);
+    (counters.link.tx_bytes, counters.link.rx_bytes) = (106_600_000, 106_600_000);
+    (counters.tcp.out_segs, counters.tcp.in_segs) = (100_000, 100_000);
+    (side.window.counters, side.whole.counters) = (counters, counters);
+}
+
+/// Its thread: ms on a CPU, ms waiting for one, and how much of the first in user space, in %.
+fn works(side: &mut SideAccount, running: u64, waiting: u64, user: u64) {
+    let [running, waiting] = [running, waiting].map(|ms| ms * 1_000_000);
+    let user_ns = running * user / 100;
+    side.window.threads =
+        vec![ThreadTimes { running_ns: running, user_ns, system_ns: running - user_ns, waiting_ns: waiting }];
+    let cpu = host::CpuTimes {
+        user: user_ns,
+        system: running - user_ns,
+        idle: SECOND.saturating_sub(running),
+        ..host::CpuTimes::default()
+    };
+    (side.window.cpu, side.window.cpu_each) = (cpu, vec![cpu]);
+    side.window.own = host::ProcessTimes { user_ns, system_ns: running - user_ns };
+}
+
+fn taker((_, account): &mut (RunOrder, RunAccount)) -> &mut SideAccount {
+    account.receiver.as_mut().unwrap()
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+#[track_caller]
+fn expect((order, account): &(RunOrder, RunAccount), label: Label, words: &str) {
+    let limit = limit(order, account);
+    assert_eq!(limit.label, label, "{:#?}", limit.evidence);
+    assert!(limit.evidence[0].contains(words), "{:#?}", limit.evidence);
+}
+
+#[test]
+fn a_busy_sender_is_the_transmitters_cpu_or_the_generator() {
+    for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
+        let mut case = quiet(kind);
+        works(&mut case.1.transmitter, 987, 0, 2);
+        if kind.is_rr() {
+            assert_eq!(limit(&case.0, &case.1).label, Label::TransmitterCpu, "{kind}");
+        } else {
+            let words = "transmitter's sending thread 98.7 % busy, 2.0 % of it in user space";
+            expect(&case, Label::TransmitterCpu, words);
+        }
+        works(&mut case.1.transmitter, 990, 0, 70);
+        assert_eq!(limit(&case.0, &case.1).label, Label::Generator, "{kind}");
+        // Something else on its CPU is its CPU, too.
+        works(&mut case.1.transmitter, 480, 510, 2);
+        let found = limit(&case.0, &case.1);
+        assert_eq!(found.label, Label::TransmitterCpu, "{kind}");
+        assert!(found.evidence.iter().any(|what| what.contains("without a CPU 51.0 %")), "{found:?}");
+    }
+}
+
+#[test]
+fn a_busy_receiver_holds_tcp_back_and_udp_only_where_it_drops_nothing() {
+    let mut tcp = quiet(Kind::TcpStream);
+    works(taker(&mut tcp), 400, 590, 1);
+    expect(&tcp, Label::ReceiverCpu, "receiver's taking thread 40.0 % busy");
+    // Both are: who wanted more, or whose window was closed.
+    works(&mut tcp.1.transmitter, 995, 0, 1);
+    assert_eq!(limit(&tcp.0, &tcp.1).label, Label::TransmitterCpu);
+    tcp.1.transmitter.whole.outcome.flows[0].tcp.as_mut().unwrap().receiver_limited_us = 400_000;
+    assert_eq!(limit(&tcp.0, &tcp.1).label, Label::ReceiverCpu);
+
+    let mut udp = quiet(Kind::UdpStream);
+    works(taker(&mut udp), 999, 0, 1);
+    expect(&udp, Label::ReceiverCpu, "receiver's taking thread 99.9 % busy");
+}
+
+#[test]
+fn a_thread_that_polls_is_busy_by_order() {
+    let mut case = quiet(Kind::UdpRr);
+    case.0.traffic.reader = Reader::Spin;
+    works(&mut case.1.transmitter, 999, 0, 30);
+    works(taker(&mut case), 999, 0, 30);
+    expect(&case, Label::Path, "waiting for the round trip; whoever polls is busy by order");
+}
+
+#[test]
+fn software_interrupts_that_fill_a_cpu_are_that_cpu() {
+    let mut case = quiet(Kind::TcpStream);
+    let full =
+        host::CpuTimes { softirq: 920_000_000, system: 70_000_000, idle: 10_000_000, ..Default::default() };
+    taker(&mut case).window.cpus = vec![3];
+    (taker(&mut case).window.cpu, taker(&mut case).window.cpu_each) = (full, vec![full]);
+    let found = limit(&case.0, &case.1);
+    assert_eq!(found.label, Label::ReceiverCpu);
+    assert!(found.evidence.iter().any(|what| what == "receiver's CPU 3 92.0 % in interrupts"), "{found:?}");
+    // In a window of a few ticks nothing can be said of a CPU.
+    taker(&mut case).window.elapsed_ns = 50_000_000;
+    taker(&mut case).window.threads.clear();
+    assert_eq!(limit(&case.0, &case.1).label, Label::Path);
+}
+
+#[test]
+fn a_socket_that_drops_comes_before_all_that_lies_before_it() {
+    let mut case = quiet(Kind::UdpStream);
+    works(&mut case.1.transmitter, 999, 0, 2);
+    (
+        taker(&mut case).whole.outcome.received.messages,
+        taker(&mut case).whole.outcome.received.socket_drops,
+    ) = (59_900, 40_100);
+    expect(&case, Label::ReceiverSocket, "receiver's socket dropped 40,100 of 100,000 datagrams (40.1 %)");
+    // With what says whether it was asleep.
+    let found = limit(&case.0, &case.1).evidence;
+    assert!(found.iter().any(|what| what.contains("taking thread 50.0 % busy")), "{found:?}");
+    // A few are a stall, not a limit.
+    (
+        taker(&mut case).whole.outcome.received.messages,
+        taker(&mut case).whole.outcome.received.socket_drops,
+    ) = (99_500, 500);
+    assert_eq!(limit(&case.0, &case.1).label, Label::TransmitterCpu);
+
+    let mut rr = quiet(Kind::UdpRr);
+    taker(&mut rr).whole.outcome.received.socket_drops = 5000;
+    assert_eq!(limit(&rr.0, &rr.1).label, Label::ReceiverSocket);
+}
+
+#[test]
+fn queues_that_drop_are_the_device() {
+    let mut udp = quiet(Kind::UdpStream);
+    works(&mut udp.1.transmitter, 999, 0, 2);
+    taker(&mut udp).whole.outcome.received.messages = 30_000;
+    udp.1.transmitter.whole.counters.queue.drops = 70_000;
+    expect(
+        &udp,
+        Label::Device,
+        "the queue before the transmitter's wire (v0 is a veth) dropped 70,000 of 100,000",
+    );
+
+    let mut tcp = quiet(Kind::TcpStream);
+    tcp.1.transmitter.window.counters.queue.drops = 300;
+    assert_eq!(limit(&tcp.0, &tcp.1).label, Label::Path, "nothing was sent again: not ours");
+    tcp.1.transmitter.window.counters.tcp.retrans_segs = 300;
+    expect(&tcp, Label::Device, "300 packets dropped by the queue before the transmitter's wire");
+
+    // A backlog that drops because its CPU has no time left is that CPU.
+    let mut backlog = quiet(Kind::UdpStream);
+    taker(&mut backlog).whole.outcome.received.messages = 30_000;
+    taker(&mut backlog).whole.counters.link.rx_dropped = 70_000;
+    expect(&backlog, Label::Device, "before the receiver dropped 70,000");
+    works(taker(&mut backlog), 990, 0, 1);
+    assert_eq!(limit(&backlog.0, &backlog.1).label, Label::ReceiverCpu);
+}
+
+#[test]
+fn a_rate_that_is_reached_is_the_link() {
+    for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr] {
+        let mut case = quiet(kind);
+        let limited =
+            |rate, shaped| LinkLimit { rate_bits: Some(rate), shaped, from: "tbf at the root of v0".into() };
+        case.1.transmitter.window.link = limited(900_000_000, true);
+        case.1.transmitter.whole.counters.queue.drops = 20_000;
+        expect(&case, Label::Link, "transmitter sent 852.8 Mbit/s with headers, 94.8 % of 900.0 Mbit/s");
+        case.1.transmitter.window.link = limited(1_500_000_000, true);
+        assert_ne!(limit(&case.0, &case.1).label, Label::Link);
+        case.1.transmitter.window.counters.queue.overlimits = 7;
+        expect(&case, Label::Link, "made wait 7 times");
+        // A bucket at the receiver holds for what that sends; a cable for what it takes.
+        case.1.transmitter.window.link = LinkLimit::default();
+        taker(&mut case).window.counters.link.tx_bytes = 1000;
+        taker(&mut case).window.link = limited(900_000_000, true);
+        assert_ne!(limit(&case.0, &case.1).label, Label::Link);
+        taker(&mut case).window.link = limited(900_000_000, false);
+        expect(&case, Label::Link, "receiver received");
+    }
+}
+
+#[test]
+fn headers_of_segments_to_come_fill_the_link_too() {
+    let mut case = quiet(Kind::UdpStream);
+    case.0.traffic.sender = Sender::Gso;
+    // 100,000 datagrams in 2000 packets.
+    case.1.transmitter.window.counters.link.tx_packets = 2000;
+    case.1.transmitter.window.counters.link.tx_bytes = 100_084_000;
+    case.1.transmitter.window.link =
+        LinkLimit { rate_bits: Some(910_000_000), shaped: true, from: "tbf".to_owned() };
+    expect(&case, Label::Link, "transmitter sent 833.6 Mbit/s");
+}
+
+#[test]
+fn what_was_asked_for_and_came_is_pacing() {
+    for kind in [Kind::UdpStream, Kind::TcpStream] {
+        let mut case = quiet(kind);
+        works(&mut case.1.transmitter, 999, 0, 2);
+        case.0.traffic.pacing = Some(820_000_000);
+        expect(&case, Label::Pacing, "received 800.0 Mbit/s of the 820.0 Mbit/s that were asked for");
+        case.0.traffic.pacing = Some(2_000_000_000);
+        assert_eq!(limit(&case.0, &case.1).label, Label::TransmitterCpu);
+    }
+    let mut rr = quiet(Kind::TcpRr);
+    rr.0.traffic.rate = Some(100_000);
+    expect(&rr, Label::Pacing, "100000 of the 100000 requests per second");
+    rr.0.traffic.rate = Some(200_000);
+    assert_eq!(limit(&rr.0, &rr.1).label, Label::Path);
+}
+
+#[test]
+fn what_is_left_is_the_path_and_says_on_what_grounds() {
+    expect(&quiet(Kind::TcpRr), Label::Path, "neither end was busy all the time: 1 in flight");
+    expect(
+        &quiet(Kind::UdpStream),
+        Label::Path,
+        "neither end was busy all the time and no place dropped much",
+    );
+    let mut lost = quiet(Kind::UdpStream);
+    taker(&mut lost).whole.outcome.received.messages = 90_000;
+    expect(&lost, Label::Path, "10.0 % of the datagrams were lost where nobody counts");
+
+    let mut tcp = quiet(Kind::TcpStream);
+    let info = |change: fn(&mut TcpInfo)| {
+        let mut case = quiet(Kind::TcpStream);
+        change(case.1.transmitter.whole.outcome.flows[0].tcp.as_mut().unwrap());
+        case
+    };
+    expect(&info(|info| info.receiver_limited_us = 800_000), Label::Path, "window was closed for 80.0 %");
+    expect(
+        &info(|info| info.buffer_limited_us = 600_000),
+        Label::Path,
+        "send buffer was the limit for 60.0 %",
+    );
+    expect(&info(|info| info.retransmits = 7), Label::Path, "7 of 100,000 segments were sent again");
+    tcp.1.transmitter.whole.outcome.flows.clear();
+    expect(&tcp, Label::Path, "neither end was busy");
+}
+
+#[test]
+fn a_stream_that_flows_back_has_its_sender_at_the_receiver() {
+    let mut case = quiet(Kind::TcpStream);
+    let RunAccount { transmitter, receiver } = &mut case.1;
+    std::mem::swap(transmitter, receiver.as_mut().unwrap());
+    case.0.traffic.direction = Direction::Reverse;
+    works(taker(&mut case), 990, 0, 1);
+    expect(&case, Label::ReceiverCpu, "receiver's sending thread 99.0 % busy");
+    case.0.traffic.direction = Direction::Both;
+    let both = limit(&case.0, &case.1);
+    assert!(both.evidence.iter().any(|what| what.starts_with("reverse: receiver's sending")), "{both:?}");
+    // Its CPU, full of sending, is what the way forward waits for too.
+    assert_eq!(
+        (both.label, both.evidence[0].as_str()),
+        (Label::ReceiverCpu, "forward: limited by receiver CPU")
+    );
+}
+
+#[test]
+fn what_nobody_receives_is_limited_by_its_sender() {
+    let mut case = quiet(Kind::Pps);
+    case.1.receiver = None;
+    works(&mut case.1.transmitter, 990, 0, 5);
+    expect(&case, Label::TransmitterCpu, "transmitter's sending thread 99.0 % busy");
+    case.0.traffic.pacing = Some(810_000_000);
+    expect(&case, Label::Pacing, "sent 800.0 Mbit/s of the 810.0 Mbit/s");
+    case.0.traffic.pacing = None;
+    works(&mut case.1.transmitter, 300, 0, 5);
+    assert_eq!(limit(&case.0, &case.1).label, Label::Path);
+    case.1.transmitter.window.load.sent.no_buffers = 7000;
+    expect(&case, Label::Device, "the transmitter's queue refused 7,000 datagrams");
+}
+
+#[test]
+fn labels_have_the_names_of_the_metrics_hosts() {
+    let names = Label::ALL.map(|label| label.to_string());
+    let expected = [
+        "generator",
+        "transmitter CPU",
+        "receiver CPU",
+        "receiver socket",
+        "device",
+        "link",
+        "path",
+        "pacing",
+    ];
+    assert_eq!(names, expected);
+}
+
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), 1u64..2_000_000_000, any::<u64>()]
+}
+
+fn times() -> impl Strategy<Value = host::CpuTimes> {
+    prop::array::uniform6(number()).prop_map(|[user, system, irq, softirq, steal, idle]| host::CpuTimes {
+        user,
+        system,
+        irq,
+        softirq,
+        steal,
+        idle,
+    })
+}
+
+fn any_side() -> impl Strategy<Value = SideAccount> {
+    let threads = prop::collection::vec(prop::array::uniform4(number()), 0..3);
+    (prop::collection::vec(number(), 24), threads, prop::collection::vec(times(), 0..3), any::<[bool; 3]>())
+        .prop_map(|(numbers, threads, cpus, [sends, shaped, limited])| {
+            let mut account = crate::sample::account().transmitter;
+            side(&mut account, sends);
+            let mut numbers = numbers.into_iter();
+            let mut next = || numbers.next().unwrap_or(0);
+            let window = &mut account.window;
+            window.elapsed_ns = next();
+            for counts in [
+                &mut window.load.sent,
+                &mut window.load.received,
+                &mut account.whole.outcome.sent,
+                &mut account.whole.outcome.received,
+            ] {
+                (counts.messages, counts.bytes, counts.socket_drops) = (next(), next(), next());
+            }
+            for counters in [&mut window.counters, &mut account.whole.counters] {
+                (counters.link.tx_packets, counters.link.tx_bytes) = (next(), next());
+                (counters.link.rx_dropped, counters.link.tx_dropped) = (next(), next());
+                (counters.queue.drops, counters.tcp.retrans_segs) = (next(), next());
+            }
+            window.threads = threads
+                .into_iter()
+                .map(|[running_ns, user_ns, system_ns, waiting_ns]| ThreadTimes {
+                    running_ns,
+                    user_ns,
+                    system_ns,
+                    waiting_ns,
+                })
+                .collect();
+            window.cpu = host::CpuTimes::sum(&cpus);
+            window.cpu_each = cpus;
+            window.link = LinkLimit { rate_bits: limited.then(&mut next), shaped, from: String::new() };
+            account
+        })
+}
+
+fn any_order() -> impl Strategy<Value = RunOrder> {
+    let kinds = prop::sample::select(Kind::ALL.to_vec());
+    let ways = prop::sample::select(vec![Direction::Forward, Direction::Reverse, Direction::Both]);
+    let readers = prop::sample::select(vec![Reader::Recv, Reader::Gro, Reader::Spin]);
+    (kinds, ways, readers, any::<(Option<u64>, Option<u32>, u32, u32, bool)>()).prop_map(
+        |(kind, direction, reader, (pacing, rate, message, flows, ipv6))| RunOrder {
+            traffic: Traffic { direction, reader, pacing, rate, message, flows, ..Traffic::new(kind) },
+            ipv6,
+            ramp: Duration::ZERO,
+            window: Duration::ZERO,
+            step: Duration::ZERO,
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn whatever_was_counted_there_is_one_label_with_its_evidence(
+        order in any_order(),
+        transmitter in any_side(),
+        receiver in prop::option::weighted(0.9, any_side()),
+    ) {
+        let limit = limit(&order, &RunAccount { transmitter, receiver });
+        prop_assert!(!limit.evidence.is_empty());
+        prop_assert!(limit.evidence.iter().all(|what| !what.is_empty() && !what.contains("NaN")), "{limit:?}");
+    }
+}

@@ -1,0 +1,43 @@
+//! Figures as they are read.
+
+/// A count in groups of three digits.
+pub(super) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share in percent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// A rate in bits/s.
+pub(super) fn bits(rate: f64) -> String {
+    match rate {
+        rate if rate >= 1e9 => format!("{:.2} Gbit/s", rate / 1e9),
+        rate if rate >= 1e6 => format!("{:.1} Mbit/s", rate / 1e6),
+        rate => format!("{:.1} kbit/s", rate / 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_written_to_be_read() {
+        assert_eq!(
+            ["0", "999", "1,000", "1,204,331"].map(str::to_owned),
+            [0, 999, 1000, 1_204_331].map(count)
+        );
+        assert_eq!(percent(0.4014), "40.1 %");
+        assert_eq!([9.41e8, 1.5e10, 8e4].map(bits), ["941.0 Mbit/s", "15.00 Gbit/s", "80.0 kbit/s"]);
+    }
+}
