@@ -34,6 +34,7 @@ mod outcome;
 mod pace;
 mod pages;
 mod phase;
+mod port;
 mod receiver;
 mod schedule;
 mod sequence;

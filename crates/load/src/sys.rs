@@ -89,6 +89,27 @@ pub(crate) fn no_message() -> libc::msghdr {
     unsafe { std::mem::zeroed() }
 }
 
+/// Bytes of the largest address of a datagram's sender (`sockaddr_in6`).
+pub(crate) const NAME: usize = size_of::<libc::sockaddr_in6>();
+
+/// Receives a datagram and the address that it came from.
+#[inline(always)]
+pub(crate) fn receive_from(fd: RawFd, room: &mut [u8], flags: libc::c_int, from: &mut [u8; NAME]) -> isize {
+    let mut len = NAME as libc::socklen_t;
+    // SAFETY: pointers and lengths are those of `room` and `from`, which outlive the call; the kernel writes no more.
+    unsafe {
+        libc::syscall(
+            libc::SYS_recvfrom,
+            fd,
+            room.as_mut_ptr(),
+            room.len(),
+            flags,
+            from.as_mut_ptr(),
+            &raw mut len,
+        ) as isize
+    }
+}
+
 /// `CLOCK_MONOTONIC` in ns, through the vDSO.
 #[inline(always)]
 pub(crate) fn now() -> u64 {
@@ -160,6 +181,15 @@ fn wait(fd: RawFd, events: libc::c_short, time: Duration) {
     let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
     // SAFETY: one valid pollfd that outlives the call.
     unsafe { libc::poll(&raw mut polled, 1, millis) };
+}
+
+/// Waits for `events` of `fd`, until the time `until` of [`now`], or until a signal comes; whether there are any. An end
+/// that was shut is one, whatever was asked for.
+pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
+    let mut polled = libc::pollfd { fd, events, revents: 0 };
+    let time = timespec(until.saturating_sub(now()));
+    // SAFETY: one valid pollfd and a valid time, both outlive the call; no signal mask is given.
+    unsafe { libc::ppoll(&raw mut polled, 1, &raw const time, std::ptr::null()) > 0 }
 }
 
 /// Sleeps until the time `until` of [`now`], or until a signal comes.
@@ -259,11 +289,17 @@ mod tests {
     }
 
     #[test]
-    fn sleeping_ends_when_it_should() {
+    fn sleeping_and_waiting_end_when_they_should() {
         let began = now();
         sleep_until(began + 3_000_000);
         assert!(now() >= began + 3_000_000);
         sleep_until(began);
+        let (near, far) = std::os::unix::net::UnixDatagram::pair().unwrap();
+        let until = now() + 3_000_000;
+        assert!(!wait_for(near.as_raw_fd(), libc::POLLIN, until));
+        assert!(now() >= until);
+        far.send(b"x").unwrap();
+        assert!(wait_for(near.as_raw_fd(), libc::POLLIN, 0), "a time that is over still looks");
     }
 
     #[test]

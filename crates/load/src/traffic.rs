@@ -124,9 +124,9 @@ impl Traffic {
         }
     }
 
-    /// Whether the socket of a lane is connected: one that takes always is, so that strangers are refused.
+    /// Whether the socket of a lane is connected: one that only takes always is, so that strangers are refused.
     pub(crate) fn connects(&self, sends: bool) -> bool {
-        self.connected || !sends || !(self.kind.is_stream() || self.kind == Kind::Pps)
+        self.connected || (!sends && !self.kind.is_rr())
     }
 
     /// Whether small segments go out at once.
@@ -273,6 +273,11 @@ impl Traffic {
         }
         if self.in_flight > 1 && !pipelines {
             let reason = format!("a {kind} has no transactions side by side: take tcp_rr or udp_rr");
+            return refuse("in_flight", self.in_flight, reason);
+        }
+        let bytes = self.message.min(self.response);
+        if kind == Kind::UdpRr && bytes == 1 && self.in_flight > 128 {
+            let reason = "one byte tells 128 transactions apart: take messages and answers of 2 bytes";
             return refuse("in_flight", self.in_flight, reason);
         }
         if let Some(rate) = self.rate {

@@ -34,8 +34,8 @@ fn each_request_has_its_connection() {
                 assert!(sent.sent.messages - received.received.messages <= 2, "{what}");
                 assert!(received.received.transactions >= sent.sent.transactions, "{what}");
                 assert_eq!(sent.flows[0].verified_bytes, u64::from(response), "{what}");
-                let latency = sent.latency.as_ref().unwrap_or_else(|| panic!("{what}"));
-                assert!(latency.count <= sent.sent.transactions && latency.p50 <= latency.max, "{what}");
+                let count = sent.latency.as_ref().map_or(0, |latency| latency.count);
+                assert!(count <= sent.sent.transactions && (count > 0 || reader == Reader::Spin), "{what}");
                 assert!(sent.notes.is_empty() && received.notes.is_empty(), "{what}");
                 assert_eq!(sent.flows[0].local.port(), 0, "{what}");
             }

@@ -9,7 +9,11 @@ mod modes;
 #[cfg(test)]
 mod namespace;
 #[cfg(test)]
+mod open_loop;
+#[cfg(test)]
 mod pacing;
+#[cfg(test)]
+mod rr;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

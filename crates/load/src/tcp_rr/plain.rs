@@ -1,4 +1,4 @@
-//! A request and its answer over TCP, one in flight.
+//! One transaction in flight.
 
 use crate::buffer::Buffer;
 use crate::counts::Tally;
@@ -6,10 +6,19 @@ use crate::error::Result;
 use crate::lane::{End, Lane, Next};
 use crate::latency::Recorder;
 use crate::phase::{ABORT, QUIET, WINDOW};
+use crate::port::Port;
 use crate::sys;
 
+pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<End> {
+    if lane.traffic.verify { ask::<true>(lane, port) } else { ask::<false>(lane, port) }
+}
+
+pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<End> {
+    if lane.traffic.verify { answer::<true>(lane, port) } else { answer::<false>(lane, port) }
+}
+
 /// The transmitter's loop: asks, waits for the whole answer, reads the clock once.
-pub(crate) fn send(lane: &Lane) -> Result<End> {
+fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     let request = Buffer::pattern(lane.message);
     let mut answer = Buffer::room(lane.response);
     let mut latencies = Recorder::new(lane.flows());
@@ -19,8 +28,8 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     let mut start = sys::now();
     let mut phase_at_start = phase.load();
     while phase_at_start < QUIET {
-        if send_whole(lane, request.as_ref(), &mut tally, true)? == Next::End
-            || receive_whole(lane, answer.as_mut(), &mut tally, false)? == Next::End
+        if send_whole(lane, port, request.as_ref(), &mut tally, true)? == Next::End
+            || receive_whole(lane, port, answer.as_mut(), &mut tally, false)? == Next::End
         {
             break;
         }
@@ -32,24 +41,30 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
             latencies.record(end - start);
         }
         (start, phase_at_start) = (end, phase_at_end);
+        if VERIFY {
+            lane.verify(answer.as_ref(), 0, lane.response)?;
+        }
     }
     let verified = if answered { lane.verify(answer.as_ref(), 0, lane.response)? } else { 0 };
     Ok(End { latencies: Some(latencies), verified, ..End::default() })
 }
 
 /// The receiver's loop: takes a whole request, answers it.
-pub(crate) fn receive(lane: &Lane) -> Result<End> {
+fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     let mut request = Buffer::room(lane.message);
     let answer = Buffer::pattern(lane.response);
     let (phase, mut tally) = (lane.phase(), lane.tally());
     let mut asked = false;
     lane.ready();
     while phase.load() < ABORT {
-        if receive_whole(lane, request.as_mut(), &mut tally, true)? == Next::End {
+        if receive_whole(lane, port, request.as_mut(), &mut tally, true)? == Next::End {
             break;
         }
         asked = true;
-        if send_whole(lane, answer.as_ref(), &mut tally, false)? == Next::End {
+        if VERIFY {
+            lane.verify(request.as_ref(), 0, lane.message)?;
+        }
+        if send_whole(lane, port, answer.as_ref(), &mut tally, false)? == Next::End {
             break;
         }
         tally.transaction();
@@ -60,27 +75,31 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
 
 /// Sends all of `bytes`; `own` if they are what this end counts as its messages.
 #[inline(always)]
-fn send_whole(lane: &Lane, bytes: &[u8], tally: &mut Tally, own: bool) -> Result<Next> {
-    let sent = sys::send(lane.fd, bytes);
+fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, own: bool) -> Result<Next> {
+    let sent = port.send(bytes);
     if sent == bytes.len() as isize {
         whole(tally, bytes.len(), own);
         return Ok(Next::Again);
     }
-    piecewise(lane, "send", sent, bytes.len(), tally, own, |done| sys::send(lane.fd, &bytes[done..]))
+    piecewise(lane, "send", sent, bytes.len(), tally, own, |done| port.send(&bytes[done..]))
 }
 
 /// Receives until `room` is full; `own` if that is what this end counts as its messages.
 #[inline(always)]
-fn receive_whole(lane: &Lane, room: &mut [u8], tally: &mut Tally, own: bool) -> Result<Next> {
-    let got = sys::receive(lane.fd, room, libc::MSG_WAITALL);
+fn receive_whole(
+    lane: &Lane,
+    port: &impl Port,
+    room: &mut [u8],
+    tally: &mut Tally,
+    own: bool,
+) -> Result<Next> {
+    let got = port.receive(room, libc::MSG_WAITALL);
     if got == room.len() as isize {
         whole(tally, room.len(), own);
         return Ok(Next::Again);
     }
     let len = room.len();
-    piecewise(lane, "recv", got, len, tally, own, |done| {
-        sys::receive(lane.fd, &mut room[done..], libc::MSG_WAITALL)
-    })
+    piecewise(lane, "recv", got, len, tally, own, |done| port.receive(&mut room[done..], libc::MSG_WAITALL))
 }
 
 #[inline(always)]

@@ -1,0 +1,139 @@
+//! Transactions side by side, sockets that are connected to nobody, threads that never sleep.
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use crate::support::{connect, finish, run, spec, traffic};
+use netassay_load::{Kind, Outcome, Phase, Reader, Spec, Traffic};
+
+const WINDOW: Duration = Duration::from_millis(100);
+
+/// Moves such traffic and checks that its account is closed.
+fn adds_up(spec: &Spec) -> (Outcome, Outcome) {
+    let (sent, received) = run(spec, WINDOW);
+    let traffic = &spec.traffic;
+    let what = format!("{traffic:?} {}: {sent:?} {received:?}", spec.local);
+    let (asked, answered) = (&sent.sent, &received.received);
+    assert!(asked.transactions > 0, "{what}");
+    assert!(asked.bytes >= asked.messages * u64::from(traffic.message), "{what}");
+    let under_way = u64::from(traffic.in_flight * traffic.flows);
+    assert!(asked.messages - asked.transactions <= under_way + asked.timeouts, "{what}");
+    assert!((asked.transactions..=asked.messages).contains(&answered.transactions), "{what}");
+    assert!(answered.messages + received.socket_drops() <= asked.messages, "{what}");
+    assert!(answered.messages >= answered.transactions, "{what}");
+    // A transaction of many may take longer than the window.
+    let latency = sent.latency.as_ref();
+    assert!(latency.is_none_or(|latency| latency.count <= asked.transactions && latency.max > 0), "{what}");
+    assert!(latency.is_some() || traffic.in_flight > 100 || traffic.reader == Reader::Spin, "{what}");
+    assert!(sent.notes.is_empty() && received.notes.is_empty(), "{what}");
+    (sent, received)
+}
+
+#[test]
+fn transactions_side_by_side_are_all_answered() {
+    for kind in [Kind::TcpRr, Kind::UdpRr] {
+        for (local, reader) in [("127.0.0.1", Reader::Recv), ("::1", Reader::Spin), ("::1", Reader::Recv)] {
+            for (in_flight, message, response) in [(2, 1, 1), (16, 64, 1400), (100, 1400, 3), (128, 1, 9)] {
+                // Threads that spin leave each other little where there are few CPUs.
+                let flows = if reader == Reader::Spin { 1 } else { 2 };
+                let traffic =
+                    Traffic { flows, in_flight, message, response, reader, verify: true, ..traffic(kind) };
+                adds_up(&Spec { traffic, ..spec(kind, local) });
+            }
+        }
+    }
+}
+
+#[test]
+fn more_under_way_than_the_buffers_hold_is_no_deadlock() {
+    // Both ends' buffers hold a few messages; with both waiting for room, nothing would move.
+    let traffic = Traffic {
+        in_flight: 1024,
+        message: 30_000,
+        response: 40_000,
+        socket_buffer: Some(65_536),
+        verify: true,
+        ..traffic(Kind::TcpRr)
+    };
+    let (sent, _) = adds_up(&Spec { traffic, ..spec(Kind::TcpRr, "127.0.0.1") });
+    assert!(sent.flows[0].verified_bytes > 0);
+}
+
+#[test]
+fn one_byte_tells_128_transactions_apart() {
+    let many = Traffic { in_flight: 129, message: 1, response: 1, ..traffic(Kind::UdpRr) };
+    let words = many.validate(false).unwrap_err().to_string();
+    assert!(words.contains("`in_flight` = 129") && words.contains("2 bytes"), "{words}");
+    Traffic { kind: Kind::TcpRr, ..many }.validate(false).unwrap();
+}
+
+#[test]
+fn sockets_connected_to_nobody_serve_their_peers_only() {
+    for local in ["127.0.0.1", "::1"] {
+        for (in_flight, reader) in
+            [(1, Reader::Recv), (8, Reader::Recv), (1, Reader::Spin), (8, Reader::Spin)]
+        {
+            let traffic = Traffic {
+                connected: false,
+                flows: 2,
+                in_flight,
+                reader,
+                verify: true,
+                ..traffic(Kind::UdpRr)
+            };
+            adds_up(&Spec { traffic, ..spec(Kind::UdpRr, local) });
+        }
+        let traffic = Traffic { connected: false, ..traffic(Kind::UdpRr) };
+        let (mut transmitter, mut receiver) = connect(&Spec { traffic, ..spec(Kind::UdpRr, local) });
+        receiver.start().unwrap();
+        let stranger = UdpSocket::bind((local, 0)).unwrap();
+        stranger.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        for at in [receiver.endpoints()[0], transmitter.locals()[0]] {
+            stranger.send_to(&[1; 64], at).unwrap();
+        }
+        assert!(stranger.recv(&mut [0; 64]).is_err(), "a stranger was answered");
+        assert_eq!(receiver.sample().received.messages, 0);
+        transmitter.start().unwrap();
+        std::thread::sleep(WINDOW);
+        transmitter.set_phase(Phase::Tail);
+        receiver.set_phase(Phase::Tail);
+        let (sent, received) = finish((transmitter, receiver));
+        assert!(sent.sent.transactions > 0 && sent.sent.late == 0, "{sent:?}");
+        assert!(received.received.messages <= sent.sent.messages, "{sent:?} {received:?}");
+    }
+}
+
+#[test]
+fn threads_that_spin_answer_and_end() {
+    for kind in [Kind::TcpRr, Kind::UdpRr] {
+        for local in ["127.0.0.1", "::1"] {
+            for (message, response) in [(1, 1), (9000, 5000)] {
+                let traffic = Traffic { reader: Reader::Spin, message, response, ..traffic(kind) };
+                adds_up(&Spec { traffic, ..spec(kind, local) });
+            }
+        }
+    }
+}
+
+#[test]
+fn lost_requests_time_out_one_by_one() {
+    // Nobody answers at first: the queue takes some of the requests, all of them are given up in time, and what is answered
+    // later is late.
+    for in_flight in [4, 64] {
+        let traffic = Traffic { in_flight, ..traffic(Kind::UdpRr) };
+        let (mut transmitter, mut receiver) = connect(&Spec { traffic, ..spec(Kind::UdpRr, "127.0.0.1") });
+        transmitter.start().unwrap();
+        std::thread::sleep(Duration::from_millis(250));
+        let waiting = transmitter.sample().sent;
+        assert_eq!(waiting.transactions, 0);
+        assert!(waiting.timeouts >= u64::from(in_flight), "{waiting:?}");
+        receiver.start().unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        transmitter.set_phase(Phase::Tail);
+        receiver.set_phase(Phase::Tail);
+        let (sent, _) = finish((transmitter, receiver));
+        let asked = &sent.sent;
+        assert!(asked.transactions > 0 && asked.late > 0 && asked.late <= asked.timeouts, "{asked:?}");
+        assert!(asked.messages - asked.transactions - asked.timeouts <= u64::from(in_flight), "{asked:?}");
+    }
+}
