@@ -31,7 +31,15 @@ macro_rules! bundled {
 }
 
 /// All of them, the shortest first.
-const ALL: &[Bundled] = bundled!["quick", "rr-latency", "mtu", "tcp-offload", "udp-loopback"];
+const ALL: &[Bundled] = bundled![
+    "quick",
+    "rr-latency",
+    "mtu",
+    "sender-ladder",
+    "tcp-offload",
+    "udp-loopback",
+    "udp-send-discard",
+];
 
 /// All bundled studies, the main job first.
 pub fn list() -> &'static [Bundled] {
@@ -81,6 +89,33 @@ mod tests {
         let plan = study.plan();
         assert_eq!(plan.conditions.len(), 4);
         assert!(expected_duration(&plan, study.protocol()) <= Duration::from_secs(45));
+    }
+
+    #[test]
+    fn the_shortest_comes_first() {
+        let time = |bundled: &Bundled| {
+            let study = bundled.study();
+            expected_duration(&study.plan(), study.protocol())
+        };
+        let most = list().iter().map(time).collect::<Vec<_>>();
+        assert!(most.is_sorted(), "{most:?}");
+    }
+
+    #[test]
+    fn the_ladder_shows_every_sender_and_every_reader_in_well_under_half_an_hour() {
+        let study = find("sender-ladder").unwrap().study();
+        let plan = study.plan();
+        assert!(expected_duration(&plan, study.protocol()) <= Duration::from_secs(20 * 60));
+        for (kind, senders, readers) in [("udp_stream", 7, 5), ("tcp_stream", 6, 4)] {
+            let of_kind = || plan.conditions.iter().filter(|one| one.workload.name == kind);
+            let distinct = |key: usize| {
+                let mut levels: Vec<&str> = of_kind().map(|one| one.levels[key].1.as_str()).collect();
+                levels.sort_unstable();
+                levels.dedup();
+                levels.len()
+            };
+            assert_eq!((distinct(1), distinct(2)), (senders, readers), "{kind}");
+        }
     }
 
     #[test]

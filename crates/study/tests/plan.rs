@@ -1,8 +1,8 @@
 //! What a study comes down to.
 
 use netassay_study::{
-    Comparison, Condition, Dropped, Family, Offloads, Plan, Scenario, Study, bundled, expected_duration,
-    feature, format_duration,
+    Comparison, Condition, Dropped, Family, Offloads, Plan, Scenario, Sender, Study, Traffic, bundled,
+    expected_duration, feature, format_duration,
 };
 
 /// A study over these workloads and with these factors, and whatever follows them.
@@ -74,6 +74,18 @@ fn udp_loopback_has_the_conditions_and_the_names_of_the_published_study() {
         ]
     );
     assert_eq!((study.protocol().boots, study.protocol().warmup, study.protocol().runs), (3, 1, 10));
+}
+
+/// The reference study R2: IPv4 with the checksum, without, and IPv6, in packets per second.
+#[test]
+fn udp_send_discard_has_the_conditions_of_the_published_study() {
+    let study = bundled::find("udp-send-discard").unwrap().study();
+    let plan = study.plan();
+    assert_eq!(study.scenario(), Scenario::Discard);
+    assert_eq!(slugs(&plan), ["pps4", "pps4_nocksum", "pps6"]);
+    assert_eq!((study.protocol().boots, study.protocol().warmup, study.protocol().runs), (3, 1, 10));
+    assert!(plan.conditions.iter().all(|one| format_duration(one.workload.duration) == "2m"));
+    assert_eq!((plan.comparisons[0].metric.as_str(), plan.comparisons[0].baseline), ("packets", 0));
 }
 
 #[test]
@@ -191,6 +203,95 @@ fn a_file_may_say_itself_what_a_rule_would() {
          reason = \"my reason\"",
     );
     assert_eq!(plan.excluded, [Dropped { label: "ipv6 checksum=off".into(), why: "my reason".into() }]);
+}
+
+#[test]
+fn names_say_how_the_traffic_is_sent_and_taken() {
+    let plan = plan(
+        &["udp_stream"],
+        "sender = [\"gso+sendmmsg\", \"io_uring\"]\nreader = [\"gro\", \"recv\"]\ndirection = [\"both\", \"forward\"]\n\
+         pacing = [\"1500Mbit\", \"default\"]\nbusy_poll = [\"50us\", \"default\"]\ndscp = [46, \"default\"]\n\
+         connected = [\"off\", \"on\"]\n",
+    );
+    assert_eq!(
+        slugs(&plan)[0],
+        "udp4_gso-sendmmsg_reader-gro_both_pacing1500mbit_busy-poll50us_dscp46_connected-off"
+    );
+    assert_eq!(
+        labels(&plan)[0],
+        "sender=gso+sendmmsg reader=gro direction=both pacing=1500Mbit busy_poll=50us dscp=46 connected=off"
+    );
+    let last = &plan.conditions[plan.conditions.len() - 1];
+    assert_eq!(last.workload.traffic, Traffic { sender: Sender::IoUring, ..Traffic::default() });
+}
+
+#[test]
+fn levels_that_do_not_fit_one_of_several_workloads_are_left_out() {
+    let plan = plan(
+        &["udp_stream", "tcp_stream", "udp_rr"],
+        "sender = [\"send\", \"gso\", \"splice\"]\nin_flight = [1, 4]\n",
+    );
+    assert_eq!(
+        slugs(&plan),
+        [
+            "udp4_send_in-flight1",
+            "udp4_gso_in-flight1",
+            "tcp4_send_in-flight1",
+            "tcp4_splice_in-flight1",
+            "udprr4_send_in-flight1",
+            "udprr4_send_in-flight4",
+        ]
+    );
+    let why = |label: &str| plan.excluded.iter().find(|dropped| dropped.label == label).unwrap().why.as_str();
+    assert_eq!(why("tcp_stream sender=gso in_flight=1"), "`gso` cannot send a `tcp_stream`");
+    assert_eq!(why("udp_stream sender=send in_flight=4"), "a `udp_stream` has no transactions");
+}
+
+#[test]
+fn segments_fit_the_mtu_and_have_a_checksum() {
+    let plan = plan(
+        &["udp_stream"],
+        "sender = \"gso\"\nmessage = [1452, 1472, 1473]\nfamily = [\"ipv4\", \"ipv6\"]\nchecksum = [\"on\", \"off\"]\n\
+         mtu = [\"default\", 9000]\n",
+    );
+    let why = |label: &str| {
+        plan.excluded.iter().find(|dropped| dropped.label == label).map(|dropped| dropped.why.as_str())
+    };
+    assert_eq!(why("message=1472 ipv4 checksum=on mtu=default"), None);
+    assert_eq!(
+        why("message=1472 ipv6 checksum=on mtu=default"),
+        Some(
+            "`gso` makes no fragments: with an MTU of 1500 a datagram over ipv6 carries at most 1452 bytes, not 1472"
+        )
+    );
+    assert!(why("message=1473 ipv4 checksum=on mtu=default").is_some());
+    assert_eq!(why("message=1473 ipv4 checksum=on mtu=9000"), None);
+    assert_eq!(
+        why("message=1452 ipv4 checksum=off mtu=9000"),
+        Some("`gso` needs the UDP checksum (UDP_SEGMENT)")
+    );
+}
+
+#[test]
+fn a_level_goes_by_any_of_its_spellings() {
+    let plan = plan(
+        &["udp_stream"],
+        "pacing = [\"1.5Gbit\", \"1Gbit\"]\nbusy_poll = [\"0.05ms\", \"default\"]\n\
+         [[exclude]]\npacing = \"1500 mbit\"\nbusy_poll = \"50us\"\n",
+    );
+    assert_eq!(plan.conditions.len(), 3);
+    assert_eq!(plan.excluded[0].label, "pacing=1500Mbit busy_poll=50us");
+}
+
+#[test]
+fn each_direction_is_compared_where_there_are_two() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
+                [factors]\nfamily = [\"ipv4\", \"ipv6\"]\ndirection = [\"forward\", \"both\"]\n\
+                [[comparison]]\nmetric = \"throughput_reverse\"\n[[comparison]]\nmetric = \"throughput\"\n";
+    let plan = Study::parse("x.toml", text).unwrap().plan();
+    let compared: Vec<(usize, &[usize])> =
+        plan.comparisons.iter().map(|one| (one.baseline, one.conditions.as_slice())).collect();
+    assert_eq!(compared, [(1, &[3][..]), (0, &[1, 2, 3][..])]);
 }
 
 #[test]

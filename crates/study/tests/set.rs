@@ -109,6 +109,23 @@ fn an_empty_value_takes_the_key_out() {
 }
 
 #[test]
+fn exclusions_follow_the_levels() {
+    let text = format!(
+        "{SEVERAL}[[exclude]]\nfamily = [\"ipv4\", \"ipv6\"] # a\nreceiver.gro = true\nworkload = \"ask\"\n\
+         [[exclude]] # b\nfamily = \"ipv6\"\nreceiver.gro = \"off\"\nreason = \"c\"\n"
+    );
+    assert_eq!(changed(&text, &[]).plan().excluded.len(), 4);
+    let study = changed(&text, &["family=ipv4"]);
+    shows!(difference(&text, study.source_text()));
+    assert_eq!(study.plan().excluded.len(), 1);
+    assert_eq!(changed(&text, &["receiver.gro=on"]).plan().excluded.len(), 2);
+    assert_eq!(changed(&text, &["receiver.gro="]).plan().excluded.len(), 0);
+    let ladder = bundled::find("sender-ladder").unwrap();
+    let study = changed(ladder.text, &["sender=send,gso", "reader=recv,gro"]);
+    assert_eq!(study.plan().conditions.len(), 5);
+}
+
+#[test]
 fn however_the_file_is_written() {
     let dense = "name='d'\nquestion='q'\nscenario='veth'\n\
                  workload = [{kind = 'tcp_stream', message = 10}, {kind = 'udp_rr'}]\n\

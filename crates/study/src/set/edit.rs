@@ -73,6 +73,14 @@ impl<'t> Document<'t> {
             .collect()
     }
 
+    /// What stands under `exclude`, in order.
+    pub(crate) fn exclusions(&self) -> Vec<&Spanned<DeValue<'t>>> {
+        match self.get(&[], "exclude") {
+            Some(DeValue::Array(array)) => array.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The entries of a table of the file, in its order.
     pub(crate) fn entries(&self, table: &str) -> Vec<Entry<'_>> {
         match self.get(&[], table) {
@@ -218,6 +226,20 @@ impl<'t> Document<'t> {
         edits
     }
 
+    /// Takes one table of several (`[[exclude]]`) out, with all that it holds.
+    pub(crate) fn take_item(&self, item: &Spanned<DeValue<'_>>) -> Vec<Edit> {
+        let span = item.span();
+        let gone = |range| Edit { range, with: String::new() };
+        if self.style(&span) != Style::Header {
+            return vec![gone(self.part(span.start, span.end))];
+        }
+        let mut edits = vec![gone(self.lines(span.start, span.end))];
+        if let DeValue::Table(table) = item.get_ref() {
+            entries(table).iter().for_each(|entry| self.take_entry(entry, false, &mut edits));
+        }
+        edits
+    }
+
     /// Takes an entry out, with all that a table of its own holds.
     pub(crate) fn take_entry(&self, entry: &Entry<'_>, in_braces: bool, edits: &mut Vec<Edit>) {
         let span = entry.span();
@@ -243,7 +265,7 @@ impl<'t> Document<'t> {
 
     /// An entry between braces, with one of the commas beside it.
     fn part(&self, start: usize, end: usize) -> Range<usize> {
-        let start = self.text[..start].rfind(['{', ',']).map_or(start, |before| before + 1);
+        let start = self.text[..start].rfind(['{', '[', ',']).map_or(start, |before| before + 1);
         let rest = &self.text[end..];
         let blank = rest.len() - rest.trim_start().len();
         if rest.trim_start().starts_with(',') {

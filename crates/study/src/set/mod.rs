@@ -3,6 +3,7 @@
 
 mod edit;
 mod literal;
+mod prune;
 mod target;
 
 use std::ops::Range;

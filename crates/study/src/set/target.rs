@@ -11,7 +11,7 @@ use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::{COMPARISON_KEYS, PROTOCOL_KEYS, STOP_KEYS, WORKLOAD_KEYS};
 use crate::set::edit::{Base, Document, Edit};
-use crate::set::literal;
+use crate::set::{literal, prune};
 use crate::side::Side;
 use crate::suggest::{self, quoted};
 use crate::word::Word;
@@ -81,6 +81,7 @@ impl Target {
                 }
                 let bare = name.rsplit('.').next().unwrap_or(name);
                 let literal = literal::of(bare, values);
+                edits.extend(prune::edits(document, subject, values));
                 match written(document, subject) {
                     Some(_) if values.is_empty() => edits.extend(self.take_factor(document)),
                     Some(named) => edits.push(document.replace(named.value, &literal)?),
