@@ -82,8 +82,11 @@ pub(crate) fn poll_busily(socket: &Socket, micros: u32) -> Option<String> {
     None
 }
 
-/// Why busy polling could not do anything for a socket that has received something, if so.
+/// Why busy polling, if it is on, could not do anything for a socket that has received something.
 pub(crate) fn polled_nothing(socket: &Socket) -> Option<String> {
+    if matches!(sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_BUSY_POLL), Ok(0)) {
+        return None;
+    }
     match sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID) {
         Ok(0) => Some(
             "busy polling could do nothing: packets came through no device queue that can be polled \
@@ -130,6 +133,13 @@ mod tests {
     #[test]
     fn a_socket_that_received_nothing_has_no_queue() {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
-        assert!(polled_nothing(&socket).unwrap().contains("SO_INCOMING_NAPI_ID is 0"));
+        assert_eq!(polled_nothing(&socket), None, "it was not asked to poll");
+        match poll_busily(&socket, 50) {
+            None => assert!(polled_nothing(&socket).unwrap().contains("SO_INCOMING_NAPI_ID is 0")),
+            Some(note) => {
+                assert!(note.contains("CAP_NET_ADMIN"), "{note}");
+                assert_eq!(polled_nothing(&socket), None);
+            }
+        }
     }
 }

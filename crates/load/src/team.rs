@@ -183,7 +183,7 @@ impl Team {
         let mut flows = Vec::with_capacity(self.sockets.len());
         // A tcp_crr thread asks those sockets that received something.
         let crr = self.traffic.kind == Kind::TcpCrr;
-        let polled = self.traffic.busy_poll.is_some() && !crr && notes.is_empty();
+        let polled = self.traffic.busy_poll.is_some() && !crr;
         for (flow, one) in self.sockets.iter().enumerate() {
             note(&mut notes, polled.then(|| options::polled_nothing(one)).flatten());
             flows.push(FlowOutcome {

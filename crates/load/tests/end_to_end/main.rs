@@ -11,6 +11,8 @@ mod namespace;
 #[cfg(test)]
 mod open_loop;
 #[cfg(test)]
+mod options;
+#[cfg(test)]
 mod pacing;
 #[cfg(test)]
 mod rr;
