@@ -249,8 +249,10 @@ pub(crate) enum ExportFormat {
     Stat,
     /// One row for each run and metric
     Csv,
-    /// One document with everything
+    /// One document with everything but the counters over time
     Json,
+    /// CSV: the counters over time, one row for each run, side and moment
+    Series,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use store::StoredStudy;
 
 use crate::number::counted;
+use crate::outcomes::fallbacks;
 use crate::view::PlanView;
 
 /// Congestion controls that let the window alone set the pace, as most studies and most machines have them.
@@ -27,6 +28,9 @@ pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
                 ),
             );
         }
+    }
+    for note in fallbacks(stored, &plan.plan.conditions) {
+        push(&mut notes, note);
     }
     let resumed = stored.boots.iter().filter(|boot| boot.part > 1).count();
     if resumed > 0 {

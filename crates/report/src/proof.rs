@@ -2,6 +2,7 @@
 
 use crate::means::boot_means;
 use crate::number::{figure, percent};
+use crate::outcomes;
 use crate::results::Results;
 use crate::table::Table;
 
@@ -50,9 +51,11 @@ impl Results {
             ]);
         }
         format!(
-            "\nProof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver):\n{}{}{}",
+            "\nProof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver):\n{}{}{}{}{}",
             table.render(),
             self.losses(),
+            outcomes::zerocopy(self.stored(), &self.plan.plan.conditions),
+            outcomes::clock(self.stored()),
             self.states()
         )
     }
@@ -63,14 +66,16 @@ impl Results {
             "condition",
             "offered",
             "received",
+            "lost",
             "loss",
             "queue",
             "device",
             "socket",
             "unaccounted",
         ])
-        .under(&["", "1/run", "1/run", "%", "1/run", "1/run", "1/run", "1/run"]);
+        .under(&["", "1/run", "1/run", "1/run", "%", "1/run", "1/run", "1/run", "1/run"]);
         let mut any = false;
+        let mut beyond = String::new();
         for (index, condition) in self.plan.plan.conditions.iter().enumerate() {
             if condition.workload.kind.is_tcp() {
                 continue;
@@ -78,11 +83,26 @@ impl Results {
             any = true;
             let means = boot_means(self.stored(), index);
             let show = |key: &str| means.get(key).map_or_else(|| "-".to_owned(), |value| figure(*value));
+            let parts: f64 = ["lost_queue", "lost_device", "lost_socket", "lost_unaccounted"]
+                .iter()
+                .filter_map(|part| means.get(*part))
+                .sum();
+            let lost = means.get("lost").copied().unwrap_or(0.0);
+            // Half a message a run: the means are no whole numbers.
+            if parts > lost + 0.5 {
+                beyond.push_str(&format!(
+                    "  {}: {} drops were counted for {} lost messages: some were dropped twice, or were not the run's\n",
+                    condition.label,
+                    figure(parts),
+                    figure(lost)
+                ));
+            }
             let loss = means.get("loss").map_or_else(|| "-".to_owned(), |value| percent(*value));
             table.row(&[
                 &condition.label,
                 &show("offered"),
                 &show("received"),
+                &show("lost"),
                 &loss,
                 &show("lost_queue"),
                 &show("lost_device"),
@@ -91,7 +111,10 @@ impl Results {
             ]);
         }
         if any {
-            format!("\nWhere messages were lost, over the whole run:\n{}", table.render())
+            format!(
+                "\nWhere messages were lost, over the whole run (lost = queue + device + socket + unaccounted):\n{}{beyond}",
+                table.render()
+            )
         } else {
             String::new()
         }

@@ -8,8 +8,10 @@ use store::StoredStudy;
 use study::WorkloadKind;
 
 use crate::comparison::groups;
+use crate::disturbed::Disturbed;
 use crate::error::Error;
 use crate::group::{Group, level, range};
+use crate::limits::{self, LimitView};
 use crate::looks::stopping;
 use crate::means::boot_means;
 use crate::metric::plan_of;
@@ -39,6 +41,8 @@ pub struct Results {
     /// What the testbed could not give.
     notes: Vec<String>,
     failed_runs: u32,
+    /// Runs that something disturbed.
+    invalid_runs: Disturbed,
     #[serde(skip)]
     stored: StoredStudy,
     #[serde(skip)]
@@ -55,6 +59,8 @@ struct Condition {
     kind: WorkloadKind,
     boots: usize,
     runs: usize,
+    /// What held its runs back; none if that was not told.
+    limited_by: Option<LimitView>,
     /// Means of boot means of every metric, in the unit of the vocabulary.
     means: BTreeMap<String, f64>,
 }
@@ -87,6 +93,7 @@ impl Results {
             stopping: stopping(stored),
             notes: notes(stored, &plan),
             failed_runs: stored.row.failed_runs,
+            invalid_runs: Disturbed::of(stored, &plan.plan.conditions),
             conditions,
             comparisons,
             stored: stored.clone(),
@@ -112,6 +119,11 @@ impl Results {
         for workload in workloads {
             text.push_str(&format!("\n{}", self.table(workload)));
         }
+        let limits =
+            limits::table(self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref())));
+        if !limits.is_empty() {
+            text.push_str(&format!("\n{limits}"));
+        }
         text.push('\n');
         for answer in &self.answer {
             text.push_str(&format!("Answer: {answer}\n"));
@@ -136,7 +148,10 @@ impl Results {
                 self.study
             ));
         }
-        for note in &self.notes {
+        if let Some(disturbed) = self.invalid_runs.sentence() {
+            text.push_str(&format!("Disturbed: {disturbed}.\n"));
+        }
+        for note in self.comparisons.iter().flat_map(|group| &group.notes).chain(&self.notes) {
             text.push_str(&format!("Note: {note}\n"));
         }
         text.push_str(&format!("Results: study {} in {}\n", self.study, db.display()));
@@ -190,6 +205,8 @@ impl Results {
         let mut advice = Vec::new();
         if self.failed_runs > 0 {
             advice.push((format!("netassay show {id} --runs"), "why runs failed"));
+        } else if self.invalid_runs.runs > 0 {
+            advice.push((format!("netassay show {id} --runs"), "what disturbed runs"));
         }
         advice.push((format!("netassay show {id}"), "proof that each switch acted"));
         advice.push((format!("netassay compare {id} --metric {other}"), "the same runs by another metric"));
@@ -241,6 +258,7 @@ fn columns(kind: WorkloadKind) -> Vec<Column> {
             column("p50", "us", "latency_p50", 1e-3),
             column("p99", "us", "latency_p99", 1e-3),
             column("p99.9", "us", "latency_p99_9", 1e-3),
+            column("p99.99", "us", "latency_p99_99", 1e-3),
         ]
     };
     if kind.is_udp() {
@@ -308,6 +326,7 @@ fn conditions(stored: &StoredStudy, plan: &PlanView) -> Vec<Condition> {
                 kind: condition.workload.kind,
                 boots: boots.len(),
                 runs: stored.measurements().filter(|run| run.condition == index).count(),
+                limited_by: LimitView::of(stored, index),
                 means,
             }
         })

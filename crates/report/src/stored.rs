@@ -4,6 +4,7 @@ use stats::{Against, Margin, Observation, Question};
 use store::StoredStudy;
 
 use crate::error::Error;
+use crate::limits;
 use crate::looks::look_of;
 use crate::subject::Subject;
 use crate::target::{ComparisonRequest, Target};
@@ -52,7 +53,9 @@ pub(crate) fn subjects(
         let metric = (target.metric.key, target.metric.unit);
         let compared = target.conditions.iter().copied().chain([target.baseline]).collect();
         let subject = Subject::new(&target.workload, metric, labels.clone(), observations, question);
-        Ok(Subject { compared: Some(compared), ..subject })
+        let cannot_differ =
+            limits::cannot_differ(stored, conditions, target.metric.key, target.baseline, &target.conditions);
+        Ok(Subject { compared: Some(compared), notes: cannot_differ.into_iter().collect(), ..subject })
     };
     targets.iter().map(subject).collect()
 }

@@ -6,10 +6,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use netassay_report::{
-    Classic, ComparisonRequest, Comparisons, Error, PlanListing, Results, environments, list,
+    Classic, ComparisonRequest, Comparisons, Error, PlanListing, Results, environments, list, over_time,
 };
 use serde_json::{Value, json};
-use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
+use store::{
+    BootId, BootRow, Limit, RunId, RunStatus, Series, StoredRun, StoredSeries, StoredStudy, StudyId,
+    StudyRow, StudyStatus,
+};
 use study::{Study, bundled};
 
 /// Throughput of the four conditions of `quick` in boot 0; each further boot adds 10, each further run 1.
@@ -142,6 +145,98 @@ fn failed_runs_are_listed_with_their_reason() {
     stored.runs[2] = run(2, 1, 1, 2, RunStatus::Failed);
     let text = Results::new(&stored).unwrap().runs();
     insta::assert_snapshot!("runs", text);
+}
+
+/// What a run was limited by, as the runner stores it.
+fn limited(stored: &mut StoredStudy, label: impl Fn(&StoredRun) -> &'static str) {
+    for run in &mut stored.runs {
+        let evidence = vec![format!("run {} of {label} said so", run.repeat, label = label(run))];
+        run.limited_by = Some(Limit { label: label(run).to_owned(), evidence });
+    }
+}
+
+#[test]
+fn what_limited_each_condition_and_what_was_disturbed() {
+    let mut stored = stored(3);
+    limited(&mut stored, |run| match (run.condition, run.repeat) {
+        (0 | 2, _) => "link",
+        (1, 1) => "device",
+        (_, _) => "receiver CPU",
+    });
+    let hogged = "receiver: other processes took 48 % of CPU 1, its time".to_owned();
+    for (place, repeat) in [(5, false), (17, true)] {
+        let run = &mut stored.runs[place];
+        (run.status, run.reason) = (RunStatus::Invalid, Some(hogged.clone()));
+        if repeat {
+            let good = StoredRun { status: RunStatus::Ok, reason: None, ..run.clone() };
+            stored.runs.push(good);
+        }
+    }
+    let results = Results::new(&stored).unwrap();
+    insta::assert_snapshot!("limits", results.text(Path::new("netassay.db")));
+    let json = serde_json::to_value(&results).unwrap();
+    assert_eq!(json["conditions"][1]["limited_by"]["label"], "receiver CPU");
+    assert_eq!(json["conditions"][1]["limited_by"]["labels"], json!({"device": 3, "receiver CPU": 5}));
+    assert_eq!((&json["invalid_runs"]["runs"], &json["invalid_runs"]["left"]), (&json!(2), &json!(1)));
+    assert_eq!(json["invalid_runs"]["each"][0]["reason"], hogged);
+    let runs = results.runs();
+    assert!(runs.contains("(invalid)") && runs.contains("Disturbed runs, which do not count:"), "{runs}");
+
+    // Where the link sets the rate of both, a comparison of rates says so, and one of costs does not.
+    let notes = |metric: &str| {
+        let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
+        Comparisons::new(&stored, &request).unwrap().text()
+    };
+    assert!(notes("throughput").contains(
+        "Note: ipv4 offloads=default and ipv6 offloads=default are limited by the link in both: throughput cannot differ; look at CPU per byte"
+    ));
+    assert!(!notes("receiver.cpu").contains("cannot differ"));
+}
+
+#[test]
+fn what_the_load_engine_said_of_its_runs() {
+    let mut stored = stored(2);
+    for run in &mut stored.runs {
+        let copied = if run.condition == 1 { 5 } else { 0 };
+        run.detail = json!({"transmitter": {"whole": {"outcome": {
+            "zerocopy": {"completed": 10, "copied": copied},
+            "latency": {"clock_ns": 30.0 + f64::from(run.boot)},
+            "notes": if run.condition == 2 { vec!["busy polling needs CAP_NET_ADMIN: went without"] } else { vec![] },
+        }}}});
+        for (key, value) in [("lost", 3.0), ("lost_socket", 4.0), ("offered", 100.0)] {
+            run.metrics.insert(key.to_owned(), value);
+        }
+    }
+    for condition in stored.plan_json["conditions"].as_array_mut().unwrap() {
+        condition["workload"]["kind"] = json!("udp_stream");
+    }
+    let results = Results::new(&stored).unwrap();
+    insta::assert_snapshot!("engine", results.proof());
+    let text = results.text(Path::new("netassay.db"));
+    assert!(text.contains("Note: ipv6 offloads=default: busy polling needs"), "{text}");
+}
+
+#[test]
+fn rates_over_the_window() {
+    let stored = stored(1);
+    let series: Vec<StoredSeries> = stored
+        .runs
+        .iter()
+        .map(|run| {
+            let at_ns: Vec<u64> = (1..=100).map(|row| row * 10_000_000).collect();
+            // The second condition's first run stands still for 120 ms; the third slows down.
+            let bytes = |row: u64| match (run.condition, run.repeat) {
+                (1, 1) if (40..=52).contains(&row) => 40,
+                (2, _) => 200 * row - row * row / 2,
+                _ => row,
+            };
+            let counters = BTreeMap::from([("bytes_received".to_owned(), (1..=100).map(bytes).collect())]);
+            let series = Series { side: "receiver".to_owned(), at_ns, counters };
+            StoredSeries { run: run.id, series }
+        })
+        .collect();
+    insta::assert_snapshot!("over_time", over_time(&stored, &series));
+    assert_eq!(over_time(&stored, &[]), "");
 }
 
 #[test]

@@ -7,21 +7,26 @@ use std::path::{Path, PathBuf};
 use store::StoredStudy;
 
 use crate::cli::{Export, ExportFormat};
-use crate::commands::stored::load;
+use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::{Failure, say};
 use crate::output::{print, print_json};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
-    let stored = load(&flags.database.db, flags.study)?;
+    let store = open_read_only(&flags.database.db)?;
+    let stored = load_from(&store, flags.study)?;
     match flags.format {
-        ExportFormat::Stat => stat(flags, &stored),
-        ExportFormat::Csv => {
-            let text = store::export::csv(&stored, report::unit_of);
-            match &flags.out {
-                Some(path) => write(path, &text),
-                None => print(&text),
+        ExportFormat::Series => {
+            let series = store.series(stored.row.id)?;
+            if series.is_empty() {
+                return Err(Failure::Nothing(format!(
+                    "study {} holds no counters over time: netassay 0.2.0 was the first to keep them",
+                    stored.row.id
+                )));
             }
+            put(flags.out.as_deref(), &store::export::series(&stored, &series))
         }
+        ExportFormat::Stat => stat(flags, &stored),
+        ExportFormat::Csv => put(flags.out.as_deref(), &store::export::csv(&stored, report::unit_of)),
         ExportFormat::Json => {
             let value = store::export::json(&stored, report::unit_of);
             match &flags.out {
@@ -73,6 +78,13 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
     }
     say(&format!("wrote {written} files to {}", directory.display()));
     Ok(())
+}
+
+fn put(out: Option<&Path>, text: &str) -> Result<(), Failure> {
+    match out {
+        Some(path) => write(path, text),
+        None => print(text),
+    }
 }
 
 /// The metrics that some recorded run has.

@@ -14,12 +14,16 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Store, Failure> {
 
 /// A stored study by its number, or the newest.
 pub(crate) fn load(path: &Path, id: Option<i64>) -> Result<StoredStudy, Failure> {
-    let store = open_read_only(path)?;
+    load_from(&open_read_only(path)?, id)
+}
+
+/// The same of a store that is open.
+pub(crate) fn load_from(store: &Store, id: Option<i64>) -> Result<StoredStudy, Failure> {
     let rows = store.studies()?;
     let Some(newest) = rows.last() else {
         return Err(Failure::Nothing(format!(
             "{} holds no study yet: `netassay quick` runs a first one",
-            path.display()
+            store.path().display()
         )));
     };
     let id = id.map_or(newest.id, store::StudyId);
@@ -37,13 +41,15 @@ pub(crate) fn list(flags: &Stored) -> Result<(), Failure> {
 
 pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let db = &flags.stored.database.db;
-    let stored = load(db, flags.study)?;
+    let store = open_read_only(db)?;
+    let stored = load_from(&store, flags.study)?;
     if flags.stored.output.format == Format::Json {
         return print_json(&store::export::json(&stored, report::unit_of));
     }
     let results = report::Results::new(&stored).map_err(|error| Failure::Internal(error.to_string()))?;
     let mut text = results.text(db);
     text.push_str(&results.proof());
+    text.push_str(&report::over_time(&stored, &store.series(stored.row.id)?));
     if flags.runs {
         text.push_str(&results.runs());
     }
