@@ -98,9 +98,10 @@ pub(crate) fn cannot_differ(
         .collect();
     let baseline = conditions.get(baseline)?.label.as_str();
     let limit = if limit == "link" { "the link".to_owned() } else { limit };
+    let cost = if metric == "transactions" { "transaction" } else { "byte" };
     (!alike.is_empty()).then(|| {
         format!(
-            "{baseline} and {} are limited by {limit} in both: {metric} cannot differ; look at CPU per byte (--metric receiver.service_demand_byte)",
+            "{} against {baseline}: limited by {limit} in both, so {metric} cannot differ; look at CPU per {cost} (--metric receiver.service_demand_{cost})",
             alike.join(", ")
         )
     })

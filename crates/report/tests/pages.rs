@@ -188,7 +188,7 @@ fn what_limited_each_condition_and_what_was_disturbed() {
         Comparisons::new(&stored, &request).unwrap().text()
     };
     assert!(notes("throughput").contains(
-        "Note: ipv4 offloads=default and ipv6 offloads=default are limited by the link in both: throughput cannot differ; look at CPU per byte"
+        "Note: ipv6 offloads=default against ipv4 offloads=default: limited by the link in both, so throughput cannot differ"
     ));
     assert!(!notes("receiver.cpu").contains("cannot differ"));
 }

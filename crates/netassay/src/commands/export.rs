@@ -19,7 +19,7 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
             let series = store.series(stored.row.id)?;
             if series.is_empty() {
                 return Err(Failure::Nothing(format!(
-                    "study {} holds no counters over time: netassay 0.2.0 was the first to keep them",
+                    "study {} holds no counters over time: none of its runs was measured, or a version that kept none measured them",
                     stored.row.id
                 )));
             }
