@@ -28,6 +28,7 @@ mod lacking;
 mod lane;
 mod latency;
 mod lent;
+mod life;
 mod mode;
 mod options;
 mod outcome;

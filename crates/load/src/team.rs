@@ -17,12 +17,13 @@ use crate::error::{Errno, Error, Result};
 use crate::kind::Kind;
 use crate::lane::{End, Lane};
 use crate::latency;
+use crate::life::live;
 use crate::outcome::{Buffers, FlowOutcome, Outcome, Zerocopy};
 use crate::phase::{ABORT, Phase, QUIET, STOP};
 use crate::spec::Spec;
 use crate::tcp_info::TcpInfo;
 use crate::traffic::Traffic;
-use crate::{options, outcome, socket, sys, tcp_crr, tcp_rr, tcp_stream, udp_rr, udp_stream};
+use crate::{options, outcome, socket, sys};
 
 /// How long receivers may go on taking what is queued, and senders' queues may go on emptying, after the stop.
 const DRAIN: Duration = Duration::from_millis(1500);
@@ -332,49 +333,6 @@ fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
         pause = (pause * 2).min(Duration::from_millis(2));
     }
     true
-}
-
-/// A thread's life. Errors go to the control, where they are seen while the others still run.
-fn live(lane: &Lane, sends: bool, cpu: Option<u32>) -> Option<End> {
-    let _report = PanicReport(lane);
-    let run = || {
-        if let Some(cpu) = cpu {
-            sys::pin(cpu).map_err(|e| Error::Pin { flow: lane.number(), cpu, errno: Errno::of(&e) })?;
-        }
-        lane.control.threads[lane.flow].store(sys::thread_id(), Ordering::Relaxed);
-        sys::own_descriptors(lane.fd);
-        match (lane.traffic.kind, sends) {
-            (Kind::TcpStream, true) => tcp_stream::send(lane),
-            (Kind::TcpStream, false) => tcp_stream::receive(lane),
-            (Kind::UdpStream | Kind::Pps, true) => udp_stream::send(lane),
-            (Kind::UdpStream | Kind::Pps, false) => udp_stream::receive(lane),
-            (Kind::TcpRr, true) => tcp_rr::send(lane),
-            (Kind::TcpRr, false) => tcp_rr::receive(lane),
-            (Kind::TcpCrr, true) => tcp_crr::send(lane),
-            (Kind::TcpCrr, false) => tcp_crr::receive(lane),
-            (Kind::UdpRr, true) => udp_rr::send(lane),
-            (Kind::UdpRr, false) => udp_rr::receive(lane),
-        }
-    };
-    match run() {
-        Ok(end) => Some(end),
-        Err(error) => {
-            lane.control.fail(error);
-            None
-        }
-    }
-}
-
-struct PanicReport<'a>(&'a Lane);
-
-impl Drop for PanicReport<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.control.fail(Error::Panicked { flow: self.0.number() });
-        }
-        // A thread that ended before its loop must not be waited for.
-        self.0.readiness.take();
-    }
 }
 
 /// A socket's drops, carried on beyond the 32 bits in which the kernel counts them.
