@@ -4,6 +4,7 @@
 //! [`PlanListing`] what `--dry-run` prints.
 
 mod classic;
+mod column;
 mod comparison;
 mod disturbed;
 mod environment;

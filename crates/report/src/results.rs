@@ -7,6 +7,7 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::WorkloadKind;
 
+use crate::column::columns;
 use crate::comparison::groups;
 use crate::disturbed::Disturbed;
 use crate::error::Error;
@@ -16,7 +17,7 @@ use crate::looks::stopping;
 use crate::means::boot_means;
 use crate::metric::plan_of;
 use crate::notes::notes;
-use crate::number::{counted, figure, percent};
+use crate::number::{counted, percent};
 use crate::sentence::answer;
 use crate::stored::subjects;
 use crate::table::Table;
@@ -199,8 +200,10 @@ impl Results {
         let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
         let other = if self.conditions.iter().any(|condition| condition.kind.is_rr()) {
             "latency_p99"
-        } else {
+        } else if self.conditions.iter().any(|condition| condition.kind.is_received()) {
             "receiver.cpu"
+        } else {
+            "transmitter.cpu"
         };
         let mut advice = Vec::new();
         if self.failed_runs > 0 {
@@ -225,71 +228,6 @@ impl Results {
         let width = advice.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
         advice.into_iter().map(|(command, why)| format!("{command:width$}  {why}")).collect()
     }
-}
-
-/// A column of figures.
-struct Column {
-    head: &'static str,
-    unit: &'static str,
-    /// One metric, or several that share a cell.
-    metrics: Vec<&'static str>,
-    /// From the metric's unit to the column's.
-    scale: f64,
-    show: fn(f64) -> String,
-}
-
-impl Column {
-    fn cell(&self, means: &BTreeMap<String, f64>) -> String {
-        let show = |metric: &&str| {
-            means.get(*metric).map_or_else(|| "-".to_owned(), |value| (self.show)(value * self.scale))
-        };
-        self.metrics.iter().map(show).collect::<Vec<_>>().join(" / ")
-    }
-}
-
-fn columns(kind: WorkloadKind) -> Vec<Column> {
-    let column =
-        |head, unit, metric, scale| Column { head, unit, metrics: vec![metric], scale, show: figure };
-    let mut columns = if kind.is_stream() {
-        vec![column("throughput", "10^6 bits/s", "throughput", 1.0)]
-    } else {
-        vec![
-            column("transactions", "1/s", "transactions", 1.0),
-            column("p50", "us", "latency_p50", 1e-3),
-            column("p99", "us", "latency_p99", 1e-3),
-            column("p99.9", "us", "latency_p99_9", 1e-3),
-            column("p99.99", "us", "latency_p99_99", 1e-3),
-        ]
-    };
-    if kind.is_udp() {
-        columns.push(Column { show: percent, ..column("loss", "%", "loss", 1.0) });
-    }
-    let cpu = |head, metrics: [&'static str; 3]| Column {
-        head,
-        unit: "user/system/softirq",
-        metrics: metrics.to_vec(),
-        scale: 1.0,
-        show: |value| format!("{value:.0}"),
-    };
-    columns.push(cpu(
-        "transmitter CPU %",
-        ["transmitter.cpu_user", "transmitter.cpu_system", "transmitter.cpu_softirq"],
-    ));
-    columns.push(cpu("receiver CPU %", ["receiver.cpu_user", "receiver.cpu_system", "receiver.cpu_softirq"]));
-    let (head, unit, metrics, scale) = if kind.is_stream() {
-        ("CPU ns/byte", "tx / rx", ["transmitter.service_demand_byte", "receiver.service_demand_byte"], 1.0)
-    } else {
-        let metrics = ["transmitter.service_demand_transaction", "receiver.service_demand_transaction"];
-        ("CPU us/transaction", "tx / rx", metrics, 1e-3)
-    };
-    columns.push(Column {
-        head,
-        unit,
-        metrics: metrics.to_vec(),
-        scale,
-        show: |value| format!("{value:.3}"),
-    });
-    columns
 }
 
 fn verdict(group: &Group, label: &str) -> Vec<String> {
