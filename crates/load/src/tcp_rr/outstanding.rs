@@ -53,12 +53,10 @@ pub(super) struct Queue {
     left: u64,
 }
 
-/// Bytes that a batch of messages has at most, unless one alone is larger: what a socket takes at once anyway.
-const BATCH: usize = 64 << 10;
-
 impl Queue {
-    pub(super) fn new(message: usize, messages: u32) -> Self {
-        let batch = (BATCH / message).clamp(1, messages.max(1) as usize);
+    /// From a buffer of `bytes`, or of one message if that is larger, and of no more than `messages`.
+    pub(super) fn new(message: usize, messages: u32, bytes: usize) -> Self {
+        let batch = (bytes / message).clamp(1, messages.max(1) as usize);
         Self { message, batch, left: 0 }
     }
 
@@ -103,10 +101,10 @@ mod tests {
         /// Whatever is cut where, whole messages come out, each counted once, none beyond the buffer.
         #[test]
         fn a_queue_sends_whole_messages(
-            message in 1usize..5000, messages in 1u32..1025, steps in proptest::collection::vec((0u64..20, 1u64..70_000), 1..60),
+            message in 1usize..5000, messages in 1u32..1025, room in 0usize..70_000, steps in proptest::collection::vec((0u64..20, 1u64..70_000), 1..60),
         ) {
-            let mut queue = Queue::new(message, messages);
-            prop_assert!(queue.room() <= BATCH.max(message));
+            let mut queue = Queue::new(message, messages, room);
+            prop_assert!(queue.room() <= room.max(message) && queue.room() % message == 0);
             let buffer: Vec<u8> =
                 Buffer::pattern(message).as_ref().iter().copied().cycle().take(queue.room()).collect();
             let (mut put, mut done, mut stream) = (0, 0, Vec::new());

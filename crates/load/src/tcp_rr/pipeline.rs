@@ -16,14 +16,20 @@ use crate::traffic::MAX_IN_FLIGHT;
 
 /// How long a wait may take, ns: then the phase is looked at.
 const LOOK: u64 = 50_000_000;
-/// Bytes that are asked for at once, at most.
-const ROOM: usize = 64 << 10;
+/// Bytes that are sent or asked for at once, at most, and at least where there are many flows.
+const ROOM: std::ops::RangeInclusive<usize> = (8 << 10)..=(64 << 10);
+/// What all flows together take for that, each way, unless [`ROOM`] says more.
+const ROOM_FOR_ALL: usize = 4 << 20;
+
+fn room(lane: &Lane) -> usize {
+    (ROOM_FOR_ALL / lane.flows()).clamp(*ROOM.start(), *ROOM.end())
+}
 
 /// The transmitter's loop. It never waits for room while there are answers to take: both ends could then wait for each
 /// other, each with its buffers full.
 pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port, source: impl Fn(&Lane) -> S) -> Result<End> {
     let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
-    let queue = Queue::new(lane.message, limit);
+    let queue = Queue::new(lane.message, limit, room(lane));
     let asker = Asker {
         lane,
         requests: Messages::new(lane.message, queue),
@@ -137,7 +143,7 @@ impl Asker<'_> {
 /// The receiver's loop: takes all requests that have come, answers them together.
 pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<End> {
     let mut requests = Taken::new(lane, lane.message);
-    let mut answers = Messages::new(lane.response, Queue::new(lane.response, MAX_IN_FLIGHT));
+    let mut answers = Messages::new(lane.response, Queue::new(lane.response, MAX_IN_FLIGHT, room(lane)));
     let (phase, mut tally) = (lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < ABORT {
@@ -210,9 +216,7 @@ struct Taken {
 
 impl Taken {
     fn new(lane: &Lane, message: usize) -> Self {
-        // With many flows each asks for less, but never for less than some messages of a usual size.
-        let room = (ROOM * 64 / lane.flows()).clamp(ROOM / 8, ROOM);
-        Self { bytes: Buffer::room(room), message, offset: 0, last: 0 }
+        Self { bytes: Buffer::room(room(lane)), message, offset: 0, last: 0 }
     }
 
     fn room(&mut self) -> &mut [u8] {
