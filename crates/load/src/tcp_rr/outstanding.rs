@@ -104,7 +104,7 @@ mod tests {
             message in 1usize..5000, messages in 1u32..1025, room in 0usize..70_000, steps in proptest::collection::vec((0u64..20, 1u64..70_000), 1..60),
         ) {
             let mut queue = Queue::new(message, messages, room);
-            prop_assert!(queue.room() <= room.max(message) && queue.room() % message == 0);
+            prop_assert!(queue.room() <= room.max(message) && queue.room().is_multiple_of(message));
             let buffer: Vec<u8> =
                 Buffer::pattern(message).as_ref().iter().copied().cycle().take(queue.room()).collect();
             let (mut put, mut done, mut stream) = (0, 0, Vec::new());
