@@ -1,6 +1,6 @@
 //! `docs/studies.md` says what the code does.
 
-use netassay_study::{Pacing, Study, feature, metric};
+use netassay_study::{Assignment, Pacing, Study, bundled, feature, metric};
 use serde_json::Value;
 
 const DOCS: &str = include_str!("../../../docs/studies.md");
@@ -111,4 +111,32 @@ fn every_sender_reader_and_limit_of_the_traffic_is_explained() {
     }
     let paces = format!("`\"{}\"` to `\"{}\"`", Pacing::LEAST, Pacing::MOST);
     assert!(row("pacing", "`[[workload]]`").contains(&paces), "{paces}");
+}
+
+/// Every command of the page with `--set` is of a bundled study and changes it to a valid one, but for the example of an error.
+#[test]
+fn every_change_on_the_page_can_be_made() {
+    let mut made = 0;
+    for line in DOCS.lines().filter(|line| line.contains("netassay run ") && line.contains(" --set ")) {
+        let line = line.split(" # ").next().unwrap_or(line);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let study =
+            words.iter().skip_while(|word| **word != "run").nth(1).and_then(|name| bundled::find(name));
+        let Some(study) = study else { continue };
+        let set = words.windows(2).filter(|pair| pair[0] == "--set").map(|pair| pair[1].parse());
+        let set: Vec<Assignment> =
+            set.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{line}: {error}"));
+        Study::parse_with(study.name, study.text, &set).unwrap_or_else(|error| panic!("{line}\n{error}"));
+        made += 1;
+    }
+    assert!(made >= 7, "only {made} found");
+}
+
+#[test]
+fn every_bundled_study_is_listed() {
+    for study in bundled::list() {
+        let question = study.study().question().to_owned();
+        let row = |line: &&str| line.starts_with(&format!("{} ", study.name)) && line.ends_with(&question);
+        assert!(DOCS.lines().any(|line| row(&line)), "{}", study.name);
+    }
 }

@@ -62,6 +62,17 @@ const FACTORS: &[(&str, &[&str])] = &[
     ("receiver.tso", &["true", "false"]),
     ("\"transmitter.tso\"", &["true", "false"]),
     ("tx-tcp6-segmentation", &["true"]),
+    ("sender", &["\"send\"", "\"gso\"", "\"gso+sendmmsg\"", "\"splice\""]),
+    ("reader", &["\"recv\"", "\"spin\"", "\"trunc\"", "\"gro\""]),
+    ("direction", &["\"forward\"", "\"both\""]),
+    ("in_flight", &["1", "1024"]),
+    ("rate", &["1", "\"default\""]),
+    ("pacing", &["\"1Gbit\"", "\"default\"", "\"8bit\""]),
+    ("busy_poll", &["\"50us\"", "\"default\""]),
+    ("congestion_control", &["\"bbr\"", "\"default\""]),
+    ("dscp", &["63", "\"default\""]),
+    ("nodelay", &["true", "\"default\""]),
+    ("connected", &["\"on\"", "\"off\""]),
     ("workload", &["\"tcp_stream\"", "\"udp_rr\"", "\"small\""]),
 ];
 
@@ -95,11 +106,41 @@ fn table(header: &str, lines: &[String]) -> String {
 }
 
 fn workload() -> impl Strategy<Value = String> {
-    let kinds = select(&["tcp_stream", "udp_stream", "tcp_rr", "udp_rr"][..]);
-    let keys =
-        select(&["name", "message", "response", "duration", "ramp", "flows", "socket_buffer", "port"][..]);
+    let kinds = select(&["tcp_stream", "udp_stream", "tcp_rr", "udp_rr", "tcp_crr", "pps"][..]);
+    let keys = select(
+        &[
+            "name",
+            "message",
+            "response",
+            "duration",
+            "ramp",
+            "flows",
+            "socket_buffer",
+            "port",
+            "sender",
+            "reader",
+            "direction",
+            "in_flight",
+            "rate",
+            "pacing",
+            "busy_poll",
+            "congestion_control",
+            "dscp",
+            "nodelay",
+            "connected",
+            "verify",
+        ][..],
+    );
     let sound = select(
-        &["message = 65507", "flows = 1024", "port = 65535", "name = \"small\"", "duration = \"1s\""][..],
+        &[
+            "message = 65507",
+            "flows = 1024",
+            "port = 65535",
+            "name = \"small\"",
+            "duration = \"1s\"",
+            "dscp = 1",
+            "verify = false",
+        ][..],
     );
     let line = prop_oneof![
         5 => sound.prop_map(str::to_owned),
@@ -121,6 +162,7 @@ fn comparison() -> impl Strategy<Value = String> {
         4 => inline().prop_map(|levels| format!("baseline = {levels}")),
         4 => inline().prop_map(|levels| format!("only = {levels}")),
         2 => Just("metric = \"transmitter.cpu\"".to_owned()),
+        1 => Just("metric = \"throughput_reverse\"".to_owned()),
         1 => any_value().prop_map(|value| format!("equivalent = {value}")),
         1 => Just("equivalent = \"2%\"".to_owned()),
         1 => any_value().prop_map(|value| format!("metric = {value}")),
@@ -139,7 +181,7 @@ fn protocol() -> impl Strategy<Value = String> {
 }
 
 fn file() -> impl Strategy<Value = String> {
-    let scenario = select(&["veth", "veth", "veth", "loopback", "vm"][..]);
+    let scenario = select(&["veth", "veth", "veth", "veth", "loopback", "discard", "vm"][..]);
     let workloads = prop_oneof![
         12 => vec(workload(), 1..3).prop_map(|tables| tables.concat()),
         1 => any_value().prop_map(|value| format!("workload = {value}\n")),

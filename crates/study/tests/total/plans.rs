@@ -32,9 +32,10 @@ fn factors() -> impl Strategy<Value = Vec<(&'static str, Vec<&'static str>)>> {
         factor("transmitter.tso", SWITCH),
         factor("tso", SWITCH),
         factor("receiver.gro", SWITCH),
+        factor("dscp", &["0", "46", "\"default\""]),
     );
-    all.prop_map(|(a, b, c, d, e, f, g, h)| {
-        [a, b, c, d, e, f, g, h].into_iter().flatten().collect::<Vec<_>>()
+    all.prop_map(|(a, b, c, d, e, f, g, h, i)| {
+        [a, b, c, d, e, f, g, h, i].into_iter().flatten().collect::<Vec<_>>()
     })
     .prop_shuffle()
 }
@@ -50,7 +51,7 @@ fn file(kind: &str, factors: &[(&str, Vec<&str>)]) -> String {
 }
 
 fn kind() -> impl Strategy<Value = &'static str> {
-    select(vec!["tcp_stream", "udp_stream", "tcp_rr", "udp_rr"])
+    select(vec!["tcp_stream", "udp_stream", "tcp_rr", "udp_rr", "tcp_crr"])
 }
 
 proptest! {
