@@ -35,15 +35,21 @@ pub enum DiscardDevice {
 impl DiscardDevice {
     /// All of them, in the order in which they are tried: the least work per packet first.
     pub const ALL: [Self; 3] = [Self::Dummy, Self::Bridge, Self::VethXdp];
+
+    /// Its word in messages and on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Dummy => "dummy",
+            Self::Bridge => "bridge",
+            Self::VethXdp => "veth-xdp",
+        }
+    }
 }
 
 impl fmt::Display for DiscardDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Dummy => "dummy",
-            Self::Bridge => "bridge",
-            Self::VethXdp => "veth-xdp",
-        })
+        f.pad(self.word())
     }
 }
 
@@ -53,7 +59,7 @@ impl FromStr for DiscardDevice {
     fn from_str(word: &str) -> Result<Self, String> {
         Self::ALL
             .into_iter()
-            .find(|device| device.to_string() == word)
+            .find(|device| device.word() == word)
             .ok_or_else(|| format!("{word:?} is no discarding device: dummy, bridge and veth-xdp are"))
     }
 }

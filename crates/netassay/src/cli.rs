@@ -1,6 +1,7 @@
 //! The command line.
 
 mod compare;
+mod load;
 mod simulate;
 
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use study::{Assignment, Percent};
 use crate::exit;
 
 pub(crate) use compare::{Compare, CompareFiles, DesignWord, MeasurementFormat};
+pub(crate) use load::{FamilyWord, Load, OffloadsWord, ScenarioWord, SwitchWord};
 pub(crate) use simulate::Simulate;
 
 const EXAMPLES: &str = "\
@@ -21,6 +23,7 @@ Examples:
   netassay run tcp-offload --dry-run      what would be measured, and for how long
   netassay run my.toml                    run a study of your own
   netassay run my.toml --resume           go on where it was stopped
+  netassay load udp_stream --sender gso   one workload without a study
   netassay compare --metric receiver.cpu  the stored results, by another metric
   netassay doctor                         what this machine can do, and what disturbs it here
 ";
@@ -40,6 +43,8 @@ pub(crate) enum Command {
     Quick(RunFlags),
     /// Run a study: a bundled name, or a TOML file
     Run(Run),
+    /// Run one workload without a study, and say how fast it was, what it cost and what limited it
+    Load(Load),
     /// Measure a condition under two labels: how often does each method see a difference that is none?
     Aa(Aa),
     /// Tell how many boots and runs a difference needs, and how long that takes

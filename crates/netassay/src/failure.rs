@@ -89,6 +89,7 @@ impl Failure {
 
     fn hint(&self) -> Option<&'static str> {
         match self {
+            Self::Testbed(error) if error.is_interrupt() => None,
             Self::Runner(runner::Error::Testbed(_)) | Self::Testbed(_) => {
                 Some("`netassay doctor` tells what this machine can do, and how to mend what it cannot")
             }

@@ -13,7 +13,7 @@ fn help_leads_with_examples() {
     let output = bench.run(&["--help"]);
     expect(&output, 0);
     insta::assert_snapshot!("help", stdout(&output));
-    for command in ["run", "compare", "export", "show", "doctor", "quick"] {
+    for command in ["run", "compare", "export", "show", "doctor", "quick", "load"] {
         let output = bench.run(&[command, "--help"]);
         expect(&output, 0);
         insta::assert_snapshot!(format!("help_{command}"), stdout(&output));

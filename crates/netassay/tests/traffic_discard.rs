@@ -119,7 +119,9 @@ fn the_device_is_found_and_recorded() {
     let found: DiscardDevice =
         serde_json::from_value(testbed.environment().unwrap()["discard_device"].clone()).unwrap();
     let lacking = DiscardDevice::ALL.iter().take_while(|device| **device != found).count();
-    assert_eq!(testbed.notes()[0].contains("cannot make"), lacking > 0, "{:?}", testbed.notes());
+    assert_eq!(testbed.notes()[0].contains("this host has no"), lacking > 0, "{:?}", testbed.notes());
+    let told = testbed.environment().unwrap()["discard_devices_lacking"].as_array().map(Vec::len);
+    assert_eq!(told, Some(lacking));
     let switches = Switches { mtu: Some(4000), ..Switches::default() };
     let effective = testbed.settle(&switches).unwrap();
     assert_eq!((effective.transmitter.mtu, effective.receiver), (4000, None));

@@ -27,6 +27,6 @@ pub use document::PlanDocument;
 pub use event::{Event, Invalid};
 pub use lab::{Bench, Lab, LocalLab, Readings};
 pub use limit::{Label, Limit, limit};
-pub use measure::metrics;
+pub use measure::{directions, metrics};
 pub use probe::{order_of, probe, switches_of};
 pub use validity::disturbances;

@@ -71,7 +71,8 @@ pub fn metrics(kind: WorkloadKind, traffic: &Traffic, account: &RunAccount) -> V
 }
 
 /// The throughput of each direction, for a stream that flows both ways.
-pub(crate) fn directions(account: &RunAccount) -> Vec<(String, f64)> {
+#[must_use]
+pub fn directions(account: &RunAccount) -> Vec<(String, f64)> {
     let mut metrics = Sheet::default();
     let forward = account.receiver.as_ref().map(Taken::by).unwrap_or_default();
     metrics.put("throughput_forward", forward.bits_per_second() / 1e6);

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use agent::message::{Answer, Request};
 use agent::{Interrupt, Isolation};
+use host::DiscardDevice;
 use study::Side;
 
 use crate::end::End;
@@ -52,13 +53,15 @@ pub(crate) fn nobody(ipv6: bool, flows: u32, port: Option<u16>) -> Vec<SocketAdd
 
 fn note(discard: &host::Discard) -> String {
     let what = match discard.device {
-        host::DiscardDevice::Dummy => "the kernel's dummy device",
-        host::DiscardDevice::Bridge => "a bridge without ports",
-        host::DiscardDevice::VethXdp => "an XDP program at the far end of a veth pair, on the CPUs that send",
+        DiscardDevice::Dummy => "the kernel's dummy device",
+        DiscardDevice::Bridge => "a bridge without ports",
+        DiscardDevice::VethXdp => "an XDP program at the far end of a veth pair, on the CPUs that send",
     };
     let mut note = format!("packets are thrown away by {what}");
-    if !discard.lacking.is_empty() {
-        note.push_str(&format!(": {}", discard.lacking.join("; ")));
+    let lacking: Vec<&str> =
+        DiscardDevice::ALL.into_iter().map(DiscardDevice::word).take(discard.lacking.len()).collect();
+    if !lacking.is_empty() {
+        note.push_str(&format!("; this host has no {}", lacking.join(" and no ")));
     }
     note
 }
@@ -79,9 +82,9 @@ mod tests {
     #[test]
     fn the_note_says_what_is_there_and_why_not_the_better() {
         let lacking = vec!["cannot make the dummy device".to_owned()];
-        let text = note(&host::Discard { device: host::DiscardDevice::Bridge, lacking });
-        assert_eq!(text, "packets are thrown away by a bridge without ports: cannot make the dummy device");
-        let text = note(&host::Discard { device: host::DiscardDevice::Dummy, lacking: vec![] });
+        let text = note(&host::Discard { device: DiscardDevice::Bridge, lacking });
+        assert_eq!(text, "packets are thrown away by a bridge without ports; this host has no dummy");
+        let text = note(&host::Discard { device: DiscardDevice::Dummy, lacking: vec![] });
         assert_eq!(text, "packets are thrown away by the kernel's dummy device");
     }
 }

@@ -234,6 +234,12 @@ impl Testbed {
         &self.notes
     }
 
+    /// What throws the packets away, where something does.
+    #[must_use]
+    pub fn discard_device(&self) -> Option<DiscardDevice> {
+        self.discard.as_ref().map(|discard| discard.device)
+    }
+
     pub(crate) fn note(&mut self, note: String) {
         self.notes.push(note);
     }
@@ -265,7 +271,8 @@ impl Testbed {
         Ok(json!({
             "scenario": self.scenario.to_string(),
             "rootless": self.rootless,
-            "discard_device": self.discard.as_ref().map(|discard| discard.device),
+            "discard_device": self.discard_device(),
+            "discard_devices_lacking": self.discard.as_ref().map(|discard| &discard.lacking),
             "cpus": self.cpus,
             "notes": self.notes,
             "transmitter": transmitter,

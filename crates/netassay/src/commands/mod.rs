@@ -6,6 +6,7 @@ mod compare;
 mod compare_files;
 mod doctor;
 mod export;
+mod load;
 pub(crate) mod ministat;
 mod plan;
 mod run;
@@ -25,6 +26,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Quick(flags) => run::run("quick", flags),
         Command::Run(Run { study, flags }) => run::run(study, flags),
+        Command::Load(flags) => load::load(flags).map(done),
         Command::Aa(flags) => aa::aa(flags),
         Command::Plan(flags) => plan::plan(flags).map(done),
         Command::Simulate(flags) => simulate::simulate(flags).map(done),

@@ -1,0 +1,42 @@
+//! `netassay load`: one workload, without a study.
+
+mod asked;
+mod document;
+mod intervals;
+mod text;
+
+use testbed::{RunAccount, Testbed};
+
+use crate::cli::{Format, Load};
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+use crate::signals;
+use asked::Asked;
+use document::Document;
+
+pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
+    let asked = Asked::read(flags)?;
+    let interrupt = signals::interrupt()?;
+    let options = asked.options(flags.rootless || !host::Privileges::read().privileged());
+    if !options.cpus.controller.is_empty() {
+        host::affinity::pin_current_thread(&options.cpus.controller)?;
+    }
+    let mut testbed = Testbed::build(&options, &interrupt)?;
+    let document = measure(&asked, &mut testbed)?;
+    match flags.output.format {
+        Format::Json => print_json(&document.json()),
+        Format::Text => print(&document.text(flags.interval)),
+    }
+}
+
+fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
+    let lacking = testbed.lacking(&asked.order.traffic, asked.order.ipv6)?;
+    if !lacking.is_empty() {
+        return Err(Failure::Environment(format!("this traffic cannot be had here: {}", lacking.join("; "))));
+    }
+    let effective = testbed.settle(&asked.switches)?;
+    asked.check_segments(effective.transmitter.mtu)?;
+    let account: RunAccount = testbed.run(&asked.order, &mut || {})?;
+    let device = testbed.discard_device();
+    Ok(Document::new(asked.clone(), effective, device, testbed.notes(), account))
+}

@@ -1,0 +1,205 @@
+//! What a run gave, for people.
+
+use std::time::Duration;
+
+use load::{Direction, Kind, Traffic};
+use report::{counted, figure, percent};
+use study::Side;
+
+use crate::commands::load::document::{Document, sides};
+use crate::commands::load::intervals;
+
+impl Document {
+    /// A few lines, each with its word; `interval` asks for a table of the run's parts as well.
+    pub(super) fn text(&self, interval: Option<Duration>) -> String {
+        let mut text = format!("{}\n", self.heading());
+        if let Some(interval) = interval {
+            for (side, own) in sides(&self.account) {
+                let window = &own.window;
+                let table = intervals::table(&window.series, window.cpus.len(), interval);
+                text.push_str(&format!("\nthe {side}'s counters:\n{table}"));
+            }
+            text.push('\n');
+        }
+        for (word, what) in self.lines() {
+            text.push_str(&format!("  {word:<13}{what}\n"));
+        }
+        text
+    }
+
+    fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines = Vec::new();
+        if let Some(rate) = self.metric("throughput") {
+            lines.push(("throughput", format!("{} x 10^6 bits/s {}", figure(rate), self.taker())));
+        }
+        if let Some(rate) = self.metric("packets") {
+            lines.push(("packets", format!("{rate:.0}/s {}", self.counter())));
+        }
+        if let Some(rate) = self.handed_over() {
+            lines.push(("", format!("{rate:.0}/s handed over by the program")));
+        }
+        if let Some(rate) = self.metric("transactions") {
+            lines.push(("transactions", format!("{rate:.0}/s")));
+        }
+        if let Some(line) = self.latency() {
+            lines.push(("latency", line));
+        }
+        if let Some(line) = self.losses() {
+            lines.push(("messages", line));
+        }
+        if let Some(count) = self.metric("transmitter.retransmits") {
+            lines.push(("sent again", counted(count as usize, "segment")));
+        }
+        for (side, own) in sides(&self.account) {
+            let word = if side == Side::Transmitter { "CPU" } else { "" };
+            lines.push((word, self.cpu(side, own.window.cpus.len())));
+        }
+        lines.push(("limited by", self.limited_by.label.to_string()));
+        let evidence = self.limited_by.evidence.iter();
+        lines.extend(evidence.map(|sentence| ("", format!("  {sentence}"))));
+        let sentences = [("disturbed", &self.disturbed), ("notes", &self.notes)];
+        for (word, list) in sentences {
+            let words = std::iter::once(word).chain(std::iter::repeat(""));
+            lines.extend(words.zip(list.iter().cloned()));
+        }
+        lines
+    }
+
+    fn heading(&self) -> String {
+        let order = &self.asked.order;
+        let family = if order.ipv6 { "IPv6" } else { "IPv4" };
+        format!(
+            "{} over {}, {family}: {}; {} s after {} s",
+            order.traffic.kind,
+            self.asked.scenario,
+            described(&order.traffic),
+            order.window.as_secs_f64(),
+            order.ramp.as_secs_f64()
+        )
+    }
+
+    /// Who took the stream.
+    fn taker(&self) -> String {
+        let directions = [("forward", "throughput_forward"), ("reverse", "throughput_reverse")];
+        match self.asked.order.traffic.direction {
+            Direction::Forward => "at the receiver".to_owned(),
+            Direction::Reverse => "at the transmitter, which takes it here".to_owned(),
+            Direction::Both => {
+                let parts = directions.map(|(word, key)| {
+                    format!("{word} {}", self.metric(key).map_or_else(|| "-".to_owned(), figure))
+                });
+                format!("of both ways: {}", parts.join(", "))
+            }
+        }
+    }
+
+    /// Who counted the packets.
+    fn counter(&self) -> String {
+        match self.discard_device {
+            Some(device) => {
+                let whole = self.asked.order.traffic.sender.segments();
+                let whole = if whole { "; a buffer that it takes uncut is one" } else { "" };
+                format!("counted by the interface ({device}), which throws them away{whole}")
+            }
+            None => "datagrams taken".to_owned(),
+        }
+    }
+
+    fn latency(&self) -> Option<String> {
+        let latency = self.account.transmitter.whole.outcome.latency.as_ref()?;
+        let quantiles = [
+            ("p50", latency.p50),
+            ("p90", latency.p90),
+            ("p99", latency.p99),
+            ("p99.9", latency.p99_9),
+            ("p99.99", latency.p99_99),
+            ("max", latency.max),
+        ];
+        let quantiles = quantiles.map(|(name, ns)| format!("{name} {}", figure(ns as f64 / 1e3)));
+        Some(format!(
+            "µs: mean {}, {}; a look at the clock {:.0} ns",
+            figure(latency.mean / 1e3),
+            quantiles.join(", "),
+            latency.clock_ns
+        ))
+    }
+
+    /// The account of what was sent; its parts add up.
+    fn losses(&self) -> Option<String> {
+        let count = |key| self.metric(key).map(|value| value as u64);
+        let (offered, received) = (count("offered")?, count("received")?);
+        let parts = [
+            ("dropped by the sender's queue", count("lost_queue")?),
+            ("by the device", count("lost_device")?),
+            ("by the receiver's socket", count("lost_socket")?),
+            ("unaccounted for", count("lost_unaccounted")?),
+        ];
+        let parts = parts.map(|(where_to, count)| format!("{count} {where_to}"));
+        let loss =
+            self.metric("loss").map_or_else(String::new, |loss| format!(" ({} % lost)", percent(loss)));
+        Some(format!("{offered} offered = {received} received + {}{loss}", parts.join(" + ")))
+    }
+
+    fn cpu(&self, side: Side, cpus: usize) -> String {
+        let part = |name: &str| {
+            let value = self.metric(&format!("{side}.cpu{name}"));
+            value.map_or_else(|| "-".to_owned(), percent)
+        };
+        format!(
+            "{side} {} % of {}: user {}, system {}, softirq {}, irq {}; stolen {}",
+            part(""),
+            counted(cpus, "CPU"),
+            part("_user"),
+            part("_system"),
+            part("_softirq"),
+            part("_irq"),
+            part("_steal")
+        )
+    }
+}
+
+/// The traffic in words: sizes, and what is not as it is by itself.
+fn described(traffic: &Traffic) -> String {
+    let plain = Traffic::new(traffic.kind);
+    let mut words = vec![counted(traffic.flows as usize, "flow"), counted(traffic.message as usize, "byte")];
+    if traffic.kind.is_rr() {
+        words.push(format!("answered by {}", traffic.response));
+    }
+    if traffic.kind.is_stream() || traffic.kind == Kind::Pps {
+        words.push(format!("sender {}", traffic.sender));
+    }
+    if traffic.kind != Kind::Pps {
+        words.push(format!("reader {}", traffic.reader));
+    }
+    let mut differs = |is: bool, what: String| {
+        if is {
+            words.push(what);
+        }
+    };
+    differs(traffic.direction != plain.direction, format!("direction {}", traffic.direction));
+    differs(traffic.in_flight != plain.in_flight, format!("{} in flight", traffic.in_flight));
+    differs(traffic.rate.is_some(), format!("{} requests/s", traffic.rate.unwrap_or(0)));
+    differs(traffic.pacing.is_some(), format!("paced at {} bits/s", traffic.pacing.unwrap_or(0)));
+    differs(traffic.busy_poll.is_some(), format!("busy polling {} µs", traffic.busy_poll.unwrap_or(0)));
+    differs(traffic.dscp.is_some(), format!("DSCP {}", traffic.dscp.unwrap_or(0)));
+    differs(!traffic.connected, "unconnected".to_owned());
+    differs(!traffic.udp_checksum, "no checksum".to_owned());
+    differs(traffic.verify, "every byte checked".to_owned());
+    if let Some(name) = &traffic.congestion_control {
+        words.push(name.clone());
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_plain_is_said() {
+        assert_eq!(described(&Traffic::new(Kind::TcpRr)), "1 flow, 1 byte, answered by 1, reader recv");
+        let mut traffic = Traffic::new(Kind::Pps);
+        (traffic.flows, traffic.udp_checksum, traffic.pacing) = (2, false, Some(1000));
+        assert_eq!(described(&traffic), "2 flows, 18 bytes, sender send, paced at 1000 bits/s, no checksum");
+    }
+}

@@ -1,0 +1,253 @@
+//! `netassay load`: real traffic between namespaces, told as text and as JSON; what cannot be had, told with its way out.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::process::Output;
+
+use common::{Bench, Watched, agents_of, expect, expect_no_agents_of, links, stderr, stdout};
+use serde_json::Value;
+
+/// Runs a load for a quarter of a second, and gives its JSON.
+fn json(bench: &Bench, arguments: &[&str]) -> Value {
+    let brief = ["load", "--seconds", "0.25", "--ramp", "0.05", "--format", "json"];
+    let output = bench.netassay_as_nobody(&[&brief, arguments].concat()).output().unwrap();
+    parsed(&output, arguments)
+}
+
+#[track_caller]
+fn parsed(output: &Output, arguments: &[&str]) -> Value {
+    expect(output, 0);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{arguments:?}: {error}"))
+}
+
+/// A metric that must be there, with its unit.
+#[track_caller]
+fn metric(document: &Value, path: &str, unit: &str) -> f64 {
+    let metric = path.split('/').fold(&document["metrics"], |value, name| &value[name]);
+    assert_eq!(metric["unit"], unit, "{path} of {}", document["metrics"]);
+    metric["value"].as_f64().unwrap_or_else(|| panic!("{path}: {metric}"))
+}
+
+/// Every metric is a value with its unit, or a table of such.
+fn expect_metrics(document: &Value) {
+    let is_metric = |value: &Value| value["value"].is_f64() && value["unit"].is_string();
+    for (name, value) in document["metrics"].as_object().unwrap() {
+        let table = value.as_object().unwrap();
+        assert!(is_metric(value) || table.values().all(is_metric), "{name}: {value}");
+    }
+    for side in document["series"].as_object().unwrap().values() {
+        assert!(!side["at_ns"].as_array().unwrap().is_empty());
+    }
+    for part in ["limited_by", "evidence", "disturbed", "notes", "asked", "effective"] {
+        assert!(document.get(part).is_some(), "{part}");
+    }
+    let label = document["limited_by"].as_str().unwrap();
+    assert!(runner::Label::ALL.iter().any(|known| known.to_string() == label), "{label}");
+    assert!(document["evidence"].as_array().is_some_and(|evidence| !evidence.is_empty()), "{label}");
+    assert!(metric(document, "cpu/transmitter", "%") > 0.0);
+}
+
+#[test]
+fn every_workload_tells_its_rate_its_cost_and_its_latency() {
+    let bench = Bench::new();
+    let before = links();
+    for kind in ["tcp_stream", "udp_stream", "tcp_rr", "udp_rr", "tcp_crr"] {
+        for (family, scenario) in
+            [("ipv4", "veth"), ("ipv6", "veth"), ("ipv4", "loopback"), ("ipv6", "loopback")]
+        {
+            let document = json(&bench, &[kind, "--family", family, "--scenario", scenario, "--flows", "2"]);
+            expect_metrics(&document);
+            let asked = &document["asked"];
+            assert_eq!(
+                (&asked["family"], &asked["scenario"]),
+                (&Value::from(family), &Value::from(scenario))
+            );
+            assert_eq!(asked["traffic"]["kind"], kind);
+            assert!(metric(&document, "cpu/receiver", "%") > 0.0);
+            if kind.ends_with("stream") {
+                assert!(metric(&document, "throughput", "10^6 bits/s") > 1.0, "{kind}");
+            } else {
+                assert!(metric(&document, "transactions", "1/s") > 10.0, "{kind}");
+                let quantiles = ["min", "p50", "p90", "p99", "p99_9", "p99_99", "max"]
+                    .map(|name| metric(&document, &format!("latency/{name}"), "ns"));
+                assert!(quantiles.is_sorted() && quantiles[0] > 500.0, "{quantiles:?}");
+                assert!(metric(&document, "latency/clock", "ns") > 0.0);
+            }
+            if kind == "udp_stream" {
+                assert!(metric(&document, "packets", "1/s") > 10.0);
+            }
+            if kind.starts_with("udp") {
+                let count = |name: &str| metric(&document, &format!("messages/{name}"), "1");
+                let lost: f64 =
+                    ["lost_queue", "lost_device", "lost_socket", "lost_unaccounted"].map(count).iter().sum();
+                assert_eq!(count("offered"), count("received") + lost, "{}", document["metrics"]);
+                assert_eq!(count("lost_unaccounted"), 0.0, "{}", document["metrics"]);
+            }
+        }
+    }
+    assert_eq!(links(), before, "the machine's own interfaces");
+}
+
+#[test]
+fn what_nobody_receives_is_counted_at_the_interface() {
+    let bench = Bench::new();
+    for arguments in [
+        vec!["pps"],
+        vec!["pps", "--family", "ipv6", "--flows", "2"],
+        vec!["pps", "--no-checksum", "--message", "1400"],
+        vec!["pps", "--unconnected", "--sender", "sendmmsg"],
+        vec!["pps", "--pacing", "10Mbit", "--scenario", "discard", "--discard-device", "bridge"],
+    ] {
+        let document = json(&bench, &arguments);
+        expect_metrics(&document);
+        let (counted, handed_over) =
+            (metric(&document, "packets", "1/s"), metric(&document, "packets_handed_over", "1/s"));
+        assert!(counted > 100.0, "{arguments:?}: {counted}");
+        // The two are read one after the other at each edge of a short window.
+        assert!((counted / handed_over - 1.0).abs() < 0.5, "{arguments:?}: {counted} of {handed_over}");
+        assert!(metric(&document, "transmitter/service_demand_packet", "ns") > 0.0);
+        assert!(document["discard_device"].is_string());
+        assert!(
+            document["metrics"].get("receiver").is_none() && document["effective"].get("receiver").is_none()
+        );
+        assert!(document["notes"][0].as_str().unwrap().contains("thrown away by"), "{}", document["notes"]);
+    }
+}
+
+#[test]
+fn options_reach_the_traffic_and_the_interfaces() {
+    let bench = Bench::new();
+    let document = json(
+        &bench,
+        &[
+            "udp_stream",
+            "--sender",
+            "gso",
+            "--receiver",
+            "gro",
+            "--message",
+            "1472",
+            "--verify",
+            "--dscp",
+            "46",
+        ],
+    );
+    assert_eq!(document["asked"]["traffic"]["reader"], "gro", "--receiver is another word for --reader");
+    assert!(metric(&document, "throughput", "10^6 bits/s") > 1.0);
+    let document = json(
+        &bench,
+        &["tcp_stream", "--direction", "both", "--mtu", "9000", "--offloads", "none", "--nodelay", "on"],
+    );
+    assert_eq!(document["effective"]["transmitter"]["mtu"], 9000);
+    assert_eq!(document["effective"]["receiver"]["active"]["tx-tcp-segmentation"], false);
+    let ways = ["throughput_forward", "throughput_reverse"].map(|key| metric(&document, key, "10^6 bits/s"));
+    assert!(ways.iter().all(|rate| *rate > 1.0), "{ways:?}");
+    let document = json(&bench, &["udp_rr", "--busy-poll", "50", "--in-flight", "4", "--step", "10ms"]);
+    let notes = document["notes"].to_string();
+    assert!(notes.contains("no busy polling") && notes.contains("CAP_NET_ADMIN"), "{notes}");
+    assert!(metric(&document, "transactions", "1/s") > 10.0);
+}
+
+#[test]
+fn people_get_a_few_lines() {
+    let bench = Bench::new();
+    let brief = ["load", "--seconds", "0.4", "--ramp", "0.05"];
+    let text = |arguments: &[&str]| {
+        let output = bench.run(&[&brief, arguments].concat());
+        expect(&output, 0);
+        stdout(&output)
+    };
+    let stream = text(&["udp_stream", "--message", "1472", "--rootless", "--interval", "0.2"]);
+    assert!(stream.starts_with(
+        "udp_stream over veth, IPv4: 1 flow, 1472 bytes, sender send, reader recv; 0.4 s after 0.05 s\n"
+    ));
+    for words in [
+        "throughput",
+        "at the receiver",
+        "packets",
+        "offered = ",
+        "CPU",
+        "receiver",
+        "10^6 bits/s sent",
+        "limited by",
+        "notes",
+    ] {
+        assert!(stream.contains(words), "{words}:\n{stream}");
+    }
+    let rr = text(&["tcp_rr", "--rate", "500", "--family", "ipv6"]);
+    for words in ["500 requests/s", "transactions", "p99.99", "a look at the clock"] {
+        assert!(rr.contains(words), "{words}:\n{rr}");
+    }
+    let pps = text(&["pps", "--rootless"]);
+    for words in ["counted by the interface", "handed over by the program", "thrown away by"] {
+        assert!(pps.contains(words), "{words}:\n{pps}");
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_refused_by_its_option() {
+    let bench = Bench::new();
+    let mut told = String::new();
+    for arguments in [
+        &["udp_stream", "--flows", "0"][..],
+        &["udp_stream", "--flows", "10000000"],
+        &["udp_stream", "--flows", "-1"],
+        &["udp_stream", "--message", "65508"],
+        &["udp_stream", "--message", "65528", "--family", "ipv6"],
+        &["udp_stream", "--sender", "gso", "--message", "1473", "--rootless"],
+        &["udp_stream", "--sender", "sendfile"],
+        &["tcp_stream", "--sender", "gso"],
+        &["tcp_stream", "--no-checksum"],
+        &["udp_stream", "--no-checksum", "--family", "ipv6"],
+        &["tcp_stream", "--unconnected"],
+        &["tcp_stream", "--rate", "100"],
+        &["tcp_rr", "--in-flight", "0"],
+        &["tcp_rr", "--pacing", "10Mbit"],
+        &["tcp_stream", "--pacing", "10"],
+        &["tcp_stream", "--seconds", "0"],
+        &["tcp_stream", "--seconds", "forever"],
+        &["tcp_stream", "--dscp", "64"],
+        &["tcp_stream", "--mtu", "1000", "--family", "ipv6"],
+        &["tcp_stream", "--scenario", "discard"],
+        &["tcp_stream", "--discard-device", "bridge"],
+        &["pps", "--scenario", "veth"],
+        &["pps", "--reader", "spin"],
+        &["smtp_stream"],
+        &[],
+    ] {
+        let output = bench.run(&[&["load"], arguments].concat());
+        expect(&output, 2);
+        assert_eq!(stdout(&output), "");
+        let error = stderr(&output);
+        let first = error.lines().next().unwrap();
+        told.push_str(&format!("load {}\n  {first}\n", arguments.join(" ")));
+    }
+    insta::assert_snapshot!("load_refused", told);
+}
+
+#[test]
+fn what_this_machine_lacks_is_another_matter() {
+    let bench = Bench::new();
+    let output = bench.run(&["load", "tcp_stream", "--congestion-control", "no_such", "--rootless"]);
+    expect(&output, 3);
+    assert!(stderr(&output).contains("no congestion control `no_such`"), "{}", stderr(&output));
+}
+
+#[test]
+fn ctrl_c_ends_it_and_leaves_nothing_behind() {
+    let bench = Bench::new();
+    let before = links();
+    let load = Watched::start(bench.netassay(&["load", "udp_stream", "--seconds", "600", "--rootless"]));
+    let id = load.id();
+    while agents_of(id).len() < 2 {
+        assert!(std::path::Path::new(&format!("/proc/{id}/stat")).exists());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // SAFETY: the process is a child that nobody has waited for yet, so the number is still its own.
+    assert_eq!(unsafe { libc::kill(i32::try_from(id).unwrap(), libc::SIGINT) }, 0);
+    let (code, said) = load.finish();
+    assert_eq!((code, said.trim()), (Some(130), "netassay: interrupted"));
+    expect_no_agents_of(id);
+    assert_eq!(links(), before);
+}
