@@ -71,6 +71,12 @@ enum Command {
     /// (Internal) run a program in the namespaces of a testbed
     #[command(hide = true)]
     Inside(place::Inside),
+    /// (Internal) send a stream to `sink`
+    #[command(hide = true)]
+    Sends(traffic::sending::Sends),
+    /// (Internal) take what `sends` sends
+    #[command(hide = true)]
+    Sink(traffic::sending::Sink),
     /// (Internal) tell when the interfaces of namespaces are gone
     #[command(hide = true)]
     Observe(observer::Observe),
@@ -201,9 +207,9 @@ pub(crate) struct Components {
 /// Options of `load`. Those that name things may be given several times; left out: everything.
 #[derive(Debug, Args)]
 pub(crate) struct Load {
-    /// Only this workload
-    #[arg(long = "workload", value_name = "KIND", value_parser = traffic::kind)]
-    pub(crate) kinds: Vec<load::Kind>,
+    /// Only this part
+    #[arg(long = "part", value_name = "NAME", value_enum)]
+    pub(crate) parts: Vec<traffic::Part>,
     /// Only this scenario
     #[arg(long = "scenario", value_name = "NAME", value_parser = traffic::scenario)]
     pub(crate) scenarios: Vec<Scenario>,
@@ -213,16 +219,16 @@ pub(crate) struct Load {
     /// Only this peer
     #[arg(long = "peer", value_name = "NAME", value_parser = crate::peers::named)]
     pub(crate) peers: Vec<&'static dyn crate::peers::Peer>,
-    /// Pairs of runs for each comparison
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// Pairs of runs with each peer; for fewer than 6 there is no interval
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) pairs: u32,
     /// The window of each run, in seconds
     #[arg(long, default_value_t = 2.0, value_parser = traffic::window)]
     pub(crate) window: f64,
-    /// Bytes per message; left out: 16384 (tcp_stream), a full frame (udp_stream), 14 (request-response)
-    #[arg(long, value_parser = clap::value_parser!(u32).range(14..=65_507))]
-    pub(crate) message: Option<u32>,
-    /// Do not install peers that are missing, even as root
+    /// Only messages of this size, in bytes
+    #[arg(long = "message", value_name = "BYTES")]
+    pub(crate) messages: Vec<u32>,
+    /// Do not install peers, and valgrind, that are missing, even as root
     #[arg(long)]
     pub(crate) no_install: bool,
 }
@@ -231,6 +237,8 @@ pub(crate) struct Load {
 pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Some(Command::Inside(inside)) => return place::serve(inside),
+        Some(Command::Sends(sends)) => return traffic::sending::sends(sends),
+        Some(Command::Sink(sink)) => return traffic::sending::sink(sink),
         Some(Command::Observe(observe)) => return observer::serve(observe).map(|()| ExitCode::SUCCESS),
         _ => {}
     }
@@ -276,7 +284,9 @@ impl Bench<'_> {
             Command::Verdict(options) => verdict::run(self, options)?,
             Command::Components(options) => verdict::components::run(self, options)?,
             Command::Load(options) => traffic::run(self, options)?,
-            Command::Inside(_) | Command::Observe(_) => return Ok(true),
+            Command::Inside(_) | Command::Sends(_) | Command::Sink(_) | Command::Observe(_) => {
+                return Ok(true);
+            }
         };
         self.print(&report)?;
         Ok(report.is_complete())

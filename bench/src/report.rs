@@ -86,41 +86,84 @@ impl fmt::Display for Report {
     }
 }
 
+/// On which side of its limit a figure must lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Bound {
+    Under,
+    AtMost,
+    AtLeast,
+}
+
 /// A figure that netassay has set itself.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Goal {
     what: String,
     figure: f64,
+    bound: Bound,
     limit: f64,
     unit: &'static str,
-    /// Is the limit the least that will do, not the most?
-    at_least: bool,
     met: bool,
+    /// Where the true figure lies with at least 95 %, if that is known.
+    interval: Option<(f64, f64)>,
 }
 
 impl Goal {
     /// A figure that must stay under a limit.
     pub(crate) fn under(what: impl Into<String>, figure: f64, limit: f64, unit: &'static str) -> Self {
-        Self { what: what.into(), figure, limit, unit, at_least: false, met: figure < limit }
+        Self::new(what, figure, (Bound::Under, limit), unit)
+    }
+
+    /// A figure on the right side of its limit.
+    pub(crate) fn new(
+        what: impl Into<String>,
+        figure: f64,
+        (bound, limit): (Bound, f64),
+        unit: &'static str,
+    ) -> Self {
+        let met = match bound {
+            Bound::Under => figure < limit,
+            Bound::AtMost => figure <= limit,
+            Bound::AtLeast => figure >= limit,
+        };
+        Self { what: what.into(), figure, bound, limit, unit, met, interval: None }
     }
 
     /// A ratio that must reach a limit, both taken to two decimals: more is noise.
     pub(crate) fn ratio(what: impl Into<String>, figure: f64, limit: f64) -> Self {
         let met = (figure * 100.0).round() >= (limit * 100.0).round();
-        Self { what: what.into(), figure, limit, unit: "", at_least: true, met }
+        Self { met, ..Self::new(what, figure, (Bound::AtLeast, limit), "") }
+    }
+
+    /// The same goal, its figure known to lie there with at least 95 %.
+    pub(crate) fn within(self, interval: Option<(f64, f64)>) -> Self {
+        Self { interval, ..self }
     }
 }
 
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = if self.met { "met   " } else { "MISSED" };
-        let (bound, space) =
-            (if self.at_least { "at least" } else { "under" }, if self.unit.is_empty() { "" } else { " " });
-        let unit = self.unit;
+        let bound = match self.bound {
+            Bound::Under => "under",
+            Bound::AtMost => "at most",
+            Bound::AtLeast => "at least",
+        };
+        let space = if self.unit.is_empty() { "" } else { " " };
+        let (unit, limit) = (self.unit, self.limit);
+        let Some((low, high)) = self.interval else {
+            return write!(
+                f,
+                "goal {word}  {}: {:.2}{space}{unit} ({bound} {limit}{space}{unit})",
+                self.what, self.figure
+            );
+        };
+        // Without it nobody would know that another run may say otherwise.
+        let holds = if (low..=high).contains(&limit) { ", which holds the limit" } else { "" };
         write!(
             f,
-            "goal {word}  {}: {:.2}{space}{unit} ({bound} {}{space}{unit})",
-            self.what, self.figure, self.limit
+            "goal {word}  {}: {:.3}{space}{unit} ({bound} {limit}{space}{unit}; 95 %: {low:.3} to {high:.3}{holds})",
+            self.what, self.figure
         )
     }
 }
@@ -136,6 +179,12 @@ mod tests {
         assert_eq!(text(Goal::under("start", 5.0, 5.0, "ms")), "goal MISSED  start: 5.00 ms (under 5 ms)");
         assert!(text(Goal::ratio("iperf3", 0.996, 1.0)).starts_with("goal met"));
         assert_eq!(text(Goal::ratio("iperf3", 0.99, 1.0)), "goal MISSED  iperf3: 0.99 (at least 1)");
+        let exact = |figure| Goal::new("cpu", figure, (Bound::AtMost, 1.0), "").within(Some((0.9, 1.1)));
+        assert_eq!(
+            text(exact(1.0)),
+            "goal met     cpu: 1.000 (at most 1; 95 %: 0.900 to 1.100, which holds the limit)"
+        );
+        assert!(text(exact(1.001)).starts_with("goal MISSED  cpu: 1.001 (at most 1; "));
     }
 
     #[test]

@@ -146,32 +146,86 @@ fn components_are_measured() {
     }
 }
 
-#[test]
-fn load_runs_beside_every_peer() {
-    let output = bench(&["load", "--no-install"]);
-    let missing: Vec<String> = serde_json::from_slice::<Value>(&output.stdout).unwrap()["not_run"]
-        .as_array()
-        .unwrap()
+/// The report of these parts of `load`; none, and said so, if a program they need is not installed.
+#[track_caller]
+fn load(test: &str, parts: &[&str]) -> Option<Value> {
+    let parts: Vec<&str> = parts.iter().flat_map(|part| ["--part", part]).collect();
+    let output = bench(&[&["load", "--no-install"], parts.as_slice()].concat());
+    let missing = serde_json::from_slice::<Value>(&output.stdout).map(|report| report["not_run"].clone());
+    let missing: Vec<String> = missing
         .iter()
-        .map(|missing| missing.as_str().unwrap().to_owned())
+        .filter_map(Value::as_array)
+        .flatten()
+        .filter_map(|missing| missing.as_str().map(str::to_owned))
         .collect();
     if !missing.is_empty() && missing.iter().all(|missing| missing.contains("it is not installed")) {
-        return skip("load_runs_beside_every_peer", &missing.join("; "));
+        skip(test, &missing.join("; "));
+        return None;
     }
-    let report = report(&output);
-    let comparisons = report["results"].as_array().unwrap();
-    assert_eq!(
-        comparisons.len(),
-        3 + 3 + 1 + 1,
-        "three peers with two streams, one with two request-responses"
-    );
+    Some(report(&output))
+}
+
+#[track_caller]
+fn runs_beside_every_peer(test: &str, part: &str, peers: &[usize]) {
+    let Some(report) = load(test, &[part]) else { return };
+    let comparisons = report["results"]["comparisons"].as_array().unwrap();
+    let beside = |one: &Value| one["comparison"]["beside"].as_array().unwrap().clone();
+    assert_eq!(comparisons.iter().map(|one| beside(one).len()).collect::<Vec<_>>(), peers);
     for one in comparisons {
-        let pair = &one["comparison"]["pairs"][0];
-        for turn in [&pair["netassay"], &pair["peer"]] {
-            is_positive(&turn["received"]);
-            is_positive(&turn["said"]["rate"]);
+        for peer in beside(one) {
+            let pair = &peer["pairs"][0];
+            let own = pair["netassay"].as_array().unwrap();
+            assert_eq!(own.len(), one["comparison"]["ways"].as_array().unwrap().len());
+            own.iter().chain([&pair["peer"]]).for_each(|turn| is_positive(&turn["received"]));
         }
         is_positive(&one["figures"][0]["ratio"]["median"]);
+    }
+    assert!(report["goals"].as_array().unwrap().iter().all(|goal| goal["met"].is_boolean()));
+    assert!(report["goals"].as_array().unwrap().len() >= comparisons.len());
+}
+
+#[test]
+fn load_tcp_runs_beside_every_peer() {
+    runs_beside_every_peer("load_tcp_runs_beside_every_peer", "tcp", &[2, 1]);
+}
+
+#[test]
+fn load_udp_runs_beside_every_peer() {
+    runs_beside_every_peer("load_udp_runs_beside_every_peer", "udp", &[2, 2]);
+}
+
+#[test]
+fn load_gso_runs_beside_every_peer() {
+    runs_beside_every_peer("load_gso_runs_beside_every_peer", "gso", &[2, 2]);
+}
+
+#[test]
+fn load_rr_runs_beside_sockperf() {
+    runs_beside_every_peer("load_rr_runs_beside_sockperf", "rr", &[1, 1]);
+}
+
+#[test]
+fn load_counts_instructions() {
+    let Some(report) = load("load_counts_instructions", &["instructions"]) else { return };
+    let counted = report["results"]["instructions"].as_array().unwrap();
+    assert_eq!(counted.len(), 2, "netassay and one peer");
+    for program in counted {
+        is_positive(&program["messages"]);
+        is_positive(&program["more"]["total"]);
+        is_positive(&program["more"]["outside_libc"]);
+        assert!(program["more"]["total"].as_u64() > program["more"]["outside_libc"].as_u64(), "{program}");
+    }
+}
+
+#[test]
+fn load_measures_memory() {
+    let Some(report) = load("load_measures_memory", &["memory"]) else { return };
+    let crowds = report["results"]["memory"].as_array().unwrap();
+    assert_eq!(crowds.len(), 2 * 3);
+    for crowd in crowds {
+        is_positive(&crowd["transmitter_kib"]);
+        is_positive(&crowd["account"]["amount"]);
+        assert_eq!(crowd["account"]["not_in_flows"], 0, "{crowd}");
     }
 }
 
@@ -217,7 +271,7 @@ fn a_bench_that_is_killed_or_interrupted_leaves_nothing() {
     for signal in [libc::SIGKILL, libc::SIGINT] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_netassay-bench"));
         command.args(["load", "--peer", "nuttcp", "--no-install", "--netassay"]).arg(netassay());
-        command.args(["--workload", "tcp_stream"]);
+        command.args(["--part", "tcp"]);
         command.args(["--smoke"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut bench = command.spawn().unwrap();
         let started = await_a_peers_turn(&mut bench);

@@ -2,7 +2,7 @@
 
 use load::Kind;
 
-use crate::peers::{Door, Job, Peer, Said, words};
+use crate::peers::{Amount, Door, Job, Peer, Said, number_after, words};
 
 /// What netassay's receiver reads at once from a stream: iperf's server can be told to do the same.
 const READ: u32 = 256 << 10;
@@ -33,14 +33,7 @@ impl Peer for Iperf {
 
     /// For UDP a rate far beyond any: 0, which means "no limit" elsewhere, is refused.
     fn client(&self, job: &Job) -> Vec<String> {
-        let mut arguments = words(["-c", &job.server.to_string(), "-B", &job.client.to_string()]);
-        arguments.extend(words(["-t", &job.seconds.to_string(), "-l", &job.message.to_string()]));
-        arguments.extend(words(["-i", "0", "-f", "k"]));
-        arguments.extend(common(job));
-        if job.kind == Kind::UdpStream {
-            arguments.extend(words(["-b", "1000g"]));
-        }
-        arguments
+        client(job, ["-t", &job.seconds.to_string()])
     }
 
     /// The last rate: for UDP the server's report, for TCP what the client wrote.
@@ -49,6 +42,30 @@ impl Peer for Iperf {
         let kilobits: f64 = line.split_once("Kbits/sec")?.0.split_whitespace().last()?.parse().ok()?;
         Some(Said { rate: Some(kilobits * 1e3), ..Said::default() })
     }
+
+    /// It is told bytes.
+    fn sends(&self, job: &Job, amount: Amount) -> Vec<String> {
+        client(job, ["-n", &(amount.messages * u64::from(job.message)).to_string()])
+    }
+
+    /// For TCP exactly what it was told.
+    fn sent(&self, job: &Job, amount: Amount, client: &str) -> Option<u64> {
+        if job.kind == Kind::UdpStream {
+            return Some(number_after(client, "Sent ")? as u64);
+        }
+        client.contains("Kbits/sec").then_some(amount.messages)
+    }
+}
+
+fn client(job: &Job, how_much: [&str; 2]) -> Vec<String> {
+    let mut arguments = words(["-c", &job.server.to_string(), "-B", &job.client.to_string()]);
+    arguments.extend(words(how_much));
+    arguments.extend(words(["-l", &job.message.to_string(), "-i", "0", "-f", "k"]));
+    arguments.extend(common(job));
+    if job.kind == Kind::UdpStream {
+        arguments.extend(words(["-b", "1000g"]));
+    }
+    arguments
 }
 
 fn common(job: &Job) -> Vec<String> {
@@ -59,7 +76,7 @@ fn common(job: &Job) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peers::tests::job;
+    use crate::peers::tests::{AMOUNT, job};
 
     #[test]
     fn the_servers_report_comes_last() {
@@ -68,6 +85,9 @@ mod tests {
                     [  1] 0.0000-1.0032 sec   200000 KBytes  1671741 Kbits/sec   0.002 ms 228549/370966 (62%)\n";
         assert_eq!(Iperf.said(&job(Kind::UdpStream, false), text).unwrap().rate, Some(1_671_741e3));
         assert_eq!(Iperf.said(&job(Kind::TcpStream, false), "connect failed"), None);
+        assert_eq!(Iperf.sent(&job(Kind::UdpStream, false), AMOUNT, text), Some(370_967));
+        assert_eq!(Iperf.sent(&job(Kind::TcpStream, false), AMOUNT, text), Some(77));
+        assert_eq!(Iperf.sent(&job(Kind::TcpStream, false), AMOUNT, "connect failed"), None);
     }
 
     #[test]

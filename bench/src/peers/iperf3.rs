@@ -3,7 +3,7 @@
 use load::Kind;
 use serde_json::Value;
 
-use crate::peers::{Door, Job, Peer, Said, words};
+use crate::peers::{Amount, Door, Job, Peer, Said, words};
 
 /// iperf3: one thread, both ends read and write `-l` bytes at a time.
 #[derive(Debug)]
@@ -29,13 +29,7 @@ impl Peer for Iperf3 {
 
     /// No interim reports; for UDP no rate limit, which it has by default.
     fn client(&self, job: &Job) -> Vec<String> {
-        let mut arguments = words(["--client", &job.server.to_string(), "--bind", &job.client.to_string()]);
-        arguments.extend(words(["--time", &job.seconds.to_string(), "--length", &job.message.to_string()]));
-        arguments.extend(words(["--interval", "0", "--json"]));
-        if job.kind == Kind::UdpStream {
-            arguments.extend(words(["--udp", "--bitrate", "0"]));
-        }
-        arguments
+        client(job, ["--time", &job.seconds.to_string()])
     }
 
     /// What the server received.
@@ -44,12 +38,35 @@ impl Peer for Iperf3 {
         let rate = report.pointer("/end/sum_received/bits_per_second")?.as_f64()?;
         Some(Said { rate: Some(rate), ..Said::default() })
     }
+
+    fn sends(&self, job: &Job, amount: Amount) -> Vec<String> {
+        client(job, ["--blockcount", &amount.messages.to_string()])
+    }
+
+    /// It looks at the count once in a while and sends a few more.
+    fn sent(&self, job: &Job, _: Amount, client: &str) -> Option<u64> {
+        let report: Value = serde_json::from_str(client).ok()?;
+        if job.kind == Kind::UdpStream {
+            return report.pointer("/end/sum/packets")?.as_u64();
+        }
+        Some(report.pointer("/end/sum_sent/bytes")?.as_u64()? / u64::from(job.message))
+    }
+}
+
+fn client(job: &Job, how_much: [&str; 2]) -> Vec<String> {
+    let mut arguments = words(["--client", &job.server.to_string(), "--bind", &job.client.to_string()]);
+    arguments.extend(words(how_much));
+    arguments.extend(words(["--length", &job.message.to_string(), "--interval", "0", "--json"]));
+    if job.kind == Kind::UdpStream {
+        arguments.extend(words(["--udp", "--bitrate", "0"]));
+    }
+    arguments
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peers::tests::job;
+    use crate::peers::tests::{AMOUNT, job};
 
     #[test]
     fn the_receivers_word_counts() {
@@ -58,5 +75,12 @@ mod tests {
         let job = job(Kind::UdpStream, false);
         assert_eq!(Iperf3.said(&job, report).unwrap().rate, Some(7.5e9));
         assert_eq!(Iperf3.said(&job, r#"{"error": "unable to connect"}"#), None);
+    }
+
+    #[test]
+    fn it_says_how_much_it_sent() {
+        let report = r#"{"end": {"sum": {"packets": 2003}, "sum_sent": {"bytes": 5000}}}"#;
+        assert_eq!(Iperf3.sent(&job(Kind::UdpStream, false), AMOUNT, report), Some(2003));
+        assert_eq!(Iperf3.sent(&job(Kind::TcpStream, false), AMOUNT, report), Some(5));
     }
 }

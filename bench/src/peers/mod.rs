@@ -18,10 +18,30 @@ pub(crate) struct Job {
     pub(crate) ipv6: bool,
     /// Bytes per write, datagram, request and answer.
     pub(crate) message: u32,
+    /// Whether nobody sleeps: receives poll, the socket too where it may.
+    pub(crate) polling: Polling,
     /// How long the traffic flows: what peers take are whole seconds.
     pub(crate) seconds: u32,
     pub(crate) client: IpAddr,
     pub(crate) server: IpAddr,
+}
+
+/// How programs wait for a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) enum Polling {
+    /// They sleep.
+    None,
+    /// They ask again and again.
+    Program,
+    /// They do, and the socket polls its device for so many µs too (`SO_BUSY_POLL`).
+    ProgramAndSocket(u32),
+}
+
+/// How much is to be sent for a count of instructions: so many messages, or for so long where a program cannot count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Amount {
+    pub(crate) messages: u64,
+    pub(crate) seconds: u32,
 }
 
 /// What a program says of its own traffic.
@@ -67,6 +87,12 @@ pub(crate) trait Peer: Debug + Sync {
     /// What the client says in the end; `None` if that cannot be understood.
     fn said(&self, job: &Job, client: &str) -> Option<Said>;
 
+    /// The arguments of a client that sends an amount of a stream.
+    fn sends(&self, job: &Job, amount: Amount) -> Vec<String>;
+
+    /// How many messages such a client has sent, as it says in the end; `None` if that cannot be understood.
+    fn sent(&self, job: &Job, amount: Amount, client: &str) -> Option<u64>;
+
     /// Do these words of a server that has ended mean that it was never made for the job?
     fn declines(&self, _words: &str) -> Option<&'static str> {
         None
@@ -105,7 +131,28 @@ mod tests {
     pub(crate) fn job(kind: Kind, ipv6: bool) -> Job {
         let address = |text: &str| text.parse().unwrap();
         let (client, server) = if ipv6 { ("2001:2::1", "2001:2::2") } else { ("198.18.0.1", "198.18.0.2") };
-        Job { kind, ipv6, message: 1000, seconds: 3, client: address(client), server: address(server) }
+        let polling = Polling::None;
+        Job {
+            kind,
+            ipv6,
+            message: 1000,
+            polling,
+            seconds: 3,
+            client: address(client),
+            server: address(server),
+        }
+    }
+
+    pub(crate) const AMOUNT: Amount = Amount { messages: 77, seconds: 9 };
+
+    #[test]
+    fn every_peer_is_told_how_much_to_send() {
+        for peer in PEERS {
+            for kind in [Kind::TcpStream, Kind::UdpStream].into_iter().filter(|kind| peer.runs(*kind)) {
+                let client = peer.sends(&job(kind, false), AMOUNT).join(" ");
+                assert!(client.contains("77") || client.contains(" 9"), "{} {kind}: {client}", peer.name());
+            }
+        }
     }
 
     #[test]
@@ -139,6 +186,7 @@ mod tests {
         fn nothing_a_peer_says_is_a_panic(text in any::<String>(), number in 0usize..4) {
             for kind in [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr] {
                 let _ = PEERS[number].said(&job(kind, false), &text);
+                let _ = PEERS[number].sent(&job(kind, false), AMOUNT, &text);
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use load::Kind;
 
-use crate::peers::{Door, Job, Peer, Said, number_after, words};
+use crate::peers::{Amount, Door, Job, Peer, Polling, Said, number_after, words};
 
-/// sockperf: ping-pong over one socket with blocking calls; messages of 14 bytes at least.
+/// sockperf: ping-pong over one socket, or datagrams one way; messages of 14 bytes at least.
 #[derive(Debug)]
 pub(crate) struct Sockperf;
 
@@ -16,7 +16,7 @@ impl Peer for Sockperf {
     }
 
     fn runs(&self, kind: Kind) -> bool {
-        kind.is_rr()
+        matches!(kind, Kind::TcpRr | Kind::UdpRr | Kind::UdpStream)
     }
 
     fn server(&self, job: &Job) -> Vec<String> {
@@ -26,23 +26,18 @@ impl Peer for Sockperf {
     }
 
     fn door(&self, job: &Job) -> Door {
-        if job.kind == Kind::UdpRr { Door::Udp(PORT) } else { Door::Tcp(PORT) }
+        if job.kind.is_udp() { Door::Udp(PORT) } else { Door::Tcp(PORT) }
     }
 
     fn client(&self, job: &Job) -> Vec<String> {
-        let mut arguments = words(["ping-pong", "-i", &job.server.to_string()]);
-        arguments.extend(words([
-            "-m",
-            &job.message.to_string(),
-            "-t",
-            &job.seconds.to_string(),
-            "--full-rtt",
-        ]));
-        arguments.extend(transport(job));
-        arguments
+        client(job, job.seconds)
     }
 
-    fn said(&self, _: &Job, client: &str) -> Option<Said> {
+    /// One way it says only what it sent.
+    fn said(&self, job: &Job, client: &str) -> Option<Said> {
+        if !job.kind.is_rr() {
+            return client.contains("Message Rate is").then(Said::default);
+        }
         let line = client.lines().find(|line| line.contains("[Valid Duration]"))?;
         let (seconds, messages) = (number_after(line, "RunTime=")?, number_after(line, "ReceivedMessages=")?);
         Some(Said {
@@ -52,19 +47,56 @@ impl Peer for Sockperf {
         })
     }
 
+    /// It counts seconds only.
+    fn sends(&self, job: &Job, amount: Amount) -> Vec<String> {
+        client(job, amount.seconds)
+    }
+
+    fn sent(&self, _: &Job, _: Amount, client: &str) -> Option<u64> {
+        Some(number_after(client, "Total of ")? as u64)
+    }
+
     fn declines(&self, words: &str) -> Option<&'static str> {
         words.contains("Invalid address").then_some("this version does not speak IPv6")
     }
 }
 
+fn client(job: &Job, seconds: u32) -> Vec<String> {
+    let mut arguments = words([
+        if job.kind.is_rr() { "ping-pong" } else { "throughput" },
+        "-i",
+        &job.server.to_string(),
+        "-m",
+        &job.message.to_string(),
+        "-t",
+        &seconds.to_string(),
+    ]);
+    if job.kind.is_rr() {
+        arguments.push("--full-rtt".to_owned());
+    }
+    arguments.extend(transport(job));
+    arguments
+}
+
+/// What server and client are told alike.
 fn transport(job: &Job) -> Vec<String> {
-    (job.kind == Kind::TcpRr).then(|| "--tcp".to_owned()).into_iter().collect()
+    let mut arguments = Vec::new();
+    if job.kind == Kind::TcpRr {
+        arguments.push("--tcp".to_owned());
+    }
+    if job.polling != Polling::None {
+        arguments.push("--nonblocked".to_owned());
+    }
+    if let Polling::ProgramAndSocket(time) = job.polling {
+        arguments.extend(words(["--lls", &time.to_string()]));
+    }
+    arguments
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::peers::tests::job;
+    use crate::peers::tests::{AMOUNT, job};
 
     #[test]
     fn rate_and_latencies_are_those_of_the_valid_part() {
@@ -80,5 +112,22 @@ mod tests {
     fn an_address_it_cannot_read_is_no_failure_of_ours() {
         assert!(Sockperf.declines("sockperf: '-i' Invalid address: ::1").is_some());
         assert!(Sockperf.declines("sockperf: ERROR: Can't bind socket").is_none());
+    }
+
+    #[test]
+    fn one_way_it_counts_what_it_sent() {
+        let text = "sockperf: Total of 108455 messages sent in 1.000 sec\nsockperf: Summary: Message Rate is 108402 [msg/sec]\n";
+        let job = job(Kind::UdpStream, false);
+        assert_eq!(Sockperf.sent(&job, AMOUNT, text), Some(108_455));
+        assert_eq!(Sockperf.said(&job, text), Some(Said::default()));
+        assert_eq!(Sockperf.client(&job)[0], "throughput");
+    }
+
+    #[test]
+    fn polling_is_told_to_both() {
+        let job = Job { polling: Polling::ProgramAndSocket(50), ..job(Kind::TcpRr, false) };
+        for arguments in [Sockperf.server(&job), Sockperf.client(&job)] {
+            assert!(arguments.ends_with(&words(["--tcp", "--nonblocked", "--lls", "50"])), "{arguments:?}");
+        }
     }
 }

@@ -1,140 +1,251 @@
-//! What some pairs of runs showed.
+//! What pairs of runs showed, of netassay and of each peer, and what that is worth against the best of them.
 
 use load::Kind;
 use serde::Serialize;
 use study::{Family, Scenario};
 
-use crate::report::{Goal, Report};
-use crate::spread::Spread;
+use crate::peers::Polling;
+use crate::report::{Bound, Goal, Report};
+use crate::spread::{Spread, median_interval};
+use crate::traffic::part::{Part, Way};
 use crate::traffic::turn::Turn;
 
-/// netassay's turn and the peer's that followed it.
+/// A figure that turns are compared by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measure {
+    pub(crate) name: &'static str,
+    /// What one unit of the figure as shown is worth.
+    pub(crate) scale: f64,
+    pub(crate) of: fn(&Turn) -> Option<f64>,
+    /// Where the ratio of netassay's to the best peer's must lie; none if it is only shown.
+    pub(crate) goal: Option<(Bound, f64)>,
+}
+
+/// A peer's turn, and netassay's around it, in the order of its ways.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Pair {
-    pub(crate) netassay: Turn,
+    pub(crate) netassay: Vec<Turn>,
     pub(crate) peer: Turn,
 }
 
-/// One peer beside netassay, on one path, with one kind of traffic.
+/// One peer's pairs.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Beside {
+    pub(crate) peer: &'static str,
+    pub(crate) version: String,
+    pub(crate) pairs: Vec<Pair>,
+}
+
+/// netassay beside its peers, on one path, with one kind of traffic.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Comparison {
+    pub(crate) part: Part,
     pub(crate) scenario: Scenario,
     pub(crate) workload: Kind,
     pub(crate) family: Family,
     /// Bytes per message, request and answer.
     pub(crate) message: u32,
-    pub(crate) peer: String,
-    pub(crate) version: String,
-    pub(crate) pairs: Vec<Pair>,
+    pub(crate) polling: Polling,
+    pub(crate) ways: Vec<Way>,
+    pub(crate) beside: Vec<Beside>,
 }
 
-/// One figure of a comparison, over its pairs.
+/// One figure of one way beside one peer, over their pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Figure {
     name: &'static str,
-    /// What one unit of the figure as shown is worth.
     #[serde(skip)]
     scale: f64,
+    #[serde(skip)]
+    goal: Option<(Bound, f64)>,
+    way: Way,
+    peer: &'static str,
     netassay: Spread,
-    peer: Spread,
+    peers: Spread,
     /// netassay's by the peer's, pair by pair.
     ratio: Spread,
-    /// Is more better, and is netassay to have as much?
-    #[serde(skip)]
-    judged: bool,
+    /// Where the median ratio lies with at least 95 %; none for few pairs.
+    interval: Option<(f64, f64)>,
 }
 
-/// netassay's rate by the peer's: at least as fast. A goal that noise makes us miss by a hair is missed by a hair, and stays.
-const GOAL: f64 = 1.0;
 /// A program's own word, by the kernel's count, may be off by this part of it before it is worth a note: it covers
 /// start and end, where the kernel's window does not.
 const TOLERANCE: f64 = 0.15;
 
 impl Comparison {
     /// Where and what, for a line.
-    pub(crate) fn place(&self) -> String {
-        format!("{} {} {} beside {}", self.workload, self.family, self.scenario, self.peer)
+    fn place(&self, way: Way) -> String {
+        let Self { workload, message, family, scenario, .. } = self;
+        format!("{workload} {message} B {family} {scenario}, {}", way.words())
     }
 
-    /// The figures that mean something for this kind of traffic.
+    /// Every figure of every way beside every peer; a figure's peers stand together.
     pub(crate) fn figures(&self) -> Vec<Figure> {
-        let figure = |name, scale, judged, of: &dyn Fn(&Turn) -> Option<f64>| {
-            let both: Option<Vec<(f64, f64)>> =
-                self.pairs.iter().map(|pair| of(&pair.netassay).zip(of(&pair.peer))).collect();
-            let both = both?;
-            Some(Figure {
-                name,
-                scale,
-                judged,
-                netassay: Spread::of(both.iter().map(|(ours, _)| *ours))?,
-                peer: Spread::of(both.iter().map(|(_, theirs)| *theirs))?,
-                ratio: Spread::of(both.iter().map(|(ours, theirs)| ours / theirs))?,
-            })
-        };
-        let sent = |turn: &Turn| (turn.sent_datagrams > 0.0).then_some(turn.sent_datagrams);
-        let received = |turn: &Turn| Some(turn.received);
-        match self.workload {
-            Kind::TcpStream => vec![figure("received Mbit/s", 1e6, true, &received)],
-            Kind::UdpStream => vec![
-                figure("received Mbit/s", 1e6, true, &received),
-                figure("sent 1000/s", 1e3, false, &sent),
-            ],
-            Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr | Kind::Pps => vec![
-                figure("transactions/s", 1.0, true, &received),
-                figure("latency p50 us", 1.0, false, &|turn| turn.said.p50_us),
-                figure("latency p99 us", 1.0, false, &|turn| turn.said.p99_us),
-            ],
+        let mut figures = Vec::new();
+        for (number, way) in self.ways.iter().enumerate() {
+            for measure in self.part.measures() {
+                figures.extend(self.beside.iter().filter_map(|beside| beside.figure(number, *way, measure)));
+            }
         }
-        .into_iter()
-        .flatten()
-        .collect()
+        figures
     }
 
     /// Puts the comparison into the report's table, goals and notes.
     pub(crate) fn tell(&self, report: &mut Report) {
-        for figure in self.figures() {
-            let decimals = if figure.netassay.median / figure.scale < 1000.0 { 1 } else { 0 };
-            let shown = |figures: Spread| format!("{:.decimals$}", figures.median / figure.scale);
-            let [median, min, max] = figure.ratio.cells(2);
-            report.table.row([
+        let figures = self.figures();
+        for figure in &figures {
+            let mut row = vec![
                 self.workload.to_string(),
                 self.family.to_string(),
                 self.scenario.to_string(),
                 self.message.to_string(),
-                self.peer.clone(),
+                figure.way.words(),
+                figure.peer.to_owned(),
                 figure.name.to_owned(),
-                shown(figure.netassay),
-                shown(figure.peer),
-                median,
-                min,
-                max,
-            ]);
-            if figure.judged {
-                report.goals.push(Goal::ratio(self.place(), figure.ratio.median, GOAL));
+            ];
+            row.extend(figure.cells());
+            report.table.row(row);
+        }
+        for together in figures.chunk_by(|one, next| (one.way, one.name) == (next.way, next.name)) {
+            if let Some(goal) = best(together).and_then(|best| best.goal(&self.place(best.way))) {
+                report.goals.push(goal);
             }
         }
-        for (name, turn) in
-            [("netassay", Pair::netassay as fn(&Pair) -> &Turn), (self.peer.as_str(), Pair::peer)]
-        {
-            let words = self.pairs.iter().map(turn).filter_map(|turn| Some(turn.said.rate? / turn.received));
-            let Some(word) = Spread::of(words) else { continue };
-            if (word.median - 1.0).abs() > TOLERANCE {
+        for beside in &self.beside {
+            self.check_words(beside, report);
+        }
+    }
+
+    /// Notes where a program's own word of its rate is not what was counted.
+    fn check_words(&self, beside: &Beside, report: &mut Report) {
+        let mut check = |who: &str, way: Way, turns: Vec<&Turn>| {
+            let words = turns.iter().filter_map(|turn| Some(turn.said.rate? / turn.received));
+            let Some(word) = Spread::of(words) else { return };
+            // One pair says more of its moment than of the program.
+            if word.count > 1 && (word.median - 1.0).abs() > TOLERANCE {
                 report.note(format!(
-                    "{}: {name}'s own word of its rate is {:.2} of what the kernel counted in the window",
-                    self.place(),
+                    "{}: {who}'s own word of its rate is {:.2} of what the kernel counted in the window",
+                    self.place(way),
                     word.median
                 ));
             }
+        };
+        for (number, way) in self.ways.iter().enumerate() {
+            let turns = beside.pairs.iter().filter_map(|pair| pair.netassay.get(number));
+            check("netassay", *way, turns.collect());
+        }
+        if let Some(way) = self.ways.first() {
+            check(beside.peer, *way, beside.pairs.iter().map(|pair| &pair.peer).collect());
         }
     }
 }
 
-impl Pair {
-    fn netassay(&self) -> &Turn {
-        &self.netassay
+impl Beside {
+    /// None if a turn lacks the figure.
+    fn figure(&self, number: usize, way: Way, measure: Measure) -> Option<Figure> {
+        let both: Option<Vec<(f64, f64)>> = self
+            .pairs
+            .iter()
+            .map(|pair| (measure.of)(pair.netassay.get(number)?).zip((measure.of)(&pair.peer)))
+            .collect();
+        let both = both?;
+        let ratios: Vec<f64> = both.iter().map(|(ours, theirs)| ours / theirs).collect();
+        Some(Figure {
+            name: measure.name,
+            scale: measure.scale,
+            goal: measure.goal,
+            way,
+            peer: self.peer,
+            netassay: Spread::of(both.iter().map(|(ours, _)| *ours))?,
+            peers: Spread::of(both.iter().map(|(_, theirs)| *theirs))?,
+            interval: median_interval(&ratios),
+            ratio: Spread::of(ratios)?,
+        })
+    }
+}
+
+impl Figure {
+    fn cells(&self) -> Vec<String> {
+        let least = self.netassay.median.min(self.peers.median) / self.scale;
+        let decimals = if least < 1000.0 { 1 } else { 0 };
+        let shown = |figures: Spread| format!("{:.decimals$}", figures.median / self.scale);
+        let edge = |edge: Option<f64>| edge.map_or("-".to_owned(), |edge| format!("{edge:.3}"));
+        vec![
+            shown(self.netassay),
+            shown(self.peers),
+            format!("{:.3}", self.ratio.median),
+            edge(self.interval.map(|(low, _)| low)),
+            edge(self.interval.map(|(_, high)| high)),
+        ]
     }
 
-    fn peer(&self) -> &Turn {
-        &self.peer
+    fn goal(&self, place: &str) -> Option<Goal> {
+        let what = format!("{place}: {} beside {}", self.name, self.peer);
+        Some(Goal::new(what, self.ratio.median, self.goal?, "").within(self.interval))
+    }
+}
+
+/// The figure beside the peer that is best by its own median.
+fn best(figures: &[Figure]) -> Option<&Figure> {
+    figures.iter().max_by(|one, other| {
+        let order = one.peers.median.total_cmp(&other.peers.median);
+        if one.goal.is_some_and(|(bound, _)| bound == Bound::AtLeast) { order } else { order.reverse() }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Table;
+    use crate::traffic::turn::tests::turn;
+
+    fn beside(peer: &'static str, ours: f64, theirs: f64, cpu: f64) -> Beside {
+        let pair = |wobble: f64| Pair {
+            netassay: vec![turn(ours * wobble, 10.0)],
+            peer: turn(theirs * wobble, cpu),
+        };
+        let pairs = [0.9, 0.95, 1.0, 1.0, 1.05, 1.1, 1.2].map(pair).to_vec();
+        Beside { peer, version: String::new(), pairs }
+    }
+
+    fn comparison() -> Comparison {
+        Comparison {
+            part: Part::Tcp,
+            scenario: Scenario::Veth,
+            workload: Kind::TcpStream,
+            family: Family::Ipv4,
+            message: 16_384,
+            polling: Polling::None,
+            ways: vec![Way { sender: load::Sender::Send, reader: load::Reader::Recv }],
+            beside: vec![beside("fast", 1e9, 2e9, 9.0), beside("frugal", 1e9, 0.5e9, 5.0)],
+        }
+    }
+
+    #[test]
+    fn the_verdict_is_against_the_best_peer_of_each_figure() {
+        let mut report = Report::begin("load", Table::new(1, [""]));
+        comparison().tell(&mut report);
+        let goals: Vec<String> = report.goals.iter().map(Goal::to_string).collect();
+        assert_eq!(goals.len(), 2);
+        assert_eq!(
+            goals[0],
+            "goal MISSED  tcp_stream 16384 B ipv4 veth, send, recv: received Mbit/s beside fast: 0.500 (at least 1; \
+             95 %: 0.500 to 0.500)"
+        );
+        assert!(
+            goals[1].contains("MISSED") && goals[1].contains("CPU ns/kB beside frugal: 2.000 (at most 1")
+        );
+    }
+
+    #[test]
+    fn a_figure_that_a_turn_lacks_is_left_out() {
+        let mut comparison = comparison();
+        comparison.beside[0].pairs[3].peer.cpu = None;
+        let names: Vec<_> = comparison.figures().iter().map(|figure| (figure.name, figure.peer)).collect();
+        assert_eq!(
+            names[..3],
+            [("received Mbit/s", "fast"), ("received Mbit/s", "frugal"), ("CPU ns/kB", "frugal")]
+        );
+        assert_eq!(names.len(), 5);
     }
 }

@@ -12,9 +12,10 @@ use crate::failure::Failure;
 use crate::installed::Installed;
 use crate::interrupt;
 use crate::netassay::receiver;
-use crate::peers::{Door, Job, Said};
+use crate::peers::{Door, Job, Polling, Said};
 use crate::place::{Place, Resident};
-use crate::traffic::yardstick::{Flow, Yardstick};
+use crate::traffic::part::Way;
+use crate::traffic::yardstick::{Cpu, Flow, Yardstick};
 
 /// How long a server may take until it listens.
 const SERVER: Duration = Duration::from_secs(5);
@@ -34,17 +35,21 @@ pub(crate) struct Timing {
 pub(crate) struct Turn {
     /// Length of the window in s.
     seconds: f64,
-    /// Payload bits/s at the receiver, or transactions/s, as the kernel counted.
+    /// Payload bits/s at the receiver, or transactions/s, as the kernel counted; of datagrams taken several at once as netassay
+    /// did, whose calls the kernel counts.
     pub(crate) received: f64,
     /// Datagrams sent per second; 0 but for `udp_stream`.
     pub(crate) sent_datagrams: f64,
     /// What the program itself says.
+    /// CPU time for each 1000 bytes received, in ns, of all that ran on the CPUs of the two hosts; for streams.
+    pub(crate) cpu: Option<Cpu>,
     pub(crate) said: Said,
 }
 
 impl Turn {
     fn new(flow: Flow, said: Said) -> Self {
-        Self { seconds: flow.seconds, received: flow.received, sent_datagrams: flow.sent_datagrams, said }
+        let Flow { seconds, received, sent_datagrams, cpu } = flow;
+        Self { seconds, received, sent_datagrams, cpu, said }
     }
 }
 
@@ -52,16 +57,13 @@ impl Turn {
 pub(crate) fn of_netassay(
     testbed: &mut Testbed,
     job: &Job,
+    way: Way,
     timing: Timing,
     yardstick: &Yardstick,
     interrupt: &Interrupt,
 ) -> Result<Turn, Failure> {
     let order = RunOrder {
-        traffic: load::Traffic {
-            message: job.message,
-            response: if job.kind.is_rr() { job.message } else { 0 },
-            ..load::Traffic::new(job.kind)
-        },
+        traffic: traffic(job, way),
         ipv6: job.ipv6,
         ramp: timing.ramp,
         // As long as a peer sends.
@@ -86,7 +88,36 @@ pub(crate) fn of_netassay(
     // The run's own error is the cause of what the watcher missed.
     let account = account?;
     let flow = flow.map_err(|_| Failure::Internal("the watcher panicked".to_owned()))??;
-    Ok(Turn::new(flow, own_word(job, &account)))
+    let said = own_word(job, &account);
+    if !way.is_batched() {
+        return Ok(Turn::new(flow, said));
+    }
+    let received = said.rate.unwrap_or_default();
+    let whole = account.receiver.as_ref().map(|side| &side.whole);
+    if let Some(whole) = whole.filter(|whole| whole.outcome.received.bytes > whole.counters.link.rx_bytes) {
+        return Err(Failure::Internal(format!(
+            "netassay says it received {} bytes of payload, and {} arrived",
+            whole.outcome.received.bytes, whole.counters.link.rx_bytes
+        )));
+    }
+    Ok(Turn::new(Flow { received, cpu: None, ..flow }, said))
+}
+
+/// What netassay does of a job in one way.
+pub(crate) fn traffic(job: &Job, Way { sender, reader }: Way) -> load::Traffic {
+    let busy_poll = match job.polling {
+        Polling::ProgramAndSocket(time) => Some(time),
+        Polling::None | Polling::Program => None,
+    };
+    let response = if job.kind.is_rr() { job.message } else { 0 };
+    load::Traffic {
+        message: job.message,
+        response,
+        sender,
+        reader,
+        busy_poll,
+        ..load::Traffic::new(job.kind)
+    }
 }
 
 /// What netassay says of its run.
@@ -139,7 +170,8 @@ pub(crate) fn of_peer(
         |arguments: Vec<String>| [vec![peer.program.to_string_lossy().into_owned()], arguments].concat();
     let receiver = receiver(testbed)?;
     let mut server = place(receiver).start(&command(peer.peer.server(job)))?;
-    await_door(peer, receiver.pid(), peer.peer.door(job), &mut server, interrupt)?;
+    let declines = |words: &str| peer.peer.declines(words);
+    await_door(receiver.pid(), peer.peer.door(job), &mut server, &declines, interrupt)?;
     let mut client = place(&testbed.transmitter).start(&command(peer.peer.client(job)))?;
     let flow = yardstick.measure(timing.ramp, timing.window, interrupt, &mut || match client.ended()? {
         Some(status) => Err(ended_early(&mut client, &status.to_string())),
@@ -165,12 +197,12 @@ fn ended_early(program: &mut Resident, status: &str) -> Failure {
     Failure::Environment(format!("{} ended early ({status}): {complaint}", program.command))
 }
 
-/// Waits until the server listens.
-fn await_door(
-    peer: &Installed,
+/// Waits until the server listens. If it ends instead, `declines` is asked what its words mean.
+pub(crate) fn await_door(
     agent: u32,
     door: Door,
     server: &mut Resident,
+    declines: &dyn Fn(&str) -> Option<&'static str>,
     interrupt: &Interrupt,
 ) -> Result<(), NoTurn> {
     let deadline = Instant::now() + SERVER;
@@ -180,7 +212,7 @@ fn await_door(
             return Ok(());
         }
         if let Some(status) = server.ended()? {
-            return Err(match peer.peer.declines(&server.words()) {
+            return Err(match declines(&server.words()) {
                 Some(why) => NoTurn::Declined(why),
                 None => ended_early(server, &status.to_string()).into(),
             });
@@ -216,8 +248,14 @@ fn listens(table: &str, port: u16, tcp: bool) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A turn with this rate and this CPU time for 1000 bytes, half of it on either side.
+    pub(crate) fn turn(received: f64, cpu: f64) -> Turn {
+        let cpu = Some(Cpu { transmitter: cpu / 2.0, receiver: cpu / 2.0 });
+        Turn { seconds: 1.0, received, sent_datagrams: 0.0, cpu, said: Said::default() }
+    }
 
     #[test]
     fn a_listening_socket_is_seen() {

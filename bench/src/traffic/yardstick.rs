@@ -5,9 +5,13 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
+use host::CpuTimes;
 use load::Kind;
+use serde::Serialize;
+use testbed::Testbed;
 
 use crate::failure::Failure;
+use crate::netassay::receiver;
 use crate::peers::Job;
 use crate::{clock, interrupt};
 
@@ -32,6 +36,8 @@ pub(crate) struct Yardstick {
     /// Processes in the network namespaces of the two ends.
     transmitter: u32,
     receiver: u32,
+    /// The CPUs of the two hosts.
+    cpus: [Vec<u32>; 2],
     /// Are both ends in one namespace, so that its counters hold both directions?
     shared: bool,
 }
@@ -45,6 +51,17 @@ pub(crate) struct Flow {
     pub(crate) received: f64,
     /// Datagrams sent per second, for `udp_stream`; 0 otherwise.
     pub(crate) sent_datagrams: f64,
+    /// For streams.
+    pub(crate) cpu: Option<Cpu>,
+}
+
+/// CPU time for each 1000 bytes received, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Cpu {
+    /// Of the transmitter's CPUs.
+    pub(crate) transmitter: f64,
+    /// Of the receiver's; nothing where both share theirs.
+    pub(crate) receiver: f64,
 }
 
 /// The counters at one instant.
@@ -53,6 +70,8 @@ struct Reading {
     at: Duration,
     received: Received,
     sent: u64,
+    /// Of the two hosts, in ns.
+    busy: [u64; 2],
 }
 
 /// What the receiver's namespace has received.
@@ -65,10 +84,19 @@ enum Received {
 }
 
 impl Yardstick {
-    /// A yardstick for a job between two ends.
-    pub(crate) fn new(job: &Job, transmitter: u32, receiver: u32, shared: bool) -> Self {
-        let (kind, ipv6, message) = (job.kind, job.ipv6, u64::from(job.message));
-        Self { kind, ipv6, message, transmitter, receiver, shared }
+    /// A yardstick for a job in a testbed, whose ends may share one namespace.
+    pub(crate) fn new(job: &Job, testbed: &Testbed, shared: bool) -> Result<Self, Failure> {
+        let (transmitter, receiver) = (&testbed.transmitter, receiver(testbed)?);
+        let one_set = transmitter.cpus == receiver.cpus;
+        Ok(Self {
+            kind: job.kind,
+            ipv6: job.ipv6,
+            message: u64::from(job.message),
+            transmitter: transmitter.pid(),
+            receiver: receiver.pid(),
+            cpus: [transmitter.cpus.clone(), if one_set { Vec::new() } else { receiver.cpus.clone() }],
+            shared,
+        })
     }
 
     /// Waits until traffic flows, lets it settle for `ramp`, and measures for `window`. `still_there` is asked while it waits, and
@@ -133,10 +161,16 @@ impl Yardstick {
         let transaction = self.message * if self.shared { 2 } else { 1 };
         let amount =
             if self.kind.is_rr() { received as f64 / transaction as f64 } else { 8.0 * received as f64 };
+        let spent = |side: usize| {
+            let busy = last.busy[side].saturating_sub(first.busy[side]);
+            busy as f64 / (received as f64 / 1e3)
+        };
         Flow {
             seconds,
             received: amount / seconds,
             sent_datagrams: last.sent.saturating_sub(first.sent) as f64 / seconds,
+            cpu: (self.kind.is_stream() && received > 0)
+                .then(|| Cpu { transmitter: spent(0), receiver: spent(1) }),
         }
     }
 
@@ -147,32 +181,32 @@ impl Yardstick {
             fs::read_to_string(&path).map_err(Failure::io(format!("cannot read {path}")))
         };
         let missing = || Failure::Environment("this kernel does not count what the bench needs".to_owned());
-        let (received, sent) = match (self.kind.is_udp(), self.ipv6) {
-            (true, ipv6) => {
-                let count = |pid: u32, name: &str| {
-                    let text = of(pid, if ipv6 { "snmp6" } else { "snmp" })?;
-                    let found =
-                        if ipv6 { flat(&text, &format!("Udp6{name}")) } else { paired(&text, "Udp:", name) };
-                    found.ok_or_else(missing)
-                };
-                let sent =
-                    if self.kind == Kind::UdpStream { count(self.transmitter, "OutDatagrams")? } else { 0 };
-                (Received::Datagrams(count(self.receiver, "InDatagrams")?), sent)
-            }
-            (false, true) => {
-                let text = of(self.receiver, "snmp6")?;
-                let (bytes, packets) = (flat(&text, "Ip6InOctets"), flat(&text, "Ip6InReceives"));
-                let (bytes, packets) = bytes.zip(packets).ok_or_else(missing)?;
-                (Received::Bytes(payload(bytes, packets, IPV6_HEADER)), 0)
-            }
-            (false, false) => {
-                let bytes = paired(&of(self.receiver, "netstat")?, "IpExt:", "InOctets");
-                let packets = paired(&of(self.receiver, "snmp")?, "Ip:", "InReceives");
-                let (bytes, packets) = bytes.zip(packets).ok_or_else(missing)?;
-                (Received::Bytes(payload(bytes, packets, IPV4_HEADER)), 0)
-            }
+        let count = |pid: u32, name: &str| {
+            let text = of(pid, if self.ipv6 { "snmp6" } else { "snmp" })?;
+            let found =
+                if self.ipv6 { flat(&text, &format!("Udp6{name}")) } else { paired(&text, "Udp:", name) };
+            found.ok_or_else(missing)
         };
-        Ok(Reading { at, received, sent })
+        let received = if self.kind.is_udp() {
+            Received::Datagrams(count(self.receiver, "InDatagrams")?)
+        } else {
+            let (ip, ip_header) = if self.ipv6 {
+                let text = of(self.receiver, "snmp6")?;
+                (flat(&text, "Ip6InOctets").zip(flat(&text, "Ip6InReceives")), IPV6_HEADER)
+            } else {
+                let bytes = paired(&of(self.receiver, "netstat")?, "IpExt:", "InOctets");
+                (bytes.zip(paired(&of(self.receiver, "snmp")?, "Ip:", "InReceives")), IPV4_HEADER)
+            };
+            let (bytes, packets) = ip.ok_or_else(missing)?;
+            Received::Bytes(payload(bytes, packets, ip_header))
+        };
+        let sent = if self.kind == Kind::UdpStream { count(self.transmitter, "OutDatagrams")? } else { 0 };
+        let mut busy = [0; 2];
+        for (busy, cpus) in busy.iter_mut().zip(&self.cpus) {
+            let times = CpuTimes::read(cpus).map_err(|error| Failure::Environment(error.to_string()))?;
+            *busy = times.busy();
+        }
+        Ok(Reading { at, received, sent, busy })
     }
 }
 
@@ -203,11 +237,13 @@ mod tests {
     use super::*;
 
     fn yardstick(kind: Kind, shared: bool) -> Yardstick {
-        Yardstick { kind, ipv6: false, message: 100, transmitter: 1, receiver: 1, shared }
+        let cpus = [vec![], vec![]];
+        Yardstick { kind, ipv6: false, message: 100, transmitter: 1, receiver: 1, cpus, shared }
     }
 
     fn reading(seconds: u64, received: Received, sent: u64) -> Reading {
-        Reading { at: Duration::from_secs(seconds), received, sent }
+        let busy = [seconds * 1000, seconds * 3000];
+        Reading { at: Duration::from_secs(seconds), received, sent, busy }
     }
 
     #[test]
@@ -242,10 +278,12 @@ mod tests {
     fn a_stream_is_bits_and_request_response_is_transactions() {
         let flow = yardstick(Kind::TcpStream, false)
             .between(&reading(1, Received::Bytes(1000), 0), &reading(3, Received::Bytes(5000), 0));
-        assert_eq!(flow, Flow { seconds: 2.0, received: 16_000.0, sent_datagrams: 0.0 });
+        let cpu = Some(Cpu { transmitter: 500.0, receiver: 1500.0 });
+        let expected = Flow { seconds: 2.0, received: 16_000.0, sent_datagrams: 0.0, cpu };
+        assert_eq!(flow, expected);
         let flow = yardstick(Kind::UdpStream, false)
             .between(&reading(1, Received::Datagrams(0), 0), &reading(3, Received::Datagrams(50), 60));
-        assert_eq!(flow, Flow { seconds: 2.0, received: 20_000.0, sent_datagrams: 30.0 });
+        assert_eq!((flow.seconds, flow.received, flow.sent_datagrams), (2.0, 20_000.0, 30.0));
         // Requests and answers, both in the same counters.
         let both = (reading(1, Received::Datagrams(0), 0), reading(3, Received::Datagrams(80), 0));
         assert_eq!(yardstick(Kind::UdpRr, true).between(&both.0, &both.1).received, 20.0);

@@ -1,0 +1,191 @@
+//! What a flow takes of the agents' memory, and whether many at once are all counted.
+
+use std::fs;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use load::{Counts, FlowOutcome, Kind, Traffic};
+use serde::Serialize;
+use serde_json::{Value, json};
+use study::Scenario;
+use testbed::{RunAccount, RunOrder};
+
+use crate::failure::Failure;
+use crate::netassay::receiver;
+use crate::report::{Bound, Goal, Report};
+use crate::traffic::session::Session;
+
+/// So many flows at once.
+const FLOWS: [u32; 3] = [1, 100, 1000];
+const SMOKE_FLOWS: [u32; 3] = [1, 4, 16];
+/// A flow among the most may take so many times what one among the first takes and still be called the same.
+const FLAT: f64 = 1.1;
+/// Many threads take a while until all have had their turn.
+const RAMP: Duration = Duration::from_secs(1);
+const WINDOW: Duration = Duration::from_secs(2);
+
+/// One run.
+#[derive(Debug, Clone, Serialize)]
+struct Crowd {
+    workload: Kind,
+    flows: u32,
+    /// Largest resident size of the two agents while the flows ran, in KiB.
+    transmitter_kib: u64,
+    receiver_kib: u64,
+    account: Account,
+}
+
+/// What the ends counted over the life of the flows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+struct Account {
+    /// Bytes, or transactions, of all flows as the transmitter counted them.
+    amount: u64,
+    /// Of those, what the flows one by one do not add up to, at either end.
+    not_in_flows: u64,
+    /// What one end counted and the other did not.
+    at_one_end: u64,
+    /// Flows that moved nothing.
+    idle: u64,
+}
+
+/// Measures the memory of few and of many flows.
+pub(super) fn run(session: &Session<'_>, report: &mut Report) -> Result<Value, Failure> {
+    report.note(
+        "memory: largest resident size of the agents (VmRSS) while the flows run, each number of flows on a testbed of its own; what the \
+         kernel holds for their sockets is not in it",
+    );
+    let flows = if session.bench.common.smoke { SMOKE_FLOWS } else { FLOWS };
+    let mut all = Vec::new();
+    for kind in [Kind::TcpStream, Kind::UdpRr] {
+        let mut crowds = Vec::new();
+        for flows in flows {
+            let crowd = gather(session, kind, flows, report)?;
+            session.bench.say(&format!(
+                "{kind}, {flows} flows: {} and {} KiB",
+                crowd.transmitter_kib, crowd.receiver_kib
+            ));
+            crowds.push(crowd);
+        }
+        tell(kind, &crowds, report);
+        all.extend(crowds);
+    }
+    Ok(json!(all))
+}
+
+fn gather(session: &Session<'_>, kind: Kind, flows: u32, report: &mut Report) -> Result<Crowd, Failure> {
+    let mut testbed = session.testbed(Scenario::Veth, report)?;
+    let short = session.bench.common.smoke;
+    let (ramp, window) = if short { (RAMP / 10, WINDOW / 10) } else { (RAMP, WINDOW) };
+    let order = RunOrder {
+        traffic: Traffic { flows, ..Traffic::new(kind) },
+        ipv6: false,
+        ramp,
+        window,
+        step: RunOrder::step_of(window),
+    };
+    let agents = [testbed.transmitter.pid(), receiver(&testbed)?.pid()];
+    let (account, largest) = std::thread::scope(|scope| {
+        let (over, is_over) = mpsc::channel::<()>();
+        let watching = scope.spawn(move || {
+            // Before all flows are there, and after, they take less.
+            let mut largest = [None; 2];
+            while is_over.recv_timeout(window / 4) == Err(RecvTimeoutError::Timeout) {
+                largest = [0, 1].map(|side: usize| largest[side].max(resident(agents[side])));
+            }
+            largest
+        });
+        let account = testbed.run(&order, &mut || {});
+        drop(over);
+        (account, watching.join())
+    });
+    let account = account?;
+    let largest = largest.map_err(|_| Failure::Internal("the watcher panicked".to_owned()))?;
+    let nobody = || Failure::Environment("the agents' memory cannot be read in /proc".to_owned());
+    Ok(Crowd {
+        workload: kind,
+        flows,
+        transmitter_kib: largest[0].ok_or_else(nobody)?,
+        receiver_kib: largest[1].ok_or_else(nobody)?,
+        account: Account::of(kind, &account)?,
+    })
+}
+
+/// The resident size of a process in KiB.
+fn resident(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+impl Account {
+    fn of(kind: Kind, account: &RunAccount) -> Result<Self, Failure> {
+        let taken = account.receiver.as_ref().map(|side| &side.whole.outcome);
+        let taken = taken.ok_or_else(|| Failure::Internal("nobody received".to_owned()))?;
+        let sent = &account.transmitter.whole.outcome;
+        let counted = |counts: &Counts| if kind.is_rr() { counts.transactions } else { counts.bytes };
+        let sum = |flows: &[FlowOutcome]| flows.iter().map(|flow| counted(&flow.counts)).sum::<u64>();
+        let (asked, answered) = (counted(&sent.sent), counted(&taken.received));
+        // An answer that never came, or came too late, was given all the same; and one more of each flow when it ended.
+        let slack = if kind.is_rr() { sent.sent.timeouts + sent.flows.len() as u64 } else { 0 };
+        let more = answered.saturating_sub(asked);
+        Ok(Self {
+            amount: asked,
+            not_in_flows: asked.abs_diff(sum(&sent.flows)) + answered.abs_diff(sum(&taken.flows)),
+            at_one_end: asked.saturating_sub(answered) + more.saturating_sub(slack),
+            idle: sent.flows.iter().filter(|flow| counted(&flow.counts) == 0).count() as u64,
+        })
+    }
+}
+
+/// KiB for each flow between two crowds, of both agents together.
+fn slope(few: &Crowd, many: &Crowd) -> f64 {
+    let of = |crowd: &Crowd| (crowd.transmitter_kib + crowd.receiver_kib) as f64;
+    (of(many) - of(few)) / f64::from(many.flows - few.flows)
+}
+
+fn tell(kind: Kind, crowds: &[Crowd], report: &mut Report) {
+    for crowd in crowds {
+        let Crowd { flows, transmitter_kib, receiver_kib, account, .. } = crowd;
+        report.note(format!(
+            "{kind}, {flows} flows: {transmitter_kib} KiB (transmitter), {receiver_kib} KiB (receiver); {} {} counted, {} of them not \
+             in the flows, {} at one end only, {} flows idle",
+            account.amount,
+            if kind.is_rr() { "transactions" } else { "bytes" },
+            account.not_in_flows,
+            account.at_one_end,
+            account.idle
+        ));
+    }
+    let [one, some, many] = crowds else { return };
+    let (first, last) = (slope(one, some), slope(some, many));
+    report.note(format!(
+        "{kind}: a flow takes {first:.1} KiB of both agents ({} to {} flows), {last:.1} KiB ({} to {})",
+        one.flows, some.flows, some.flows, many.flows
+    ));
+    let what = format!("{kind}: memory of a flow among {} by that among {}", many.flows, some.flows);
+    report.goals.push(Goal::new(what, last / first, (Bound::AtMost, FLAT), ""));
+    let missing = |account: Account| account.not_in_flows + account.at_one_end + account.idle;
+    let what = format!("{kind}: of {} flows at once, what was not counted", many.flows);
+    report.goals.push(Goal::new(what, missing(many.account) as f64, (Bound::AtMost, 0.0), ""));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crowd(flows: u32, kib: u64) -> Crowd {
+        let account = Account::default();
+        Crowd { workload: Kind::TcpStream, flows, transmitter_kib: kib, receiver_kib: kib, account }
+    }
+
+    #[test]
+    fn this_process_has_a_size() {
+        assert!(resident(std::process::id()).unwrap() > 100);
+        assert_eq!(resident(0), None);
+    }
+
+    #[test]
+    fn a_flow_takes_what_more_flows_take_more() {
+        assert_eq!(slope(&crowd(1, 1000), &crowd(101, 6000)), 100.0);
+    }
+}
