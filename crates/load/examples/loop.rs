@@ -51,6 +51,9 @@ fn run(plan: &Plan) -> Result<(), String> {
     say(&format!("whole life   sent {:?}", sender.sent));
     say(&format!("             received {:?}", sink.received));
     say(&format!("buffers      {:?} -> {:?}", sender.buffers, sink.buffers));
+    for note in sender.notes.iter().chain(&sink.notes) {
+        say(&format!("note         {note}"));
+    }
     say(&format!("retransmits  {:?}", sender.retransmits()));
     Ok(())
 }

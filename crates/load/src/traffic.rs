@@ -47,15 +47,20 @@ pub struct Traffic {
     /// `tcp_rr`, `udp_rr`: transactions in flight per flow.
     pub in_flight: u32,
     /// Request-response: requests per second over all flows, each sent at its own intended time and its latency
-    /// taken from there, whether earlier ones are answered or not. `None`: the next request follows an answer.
+    /// taken from there, whether earlier ones are answered or not: [`MAX_IN_FLIGHT`] per flow may be under way (one with
+    /// `tcp_crr`, 128 with `udp_rr` messages of one byte), and those beyond wait. `None`: the next request follows an answer.
     pub rate: Option<u32>,
-    /// Streams and `pps`: the pace of each flow in bits of payload per second. `None`: as fast as it goes.
+    /// Streams and `pps`: the pace of each flow in bits of payload per second. `None`: as fast as it goes. The kernel paces
+    /// TCP (`SO_MAX_PACING_RATE`), in bursts of two segments and more; datagrams are paced by the sender, call by call, with
+    /// or without the `fq` qdisc, and after a delay it makes up for 10 ms at most.
     pub pacing: Option<u64>,
-    /// How long a receive polls the device's queue instead of sleeping, µs (`SO_BUSY_POLL` and its kin).
+    /// How long a receive polls the device's queue instead of sleeping, µs (`SO_BUSY_POLL` and its kin). Where that cannot be
+    /// had, or the device has no such queue, receives sleep, and [`crate::Outcome::notes`] says so.
     pub busy_poll: Option<u32>,
     /// TCP: the congestion control by its kernel name; `None`: the system's.
     pub congestion_control: Option<String>,
-    /// The differentiated services code point of all packets, 0 to 63 (RFC 2474).
+    /// The differentiated services code point of all packets, 0 to 63 (RFC 2474). Over IPv4 the kernel derives from it the
+    /// priority that qdiscs see, too.
     pub dscp: Option<u8>,
     /// TCP: whether small segments are sent at once (`TCP_NODELAY`); `None`: on where requests are answered.
     pub nodelay: Option<bool>,

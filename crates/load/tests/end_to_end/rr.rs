@@ -1,9 +1,9 @@
 //! Transactions side by side, sockets that are connected to nobody, threads that never sleep.
 
 use std::net::UdpSocket;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::support::{connect, finish, run, spec, traffic};
+use crate::support::{connect, failure, finish, run, spec, start, traffic, within};
 use netassay_load::{Kind, Outcome, Phase, Reader, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(100);
@@ -112,6 +112,58 @@ fn threads_that_spin_answer_and_end() {
                 adds_up(&Spec { traffic, ..spec(kind, local) });
             }
         }
+    }
+}
+
+/// Traffic in each of the ways in which requests can be under way.
+fn ways() -> Vec<Spec> {
+    let (mut side_by_side, mut open, mut spinning) = (vec![], vec![], vec![]);
+    for kind in [Kind::TcpRr, Kind::UdpRr] {
+        let spec = |traffic| Spec { traffic, ..spec(kind, "127.0.0.1") };
+        side_by_side.push(spec(Traffic { in_flight: 4, ..traffic(kind) }));
+        open.push(spec(Traffic { rate: Some(100), ..traffic(kind) }));
+        spinning.push(spec(Traffic { reader: Reader::Spin, ..traffic(kind) }));
+    }
+    [side_by_side, open, spinning].concat()
+}
+
+#[test]
+fn a_receiver_that_dies_is_said_in_every_way() {
+    for spec in ways() {
+        let (transmitter, receiver) = start(&spec);
+        within(Duration::from_secs(5), || (transmitter.sample().sent.transactions > 0).then_some(()))
+            .unwrap();
+        let endpoint = receiver.endpoints()[0].to_string();
+        drop(receiver);
+        let words = failure(Duration::from_secs(5), || transmitter.failed());
+        assert!(words.contains(&endpoint), "{:?}: {words}", spec.traffic);
+        assert!(words.contains("ended") || words.contains("closed"), "{:?}: {words}", spec.traffic);
+        assert!(transmitter.finish().is_err());
+    }
+}
+
+#[test]
+fn a_receiver_that_never_answers_is_found_out_in_every_way() {
+    // All at once: each takes five seconds to be given up.
+    let ends: Vec<_> = ways()
+        .into_iter()
+        .map(|spec| {
+            let (mut transmitter, receiver) = connect(&spec);
+            transmitter.start().unwrap();
+            (spec, transmitter, receiver)
+        })
+        .collect();
+    for (spec, transmitter, receiver) in ends {
+        let words = failure(Duration::from_secs(20), || transmitter.failed());
+        let peer = receiver.endpoints()[0].to_string();
+        assert!(
+            words.contains(&peer) && words.contains("answered nothing for 5 s"),
+            "{:?}: {words}",
+            spec.traffic
+        );
+        let began = Instant::now();
+        assert!(transmitter.finish().is_err());
+        assert!(began.elapsed() < Duration::from_secs(4), "{:?}", spec.traffic);
     }
 }
 
