@@ -306,6 +306,9 @@ fn what_nobody_receives_has_one_host() {
          [[comparison]]\nmetric = \"receiver.cpu\"\n[[comparison]]\nmetric = \"loss\"\n"
     )));
     shows!(replaced("\"tcp_stream\"", "\"pps\""));
+    shows!(problems(&format!(
+        "{head}kind = \"pps\"\n[factors]\ntso = [\"on\", \"off\"]\ntransmitter.tso = [\"on\", \"off\"]\n"
+    )));
 }
 
 #[test]

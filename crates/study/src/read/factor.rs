@@ -211,7 +211,9 @@ pub(crate) fn check(factors: &[Read], scenario: Option<Scenario>, problems: &mut
         }
         let of_side = |side| factors.iter().any(|other| *other.factor.subject() == subject.on(Some(side)));
         let has_sides = matches!(subject, Subject::Offloads(None) | Subject::Feature(None, _));
-        if has_sides && Side::BOTH.into_iter().all(of_side) {
+        let sides: &[Side] =
+            if scenario == Some(Scenario::Discard) { &[Side::Transmitter] } else { &Side::BOTH };
+        if has_sides && sides.iter().copied().all(of_side) {
             let message = format!("`{}` has no effect: each side has its own", factor.name());
             problems.push(Problem::new(name.clone(), message).help("remove it, or one of the sides"));
         }
