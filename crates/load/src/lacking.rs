@@ -4,12 +4,14 @@ use std::os::fd::AsRawFd;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::buffer::Buffer;
 use crate::error::Errno;
-use crate::sys;
+use crate::mode::{Reader, Sender};
 use crate::traffic::Traffic;
+use crate::{sys, uring};
 
 /// What this host lacks for this traffic over this version of IP, each in words with what follows from it; empty if it has
-/// everything. Tried on sockets that are never connected: nothing is sent.
+/// everything. Tried on sockets of its own: nothing leaves this host.
 #[must_use]
 pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
     let domain = if ipv6 { Domain::IPV6 } else { Domain::IPV4 };
@@ -35,7 +37,64 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
         let there = there.map_or_else(|_| String::new(), |names| format!("; it has {}", names.trim()));
         lacks.push(format!("no congestion control `{name}`: {}{there}", Errno::of(&error)));
     }
+    if traffic.sender.segments()
+        && let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, 1400)
+    {
+        lacks.push(format!(
+            "no datagrams cut from one buffer (UDP_SEGMENT): {}; Linux 4.18 has it",
+            Errno::of(&error)
+        ));
+    }
+    if traffic.reader == Reader::Gro
+        && let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_UDP, sys::UDP_GRO, 1)
+    {
+        lacks.push(format!(
+            "no datagrams put together into one buffer (UDP_GRO): {}; Linux 5.0 has it",
+            Errno::of(&error)
+        ));
+    }
+    if traffic.sender == Sender::Zerocopy {
+        lacks.extend(no_zerocopy(traffic, &socket));
+    }
+    lacks.extend(uring::lacking(traffic, &socket));
     lacks
+}
+
+/// Whether one message may be lent to the kernel.
+fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
+    if let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1) {
+        let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
+        return Some(format!(
+            "no sending without copying (SO_ZEROCOPY): {}; Linux {since} has it",
+            Errno::of(&error)
+        ));
+    }
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place for the answer.
+    unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
+    // What one send may lend, unless a privilege lifts the limit, which the kernel alone knows: so it is tried.
+    let most = limit.rlim_cur;
+    (most < u64::from(traffic.message) && lending_fails(traffic.message as usize)).then(|| {
+        format!(
+            "no {} bytes that may be lent to the kernel: the limit of locked memory (`ulimit -l`) is {most} bytes",
+            traffic.message
+        )
+    })
+}
+
+/// Tries to lend that many bytes, on a connection of this host with itself.
+fn lending_fails(message: usize) -> bool {
+    let connect = || {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        let sender = std::net::TcpStream::connect(listener.local_addr()?)?;
+        sys::set_option(sender.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)?;
+        Ok::<_, std::io::Error>((listener, sender))
+    };
+    // Without loopback nobody knows; a run says it then.
+    let Ok((_listener, sender)) = connect() else { return false };
+    let bytes = Buffer::room(message);
+    let flags = libc::MSG_ZEROCOPY | libc::MSG_DONTWAIT;
+    sys::send_flags(sender.as_raw_fd(), bytes.as_ref(), flags) < 0 && sys::errno() == libc::ENOBUFS
 }
 
 #[cfg(test)]
@@ -47,6 +106,15 @@ mod tests {
     fn a_plain_workload_lacks_nothing_and_an_unknown_congestion_control_is_named() {
         for kind in Kind::ALL {
             assert_eq!(lacking(&Traffic::new(kind), false), [] as [String; 0], "{kind}");
+        }
+        for kind in [Kind::UdpStream, Kind::TcpStream] {
+            for (sender, reader) in Sender::ALL.iter().zip(Reader::ALL.iter().cycle()) {
+                let traffic = Traffic { sender: *sender, reader: *reader, ..Traffic::new(kind) };
+                if traffic.validate(false).is_ok() {
+                    assert_eq!(lacking(&traffic, false), [] as [String; 0], "{kind} {sender} {reader}");
+                    assert_eq!(lacking(&traffic, true), [] as [String; 0], "{kind} {sender} {reader}");
+                }
+            }
         }
         let odd = Traffic { congestion_control: Some("no_such".into()), ..Traffic::new(Kind::TcpStream) };
         let lacks = lacking(&odd, false);

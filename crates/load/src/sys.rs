@@ -12,6 +12,9 @@ use crate::destination::Target;
 /// CPUs that an affinity mask here has room for; the kernel's own limit (`CONFIG_NR_CPUS`) on x86-64.
 pub(crate) const MAX_CPUS: u32 = 8192;
 
+/// `UDP_GRO` of linux/udp.h.
+pub(crate) const UDP_GRO: libc::c_int = 104;
+
 /// Sends a datagram to where it should go. Returns what the kernel returns: bytes, or -1 with [`errno`] set.
 #[inline(always)]
 pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_>) -> isize {

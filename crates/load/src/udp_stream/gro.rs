@@ -10,9 +10,6 @@ use crate::{socket, sys};
 
 /// More than any buffer of datagrams holds.
 const ROOM: usize = 1 << 16;
-/// `UDP_GRO` of linux/udp.h.
-const UDP_GRO: libc::c_int = 104;
-
 /// One control message, as the kernel writes it for a buffer of datagrams: its header, and their size.
 #[repr(C)]
 struct Control {
@@ -21,7 +18,7 @@ struct Control {
 }
 
 pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
-    sys::set_option(lane.fd, libc::SOL_UDP, UDP_GRO, 1)
+    sys::set_option(lane.fd, libc::SOL_UDP, sys::UDP_GRO, 1)
         .map_err(|e| Error::setup("setsockopt UDP_GRO", socket::flow(lane.flow), &e))?;
     let room = Buffer::room(ROOM);
     let mut control: [Control; 2] = std::array::from_fn(|_| Control {
@@ -47,7 +44,7 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
         let len = got as usize;
         // SAFETY: `control` is there; the kernel has written to it behind this function's back.
         let told = unsafe { header.msg_control.cast::<Control>().read() };
-        let is_size = told.header.cmsg_level == libc::SOL_UDP && told.header.cmsg_type == UDP_GRO;
+        let is_size = told.header.cmsg_level == libc::SOL_UDP && told.header.cmsg_type == sys::UDP_GRO;
         // A datagram on its own comes without a size.
         let size = if header.msg_controllen >= size_of::<libc::cmsghdr>() && is_size && told.size > 0 {
             told.size as usize

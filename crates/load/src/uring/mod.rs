@@ -1,6 +1,7 @@
 //! A ring shared with the kernel: requests go in, completions come out, many of each with one system call (io_uring(7)).
 
 mod incoming;
+mod probe;
 
 use io_uring::types::{CancelBuilder, Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, squeue};
@@ -10,6 +11,7 @@ use crate::lane::{Lane, Next};
 use crate::socket;
 
 pub(crate) use incoming::{Incoming, Size};
+pub(crate) use probe::lacking;
 
 /// The flow's socket, as a ring of ours knows it: taking a reference to it once is cheaper than for every request.
 pub(crate) const SOCKET: Fixed = Fixed(0);
@@ -112,7 +114,7 @@ impl Drop for Ring {
 
 /// A ring as cheap as this kernel has it: used by one thread only, which runs what completes when it asks for completions
 /// (6.1), else one that needs no interrupts for that (5.19), else a plain one.
-pub(crate) fn build(requests: usize, completions: usize) -> std::io::Result<IoUring> {
+fn build(requests: usize, completions: usize) -> std::io::Result<IoUring> {
     let requests = u32::try_from(requests).unwrap_or(u32::MAX);
     let completions = u32::try_from(completions).unwrap_or(u32::MAX);
     let builder = || {

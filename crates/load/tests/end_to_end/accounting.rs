@@ -3,15 +3,8 @@
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use crate::support::{run, spec, start, step, traffic};
+use crate::support::{backlog_drops, run, spec, start, step, traffic};
 use netassay_load::{Kind, Phase, Receiver, Spec, Traffic, Transmitter};
-
-/// Datagrams that the host dropped before any socket saw them, its backlog being full: `/proc/net/softnet_stat`, second
-/// column. They are nobody's here, and the identity must hold but for them.
-fn backlog_drops() -> u64 {
-    let text = std::fs::read_to_string("/proc/net/softnet_stat").unwrap();
-    text.lines().map(|line| u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap()).sum()
-}
 
 #[test]
 fn sent_is_received_plus_dropped() {

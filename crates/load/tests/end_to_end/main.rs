@@ -22,3 +22,5 @@ mod support;
 mod traffic;
 #[cfg(test)]
 mod trouble;
+#[cfg(test)]
+mod two_namespaces;

@@ -29,7 +29,7 @@ pub(crate) fn enter_namespace(test: &str, commands: &[&str]) -> bool {
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-fn skip(test: &str, reason: &str) -> bool {
+pub(crate) fn skip(test: &str, reason: &str) -> bool {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} cannot run here: {reason}");
     eprintln!("SKIPPED: {test}: {reason}");
     false

@@ -1,0 +1,130 @@
+//! Every way of sending and of taking between two network namespaces, over a pair of virtual Ethernet devices.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::process::Command;
+use std::time::Duration;
+
+use netassay_load::{Kind, Outcome, Phase, Reader, Receiver, Spec, Traffic, Transmitter};
+
+use crate::modes::{check, readers, senders};
+use crate::namespace::{enter_namespace, skip};
+use crate::support::{backlog_drops, finish, step, traffic};
+
+const NEAR: [&str; 2] = ["198.51.100.1", "2001:db8::1"];
+const FAR: [&str; 2] = ["198.51.100.2", "2001:db8::2"];
+/// The devices know each other: datagrams that wait for an answer to a question about it may be dropped.
+const MAC: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
+
+/// Two namespaces, of which the test's thread is in one.
+struct Pair {
+    near: File,
+    far: File,
+}
+
+impl Pair {
+    /// Makes them, joined by devices with addresses; `None` if that cannot be had here: the test is skipped.
+    fn new(test: &str) -> Option<Self> {
+        if !enter_namespace(test, &[]) {
+            return None;
+        }
+        let far = here();
+        if !enter_namespace(test, &[]) {
+            return None;
+        }
+        let pair = Self { near: here(), far };
+        let place = format!("/proc/{}/fd/{}", std::process::id(), pair.far.as_raw_fd());
+        let commands = [
+            format!(
+                "ip link add near address {} type veth peer name far address {} netns {place}",
+                MAC[0], MAC[1]
+            ),
+            format!("ip address add {}/24 dev near", NEAR[0]),
+            format!("ip address add {}/64 dev near nodad", NEAR[1]),
+            "ip link set near up".to_owned(),
+            format!("ip neighbour add {} lladdr {} dev near", FAR[0], MAC[1]),
+            format!("ip neighbour add {} lladdr {} dev near", FAR[1], MAC[1]),
+        ];
+        let far_commands = [
+            format!("ip address add {}/24 dev far", FAR[0]),
+            format!("ip address add {}/64 dev far nodad", FAR[1]),
+            "ip link set far up".to_owned(),
+            format!("ip neighbour add {} lladdr {} dev far", NEAR[0], MAC[0]),
+            format!("ip neighbour add {} lladdr {} dev far", NEAR[1], MAC[0]),
+        ];
+        let done = commands.iter().all(|command| say_if_it_fails(test, command))
+            && pair.within_far(|| far_commands.iter().all(|command| say_if_it_fails(test, command)));
+        done.then_some(pair)
+    }
+
+    /// Runs something in the far namespace; the sockets that it opens stay there.
+    fn within_far<T>(&self, run: impl FnOnce() -> T) -> T {
+        enter(&self.far);
+        let done = run();
+        enter(&self.near);
+        done
+    }
+
+    /// A run from near to far.
+    fn run(&self, traffic: &Traffic, version: usize) -> (Outcome, Outcome) {
+        let spec =
+            |local: &str| Spec { traffic: traffic.clone(), local: local.parse().unwrap(), cpus: vec![] };
+        let mut receiver = self.within_far(|| Receiver::bind(&spec(FAR[version])).unwrap());
+        let mut transmitter = Transmitter::connect(&spec(NEAR[version]), receiver.endpoints()).unwrap();
+        receiver.attach(transmitter.locals()).unwrap();
+        receiver.start().unwrap();
+        transmitter.start().unwrap();
+        let ends = (transmitter, receiver);
+        std::thread::sleep(Duration::from_millis(100));
+        step(&ends, Phase::Tail);
+        finish(ends)
+    }
+}
+
+/// The namespace of the calling thread.
+fn here() -> File {
+    File::open("/proc/thread-self/ns/net").unwrap()
+}
+
+fn enter(namespace: &File) {
+    // SAFETY: the call takes numbers; it moves only this thread.
+    assert_eq!(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) }, 0);
+}
+
+fn say_if_it_fails(test: &str, command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let output = Command::new(words[0]).args(&words[1..]).output().unwrap();
+    output.status.success()
+        || skip(test, &format!("`{command}`: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn every_way(test: &str, kind: Kind) {
+    let Some(pair) = Pair::new(test) else { return };
+    // Nobody sees what `trunc` throws away.
+    let readers: Vec<Reader> = readers(kind.is_udp()).filter(|reader| *reader != Reader::Trunc).collect();
+    let senders: Vec<_> = senders(kind.is_udp()).collect();
+    for version in 0..2 {
+        for number in 0..senders.len().max(readers.len()) {
+            let traffic = Traffic {
+                sender: senders[number % senders.len()],
+                reader: readers[(number + version) % readers.len()],
+                verify: true,
+                connected: kind == Kind::TcpStream || version == 0,
+                ..traffic(kind)
+            };
+            let before = backlog_drops();
+            let ends = pair.run(&traffic, version);
+            check(&traffic, &ends, backlog_drops() - before);
+        }
+    }
+}
+
+#[test]
+fn every_udp_way_arrives_intact_in_another_namespace() {
+    every_way("every_udp_way_arrives_intact_in_another_namespace", Kind::UdpStream);
+}
+
+#[test]
+fn every_tcp_way_arrives_intact_in_another_namespace() {
+    every_way("every_tcp_way_arrives_intact_in_another_namespace", Kind::TcpStream);
+}
