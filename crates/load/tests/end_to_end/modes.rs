@@ -35,7 +35,8 @@ pub(crate) fn check(traffic: &Traffic, (sent, received): &(Outcome, Outcome), el
     assert!(accounted <= sent.sent.messages, "{what}");
     // A buffer of datagrams that finds no room in the socket is one drop to the kernel.
     if traffic.reader != Reader::Gro {
-        assert!(sent.sent.messages - accounted <= elsewhere, "{elsewhere} elsewhere, {what}");
+        let lost = sent.sent.messages - accounted;
+        assert!(lost <= elsewhere, "{lost} of {accounted} lost, {elsewhere} elsewhere: {what}");
     }
     for (from, to) in sent.flows.iter().zip(&received.flows) {
         assert_eq!(to.sequence.is_some(), message >= 8, "{what}");
