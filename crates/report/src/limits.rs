@@ -69,10 +69,10 @@ pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a Li
     for (label, limit) in &limited {
         let runs = format!("{} of {}", limit.runs, limit.of);
         let others = limit.others();
-        let evidence = limit.evidence.join("; ");
         let mut row = vec![*label, &limit.label, &runs];
         row.extend(mixed.then_some(others.as_str()));
-        row.push(&evidence);
+        // What decided comes first; the rest is in the JSON.
+        row.extend(limit.evidence.first().map(String::as_str));
         table.row(&row);
     }
     if limited.is_empty() { String::new() } else { table.render() }

@@ -150,7 +150,7 @@ fn failed_runs_are_listed_with_their_reason() {
 /// What a run was limited by, as the runner stores it.
 fn limited(stored: &mut StoredStudy, label: impl Fn(&StoredRun) -> &'static str) {
     for run in &mut stored.runs {
-        let evidence = vec![format!("run {} of {label} said so", run.repeat, label = label(run))];
+        let evidence = vec![format!("run {} of {} said so", run.repeat, label(run)), "and so on".to_owned()];
         run.limited_by = Some(Limit { label: label(run).to_owned(), evidence });
     }
 }
@@ -163,7 +163,7 @@ fn what_limited_each_condition_and_what_was_disturbed() {
         (1, 1) => "device",
         (_, _) => "receiver CPU",
     });
-    let hogged = "receiver: other processes took 48 % of CPU 1, its time".to_owned();
+    let hogged = "receiver: other processes took 48 % of the time of CPU 1".to_owned();
     for (place, repeat) in [(5, false), (17, true)] {
         let run = &mut stored.runs[place];
         (run.status, run.reason) = (RunStatus::Invalid, Some(hogged.clone()));

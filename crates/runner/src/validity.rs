@@ -133,8 +133,8 @@ fn others(own: &SideAccount, agents: &[&host::ProcessTimes]) -> Option<String> {
     );
     let most = user.into_iter().chain(both).max_by(f64::total_cmp)?;
     let cpus: Vec<String> = window.cpus.iter().map(u32::to_string).collect();
-    let (word, own) = if cpus.len() == 1 { ("CPU", "its") } else { ("CPUs", "their") };
-    Some(format!("other processes took {} of {word} {}, {own} time", percent(most / all), cpus.join(",")))
+    let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+    Some(format!("other processes took {} of the time of {word} {}", percent(most / all), cpus.join(",")))
 }
 
 /// The time that is not the agents' own, in ns, if it is more than others may take and than chance explains. `all` is the CPUs'
@@ -230,10 +230,10 @@ mod tests {
             own.cpu.user = S / 20 + S / 2;
             own.own.user_ns = S / 20;
         });
-        assert_eq!(hogged, ["receiver: other processes took 50 % of CPU 1, its time"]);
+        assert_eq!(hogged, ["receiver: other processes took 50 % of the time of CPU 1"]);
         // Kernel work shows in both modes together.
         let busy_kernel = said(|account| account.transmitter.window.cpu.system += S / 3);
-        assert_eq!(busy_kernel, ["transmitter: other processes took 33 % of CPU 0, its time"]);
+        assert_eq!(busy_kernel, ["transmitter: other processes took 33 % of the time of CPU 0"]);
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
                 own.cpu.user = own.cpu.user * 2 + S / 3;
             }
         });
-        assert_eq!(hogged, ["both ends: other processes took 33 % of CPU 0, its time"]);
+        assert_eq!(hogged, ["both ends: other processes took 33 % of the time of CPU 0"]);
     }
 
     #[test]
