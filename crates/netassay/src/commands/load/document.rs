@@ -64,6 +64,20 @@ impl Document {
         (self.asked.order.traffic.kind == Kind::Pps).then_some(rate)
     }
 
+    /// `pps`: what became of the datagrams of the whole run, by name.
+    pub(super) fn discarded(&self) -> Option<[(&'static str, u64); 5]> {
+        let whole = &self.account.transmitter.whole;
+        let (sent, counters) = (whole.outcome.sent, &whole.counters);
+        let account = [
+            ("sent", sent.messages),
+            ("refused", sent.no_buffers),
+            ("dropped_by_queue", counters.queue.drops),
+            ("dropped_by_interface", counters.link.tx_dropped),
+            ("counted_by_interface", counters.link.tx_packets),
+        ];
+        (self.asked.order.traffic.kind == Kind::Pps).then_some(account)
+    }
+
     /// Everything as one JSON object.
     pub(super) fn json(&self) -> Value {
         let order = &self.asked.order;
@@ -112,6 +126,9 @@ impl Document {
         }
         if let Some(rate) = self.handed_over() {
             metrics.insert("packets_handed_over".to_owned(), amount(rate, "1/s"));
+        }
+        for (name, count) in self.discarded().into_iter().flatten() {
+            table_of(&mut metrics, "messages").insert(name.to_owned(), amount(count as f64, "1"));
         }
         for (side, own) in sides(&self.account) {
             if let Some(zerocopy) = own.whole.outcome.zerocopy {

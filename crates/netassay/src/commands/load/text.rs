@@ -47,6 +47,13 @@ impl Document {
         if let Some(line) = self.losses() {
             lines.push(("messages", line));
         }
+        if let Some(account) = self.discarded() {
+            let [sent, refused, queue, interface, counted] = account.map(|(_, count)| count);
+            lines.push((
+                "messages",
+                format!("in the whole run {sent} sent, {refused} refused for want of buffers; {queue} packets dropped by the queue, {interface} by the interface, {counted} counted there"),
+            ));
+        }
         if let Some(count) = self.metric("transmitter.retransmits") {
             lines.push(("sent again", counted(count as usize, "segment")));
         }
