@@ -174,9 +174,9 @@ impl Lent {
         self.pending = self.pending.saturating_sub(count);
         self.zerocopy.completed += u64::from(count);
         self.zerocopy.copied += if copied { u64::from(count) } else { 0 };
-        for number in (0..count.min(SLOTS as u32)).map(|back| last.wrapping_sub(back)) {
-            self.busy &= !(1 << (number as usize % SLOTS));
-        }
+        // All slots, or so many from the first on, around the end of the word.
+        let slots = 1u64.checked_shl(count).map_or(u64::MAX, |end| end - 1);
+        self.busy &= !slots.rotate_left(first % SLOTS as u32);
     }
 }
 

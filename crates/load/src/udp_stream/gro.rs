@@ -1,5 +1,9 @@
 //! Datagrams put together into one buffer by the kernel or the device (`UDP_GRO`).
 
+use std::os::fd::BorrowedFd;
+
+use socket2::SockRef;
+
 use crate::buffer::Buffer;
 use crate::drain::drain_with;
 use crate::error::{Error, Result};
@@ -66,5 +70,17 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
         }
     }
     drain_with(lane, || Ok(take(libc::MSG_DONTWAIT)? > 0))?;
-    super::plain::end(lane, &tally, check, &room.as_ref()[last])
+    let end = super::plain::end(lane, &tally, check, &room.as_ref()[last])?;
+    Ok(End { notes: drops_note(lane).into_iter().collect(), ..end })
+}
+
+/// What must be known of the socket's own count of drops, if there are any.
+fn drops_note(lane: &Lane) -> Option<String> {
+    // SAFETY: the flow's socket outlives its thread.
+    let socket = unsafe { BorrowedFd::borrow_raw(lane.fd) };
+    let dropped = socket::drops(&SockRef::from(&socket)) > 0;
+    dropped.then(|| {
+        "with the reader `gro` the kernel counts a buffer of datagrams that found no room in the socket as one drop"
+            .to_owned()
+    })
 }
