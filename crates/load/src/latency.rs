@@ -10,9 +10,11 @@ use crate::sys;
 const LONGEST: u64 = 10_000_000_000;
 /// Significant decimal digits: values are exact to 1 ns up to 2 µs and to 0.1 % above.
 const DIGITS: u8 = 3;
-/// Bytes of one histogram: 25 powers of two, each with 1024 counters of 4 bytes, which is a page.
-const SIZE: usize = 25 * 1024 * 4;
-/// What the histograms of all flows may take from the start.
+/// Counters of one power of two in a histogram: a page.
+const STEPS: usize = 1 << 10;
+/// Powers of two: the first two are of single nanoseconds, and the last reaches beyond [`LONGEST`].
+const POWERS: usize = 25;
+/// What the histograms of all flows may take from the start, bytes.
 const READY: usize = 16 << 20;
 
 /// Latencies of the transactions that started and ended in the window, in ns.
@@ -40,41 +42,62 @@ pub struct Latency {
     pub clock_ns: f64,
 }
 
-/// One thread's private histogram: [`SIZE`] bytes of addresses, whatever it records. With many flows only those pages of
-/// it take memory that are written to, one for each power of two between the shortest latency and the longest: some
-/// 40 KB of 100.
-pub(crate) struct Recorder(Histogram<u32>);
+/// One thread's private histogram: the counters of an HDR histogram of [`DIGITS`] digits, 100 KB. With many flows only those
+/// pages of it take memory that are written to, one for each power of two that occurs.
+pub(crate) struct Recorder(Box<[u32]>);
 
 impl Recorder {
     /// That of one of `flows` threads.
     pub(crate) fn new(flows: usize) -> Self {
-        let mut histogram =
-            Histogram::new_with_bounds(1, LONGEST, DIGITS).expect("constant bounds are valid");
-        if flows.saturating_mul(SIZE) <= READY {
-            // Writes every page, so that none is first touched in the window.
-            histogram.reset();
+        // The allocator gives pages that are zero without having been written.
+        let mut counters = vec![0; POWERS * STEPS].into_boxed_slice();
+        if flows.saturating_mul(size_of_val(&*counters)) <= READY {
+            // Writes to every page, so that none is first touched in the window.
+            counters.iter_mut().step_by(STEPS).for_each(|counter| *std::hint::black_box(counter) = 0);
         }
-        Self(histogram)
+        Self(counters)
     }
 
     #[inline(always)]
     pub(crate) fn record(&mut self, ns: u64) {
-        self.0.saturating_record(ns);
+        self.record_many(ns, 1);
     }
 
     /// Records the same latency for `count` transactions.
+    #[inline(always)]
     pub(crate) fn record_many(&mut self, ns: u64, count: u64) {
-        self.0.saturating_record_n(ns, u32::try_from(count).unwrap_or(u32::MAX));
+        if let Some(counter) = self.0.get_mut(place(ns)) {
+            *counter = counter.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        }
     }
+
+    /// Latencies, each the least that its counter stands for, and how many there were.
+    fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
+        let counted = self.0.iter().enumerate().filter(|(_, count)| **count > 0);
+        counted.map(|(place, count)| (least(place), u64::from(*count)))
+    }
+}
+
+/// The counter of a latency: single nanoseconds up to 2 [`STEPS`], then as many steps for each power of two.
+#[inline(always)]
+fn place(ns: u64) -> usize {
+    let ns = ns.min(LONGEST);
+    // How many of the lower bits do not count.
+    let shift = (ns | STEPS as u64).ilog2() - STEPS.ilog2();
+    shift as usize * STEPS + (ns >> shift) as usize
+}
+
+/// The least latency of a counter.
+fn least(place: usize) -> u64 {
+    let shift = (place / STEPS).saturating_sub(1);
+    ((place - shift * STEPS) as u64) << shift
 }
 
 /// All threads' latencies in one; `None` if none was recorded.
 pub(crate) fn merge(recorders: Vec<Recorder>) -> Option<Latency> {
     let mut all = Histogram::<u64>::new_with_bounds(1, LONGEST, DIGITS).expect("constant bounds are valid");
-    for Recorder(one) in recorders {
-        for value in one.iter_recorded() {
-            all.saturating_record_n(value.value_iterated_to(), u64::from(value.count_at_value()));
-        }
+    for (ns, count) in recorders.iter().flat_map(Recorder::counts) {
+        all.saturating_record_n(ns, count);
     }
     (!all.is_empty()).then(|| Latency {
         count: all.len(),
@@ -125,9 +148,16 @@ mod tests {
     }
 
     #[test]
-    fn a_recorder_is_as_large_as_said() {
-        let recorder = Recorder::new(1);
-        assert_eq!(recorder.0.distinct_values() * size_of::<u32>(), SIZE);
+    fn a_recorder_has_a_place_for_all_and_no_more() {
+        let counters = Recorder::new(1).0.len();
+        assert_eq!(
+            (place(0), place(1), place(2047), place(2048), place(2049), place(2050)),
+            (0, 1, 2047, 2048, 2048, 2049)
+        );
+        assert_eq!(place(u64::MAX), place(LONGEST));
+        assert!((counters - STEPS..counters).contains(&place(LONGEST)));
+        assert_eq!(STEPS * size_of::<u32>(), 4096, "a page");
+        (0..counters).for_each(|at| assert!(least(at) > LONGEST || place(least(at)) == at, "{at}"));
     }
 
     #[test]
@@ -141,6 +171,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_place_is_exact_to_a_thousandth(ns in 0..=LONGEST) {
+            let kept = least(place(ns));
+            prop_assert!(kept <= ns && (ns - kept) as f64 <= 0.001 * ns as f64, "{kept} for {ns}");
+            prop_assert_eq!(place(ns + 1).saturating_sub(place(ns)) <= 1, true);
+        }
+
         #[test]
         fn quantiles_are_exact_to_a_thousandth(mut values in proptest::collection::vec(1u64..1_000_000_000, 1..300)) {
             let mut recorder = Recorder::new(1);
