@@ -8,12 +8,16 @@ use super::end::End;
 use super::words::percent;
 
 /// A thread that wants a CPU for this share of a long window has no time to wait for anybody else.
-const WANTED: f64 = 0.95;
+const WANTED: f64 = 0.9;
+/// A thread that is ready but has no CPU for this share of a window waits for nothing else as long.
+const STARVED: f64 = 0.5;
 /// The coarsest tick that CPU times are counted by: 10 ms.
 const TICK_NS: f64 = 10e6;
 /// Shares of a CPU's time. In ticks, so a whole window shows a little less than all.
 const ALL: f64 = 0.97;
 const MOSTLY_INTERRUPTS: f64 = 0.9;
+/// A host worked for this traffic if its process and its interrupts had this share of its busy time.
+const OURS: f64 = 0.9;
 /// From this share on, software interrupts, and with them the network, are what a full CPU is full of.
 const MUCH_INTERRUPTS: f64 = 0.2;
 
@@ -44,7 +48,7 @@ impl Busy {
         let wanted = running + waiting;
         // Of a thread that runs at an edge the time since the last tick is not counted yet.
         let slack = if elapsed > 0.0 { TICK_NS / elapsed } else { 1.0 };
-        let by_threads = !polls && !threads.is_empty() && wanted >= WANTED - slack.min(0.1);
+        let by_threads = !polls && (wanted >= WANTED - slack.min(0.1) || waiting >= STARVED);
         let full = if slack <= 0.1 { full_cpu(end, slack, polls) } else { None };
 
         let user: f64 = threads.iter().map(|times| times.user_ns as f64).sum();
@@ -102,23 +106,29 @@ fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<String> {
     let side = end.side;
     let share = |part: u64, times: &CpuTimes| part as f64 / times.total().max(1) as f64;
     let interrupts = |times: &CpuTimes| times.irq.saturating_add(times.softirq);
-    for (cpu, times) in end.window.cpus.iter().zip(&end.window.cpu_each) {
-        let (busy, inside) = (share(times.busy(), times), share(interrupts(times), times));
-        if inside >= MOSTLY_INTERRUPTS - slack {
-            return Some(format!("{side}'s CPU {cpu} {} in interrupts", percent(inside)));
-        }
-        if busy >= ALL - slack && inside >= MUCH_INTERRUPTS && !polls {
-            return Some(format!(
-                "{side}'s CPU {cpu} {} busy, {} of all its time in interrupts",
-                percent(busy),
-                percent(inside)
-            ));
-        }
+    let each = || end.window.cpus.iter().zip(&end.window.cpu_each);
+    if let Some((cpu, inside)) = each()
+        .map(|(cpu, times)| (cpu, share(interrupts(times), times)))
+        .find(|(_, inside)| *inside >= MOSTLY_INTERRUPTS - slack)
+    {
+        return Some(format!("{side}'s CPU {cpu} {} in interrupts", percent(inside)));
     }
     let all = &end.window.cpu;
-    let own = end.window.own.total_ns().saturating_add(interrupts(all));
+    // Which process a CPU worked for is not told. If others had a good part of the host's time, they may have had this.
+    let ours = end.window.own.total_ns().saturating_add(interrupts(all));
+    if polls || (ours as f64) < OURS * all.busy() as f64 {
+        return None;
+    }
+    if let Some((cpu, busy, inside)) = each()
+        .map(|(cpu, times)| (cpu, share(times.busy(), times), share(interrupts(times), times)))
+        .find(|(_, busy, inside)| *busy >= ALL - slack && *inside >= MUCH_INTERRUPTS)
+    {
+        let (busy, inside) = (percent(busy), percent(inside));
+        return Some(format!(
+            "{side}'s CPU {cpu} {busy} busy with this traffic, {inside} of its time in interrupts"
+        ));
+    }
     let busy = share(all.busy(), all);
-    (!polls && busy >= ALL - slack && own as f64 >= 0.9 * all.busy() as f64).then(|| {
-        format!("{side}'s {} CPUs together {} busy, with this traffic", end.window.cpus.len(), percent(busy))
-    })
+    (busy >= ALL - slack)
+        .then(|| format!("{side}'s {} CPUs {} busy with this traffic", end.window.cpus.len(), percent(busy)))
 }

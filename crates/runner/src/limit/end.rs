@@ -6,6 +6,7 @@ use load::{Sender, TcpInfo};
 use study::Side;
 use testbed::{RunOrder, SideAccount};
 
+use super::SEGMENTS_LOST;
 use super::words::{bits, count, percent};
 
 /// One end of a run.
@@ -165,7 +166,7 @@ impl Waits {
                 percent(self.full)
             ));
         }
-        (self.again > 0).then(|| {
+        (self.again as f64 > SEGMENTS_LOST * self.sent as f64).then(|| {
             format!(
                 "TCP: {} of {} segments were sent again, lost where nobody counts; the congestion window is {} segments",
                 count(self.again),

@@ -9,7 +9,8 @@
 //!    when it drops half of what it sends. A receiving device whose CPU had no time left is the *receiver CPU*.
 //! 3. **link**: a known rate was reached. It comes before the queue at that rate, whose drops are only how a full link shows.
 //! 4. **CPU**: somebody wanted a CPU all the time. Whoever never sleeps never waits for anybody else, so of two ends in lock-step
-//!    (TCP, request and response) it is the one that both wait for. Waiting for a CPU that others use counts as much as using it. If
+//!    (TCP, request and response) it is the one that both wait for. Waiting for a CPU that others use counts as much as using it, and whoever did so
+//!    for more than half of the window waited for nothing else as long. If
 //!    both ends are so, the time that TCP spent on a closed receive window decides, then who wanted more. A sender that spends
 //!    its time in its own code is the *generator*: a faster program would send more. A thread that polls (`spin`, busy polling) is
 //!    busy by order: its time tells nothing.

@@ -124,6 +124,14 @@ fn a_busy_receiver_holds_tcp_back_and_udp_only_where_it_drops_nothing() {
 }
 
 #[test]
+fn a_thread_that_waits_for_a_cpu_most_of_the_time_waits_for_nothing_else_as_long() {
+    let mut case = quiet(Kind::TcpStream);
+    works(&mut case.1.transmitter, 190, 660, 0);
+    works(taker(&mut case), 50, 420, 0);
+    expect(&case, Label::TransmitterCpu, "ready but without a CPU 66.0 % of the time");
+}
+
+#[test]
 fn a_thread_that_polls_is_busy_by_order() {
     let mut case = quiet(Kind::UdpRr);
     case.0.traffic.reader = Reader::Spin;
@@ -142,6 +150,18 @@ fn software_interrupts_that_fill_a_cpu_are_that_cpu() {
     let found = limit(&case.0, &case.1);
     assert_eq!(found.label, Label::ReceiverCpu);
     assert!(found.evidence.iter().any(|what| what == "receiver's CPU 3 92.0 % in interrupts"), "{found:?}");
+    // Full of other programs, with some interrupts, it is no sign of this traffic; full of this program it is.
+    let mixed =
+        host::CpuTimes { user: 690_000_000, softirq: 300_000_000, idle: 10_000_000, ..Default::default() };
+    (taker(&mut case).window.cpu, taker(&mut case).window.cpu_each) = (mixed, vec![mixed]);
+    assert_eq!(limit(&case.0, &case.1).label, Label::Path);
+    taker(&mut case).window.own.user_ns = 650_000_000;
+    let found = limit(&case.0, &case.1);
+    let words = "receiver's CPU 3 99.0 % busy with this traffic, 30.0 % of its time in interrupts";
+    assert!(
+        found.label == Label::ReceiverCpu && found.evidence.iter().any(|what| what == words),
+        "{found:?}"
+    );
     // In a window of a few ticks nothing can be said of a CPU.
     taker(&mut case).window.elapsed_ns = 50_000_000;
     taker(&mut case).window.threads.clear();
@@ -275,7 +295,8 @@ fn what_is_left_is_the_path_and_says_on_what_grounds() {
         Label::Path,
         "send buffer was the limit for 60.0 %",
     );
-    expect(&info(|info| info.retransmits = 7), Label::Path, "7 of 100,000 segments were sent again");
+    expect(&info(|info| info.retransmits = 70), Label::Path, "70 of 100,000 segments were sent again");
+    expect(&info(|info| info.retransmits = 7), Label::Path, "neither end was busy");
     tcp.1.transmitter.whole.outcome.flows.clear();
     expect(&tcp, Label::Path, "neither end was busy");
 }

@@ -1,0 +1,101 @@
+//! What limits a run is found in its own counters: each limit is brought about on real traffic, and each must be named. What slows one
+//! thing down is far slower than a busy machine is; where that cannot be, root's agents come before whatever else the machine does.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod wire;
+
+use common::skip;
+use load::{Kind, Sender, Traffic};
+use runner::Label;
+use study::Scenario;
+use wire::{Hogs, Nap, Wire, hurry};
+
+#[test]
+fn traffic_limit_of_a_receiver_that_sleeps_is_its_socket() {
+    let mut wire = Wire::new(Scenario::Veth);
+    let found = {
+        let _nap = Nap::of(wire.receiver().pid());
+        wire.run(Traffic::new(Kind::UdpStream))
+    };
+    found.expect(Label::ReceiverSocket, "receiver's socket dropped");
+    found.expect_no_loss_unaccounted_for();
+}
+
+#[test]
+fn traffic_limit_of_a_queue_of_one_packet_is_the_device() {
+    const NAME: &str = "traffic_limit_of_a_queue_of_one_packet_is_the_device";
+    let mut wire = Wire::new(Scenario::Veth);
+    // A rate far beyond what is sent, but room for one packet: of those that a send of many segments becomes, the first
+    // finds it empty.
+    if let Err(reason) = wire.shape("tbf rate 20gbit burst 3000 limit 1600") {
+        return skip(NAME, &reason);
+    }
+    let found = wire.run(Traffic { sender: Sender::Gso, message: 1400, ..Traffic::new(Kind::UdpStream) });
+    found.expect(
+        Label::Device,
+        "the queue before the transmitter's wire (tbf at the root of transmit0) dropped",
+    );
+    found.expect_no_loss_unaccounted_for();
+}
+
+#[test]
+fn traffic_limit_of_a_token_bucket_is_the_link() {
+    const NAME: &str = "traffic_limit_of_a_token_bucket_is_the_link";
+    let mut wire = Wire::new(Scenario::Veth);
+    if let Err(reason) = wire.shape("tbf rate 10mbit burst 20000 limit 60000") {
+        return skip(NAME, &reason);
+    }
+    for kind in [Kind::TcpStream, Kind::UdpStream] {
+        let found = wire.run(Traffic::new(kind));
+        found.expect(Label::Link, "of 10.0 Mbit/s (tbf at the root of transmit0)");
+    }
+}
+
+#[test]
+fn traffic_limit_of_hogs_beside_the_receiver_is_its_cpu() {
+    let mut wire = Wire::new(Scenario::Veth);
+    // Whatever else the machine does, the receiver shall have less of its CPU than the transmitter.
+    hurry(wire.transmitter());
+    let cpus = wire.receiver().cpus.clone();
+    let found = {
+        let _hogs = Hogs::on(&cpus, 8);
+        wire.run(Traffic { verify: true, ..Traffic::new(Kind::TcpStream) })
+    };
+    found.expect(Label::ReceiverCpu, "receiver's taking thread");
+}
+
+#[test]
+fn traffic_limit_of_a_pace_that_is_kept_is_pacing() {
+    let mut wire = Wire::new(Scenario::Veth);
+    // A pace is not kept on a machine that has no time.
+    hurry(wire.transmitter());
+    hurry(wire.receiver());
+    for kind in [Kind::TcpStream, Kind::UdpStream] {
+        let found = wire.run(Traffic { pacing: Some(5_000_000), ..Traffic::new(kind) });
+        found.expect(Label::Pacing, "of the 5.0 Mbit/s that were asked for");
+    }
+    let found = wire.run(Traffic { rate: Some(100), ..Traffic::new(Kind::TcpRr) });
+    found.expect(Label::Pacing, "of the 100 requests per second that were asked for");
+}
+
+#[test]
+fn traffic_limit_of_a_small_window_that_stays_closed_is_the_path() {
+    let mut wire = Wire::new(Scenario::Veth);
+    hurry(wire.transmitter());
+    hurry(wire.receiver());
+    let found = {
+        let _nap = Nap::of(wire.receiver().pid());
+        wire.run(Traffic { socket_buffer: Some(8192), ..Traffic::new(Kind::TcpStream) })
+    };
+    found.expect(Label::Path, "TCP: ");
+}
+
+#[test]
+fn traffic_limit_of_packets_that_nobody_receives_is_their_sender() {
+    let mut wire = Wire::new(Scenario::Discard);
+    let found = wire.run(Traffic::new(Kind::Pps));
+    found.expect(Label::TransmitterCpu, "transmitter's sending thread");
+}
