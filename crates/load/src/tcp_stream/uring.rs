@@ -43,12 +43,14 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
     lane.ready();
     while phase.load() < QUIET {
         // Each starts when the one before is through: a short write would tear the stream, so it ends the chain.
+        let mut queue = ring.queue();
         for number in 0..count {
             let request = request(if number == 0 { at } else { 0 });
             let link = if number + 1 < count { squeue::Flags::IO_LINK } else { squeue::Flags::empty() };
             // SAFETY: the buffer goes after the ring, and never changes. No request is under way.
-            unsafe { ring.push(&request.flags(link)) };
+            unsafe { queue.push(&request.flags(link)) };
         }
+        drop(queue);
         let (mut open, mut trouble) = (count, 0);
         while open > 0 {
             let next = ring.enter(lane, open)?;

@@ -67,14 +67,16 @@ pub(super) fn send<S: Stamp>(lane: &Lane, mut stamp: S, mut pace: impl Pace, zer
     lane.ready();
     while phase.load() < QUIET {
         pace.wait((sends.idle.len() * size) as u64, phase);
+        let mut queue = sends.ring.queue();
         for number in sends.idle.drain(..) {
             if S::WRITES && !std::mem::take(&mut sends.refused[number]) {
                 stamp.stamp(&mut buffer.as_mut()[place(number)..place(number) + size], size);
                 stamp.advance(1);
             }
             // SAFETY: what requests point to goes after the ring; this one is not under way.
-            unsafe { sends.ring.push(&sends.requests[number]) };
+            unsafe { queue.push(&sends.requests[number]) };
         }
+        drop(queue);
         let next = sends.ring.enter(lane, WANT)?;
         if sends.account(lane, &mut tally)? == Next::End || next == Next::End {
             break;

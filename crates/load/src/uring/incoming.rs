@@ -123,7 +123,7 @@ impl Incoming {
     fn watch(&mut self) {
         let request = opcode::PollAdd::new(SOCKET, libc::POLLRDHUP as u32).build().user_data(WATCH);
         // SAFETY: it points to nothing, and the one before it has ended.
-        unsafe { self.ring.push(&request) };
+        unsafe { self.ring.queue().push(&request) };
     }
 
     /// Judges the completion that ended the request.
@@ -141,7 +141,7 @@ impl Incoming {
     fn arm(&mut self) {
         let request = opcode::RecvMulti::new(SOCKET, GROUP).build();
         // SAFETY: the buffers of the group go after the ring. It is the only request, and the one before it has ended.
-        unsafe { self.ring.push(&request) };
+        unsafe { self.ring.queue().push(&request) };
     }
 }
 

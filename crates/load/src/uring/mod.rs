@@ -52,15 +52,10 @@ impl Ring {
             .map_err(|e| Error::setup("io_uring_register of memory", socket::flow(lane.flow), &e))
     }
 
-    /// Queues a request.
-    ///
-    /// # Safety
-    /// What it points to outlives the ring, and is left alone until its completion has come. There is room for it.
+    /// Where requests queue up: once it is dropped, [`Ring::enter`] hands them over.
     #[inline(always)]
-    pub(crate) unsafe fn push(&mut self, request: &squeue::Entry) {
-        // SAFETY: the caller's word. A full queue, which the callers' counts rule out, would lose the request.
-        let _full = unsafe { self.ring.submission().push(request) };
-        debug_assert!(_full.is_ok());
+    pub(crate) fn queue(&mut self) -> Queue<'_> {
+        Queue(self.ring.submission())
     }
 
     /// Hands over what is queued, and waits for `want` completions.
@@ -102,6 +97,20 @@ impl Ring {
 
     fn submitter(&self) -> io_uring::Submitter<'_> {
         self.ring.submitter()
+    }
+}
+
+/// The requests that are not handed over yet.
+pub(crate) struct Queue<'a>(squeue::SubmissionQueue<'a>);
+
+impl Queue<'_> {
+    /// # Safety
+    /// What the request points to outlives the ring, and is left alone until its completion has come. There is room for it.
+    #[inline(always)]
+    pub(crate) unsafe fn push(&mut self, request: &squeue::Entry) {
+        // SAFETY: the caller's word. A full queue, which the callers' counts rule out, would lose the request.
+        let _full = unsafe { self.0.push(request) };
+        debug_assert!(_full.is_ok());
     }
 }
 
