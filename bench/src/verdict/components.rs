@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use load::Kind;
+use load::{Kind, Traffic};
 use serde_json::json;
 use stats::{Component, Question, analyse};
 
@@ -53,7 +53,9 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
             }
             let window = Duration::from_millis(*window);
             let protocol = Protocol::of_components(*boots, *runs, RAMP, window);
-            let mut rig = Rig::new(bench, kind, [message; 2]);
+            let response = if kind.is_rr() { message } else { 0 };
+            let traffic = Traffic { message, response, ..Traffic::new(kind) };
+            let mut rig = Rig::new(bench, [traffic.clone(), traffic]);
             let mut observations = Vec::new();
             conduct(&protocol, &mut rig.measuring(&protocol), &mut observations)?;
             let analysis = analyse(&observations, &Question::against(0))

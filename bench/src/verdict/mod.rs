@@ -165,8 +165,9 @@ fn measure(
     let window = Duration::from_secs_f64(options.r1_window);
     let minutes = options.minutes;
     report.note(format!(
-        "traffic: UDP datagrams of 200 bytes and of so many % less, over veth; R1's protocol with windows of {} s instead of 10 s, \
-         time / (a) being by the whole one's; rounds for {minutes} minutes",
+        "traffic: UDP datagrams paced at {} Mbit/s and at so many % less, over veth; R1's protocol with windows of {} s instead of \
+         10 s, time / (a) being by the whole one's; rounds for {minutes} minutes",
+        traffic::PACE / 1_000_000,
         window.as_secs_f64()
     ));
     let of = |lower: u32| {
@@ -194,10 +195,9 @@ fn measure(
             let words = [format!("traffic, {lower} %"), described(protocol)];
             tell(report, words, tally, is_own.then_some((a, None)));
         }
-        if let Some((more, (low, high))) = line.packets() {
+        if let Some((off, (low, high))) = line.departure() {
             report.note(format!(
-                "traffic, {lower} %: of the smaller datagrams {more:+.2} % more flowed ({low:.2} to {high:.2}); what is known of \
-                 the difference holds if that is nothing"
+                "traffic, {lower} %: the ratio of the two throughputs was {off:+.3} % off the paced one ({low:.3} to {high:.3})"
             ));
         }
     }

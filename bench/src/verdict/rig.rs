@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use load::Kind;
+use load::{Kind, Traffic};
 use stats::Observation;
 use study::{PlannedRun, Scenario};
 use testbed::{CpuSplit, RunAccount, RunOrder};
@@ -13,13 +13,12 @@ use crate::cli::Bench;
 use crate::failure::Failure;
 use crate::netassay::no_root;
 
-/// A machine with a workload, whose two conditions differ in the size of their messages.
+/// A machine with the traffic of two conditions.
 pub(crate) struct Rig<'a> {
     bench: &'a Bench<'a>,
     cpus: CpuSplit,
     rootless: bool,
-    kind: Kind,
-    messages: [u32; CONDITIONS],
+    conditions: [Traffic; CONDITIONS],
     spent: Spent,
 }
 
@@ -34,9 +33,9 @@ struct Spent {
 }
 
 impl<'a> Rig<'a> {
-    pub(crate) fn new(bench: &'a Bench<'a>, kind: Kind, messages: [u32; CONDITIONS]) -> Self {
+    pub(crate) fn new(bench: &'a Bench<'a>, conditions: [Traffic; CONDITIONS]) -> Self {
         let cpus = testbed::split(&testbed::usable());
-        Self { bench, cpus, rootless: no_root().is_some(), kind, messages, spent: Spent::default() }
+        Self { bench, cpus, rootless: no_root().is_some(), conditions, spent: Spent::default() }
     }
 
     /// What boots and runs have cost beyond ramps and windows.
@@ -54,13 +53,8 @@ impl<'a> Rig<'a> {
     }
 
     fn order(&self, protocol: &Protocol, condition: usize) -> RunOrder {
-        let message = self.messages[condition];
         RunOrder {
-            traffic: load::Traffic {
-                message,
-                response: if self.kind.is_rr() { message } else { 0 },
-                ..load::Traffic::new(self.kind)
-            },
+            traffic: self.conditions[condition].clone(),
             ipv6: false,
             ramp: protocol.ramp,
             window: protocol.window,
@@ -94,7 +88,7 @@ impl Source for Measured<'_, '_> {
                 observations.push(Observation {
                     condition: run.condition,
                     boot,
-                    value: rate(rig.kind, &account),
+                    value: rate(rig.conditions[run.condition].kind, &account),
                 });
             }
         }

@@ -1,11 +1,11 @@
 //! The protocols on real traffic with a known difference.
 //!
-//! The stack's work for a small datagram does not depend on a few bytes more or less, so as many datagrams flow when each is
-//! 5 % smaller, and the throughput is 5 % lower: the difference is known, and the noise is the machine's own.
+//! Both conditions are paced, one 1, 2 or 5 % slower, far below what the machine can do: the difference is known exactly, and the noise
+//! is the machine's own.
 
 use std::time::{Duration, Instant};
 
-use load::Kind;
+use load::{Kind, Traffic};
 use serde_json::{Value, json};
 use stats::{Observation, Question, analyse};
 
@@ -16,9 +16,16 @@ use super::tally::Tally;
 use crate::cli::Bench;
 use crate::failure::Failure;
 
-/// Bytes of the baseline's datagrams: of this size a hundredth is a whole number of bytes, and the kernel takes the same
-/// buffers for it and for all that are a little smaller.
-const MESSAGE: u32 = 200;
+/// Bytes of each datagram.
+const MESSAGE: u32 = 1000;
+/// The baseline's pace in bits of payload per second: 25,000 datagrams, so few that a receiver is never late for long.
+pub(super) const PACE: u64 = 200_000_000;
+
+/// UDP datagrams at this part of the pace.
+fn paced(lower_percent: u32) -> Traffic {
+    let pacing = PACE / 100 * u64::from(100 - lower_percent.min(99));
+    Traffic { message: MESSAGE, pacing: Some(pacing), ..Traffic::new(Kind::UdpStream) }
+}
 
 /// One difference, and what each protocol made of it.
 pub(crate) struct Line<'p> {
@@ -39,7 +46,7 @@ impl<'p> Line<'p> {
 
     /// Lets each protocol decide once; false if `until` is over before all have.
     pub(crate) fn round(&mut self, bench: &Bench<'_>, until: Instant) -> Result<bool, Failure> {
-        let mut rig = Rig::new(bench, Kind::UdpStream, [MESSAGE, MESSAGE - self.lower * MESSAGE / 100]);
+        let mut rig = Rig::new(bench, [paced(0), paced(self.lower)]);
         for (protocol, tally) in self.protocols.iter().zip(&mut self.tallies) {
             if Instant::now() >= until {
                 return Ok(false);
@@ -61,19 +68,19 @@ impl<'p> Line<'p> {
         Ok(true)
     }
 
-    /// By how many % more or fewer datagrams flowed when they were smaller, over all boots, with its interval: what should be
-    /// none.
-    pub(crate) fn packets(&self) -> Option<(f64, (f64, f64))> {
-        let smaller = 1.0 - f64::from(self.lower) / 100.0;
-        let packets: Vec<Observation> = self
+    /// By how many % the measured ratio of the two throughputs is off what they were paced at, over all boots, with its interval: what
+    /// should be nothing.
+    pub(crate) fn departure(&self) -> Option<(f64, (f64, f64))> {
+        let slower = 1.0 - f64::from(self.lower) / 100.0;
+        let levelled: Vec<Observation> = self
             .seen
             .iter()
             .map(|run| match run.condition {
                 0 => *run,
-                _ => Observation { value: run.value / smaller, ..*run },
+                _ => Observation { value: run.value / slower, ..*run },
             })
             .collect();
-        let analysis = analyse(&packets, &Question::against(0)).ok()?;
+        let analysis = analyse(&levelled, &Question::against(0)).ok()?;
         let comparison = analysis.comparisons.first()?;
         comparison.relative.zip(comparison.relative_interval)
     }
@@ -84,7 +91,7 @@ impl<'p> Line<'p> {
         let each: Vec<_> = protocols
             .map(|(protocol, tally)| json!({"protocol": protocol.name, "seen": tally.json()}))
             .collect();
-        json!({"lower_percent": self.lower, "protocols": each, "packets_differ_percent": self.packets(), "values": self.seen})
+        json!({"lower_percent": self.lower, "protocols": each, "departure_percent": self.departure(), "values": self.seen})
     }
 }
 
@@ -95,4 +102,18 @@ pub(crate) fn shortened(window: Duration) -> [Protocol; 2] {
         Protocol::of_r1("(a) pooled, shortened", Rule::PooledRuns, window),
         Protocol::of_r1("(b) boot means, shortened", Rule::BootMeans, window),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_lower_by_exactly_so_much() {
+        assert_eq!(
+            [0, 1, 2, 5].map(|lower| paced(lower).pacing),
+            [Some(200_000_000), Some(198_000_000), Some(196_000_000), Some(190_000_000)]
+        );
+        paced(5).validate(false).unwrap();
+    }
 }
