@@ -2,7 +2,7 @@
 
 use std::os::fd::RawFd;
 
-use crate::sys;
+use crate::headers;
 
 /// Room for one error with an address behind it, aligned as control messages are.
 const ROOM: usize = 32;
@@ -23,11 +23,11 @@ pub(crate) enum Notice {
 /// Takes one entry, without waiting; `None` if there is none.
 pub(crate) fn take(fd: RawFd) -> Option<Notice> {
     let mut control = [0u64; ROOM];
-    let mut header = sys::no_message();
+    let mut header = headers::no_message();
     header.msg_control = control.as_mut_ptr().cast();
     header.msg_controllen = size_of_val(&control);
     // SAFETY: the header points to `control`, which outlives the call, and to nothing else.
-    let got = unsafe { sys::receive_message(fd, &mut header, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) };
+    let got = unsafe { headers::receive_message(fd, &mut header, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) };
     if got < 0 {
         return None;
     }
@@ -69,6 +69,7 @@ impl Notice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys;
     use std::net::UdpSocket;
     use std::os::fd::AsRawFd;
     use std::time::{Duration, Instant};

@@ -11,7 +11,7 @@ use crate::lane::{End, Lane, Next};
 use crate::pace::Pace;
 use crate::phase::{QUIET, STOP};
 use crate::sequence::{Check, Stamp};
-use crate::sys;
+use crate::{headers, sys};
 
 /// Datagrams per call: more gain nothing that can be measured.
 const DATAGRAMS: usize = 64;
@@ -52,7 +52,7 @@ fn send_parcels<S: Stamp>(
             iov_len: parcel,
         })
         .collect();
-    let mut headers = headers(&mut places);
+    let mut headers = parcels(&mut places);
     for header in &mut headers {
         header.msg_hdr.msg_name = to.address.cast_mut().cast();
         header.msg_hdr.msg_namelen = to.len;
@@ -63,7 +63,7 @@ fn send_parcels<S: Stamp>(
         pace.wait((parcel * count) as u64, phase);
         stamp.stamp(buffer.as_mut(), lane.message);
         // SAFETY: the headers point to `buffer`, `places` and `destination`, which live until the end of this function.
-        let sent = unsafe { sys::send_many(fd, &mut headers) };
+        let sent = unsafe { headers::send_many(fd, &mut headers) };
         if sent > 0 {
             let datagrams = sent as u64 * each as u64;
             tally.batch(datagrams, datagrams * lane.message as u64);
@@ -107,13 +107,13 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
             iov_len: size,
         })
         .collect();
-    let mut headers = headers(&mut places);
+    let mut headers = parcels(&mut places);
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut last = 0..0;
     let mut take = |headers: &mut [libc::mmsghdr], flags| -> Result<isize> {
         // SAFETY: the headers point to `room` and `places`, which live until the end of this function; the kernel writes
         // to no more of `room` than each place has.
-        let got = unsafe { sys::receive_many(fd, headers, flags) };
+        let got = unsafe { headers::receive_many(fd, headers, flags) };
         let mut messages = 0;
         let mut bytes = 0;
         for (number, header) in headers.iter().take(got.max(0) as usize).enumerate() {
@@ -141,9 +141,9 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
 }
 
 /// A header for each place.
-fn headers(places: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
+fn parcels(places: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
     let header = |place: &mut libc::iovec| {
-        let mut header = sys::no_message();
+        let mut header = headers::no_message();
         header.msg_iov = &raw mut *place;
         header.msg_iovlen = 1;
         libc::mmsghdr { msg_hdr: header, msg_len: 0 }

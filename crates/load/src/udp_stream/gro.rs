@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::lane::{End, Lane, Next};
 use crate::phase::STOP;
 use crate::sequence::Check;
-use crate::{socket, sys};
+use crate::{headers, socket, sys};
 
 /// More than any buffer of datagrams holds.
 const ROOM: usize = 1 << 16;
@@ -31,7 +31,7 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
         size: 0,
     });
     let mut place = libc::iovec { iov_base: room.start().cast(), iov_len: ROOM };
-    let mut header = sys::no_message();
+    let mut header = headers::no_message();
     header.msg_iov = &raw mut place;
     header.msg_iovlen = 1;
     header.msg_control = control.as_mut_ptr().cast();
@@ -41,7 +41,7 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
         header.msg_controllen = size_of::<[Control; 2]>();
         // SAFETY: the header points to `place`, `room` and `control`, which live until the end of this function, and says
         // how large they are.
-        let got = unsafe { sys::receive_message(fd, &mut header, flags) };
+        let got = unsafe { headers::receive_message(fd, &mut header, flags) };
         if got <= 0 {
             return Ok(got);
         }

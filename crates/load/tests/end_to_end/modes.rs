@@ -1,11 +1,12 @@
 //! Every way of sending and of taking moves real traffic, every byte and every number of which is checked.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::support::{backlog_drops, finish, run, spec, start, step, traffic};
+use crate::support::{backlog_drops, connect, failure, finish, run, spec, start, step, traffic};
 use netassay_load::{Direction, Kind, Outcome, Phase, Reader, Sender, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(100);
+const SOON: Duration = Duration::from_secs(3);
 const ADDRESSES: [&str; 2] = ["127.0.0.1", "::1"];
 
 /// A verified stream over an address of this host; gives both accounts after the checks that hold for all of them.
@@ -185,5 +186,56 @@ fn both_ways(traffic: Traffic) {
     assert_eq!(direction == Direction::Both, far.received.bytes >= message, "{what}");
     if spec.traffic.kind == Kind::TcpStream {
         assert_eq!((near.sent.bytes, far.sent.bytes), (far.received.bytes, near.received.bytes), "{what}");
+    }
+}
+
+#[test]
+fn a_receiver_that_dies_fails_every_sender() {
+    for kind in [Kind::UdpStream, Kind::TcpStream] {
+        for sender in senders(kind.is_udp()) {
+            let (transmitter, receiver) =
+                start(&Spec { traffic: Traffic { sender, ..traffic(kind) }, ..spec(kind, "127.0.0.1") });
+            std::thread::sleep(Duration::from_millis(20));
+            drop(receiver);
+            let words = failure(SOON, || transmitter.failed());
+            assert!(words.starts_with("flow 0: ") && words.contains("127.0.0.1"), "{kind} {sender}: {words}");
+            assert!(words.contains("ended") || words.contains("gone"), "{kind} {sender}: {words}");
+            let began = Instant::now();
+            assert_eq!(transmitter.finish().unwrap_err().to_string(), words);
+            assert!(began.elapsed() < SOON, "{kind} {sender} took {:?}", began.elapsed());
+        }
+    }
+}
+
+#[test]
+fn a_stalled_receiver_does_not_hold_up_any_sender() {
+    for sender in senders(false) {
+        let kind = Kind::TcpStream;
+        let (mut transmitter, receiver) =
+            connect(&Spec { traffic: Traffic { sender, ..traffic(kind) }, ..spec(kind, "::1") });
+        transmitter.start().unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        transmitter.set_phase(Phase::Tail);
+        let began = Instant::now();
+        let sent = transmitter.finish().unwrap_or_else(|error| panic!("{sender}: {error}"));
+        assert!(began.elapsed() < Duration::from_secs(5), "{sender} took {:?}", began.elapsed());
+        assert!(sent.sent.bytes > 0, "{sender}");
+        drop(receiver);
+    }
+}
+
+#[test]
+fn an_idle_receiver_of_any_kind_stops() {
+    for kind in [Kind::UdpStream, Kind::TcpStream] {
+        for reader in readers(kind.is_udp()) {
+            let (transmitter, mut receiver) =
+                connect(&Spec { traffic: Traffic { reader, ..traffic(kind) }, ..spec(kind, "127.0.0.1") });
+            receiver.start().unwrap();
+            receiver.set_phase(Phase::Tail);
+            let began = Instant::now();
+            receiver.finish().unwrap_or_else(|error| panic!("{kind} {reader}: {error}"));
+            assert!(began.elapsed() < Duration::from_secs(5), "{kind} {reader} took {:?}", began.elapsed());
+            drop(transmitter);
+        }
     }
 }

@@ -1,0 +1,45 @@
+//! System calls that take headers: many messages at once, or what comes beside the data of one.
+
+use std::os::fd::RawFd;
+
+/// Sends many datagrams. Returns how many were taken, or -1 with `errno` set.
+///
+/// # Safety
+/// All that the headers point to is there for the length of the call.
+#[inline(always)]
+pub(crate) unsafe fn send_many(fd: RawFd, headers: &mut [libc::mmsghdr]) -> isize {
+    // SAFETY: pointer and length are those of `headers`; the rest is the caller's word.
+    unsafe {
+        libc::syscall(libc::SYS_sendmmsg, fd, headers.as_mut_ptr(), headers.len(), libc::MSG_NOSIGNAL)
+            as isize
+    }
+}
+
+/// Receives many datagrams. Returns how many came, or -1 with `errno` set.
+///
+/// # Safety
+/// All that the headers point to is there for the length of the call, and may be written to.
+#[inline(always)]
+pub(crate) unsafe fn receive_many(fd: RawFd, headers: &mut [libc::mmsghdr], flags: libc::c_int) -> isize {
+    let none = std::ptr::null::<libc::timespec>();
+    // SAFETY: pointer and length are those of `headers`; the rest is the caller's word. Null is no time limit.
+    unsafe {
+        libc::syscall(libc::SYS_recvmmsg, fd, headers.as_mut_ptr(), headers.len(), flags, none) as isize
+    }
+}
+
+/// Receives with all that comes beside the data. Returns bytes, or -1 with `errno` set.
+///
+/// # Safety
+/// All that the header points to is there for the length of the call, and may be written to.
+#[inline(always)]
+pub(crate) unsafe fn receive_message(fd: RawFd, header: &mut libc::msghdr, flags: libc::c_int) -> isize {
+    // SAFETY: the header is borrowed; the rest is the caller's word.
+    unsafe { libc::syscall(libc::SYS_recvmsg, fd, &raw mut *header, flags) as isize }
+}
+
+/// A message header that names nothing.
+pub(crate) fn no_message() -> libc::msghdr {
+    // SAFETY: zeros are null pointers and lengths of 0, and its padding.
+    unsafe { std::mem::zeroed() }
+}
