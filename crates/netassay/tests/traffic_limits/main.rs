@@ -8,7 +8,7 @@ mod common;
 mod wire;
 
 use common::skip;
-use load::{Kind, Sender, Traffic};
+use load::{Kind, Reader, Sender, Traffic};
 use runner::Label;
 use study::Scenario;
 use wire::{Hogs, Nap, Wire, hurry};
@@ -22,6 +22,22 @@ fn traffic_limit_of_a_receiver_that_sleeps_is_its_socket() {
     };
     found.expect(Label::ReceiverSocket, "receiver's socket dropped");
     found.expect_no_loss_unaccounted_for();
+}
+
+#[test]
+fn traffic_losses_add_up_for_senders_and_readers_of_many_datagrams() {
+    let mut wire = Wire::new(Scenario::Veth);
+    let _nap = Nap::of(wire.receiver().pid());
+    for (sender, reader) in [
+        (Sender::Sendmmsg, Reader::Recvmmsg),
+        (Sender::Gso, Reader::Recv),
+        (Sender::GsoSendmmsg, Reader::Gro),
+        (Sender::Send, Reader::Gro),
+    ] {
+        let found = wire.run(Traffic { sender, reader, ..Traffic::new(Kind::UdpStream) });
+        found.expect(Label::ReceiverSocket, "receiver's socket dropped");
+        found.expect_no_loss_unaccounted_for();
+    }
 }
 
 #[test]
