@@ -1,9 +1,11 @@
 //! Every way of sending and of taking moves real traffic, every byte and every number of which is checked.
 
+use std::io::Write;
+use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use crate::support::{backlog_drops, connect, failure, finish, run, spec, start, step, traffic};
-use netassay_load::{Direction, Kind, Outcome, Phase, Reader, Sender, Spec, Traffic};
+use netassay_load::{Direction, Kind, Outcome, Phase, Reader, Receiver, Sender, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(100);
 const SOON: Duration = Duration::from_secs(3);
@@ -236,6 +238,36 @@ fn an_idle_receiver_of_any_kind_stops() {
             receiver.finish().unwrap_or_else(|error| panic!("{kind} {reader}: {error}"));
             assert!(began.elapsed() < Duration::from_secs(5), "{kind} {reader} took {:?}", began.elapsed());
             drop(transmitter);
+        }
+    }
+}
+
+#[test]
+fn every_reader_finds_a_byte_that_was_not_sent_so() {
+    for local in ADDRESSES {
+        for reader in readers(true) {
+            let plain = Traffic { reader, verify: true, ..traffic(Kind::UdpStream) };
+            let mut receiver =
+                Receiver::bind(&Spec { traffic: plain, ..spec(Kind::UdpStream, local) }).unwrap();
+            let peer = UdpSocket::bind((local, 0)).unwrap();
+            peer.connect(receiver.endpoints()[0]).unwrap();
+            receiver.attach(&[peer.local_addr().unwrap()]).unwrap();
+            receiver.start().unwrap();
+            // Behind the number, no byte of the pattern is 0.
+            peer.send(&[0; 1400]).unwrap();
+            let words = failure(SOON, || receiver.failed());
+            assert!(words.contains("damaged at byte 8 of the last 1400"), "{reader}: {words}");
+        }
+        for reader in readers(false).filter(|reader| *reader != Reader::Trunc) {
+            let plain = Traffic { reader, verify: true, ..traffic(Kind::TcpStream) };
+            let mut receiver =
+                Receiver::bind(&Spec { traffic: plain, ..spec(Kind::TcpStream, local) }).unwrap();
+            let mut peer = TcpStream::connect(receiver.endpoints()[0]).unwrap();
+            receiver.attach(&[peer.local_addr().unwrap()]).unwrap();
+            receiver.start().unwrap();
+            peer.write_all(&[0; 1400]).unwrap();
+            let words = failure(SOON, || receiver.failed());
+            assert!(words.contains("damaged at byte 0 of the last"), "{reader}: {words}");
         }
     }
 }

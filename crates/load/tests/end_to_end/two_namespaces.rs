@@ -128,3 +128,23 @@ fn every_udp_way_arrives_intact_in_another_namespace() {
 fn every_tcp_way_arrives_intact_in_another_namespace() {
     every_way("every_tcp_way_arrives_intact_in_another_namespace", Kind::TcpStream);
 }
+
+#[test]
+fn every_sender_sends_to_nobody() {
+    let Some(_pair) = Pair::new("every_sender_sends_to_nobody") else { return };
+    // A station that is not there: what is sent to it goes over the link, and is nobody's.
+    let nobody = "ip neighbour add 198.51.100.9 lladdr 02:00:00:00:00:09 dev near";
+    assert!(say_if_it_fails("every_sender_sends_to_nobody", nobody));
+    for sender in senders(true) {
+        for connected in [true, false] {
+            let traffic = Traffic { sender, connected, ..traffic(Kind::Pps) };
+            let spec = Spec { traffic, local: NEAR[0].parse().unwrap(), cpus: vec![] };
+            let mut transmitter = Transmitter::connect(&spec, &["198.51.100.9:9".parse().unwrap()]).unwrap();
+            transmitter.start().unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+            transmitter.set_phase(Phase::Tail);
+            let sent = transmitter.finish().unwrap_or_else(|error| panic!("{sender}: {error}")).sent;
+            assert!(sent.messages > 0 && sent.bytes == sent.messages * 1400, "{sender}: {sent:?}");
+        }
+    }
+}
