@@ -78,6 +78,9 @@ pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
     if !options.cpus.is_empty() {
         host::affinity::pin_current_thread(&options.cpus)?;
     }
+    // This thread opens and closes windows beside as many busy threads as a workload has flows. Where it may not hurry it is
+    // late now and then, which is told with the window.
+    host::hurry_current_thread();
     let mut session = Session::open(options)?;
     let mut lines = LineReader::default();
     while let Some(line) = read_line(&mut lines)? {

@@ -27,6 +27,7 @@ mod privileges;
 mod queue;
 mod snmp;
 mod thread_times;
+mod urgency;
 mod xdp;
 
 pub mod affinity;
@@ -52,3 +53,4 @@ pub use links::Links;
 pub use privileges::{Privileges, UserNamespaces};
 pub use queue::QueueCounters;
 pub use thread_times::{ProcessTimes, ThreadTimes};
+pub use urgency::hurry_current_thread;

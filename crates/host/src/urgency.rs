@@ -1,0 +1,57 @@
+//! A thread that sleeps most of the time and must run soon when it wakes.
+
+use nix::libc;
+
+/// The nice value of such a thread: the most urgent there is.
+const URGENT: i32 = -20;
+
+/// `struct sched_attr` (linux/sched/types.h) in its first version.
+#[repr(C)]
+#[derive(Debug, Default)]
+struct Attributes {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    runtime: u64,
+    deadline: u64,
+    period: u64,
+}
+
+/// Threads and processes that this thread starts are like any other again.
+const SCHED_FLAG_RESET_ON_FORK: u64 = 1;
+
+/// Has the calling thread run soon after it wakes, though many others want its CPUs. What it starts from now on does not
+/// inherit this. It needs `CAP_SYS_NICE` outside of any user namespace; tells whether it was granted.
+pub fn hurry_current_thread() -> bool {
+    let attributes = Attributes {
+        size: size_of::<Attributes>() as u32,
+        flags: SCHED_FLAG_RESET_ON_FORK,
+        nice: URGENT,
+        ..Attributes::default()
+    };
+    // SAFETY: 0 is the calling thread; the kernel reads as many bytes as the structure says it has, and the flags of the
+    // call must be 0.
+    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(&attributes), 0) == 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_hurries_hands_it_on_to_nobody() {
+        // SAFETY: it takes numbers only; 0 is the calling thread.
+        let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        let before = nice();
+        let hurried = std::thread::spawn(move || {
+            let granted = hurry_current_thread();
+            (granted, nice(), std::thread::spawn(nice).join())
+        });
+        let (granted, own, child) = hurried.join().unwrap();
+        assert_eq!(own, if granted { URGENT } else { before });
+        let child = child.unwrap();
+        assert_eq!(child, if granted { 0 } else { before });
+    }
+}
