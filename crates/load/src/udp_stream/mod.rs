@@ -36,8 +36,8 @@ fn send_stamped(lane: &Lane, stamp: impl Stamp, pace: impl Pace) -> Result<End> 
         Sender::Gso => gso::send(lane, stamp, pace),
         Sender::GsoSendmmsg => batch::send_gso(lane, stamp, pace),
         Sender::Zerocopy => zerocopy::send(lane, stamp, pace),
-        Sender::IoUring => uring::send(lane, stamp, pace, false),
-        Sender::IoUringZerocopy => uring::send(lane, stamp, pace, true),
+        Sender::IoUring => uring::send::<false, _, _>(lane, stamp, pace),
+        Sender::IoUringZerocopy => uring::send::<true, _, _>(lane, stamp, pace),
         _ => plain::send(lane, stamp, pace),
     }
 }

@@ -34,34 +34,37 @@ struct Requests {
     idle: Vec<usize>,
     /// Those whose datagram the queue refused: it keeps its number, and goes again.
     refused: Vec<bool>,
-    zerocopy: Option<Zerocopy>,
+    zerocopy: Zerocopy,
 }
 
 /// `IORING_OP_SEND`, or without copying `IORING_OP_SEND_ZC`.
-pub(super) fn send<S: Stamp>(lane: &Lane, mut stamp: S, mut pace: impl Pace, zerocopy: bool) -> Result<End> {
+pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
+    lane: &Lane,
+    mut stamp: S,
+    mut pace: P,
+) -> Result<End> {
     let size = lane.message;
     // Datagrams that are numbered must not change while they are under way. Declared before the ring, it goes after it.
     let mut buffer = Buffer::messages(size, if S::WRITES { DEPTH } else { 1 });
     let destination = Destination::of(lane);
     let place = |number: usize| if S::WRITES { number * size } else { 0 };
     let ring = Ring::open(lane, DEPTH, 4 * DEPTH)?;
-    if zerocopy {
+    if ZEROCOPY {
         // SAFETY: the buffer goes after the ring.
         unsafe { ring.register_memory(lane, buffer.start(), buffer.as_ref().len())? };
     }
     let to = destination.target();
     let request = |number: usize| {
         let start = buffer.start().wrapping_add(place(number)).cast_const();
-        request(start, size, to, zerocopy).user_data(number as u64)
+        request(start, size, to, ZEROCOPY).user_data(number as u64)
     };
     let requests = (0..DEPTH).map(request).collect();
-    let zerocopy_account = zerocopy.then(Zerocopy::default);
     let mut sends = Requests {
         ring,
         requests,
         idle: (0..DEPTH).collect(),
         refused: vec![false; DEPTH],
-        zerocopy: zerocopy_account,
+        zerocopy: Zerocopy::default(),
     };
     let (phase, mut tally) = (lane.phase(), lane.tally());
     lane.ready();
@@ -78,18 +81,18 @@ pub(super) fn send<S: Stamp>(lane: &Lane, mut stamp: S, mut pace: impl Pace, zer
         }
         drop(queue);
         let next = sends.ring.enter(lane, WANT)?;
-        if sends.account(lane, &mut tally)? == Next::End || next == Next::End {
+        if sends.account::<ZEROCOPY>(lane, &mut tally)? == Next::End || next == Next::End {
             break;
         }
     }
     // Nothing is wrong if a device does not give back pages in time.
-    let deadline = if zerocopy { sys::now() + LAST } else { u64::MAX };
+    let deadline = if ZEROCOPY { sys::now() + LAST } else { u64::MAX };
     while sends.idle.len() < DEPTH && phase.load() < ABORT && sys::now() < deadline {
         sends.ring.enter_for(lane, DEPTH - sends.idle.len(), PATIENCE)?;
         // What fails now, after the end, is no failure.
-        sends.account(lane, &mut tally)?;
+        sends.account::<ZEROCOPY>(lane, &mut tally)?;
     }
-    Ok(End { zerocopy: sends.zerocopy, ..End::default() })
+    Ok(End { zerocopy: ZEROCOPY.then_some(sends.zerocopy), ..End::default() })
 }
 
 fn request(start: *const u8, size: usize, to: Target<'_>, zerocopy: bool) -> squeue::Entry {
@@ -109,16 +112,15 @@ fn request(start: *const u8, size: usize, to: Target<'_>, zerocopy: bool) -> squ
 impl Requests {
     /// Counts one system call, and what completed with it.
     #[inline(always)]
-    fn account(&mut self, lane: &Lane, tally: &mut Tally) -> Result<Next> {
+    fn account<const ZEROCOPY: bool>(&mut self, lane: &Lane, tally: &mut Tally) -> Result<Next> {
         tally.call();
         let (mut sent, mut troubles) = (0, 0);
         for completion in self.ring.completed() {
             let (number, result, flags) =
                 (completion.user_data() as usize, completion.result(), completion.flags());
-            if cqueue::notif(flags) {
-                let zerocopy = self.zerocopy.get_or_insert_default();
-                zerocopy.completed += 1;
-                zerocopy.copied += u64::from(was_copied(result));
+            if ZEROCOPY && cqueue::notif(flags) {
+                self.zerocopy.completed += 1;
+                self.zerocopy.copied += u64::from(was_copied(result));
                 self.idle.push(number);
                 continue;
             }
@@ -130,7 +132,7 @@ impl Requests {
                 }
                 other => troubles = other,
             }
-            if !cqueue::more(flags) {
+            if !ZEROCOPY || !cqueue::more(flags) {
                 self.idle.push(number);
             }
         }

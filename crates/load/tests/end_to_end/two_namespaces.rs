@@ -9,7 +9,7 @@ use netassay_load::{Kind, Outcome, Phase, Reader, Receiver, Spec, Traffic, Trans
 
 use crate::modes::{check, readers, senders};
 use crate::namespace::{enter_namespace, skip};
-use crate::support::{backlog_drops, finish, step, traffic};
+use crate::support::{backlog_drops, finish, step, traffic, within};
 
 const NEAR: [&str; 2] = ["198.51.100.1", "2001:db8::1"];
 const FAR: [&str; 2] = ["198.51.100.2", "2001:db8::2"];
@@ -54,7 +54,12 @@ impl Pair {
         ];
         let done = commands.iter().all(|command| say_if_it_fails(test, command))
             && pair.within_far(|| far_commands.iter().all(|command| say_if_it_fails(test, command)));
-        done.then_some(pair)
+        if !done {
+            return None;
+        }
+        wait_until_up("near");
+        pair.within_far(|| wait_until_up("far"));
+        Some(pair)
     }
 
     /// Runs something in the far namespace; the sockets that it opens stay there.
@@ -79,6 +84,16 @@ impl Pair {
         step(&ends, Phase::Tail);
         finish(ends)
     }
+}
+
+/// Waits until a device sends: until the kernel has noticed its carrier, its queue throws away what it is given, and says
+/// nothing.
+fn wait_until_up(device: &str) {
+    let is_up = || {
+        let output = Command::new("ip").args(["-o", "link", "show", device]).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).contains("state UP").then_some(())
+    };
+    within(Duration::from_secs(20), is_up).unwrap_or_else(|| panic!("{device} does not come up"));
 }
 
 /// The namespace of the calling thread.
