@@ -133,6 +133,9 @@ pub(crate) struct RunFlags {
     /// Use a user namespace even when privileges would allow more
     #[arg(long)]
     pub(crate) rootless: bool,
+    /// Count runs that something disturbed, and repeat none: for a machine that is never quiet
+    #[arg(long)]
+    pub(crate) keep_disturbed: bool,
     /// How to show what happens, on standard error
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = ProgressStyle::Auto)]
     pub(crate) progress: ProgressStyle,

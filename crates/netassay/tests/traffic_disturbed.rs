@@ -70,7 +70,9 @@ fn traffic_beside_a_hog_is_marked_and_repeated_and_the_study_goes_on() {
     let bench = Bench::new();
     bench.write("hogged.toml", STUDY);
     let hog = Hog::on(&host::affinity::allowed_cpus());
-    let mut controller = Watched::start(bench.netassay(&["run", "hogged.toml", "--progress", "plain"]));
+    let mut command = bench.netassay(&[]);
+    command.args(["run", "hogged.toml", "--progress", "plain"]);
+    let mut controller = Watched::start(command);
     controller.wait_for("disturbed, repeated");
     drop(hog);
     let (code, talk) = controller.finish();

@@ -1,6 +1,6 @@
 //! What a reader must know beside the figures.
 
-use store::StoredStudy;
+use store::{StoredRun, StoredStudy};
 
 use crate::number::counted;
 use crate::outcomes::fallbacks;
@@ -31,6 +31,16 @@ pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
     }
     for note in fallbacks(stored, &plan.plan.conditions) {
         push(&mut notes, note);
+    }
+    let kept: Vec<&StoredRun> =
+        stored.measurements().filter(|run| !run.detail["disturbed"].is_null()).collect();
+    if let Some(last) = kept.last() {
+        let runs = counted(kept.len(), "run");
+        let by = last.detail["disturbed"][0].as_str().unwrap_or_default();
+        push(
+            &mut notes,
+            format!("{runs} counted though something disturbed them (--keep-disturbed); the last: {by}"),
+        );
     }
     let resumed = stored.boots.iter().filter(|boot| boot.part > 1).count();
     if resumed > 0 {

@@ -103,7 +103,12 @@ impl Campaign<'_> {
         let (readings, outcome, end) = match result {
             Ok(Ok(mut readings)) => {
                 let metrics = std::mem::take(&mut readings.metrics);
-                let outcome = judge(run, metrics, &readings.disturbed);
+                // Under --keep-disturbed, and for warm-ups, the only place where it is told.
+                if let (false, Value::Object(detail)) = (readings.disturbed.is_empty(), &mut readings.detail)
+                {
+                    detail.insert("disturbed".to_owned(), readings.disturbed.clone().into());
+                }
+                let outcome = self.judge(run, metrics, &readings.disturbed);
                 (readings, outcome, Try::Over)
             }
             Ok(Err(why)) => (Readings::default(), Outcome::Failed(why), Try::Over),
@@ -163,18 +168,18 @@ impl Campaign<'_> {
         Ok(end)
     }
 
+    /// A warm-up is there to warm up: nothing is concluded from it, so nothing that disturbs it matters.
+    fn judge(&self, run: &PlannedRun, metrics: Vec<(String, f64)>, disturbed: &[String]) -> Outcome {
+        if run.warmup || self.keep_disturbed || disturbed.is_empty() {
+            Outcome::Ok(metrics)
+        } else {
+            Outcome::Invalid(metrics, disturbed.join("; "))
+        }
+    }
+
     #[expect(clippy::needless_pass_by_value, reason = "events are made where they are told")]
     pub(crate) fn tell(&mut self, event: Event) {
         (self.observe)(&event);
-    }
-}
-
-/// A warm-up is there to warm up: nothing is concluded from it, so nothing that disturbs it matters.
-fn judge(run: &PlannedRun, metrics: Vec<(String, f64)>, disturbed: &[String]) -> Outcome {
-    if run.warmup || disturbed.is_empty() {
-        Outcome::Ok(metrics)
-    } else {
-        Outcome::Invalid(metrics, disturbed.join("; "))
     }
 }
 

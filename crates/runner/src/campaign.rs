@@ -32,6 +32,8 @@ pub struct Campaign<'a> {
     /// Whether every comparison of a study that may stop early is decided by what is stored. Asked at its planned looks only,
     /// with the runs of the boots up to that look.
     pub is_decided: &'a dyn Fn(&StoredStudy) -> bool,
+    /// Whether disturbed runs count like any other: for a machine that is never quiet. What disturbed them stays on record.
+    pub keep_disturbed: bool,
     /// The program's version, for the record.
     pub version: &'a str,
 }

@@ -53,6 +53,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         interrupt,
         observe: &mut observe,
         is_decided: &report::is_decided,
+        keep_disturbed: flags.keep_disturbed,
         version: env!("CARGO_PKG_VERSION"),
     };
     let result = match resumed {
@@ -157,7 +158,7 @@ pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> Exit
         let invalid = report::counted(summary.invalid, "run");
         let id = summary.study;
         say(&format!(
-            "netassay: {invalid} disturbed at every try and not counted: netassay show {id} --runs says by what; {again} --resume {id} tries again"
+            "netassay: {invalid} disturbed at every try and not counted: netassay show {id} --runs says by what; {again} --resume {id} tries again, and with --keep-disturbed counts them"
         ));
     }
     let code = match summary.ending {

@@ -57,6 +57,17 @@ fn a_disturbed_warm_up_has_warmed_up() {
 }
 
 #[test]
+fn disturbed_runs_count_where_the_user_says_so_and_stay_on_record() {
+    let mut world = World { keep_disturbed: true, ..World::new() };
+    world.lab.always = Some(Fault::Disturbed);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED, 0));
+    assert_eq!(told(&world.events), []);
+    let stored = world.store.load(summary.study).unwrap();
+    assert!(stored.runs.iter().all(|run| run.detail["disturbed"][0] == "a neighbour was loud"));
+}
+
+#[test]
 fn what_stays_disturbed_is_given_up_within_bounds_and_said() {
     let mut world = World::new();
     world.lab.always = Some(Fault::Disturbed);

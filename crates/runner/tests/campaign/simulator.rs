@@ -174,7 +174,7 @@ impl Bench for SimulatedBench {
                 let throughput = 1000.0 + condition.index as f64;
                 let disturbed = fault.map(|_| "a neighbour was loud".to_owned()).into_iter().collect();
                 let metrics = vec![("throughput".into(), throughput)];
-                Ok(Readings { metrics, disturbed, ..Readings::default() })
+                Ok(Readings { metrics, disturbed, detail: json!({}), ..Readings::default() })
             }
         }
     }

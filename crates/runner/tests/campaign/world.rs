@@ -18,6 +18,7 @@ pub(crate) struct World {
     pub(crate) study: Study,
     /// What a look finds.
     pub(crate) is_decided: fn(&StoredStudy) -> bool,
+    pub(crate) keep_disturbed: bool,
     /// Where the store lies.
     pub(crate) _directory: tempfile::TempDir,
 }
@@ -35,6 +36,7 @@ impl World {
             events: Vec::new(),
             study: study(),
             is_decided: never,
+            keep_disturbed: false,
             _directory: directory,
         }
     }
@@ -47,6 +49,7 @@ impl World {
             interrupt: self.interrupt.clone(),
             observe: &mut |event| events.push(event.clone()),
             is_decided: &self.is_decided,
+            keep_disturbed: self.keep_disturbed,
             version: "test",
         };
         match resume {
