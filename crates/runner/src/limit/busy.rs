@@ -26,6 +26,8 @@ const MUCH_INTERRUPTS: f64 = 0.2;
 pub(super) struct Busy {
     /// The share of the window in which its threads, on average, had a CPU or waited for one.
     pub(super) wanted: f64,
+    /// The part of it in which they waited for one.
+    pub(super) waiting: f64,
     /// Whether that, or what its CPUs did, is all there was.
     pub(super) saturated: bool,
     /// Whether its threads spent most of their time in their own code.
@@ -66,7 +68,13 @@ impl Busy {
         }
         let saturated = by_threads || full.is_some();
         evidence.extend(full);
-        Self { wanted, saturated, mostly_user: by_threads && user.is_some_and(|user| user >= 0.5), evidence }
+        Self {
+            wanted,
+            waiting,
+            saturated,
+            mostly_user: by_threads && user.is_some_and(|user| user >= 0.5),
+            evidence,
+        }
     }
 
     /// The label of a sending end that is, or is not, saturated.

@@ -6,8 +6,8 @@ use load::{Sender, TcpInfo};
 use study::Side;
 use testbed::{RunOrder, SideAccount};
 
-use super::SEGMENTS_LOST;
 use super::words::{bits, count, percent};
+use super::{MUCH, SEGMENTS_LOST};
 
 /// One end of a run.
 #[derive(Clone, Copy)]
@@ -152,7 +152,6 @@ pub(super) struct Waits {
 impl Waits {
     /// What of TCP's own machinery held it back, if any of it stands out.
     pub(super) fn verdict(&self) -> Option<String> {
-        const MUCH: f64 = 0.3;
         if self.closed >= MUCH {
             return Some(format!(
                 "TCP: the receiver's window was closed for {} of the time with data to send, while the receiver had time: its buffer is \

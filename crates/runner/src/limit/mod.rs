@@ -243,6 +243,9 @@ impl Case<'_> {
     /// Whose CPU the other end waits for. `closed`: the share of the time that the sender waited for the receiver's window.
     fn cpu(&self, sends: &Busy, takes: &Busy, closed: f64) -> Option<Label> {
         let receiver_first = match (sends.saturated, takes.saturated) {
+            // A wait for a CPU that is not over at the window's end is not told, and its thread looks asleep. But if the window was
+            // closed while the receiver mostly waited for its CPU, that is why.
+            (false, false) if closed >= MUCH && takes.waiting >= closed / 2.0 => true,
             (false, false) => return None,
             (sends, takes) if sends != takes => takes,
             _ => closed >= CLOSED || takes.wanted > sends.wanted,
@@ -280,6 +283,8 @@ impl Case<'_> {
 
 /// A share of the time with data to send that was spent on a closed window, from which on it was the receiver that had no time.
 const CLOSED: f64 = 0.1;
+/// A share of the time with data to send that TCP spent on one thing, from which on that is what it waited for.
+const MUCH: f64 = 0.3;
 
 const NOBODY: &str =
     "neither end was busy all the time and no place dropped much: nothing but the way between them is left";

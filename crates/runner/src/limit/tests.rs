@@ -132,6 +132,17 @@ fn a_thread_that_waits_for_a_cpu_most_of_the_time_waits_for_nothing_else_as_long
 }
 
 #[test]
+fn a_window_that_is_closed_while_the_receiver_waits_for_its_cpu_is_that_cpu() {
+    let mut case = quiet(Kind::TcpStream);
+    case.1.transmitter.whole.outcome.flows[0].tcp.as_mut().unwrap().receiver_limited_us = 615_000;
+    works(&mut case.1.transmitter, 69, 0, 0);
+    works(taker(&mut case), 8, 404, 0);
+    expect(&case, Label::ReceiverCpu, "ready but without a CPU 40.4 % of the time");
+    works(taker(&mut case), 8, 100, 0);
+    expect(&case, Label::Path, "window was closed for 61.5 %");
+}
+
+#[test]
 fn a_thread_that_polls_is_busy_by_order() {
     let mut case = quiet(Kind::UdpRr);
     case.0.traffic.reader = Reader::Spin;
