@@ -50,6 +50,11 @@ pub enum Request {
         /// Addresses with their prefix lengths.
         addresses: Vec<(IpAddr, u8)>,
     },
+    /// Wait until an interface sends what it is given: just set up, it may throw it away.
+    AwaitRunning {
+        /// The interface.
+        interface: String,
+    },
     /// Let an interface's receive work run on these CPUs.
     Steer {
         /// The interface.

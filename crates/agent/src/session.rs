@@ -55,6 +55,10 @@ impl Session {
                 Ok(Answer::Discards(discard))
             }
             Request::Configure { interface, addresses } => self.configure(&interface, &addresses),
+            Request::AwaitRunning { interface } => {
+                self.links.await_running(&interface)?;
+                Ok(Answer::Done)
+            }
             Request::Steer { interface, cpus } => {
                 host::steering::steer(&interface, &cpus)?;
                 Ok(Answer::Done)

@@ -67,6 +67,14 @@ pub enum Error {
         "this kernel has no ethtool over netlink: offload features need Linux 5.8 or newer, built with CONFIG_ETHTOOL_NETLINK"
     )]
     NoEthtool,
+    /// An interface that does not come up.
+    #[error("interface {interface:?} has no carrier after {seconds} s: its far end is gone, or was set down")]
+    NoCarrier {
+        /// The interface.
+        interface: String,
+        /// How long was waited.
+        seconds: u64,
+    },
     /// No XDP program.
     #[error(
         "cannot load an XDP program: {errno}; it needs root (CAP_BPF and CAP_NET_ADMIN outside of any user namespace) and a \

@@ -24,6 +24,9 @@ pub struct Link {
     pub up: bool,
     /// Whether the layer below works (`IFF_LOWER_UP`). A veth has a carrier once both its ends are up.
     pub carrier: bool,
+    /// Whether the kernel has taken notice of that (`IFF_RUNNING`). Before, the interface's queue throws packets away without a
+    /// word to whoever sent them.
+    pub running: bool,
     /// The link-layer address, for example `02:00:5e:00:53:01`.
     pub address: Option<String>,
     /// What went through it since it was made.
@@ -56,6 +59,7 @@ counted! {
 /// `struct ifinfomsg`: family, padding, type (16 bits), index, flags, change mask (32 bits each).
 const HEADER: usize = 16;
 const IFF_UP: u32 = 1;
+const IFF_RUNNING: u32 = 1 << 6;
 const IFF_LOWER_UP: u32 = 1 << 16;
 
 const IFLA_ADDRESS: u16 = 1;
@@ -85,6 +89,7 @@ impl Link {
             max_mtu: None,
             up: flags & IFF_UP != 0,
             carrier: flags & IFF_LOWER_UP != 0,
+            running: flags & IFF_RUNNING != 0,
             address: None,
             counters: LinkCounters::default(),
         };
@@ -158,7 +163,7 @@ mod tests {
         let mut info = Vec::new();
         push(&mut info, IFLA_INFO_KIND, b"veth\0");
         let stats: Vec<u8> = (1u64..=25).flat_map(u64::to_ne_bytes).collect();
-        let mut bytes = header(5, IFF_UP | IFF_LOWER_UP);
+        let mut bytes = header(5, IFF_UP | IFF_RUNNING | IFF_LOWER_UP);
         push(&mut bytes, IFLA_IFNAME, b"v0\0");
         push(&mut bytes, IFLA_MTU, &9000u32.to_ne_bytes());
         push(&mut bytes, IFLA_MIN_MTU, &68u32.to_ne_bytes());
@@ -178,6 +183,7 @@ mod tests {
                 max_mtu: None,
                 up: true,
                 carrier: true,
+                running: true,
                 address: Some("02:00:5e:00:53:01".to_owned()),
                 counters: LinkCounters {
                     rx_packets: 1,

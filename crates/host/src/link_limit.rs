@@ -105,6 +105,7 @@ mod tests {
             max_mtu: None,
             up: true,
             carrier: true,
+            running: true,
             address: Some("02:00:00:00:00:01".to_owned()),
             counters: LinkCounters::default(),
         }

@@ -1,6 +1,7 @@
 //! Interfaces and their addresses, by rtnetlink.
 
 use std::net::IpAddr;
+use std::time::{Duration, Instant};
 
 use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage};
@@ -16,6 +17,10 @@ use crate::error::Error;
 use crate::link::Link;
 use crate::netlink::{Failure, Netlink};
 use crate::queue::QueueCounters;
+
+/// How long an interface may take to notice its carrier: the kernel looks once a second, and most times at once
+/// (net/core/link_watch.c).
+const CARRIER: Duration = Duration::from_secs(3);
 
 /// The interfaces of one network namespace: that of the thread which opened this, whatever namespace the thread joins later.
 ///
@@ -84,6 +89,21 @@ impl Links {
         message.header.flags = LinkFlags::Up;
         message.header.change_mask = LinkFlags::Up;
         self.change(RouteNetlinkMessage::SetLink(message), 0, name, || format!("set interface {name:?} up"))
+    }
+
+    /// Waits until the kernel has noticed the carrier of an interface that is up, and its queue sends what it is given.
+    ///
+    /// # Errors
+    /// [`Error::NoCarrier`] if it does not within 3 s; or the interface is gone.
+    pub fn await_running(&mut self, name: &str) -> Result<(), Error> {
+        let deadline = Instant::now() + CARRIER;
+        while !self.find(name)?.running {
+            if Instant::now() >= deadline {
+                return Err(Error::NoCarrier { interface: name.to_owned(), seconds: CARRIER.as_secs() });
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        Ok(())
     }
 
     /// Sets the MTU, in bytes.

@@ -167,6 +167,9 @@ impl Testbed {
             let addresses = vec![(end.ipv4, 24), (end.ipv6, 64)];
             end.order(&Request::Configure { interface: end.interface.clone(), addresses })?;
         }
+        for end in [&mut transmitter, &mut receiver] {
+            end.order(&Request::AwaitRunning { interface: end.interface.clone() })?;
+        }
         Ok(Self::of(options, transmitter, Some(receiver)))
     }
 
