@@ -100,7 +100,14 @@ pub(super) fn run(
             server: receiver(&testbed)?.ipv4,
         };
         let counter = Counter { session, valgrind: &valgrind, job, amount };
-        let own = counter.of_netassay(&testbed)?;
+        let own = match counter.of_netassay(&testbed) {
+            Ok(own) => own,
+            Err(failure) if failure.is_interrupt() => return Err(failure),
+            Err(failure) => {
+                report.not_run.push(format!("instructions, {kind} {message} B, netassay: {failure}"));
+                continue;
+            }
+        };
         let mut peers = Vec::new();
         let runs = |one: &&Installed| one.peer.runs(kind);
         for peer in installed.iter().filter(runs).take(if smoke { 1 } else { usize::MAX }) {

@@ -59,7 +59,14 @@ pub(super) fn run(session: &Session<'_>, report: &mut Report) -> Result<Value, F
     for kind in [Kind::TcpStream, Kind::UdpRr] {
         let mut crowds = Vec::new();
         for flows in flows {
-            let crowd = gather(session, kind, flows, report)?;
+            let crowd = match gather(session, kind, flows, report) {
+                Ok(crowd) => crowd,
+                Err(failure) if failure.is_interrupt() => return Err(failure),
+                Err(failure) => {
+                    report.not_run.push(format!("memory, {kind}, {flows} flows: {failure}"));
+                    continue;
+                }
+            };
             session.bench.say(&format!(
                 "{kind}, {flows} flows: {} and {} KiB",
                 crowd.transmitter_kib, crowd.receiver_kib
