@@ -29,6 +29,8 @@ pub struct End {
     /// The CPUs it runs on, by number.
     pub cpus: Vec<u32>,
     pub(crate) client: Client,
+    /// How long it may take to answer: [`PATIENCE`], and more for a run of many threads.
+    pub(crate) patience: Duration,
     process: Child,
 }
 
@@ -71,6 +73,7 @@ impl End {
             ipv6: wire.2,
             cpus: cpus.to_vec(),
             client: Client::new(side.to_string(), to, from, interrupt.clone()),
+            patience: PATIENCE,
             process,
         })
     }
@@ -90,11 +93,11 @@ impl End {
     }
 
     pub(crate) fn order(&mut self, request: &Request) -> Result<(), Error> {
-        self.client.order(request, PATIENCE).map_err(|error| self.explain(error))
+        self.client.order(request, self.patience).map_err(|error| self.explain(error))
     }
 
     pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Error> {
-        self.client.call(request, PATIENCE).map_err(|error| self.explain(error))
+        self.client.call(request, self.patience).map_err(|error| self.explain(error))
     }
 
     /// Adds to "gone" how the process ended, where that can be known.

@@ -97,6 +97,8 @@ impl Testbed {
     }
 
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
+        let patience = patience(order);
+        self.ends().for_each(|end| end.patience = patience);
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
         match (&receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
@@ -138,7 +140,7 @@ impl Testbed {
         for end in &mut ends {
             end.client.send(&measure)?;
         }
-        let windows = measured(&mut ends, order.ramp + order.window + PATIENCE, tick)?;
+        let windows = measured(&mut ends, order.ramp + order.window + patience, tick)?;
         // The transmitter first from here on. Both ends stop sending before either stops taking, so that what is on the way is
         // drained and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Quiet))?;
@@ -148,6 +150,11 @@ impl Testbed {
         let transmitter = sides.next().expect("there always is a transmitter");
         Ok(RunAccount { transmitter, receiver: sides.next() })
     }
+}
+
+/// How long an agent may take to answer while its threads run: each of them may have its turn on the CPU before.
+fn patience(order: &RunOrder) -> Duration {
+    PATIENCE + Duration::from_millis(20) * order.traffic.lanes()
 }
 
 fn spec(end: &End, order: &RunOrder) -> load::Spec {
