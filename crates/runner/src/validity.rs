@@ -9,13 +9,9 @@ use testbed::{RunAccount, RunOrder, SideAccount};
 /// studies ask for differences of 2 %.
 const STOLEN: f64 = 0.02;
 
-/// The share of its CPUs' time that others than the agents may take on a host: what runs on any machine (timers, kernel workers,
+/// The share of its CPUs' time that others than the agents may take on a host, in user mode: what runs on any machine (timers, kernel workers,
 /// the controller's glances) stays below 1 %, a process that works beside a thread takes up to half of its CPU.
 const OTHERS: f64 = 0.05;
-
-/// The same for user and kernel time together. It is larger because the two terms of that difference are counted in different ways,
-/// the CPUs' by looks and the agents' by the scheduler's clock, and looks do not fall evenly on a kernel that works on packets.
-const OTHERS_WITH_KERNEL: f64 = 0.25;
 
 /// How far two clocks may be apart, as a share of the window. NTP's daemons slew by up to 0.05 % (`adjtime`) in normal operation.
 const CLOCKS: f64 = 0.001;
@@ -118,40 +114,30 @@ fn stolen(own: &SideAccount) -> Option<String> {
     })
 }
 
-/// What the CPUs did in processes, less what the agents did. Two differences are tried, as each is blind to something: in user
-/// mode both terms rest on the same looks, so that little is left to chance, but kernel work does not show; of both modes together
-/// the agents' own time includes the interrupts that broke in, which the CPUs' times have elsewhere, and so hides as much of what
-/// others did. Neither counts receive work that the kernel did in threads of its own: it counts as software interrupts.
+/// What the CPUs did in user mode, less what the agents did. Both terms rest on the same looks, so that little is left to chance.
+/// Kernel time is left out: what the kernel does for the agents' own packets in threads of its own is nobody's in the account. On two
+/// quiet CPUs it came to 30 to 44 % of the receiver's CPU, where user mode came to 0 to 4 %.
 ///
 /// `agents` are those that ran on these CPUs: where two hosts share them, both.
 fn others(own: &SideAccount, agents: &[&host::ProcessTimes]) -> Option<String> {
     let window = &own.window;
-    let agents = |time: fn(&host::ProcessTimes) -> u64| agents.iter().map(|own| time(own) as f64).sum();
     let all = window.elapsed_ns as f64 * window.cpus.len() as f64;
-    let user =
-        beyond_chance(window.cpu.user as f64, agents(|own| own.user_ns), all, window.cpus.len(), OTHERS);
-    let both = beyond_chance(
-        window.cpu.user as f64 + window.cpu.system as f64,
-        agents(host::ProcessTimes::total_ns),
-        all,
-        window.cpus.len(),
-        OTHERS_WITH_KERNEL,
-    );
-    let most = user.into_iter().chain(both).max_by(f64::total_cmp)?;
+    let agents = agents.iter().map(|own| own.user_ns as f64).sum();
+    let most = beyond_chance(window.cpu.user as f64, agents, all, window.cpus.len())?;
     let cpus: Vec<String> = window.cpus.iter().map(u32::to_string).collect();
     let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
     Some(format!("other processes took {} of the time of {word} {}", percent(most / all), cpus.join(",")))
 }
 
-/// The time that is not the agents' own, in ns, if it is more than others may take (`allowed`, a share) and than chance explains.
-/// `all` is the CPUs' time in the window.
-fn beyond_chance(spent: f64, agents: f64, all: f64, cpus: usize, allowed: f64) -> Option<f64> {
+/// The time that is not the agents' own, in ns, if it is more than others may take and than chance explains. `all` is the CPUs'
+/// time in the window.
+fn beyond_chance(spent: f64, agents: f64, all: f64, cpus: usize) -> Option<f64> {
     let others = spent - agents;
     // Looks at a CPU that works for a share of the time find that share give or take the binomial distribution's spread.
     let share = (agents / all.max(1.0)).clamp(0.0, 1.0);
     let chance = DEVIATIONS * (share * (1.0 - share) * all * TICK_NS).sqrt();
     let rounding = TICK_NS * cpus as f64;
-    (others > all * allowed + chance + rounding).then_some(others)
+    (others > all * OTHERS + chance + rounding).then_some(others)
 }
 
 fn percent(share: f64) -> String {
@@ -237,9 +223,8 @@ mod tests {
             own.own.user_ns = S / 20;
         });
         assert_eq!(hogged, ["receiver: other processes took 50 % of the time of CPU 1"]);
-        // Kernel work shows in both modes together.
-        let busy_kernel = said(|account| account.transmitter.window.cpu.system += S / 2);
-        assert_eq!(busy_kernel, ["transmitter: other processes took 50 % of the time of CPU 0"]);
+        // Kernel work may be for the agents' own packets.
+        assert_eq!(said(|account| account.transmitter.window.cpu.system += S / 2), Vec::<String>::new());
     }
 
     #[test]
