@@ -30,6 +30,7 @@ mod lane;
 mod latency;
 mod lent;
 mod life;
+mod low_water;
 mod mode;
 mod options;
 mod outcome;

@@ -9,6 +9,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::{Error, Result};
 use crate::kind::Kind;
+use crate::low_water;
 use crate::options;
 use crate::outcome::Buffers;
 use crate::sys;
@@ -112,6 +113,9 @@ pub(crate) fn prepare(
         let (fd, name) = (socket.as_raw_fd(), name.as_bytes());
         let done = sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name);
         set("setsockopt TCP_CONGESTION", done)?;
+    }
+    if let Some(bytes) = low_water::of(traffic).filter(|_| !sends) {
+        set("setsockopt SO_RCVLOWAT", low_water::set(socket, bytes))?;
     }
     if traffic.is_nodelay() {
         set("setsockopt TCP_NODELAY", socket.set_tcp_nodelay(true))?;

@@ -132,6 +132,14 @@ pub(crate) fn unsent(fd: RawFd) -> io::Result<u64> {
     check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
 }
 
+/// Bytes that a TCP socket has received and nobody has read (`SIOCINQ`).
+pub(crate) fn unread(fd: RawFd) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: SIOCINQ, the socket's name of FIONREAD, writes one int through the pointer.
+    let done = unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut bytes) };
+    check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
+}
+
 /// Waits until `fd` can be read, the time is over, or a signal comes.
 pub(crate) fn wait_readable(fd: RawFd, time: Duration) {
     wait(fd, libc::POLLIN, time);

@@ -23,7 +23,7 @@ use crate::phase::{ABORT, Phase, QUIET, STOP};
 use crate::spec::Spec;
 use crate::tcp_info::TcpInfo;
 use crate::traffic::Traffic;
-use crate::{options, outcome, socket, sys};
+use crate::{low_water, options, outcome, socket, sys};
 
 /// How long receivers may go on taking what is queued, and senders' queues may go on emptying, after the stop.
 const DRAIN: Duration = Duration::from_millis(1500);
@@ -130,6 +130,11 @@ impl Team {
         let before = sys::now();
         let mut flows: Vec<Counts> = self.control.counters.iter().map(|counters| counters.read()).collect();
         let at_ns = before + (sys::now() - before) / 2;
+        if let Some(mark) = low_water::of(&self.traffic) {
+            let taking =
+                flows.iter_mut().zip(&self.sockets).enumerate().filter(|(flow, _)| !self.sends(*flow));
+            taking.for_each(|(_, (counts, one))| counts.bytes += low_water::below(one, mark));
+        }
         if self.traffic.kind == Kind::TcpStream {
             let message = u64::from(self.traffic.message);
             flows.iter_mut().for_each(|flow| flow.messages = flow.bytes / message);

@@ -14,11 +14,11 @@ use crate::lane::{End, Lane};
 use crate::mode::{Reader, Sender};
 
 /// Bytes that a receiver asks for at once, at most: more do not stay in a CPU's own cache.
-const ROOM: usize = 256 << 10;
+const ROOM: u32 = 256 << 10;
 /// With many flows each asks for less, but never for less than a segment.
-const LEAST_ROOM: usize = 64 << 10;
+const LEAST_ROOM: u32 = 64 << 10;
 /// What the receivers of all flows together ask for.
-const ROOM_FOR_ALL: usize = 4 << 20;
+const ROOM_FOR_ALL: u32 = 4 << 20;
 
 /// The sending thread of a flow. (The kernel keeps a TCP connection's pace, `SO_MAX_PACING_RATE`.)
 pub(crate) fn send(lane: &Lane) -> Result<End> {
@@ -51,7 +51,7 @@ fn receive_content(lane: &Lane, content: impl Content) -> Result<End> {
     }
 }
 
-/// The bytes that a receiver asks for at once.
-fn room(lane: &Lane) -> usize {
-    (ROOM_FOR_ALL / lane.flows()).clamp(LEAST_ROOM, ROOM)
+/// The bytes that each of so many receivers asks for at once.
+pub(crate) fn room(lanes: u32) -> u32 {
+    (ROOM_FOR_ALL / lanes.max(1)).clamp(LEAST_ROOM, ROOM)
 }

@@ -30,7 +30,7 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
 }
 
 pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<End> {
-    let mut room = Buffer::room(super::room(lane));
+    let mut room = Buffer::room(super::room(lane.traffic.lanes()) as usize);
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut last = 0;
     lane.ready();
@@ -51,7 +51,7 @@ pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<End> {
 
 /// Never sleeps: asks again and again.
 pub(super) fn spin(lane: &Lane, mut content: impl Content) -> Result<End> {
-    let mut room = Buffer::room(super::room(lane));
+    let mut room = Buffer::room(super::room(lane.traffic.lanes()) as usize);
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut last = 0;
     lane.ready();
@@ -73,7 +73,7 @@ pub(super) fn spin(lane: &Lane, mut content: impl Content) -> Result<End> {
 
 /// Has the kernel throw the bytes away (`MSG_TRUNC`, tcp(7)): nobody sees them, so nothing is verified.
 pub(super) fn discard(lane: &Lane) -> Result<End> {
-    let mut room = Buffer::room(super::room(lane));
+    let mut room = Buffer::room(super::room(lane.traffic.lanes()) as usize);
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
     while phase.load() < ABORT {

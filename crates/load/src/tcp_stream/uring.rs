@@ -118,7 +118,7 @@ fn request(start: *const u8, len: usize, zerocopy: bool) -> squeue::Entry {
 
 /// One request that goes on receiving.
 pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<End> {
-    let bytes = super::room(lane) * ROOMS / usize::from(BUFFERS);
+    let bytes = super::room(lane.traffic.lanes()) as usize * ROOMS / usize::from(BUFFERS);
     let mut incoming = Incoming::open(lane, Size { buffers: BUFFERS, bytes })?;
     let mut tally = lane.tally();
     lane.ready();

@@ -1,0 +1,35 @@
+//! How much must have arrived before the receiver of a TCP stream is woken (`SO_RCVLOWAT`).
+//!
+//! To wake a thread costs more than to copy a message, and it costs whoever sends as well: where a receiver is faster than its
+//! sender, it sleeps after every few segments, and the stream becomes a measurement of wake-ups. So a receiver asks to be woken
+//! when there is enough to fill half of what it has room for: the same in every condition, whatever its rate, so that none
+//! is favoured. `bench/README.md` has what it brings.
+
+use std::os::fd::AsRawFd;
+
+use socket2::Socket;
+
+use crate::kind::Kind;
+use crate::mode::Reader;
+use crate::sys;
+use crate::tcp_stream;
+use crate::traffic::Traffic;
+
+/// The mark for the receivers of this traffic, in bytes; `None` where they do not sleep, or where a byte may be the last of an
+/// answer.
+pub(crate) fn of(traffic: &Traffic) -> Option<u32> {
+    let sleeps = traffic.reader != Reader::Spin;
+    (traffic.kind == Kind::TcpStream && sleeps).then(|| tcp_stream::room(traffic.lanes()) / 2)
+}
+
+/// Sets it. The kernel takes less where the receive buffer is small (`tcp_set_rcvlowat` in net/ipv4/tcp.c).
+pub(crate) fn set(socket: &Socket, bytes: u32) -> std::io::Result<()> {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
+}
+
+/// What has arrived, in bytes, and is not worth waking the receiver yet. It counts as received: without it a slow stream would
+/// be seen in lumps.
+pub(crate) fn below(socket: &Socket, mark: u32) -> u64 {
+    sys::unread(socket.as_raw_fd()).unwrap_or(0).min(u64::from(mark))
+}
