@@ -265,8 +265,8 @@ fn every_reader_finds_a_byte_that_was_not_sent_so() {
             let mut peer = TcpStream::connect(receiver.endpoints()[0]).unwrap();
             receiver.attach(&[peer.local_addr().unwrap()]).unwrap();
             receiver.start().unwrap();
-            // As much as a receiver that sleeps wants to be woken for.
-            peer.write_all(&[0; 128 << 10]).unwrap();
+            // Twice what a receiver that sleeps is woken for: what it had before it fell asleep is no part of that.
+            peer.write_all(&[0; 256 << 10]).unwrap();
             let words = failure(SOON, || receiver.failed());
             assert!(words.contains("damaged at byte 0 of the last"), "{reader}: {words}");
         }
