@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "where a skip is announced")]
+#![expect(clippy::print_stdout, reason = "where a refusal is told")]
 
 mod common;
 
@@ -75,6 +76,7 @@ fn each_way(testbed: &mut Testbed, ethernet: u64) {
 fn each_device(test: &str, rootless: bool) {
     let before = links();
     let bench = Bench::new();
+    let mut there = 0;
     for device in DiscardDevice::ALL {
         let mut testbed = match build(&bench, Some(device), rootless) {
             Ok(testbed) => testbed,
@@ -82,10 +84,11 @@ fn each_device(test: &str, rootless: bool) {
                 let text = error.to_string();
                 let missing = text.contains("this kernel is built without it");
                 assert!(missing || (rootless && text.contains("XDP") && text.contains("root")), "{text}");
-                eprintln!("SKIPPED: {test}: {text}");
+                println!("note: {test}: refused as it should be: {text}");
                 continue;
             }
         };
+        there += 1;
         let notes = testbed.notes().join("\n");
         assert!(notes.contains("thrown away by"), "{notes}");
         let environment = testbed.environment().unwrap();
@@ -96,6 +99,7 @@ fn each_device(test: &str, rootless: bool) {
         drop(testbed);
         assert!(!std::path::Path::new(&agent).exists(), "{device}'s agent is still there");
     }
+    assert!(there > 0, "no discarding device at all");
     assert_eq!(links(), before);
 }
 
