@@ -2,7 +2,6 @@
 //! both families, with and without checksums, as root and as an ordinary user.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stderr, reason = "where a skip is announced")]
 #![expect(clippy::print_stdout, reason = "where a refusal is told")]
 
 mod common;
