@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::counts::Counts;
 use crate::lane::End;
 use crate::latency::Latency;
+use crate::options;
 use crate::sequence::Sequence;
 use crate::tcp_info::TcpInfo;
 
@@ -34,6 +35,12 @@ impl Outcome {
     #[must_use]
     pub fn socket_drops(&self) -> u64 {
         self.sent.socket_drops.saturating_add(self.received.socket_drops)
+    }
+
+    /// Whether this end's threads slept though they were asked to poll the device: the notes say why.
+    #[must_use]
+    pub fn slept(&self) -> bool {
+        self.notes.iter().any(|note| note.ends_with(options::SLEPT))
     }
 
     /// `udp_rr`: transactions given up.

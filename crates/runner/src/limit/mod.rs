@@ -212,7 +212,11 @@ impl Case<'_> {
         }
         let label = label.or_else(|| self.cpu(&asks, &answers, 0.0)).unwrap_or_else(|| {
             let flight = u64::from(self.order.traffic.in_flight) * u64::from(self.order.traffic.flows);
-            let polls = if self.polls() { "; whoever polls is busy by order" } else { "" };
+            let polls = if self.polls(self.from) || self.polls(self.to) {
+                "; whoever polls is busy by order"
+            } else {
+                ""
+            };
             first.insert(
                 0,
                 format!(
@@ -229,15 +233,17 @@ impl Case<'_> {
 
     /// Of the sending, or asking, end. Whoever asks also takes the answers, and may poll for them.
     fn sends(&self) -> Busy {
-        Busy::of(self.from, true, self.order.traffic.kind.is_rr() && self.polls())
+        Busy::of(self.from, true, self.order.traffic.kind.is_rr() && self.polls(self.from))
     }
 
     fn takes(&self) -> Busy {
-        Busy::of(self.to, false, self.polls())
+        Busy::of(self.to, false, self.polls(self.to))
     }
 
-    fn polls(&self) -> bool {
-        self.order.traffic.reader == load::Reader::Spin || self.order.traffic.busy_poll.is_some()
+    /// Whether an end's threads are busy whatever comes. Polling that was refused, or had no queue to poll, is sleep.
+    fn polls(&self, end: &End<'_>) -> bool {
+        let traffic = &self.order.traffic;
+        traffic.reader == load::Reader::Spin || (traffic.busy_poll.is_some() && !end.whole.outcome.slept())
     }
 
     /// Whose CPU the other end waits for. `closed`: the share of the time that the sender waited for the receiver's window.

@@ -152,6 +152,17 @@ fn a_thread_that_polls_is_busy_by_order() {
 }
 
 #[test]
+fn polling_that_was_refused_is_sleep() {
+    let mut case = quiet(Kind::UdpRr);
+    case.0.traffic.busy_poll = Some(50);
+    works(taker(&mut case), 999, 0, 30);
+    assert_eq!(limit(&case.0, &case.1).label, Label::Path);
+    let note = "no busy polling (SO_BUSY_POLL): it needs a privilege; receivers slept instead";
+    taker(&mut case).whole.outcome.notes.push(note.to_owned());
+    assert_eq!(limit(&case.0, &case.1).label, Label::ReceiverCpu);
+}
+
+#[test]
 fn software_interrupts_that_fill_a_cpu_are_that_cpu() {
     let mut case = quiet(Kind::TcpStream);
     let full =
