@@ -41,13 +41,7 @@ impl Netassay {
         rootless: bool,
         interrupt: &Interrupt,
     ) -> Result<Testbed, Failure> {
-        let options = Options {
-            scenario,
-            program: self.program.clone(),
-            cpus: cpus.clone(),
-            rootless,
-            discard_device: None,
-        };
+        let options = Options::new(scenario, &self.program, cpus.clone(), rootless);
         Ok(Testbed::build(&options, interrupt)?)
     }
 }

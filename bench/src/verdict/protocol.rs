@@ -130,7 +130,7 @@ impl Protocol {
 
     /// The runs of each boot, in order.
     pub(crate) fn runs(&self) -> Vec<Vec<PlannedRun>> {
-        study::schedule(CONDITIONS, &self.schedule)
+        study::schedule(&[0; CONDITIONS], &self.schedule)
     }
 
     /// What `boots` boots take, in s: building, warm-ups, ramps and windows.

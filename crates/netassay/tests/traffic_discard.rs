@@ -18,12 +18,10 @@ use testbed::{Error, Options, RunAccount, RunOrder, Switches, Testbed};
 const NOISE: u64 = 10;
 
 fn build(bench: &Bench, device: Option<DiscardDevice>, rootless: bool) -> Result<Testbed, Error> {
+    let cpus = testbed::split(&testbed::usable());
     let options = Options {
-        scenario: Scenario::Discard,
-        program: bench.path("netassay"),
-        cpus: testbed::split(&testbed::usable()),
-        rootless,
         discard_device: device,
+        ..Options::new(Scenario::Discard, bench.path("netassay"), cpus, rootless)
     };
     Testbed::build(&options, &Interrupt::new().unwrap())
 }

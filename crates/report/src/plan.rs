@@ -41,7 +41,7 @@ impl PlanListing {
     pub fn new(study: &Study, document: &Value, notes: Vec<String>) -> Result<Self, String> {
         let view = PlanView::read(document)?;
         let protocol = study.protocol();
-        let schedule = study::schedule(view.plan.conditions.len(), protocol);
+        let schedule = study::schedule(&view.plan.states_of_conditions(), protocol);
         Ok(Self {
             study: study.name().to_owned(),
             question: study.question().to_owned(),

@@ -45,7 +45,8 @@ impl Campaign<'_> {
             return Ok(BootEnd::Interrupted);
         }
         let begun = Instant::now();
-        let mut bench = match self.lab.build() {
+        let state = &session.document.plan.conditions[todo.first().map_or(0, |run| run.condition)].boot;
+        let mut bench = match self.lab.build(state) {
             Ok(bench) => bench,
             Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
             Err(error) => return Err(error.into()),

@@ -149,8 +149,7 @@ impl Campaign<'_> {
     }
 
     fn try_out(&mut self, plan: study::Plan) -> Result<PlanDocument, testbed::Error> {
-        let mut bench = self.lab.build()?;
-        probe(plan, bench.as_mut())
+        probe(plan, self.lab).map(|probed| probed.document)
     }
 
     /// Makes the runs that are missing, up to the boot `last`.
@@ -161,7 +160,8 @@ impl Campaign<'_> {
         document: &PlanDocument,
         last: Option<u32>,
     ) -> Result<Summary, Error> {
-        let mut schedule = study::schedule(document.plan.conditions.len(), study.protocol());
+        let mut schedule = study::schedule(&document.plan.states_of_conditions(), study.protocol());
+        let all_boots = schedule.len();
         schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
         let recorded = self.store.recorded(id)?;
         let open: Vec<PlannedRun> = schedule.iter().flat_map(|boot| pending(boot, &recorded)).collect();
@@ -171,6 +171,7 @@ impl Campaign<'_> {
             return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
         }
         let planned: usize = schedule.iter().map(Vec::len).sum();
+        let boots = u32::try_from(all_boots).unwrap_or(u32::MAX);
         let whole = study::expected_duration(&document.plan, study.protocol());
         let expected = whole.mul_f64(todo as f64 / planned as f64);
         self.tell(Event::Planned {
@@ -178,14 +179,14 @@ impl Campaign<'_> {
             conditions: document.plan.conditions.iter().map(|condition| condition.label.clone()).collect(),
             // What the file leaves out comes first in the plan.
             lacking: document.plan.excluded.iter().skip(study.plan().excluded.len()).cloned().collect(),
-            boots: study.protocol().boots,
+            boots,
             runs: todo,
             expected_s: expected.as_secs_f64(),
         });
         let mut session = Session {
             id,
             document,
-            boots: study.protocol().boots,
+            boots,
             stop: study.protocol().stop,
             recorded,
             given_up: BTreeSet::new(),

@@ -2,7 +2,7 @@
 
 use agent::Interrupt;
 use serde_json::Value;
-use study::Condition;
+use study::{BootState, Condition};
 use testbed::{Effective, RunOrder, Switches, Testbed};
 
 use crate::limit::{Limit, limit};
@@ -11,11 +11,11 @@ use crate::validity::disturbances;
 
 /// Builds testbeds: one for each boot.
 pub trait Lab {
-    /// Builds a fresh one.
+    /// Builds a fresh one in this state.
     ///
     /// # Errors
     /// When it cannot be built here, or the user interrupts.
-    fn build(&mut self) -> Result<Box<dyn Bench>, testbed::Error>;
+    fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error>;
 }
 
 /// A testbed as the runner uses it. Dropping it takes it down.
@@ -64,17 +64,18 @@ pub struct Readings {
     pub detail: Value,
 }
 
-/// The lab on this machine: namespaces and veth pairs.
+/// The lab on this machine: namespaces, veth pairs, virtual machines.
 #[derive(Debug)]
 pub struct LocalLab {
-    /// How testbeds are built.
+    /// How testbeds are built, but for their state.
     pub options: testbed::Options,
     /// The user's wish to stop.
     pub interrupt: Interrupt,
 }
 
 impl Lab for LocalLab {
-    fn build(&mut self) -> Result<Box<dyn Bench>, testbed::Error> {
+    fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
+        self.options.state = state.clone();
         Ok(Box::new(Testbed::build(&self.options, &self.interrupt)?))
     }
 }

@@ -28,5 +28,5 @@ pub use event::{Event, Invalid};
 pub use lab::{Bench, Lab, LocalLab, Readings};
 pub use limit::{Label, Limit, limit};
 pub use measure::{directions, metrics};
-pub use probe::{order_of, probe, switches_of};
+pub use probe::{Probed, order_of, probe, switches_of};
 pub use validity::disturbances;

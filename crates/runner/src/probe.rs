@@ -1,23 +1,82 @@
 //! Trying a plan's switches out: what was asked is not what was got.
 
+use std::collections::BTreeSet;
+
 use study::{Condition, Family, Plan, SideSettings};
 use testbed::{Effective, RunOrder, Switches};
 
 use crate::document::PlanDocument;
-use crate::lab::Bench;
+use crate::lab::{Bench, Lab};
 use crate::words;
 
+/// What trying a plan out came to.
+#[derive(Debug)]
+pub struct Probed {
+    /// The plan, with what every condition read back.
+    pub document: PlanDocument,
+    /// What the testbeds cannot give, each thing once.
+    pub notes: Vec<String>,
+}
+
 /// Leaves out the conditions whose traffic the hosts cannot make, sets every other condition's switches once, reads them back,
-/// and merges the conditions that come to the same.
+/// and merges the conditions that come to the same. Each state of the testbed is built once.
 ///
 /// # Errors
-/// When the testbed fails, or a condition's values are out of its range.
-pub fn probe(plan: Plan, bench: &mut dyn Bench) -> Result<PlanDocument, testbed::Error> {
-    let plan = without_what_is_lacking(plan, bench)?;
-    let mut effective = Vec::with_capacity(plan.conditions.len());
-    for condition in &plan.conditions {
-        effective.push(bench.settle(&switches_of(condition))?);
+/// When a testbed cannot be built or fails, or a condition's values are out of its range.
+pub fn probe(plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error> {
+    let states = plan.states_of_conditions();
+    let mut notes: Vec<String> = Vec::new();
+    let mut tried: Vec<Option<Tried>> = vec![None; plan.conditions.len()];
+    for (state, of_boot) in plan.states().iter().enumerate() {
+        let mut bench = lab.build(of_boot)?;
+        notes.extend(bench.notes());
+        let conditions = (0..).zip(&states).filter(|(_, of)| **of == state).map(|(index, _)| index);
+        try_conditions(&plan, conditions, bench.as_mut(), &mut tried)?;
     }
+    let mut seen = BTreeSet::new();
+    notes.retain(|note| seen.insert(note.clone()));
+    let lacking: Vec<Option<String>> =
+        tried.iter().map(|one| one.as_ref().and_then(|one| one.as_ref().err().cloned())).collect();
+    let effective: Vec<Effective> = tried.into_iter().flatten().filter_map(Result::ok).collect();
+    Ok(Probed { document: merged(plan.without(&lacking), effective), notes })
+}
+
+/// What a condition's switches read back, or why its hosts cannot make its traffic.
+type Tried = Result<Effective, String>;
+
+/// Tries these conditions on a testbed in their state.
+fn try_conditions(
+    plan: &Plan,
+    conditions: impl Iterator<Item = usize>,
+    bench: &mut dyn Bench,
+    tried: &mut [Option<Tried>],
+) -> Result<(), testbed::Error> {
+    // Conditions of a workload differ in much that needs nothing of the kernel, so each kind of traffic is tried once.
+    let mut known: Vec<(load::Traffic, bool, Vec<String>)> = Vec::new();
+    for index in conditions {
+        let condition = &plan.conditions[index];
+        let RunOrder { traffic, ipv6, .. } = order_of(condition);
+        let place = known.iter().position(|(of, family, _)| *of == traffic && *family == ipv6);
+        let place = match place {
+            Some(place) => place,
+            None => {
+                let lacks = bench.lacking(&traffic, ipv6)?;
+                known.push((traffic, ipv6, lacks));
+                known.len() - 1
+            }
+        };
+        let lacks = &known[place].2;
+        tried[index] = Some(if lacks.is_empty() {
+            Ok(bench.settle(&switches_of(condition))?)
+        } else {
+            Err(format!("this host lacks: {}", lacks.join("; ")))
+        });
+    }
+    Ok(())
+}
+
+/// The plan with conditions that came to the same made one.
+fn merged(plan: Plan, effective: Vec<Effective>) -> PlanDocument {
     let fingerprints: Vec<String> = plan
         .conditions
         .iter()
@@ -33,27 +92,7 @@ pub fn probe(plan: Plan, bench: &mut dyn Bench) -> Result<PlanDocument, testbed:
         .filter_map(|condition| labels.iter().position(|label| *label == condition.label))
         .map(|index| effective[index].clone())
         .collect();
-    Ok(PlanDocument { plan, effective })
-}
-
-/// Conditions of a workload differ in much that needs nothing of the kernel, so each kind of traffic is tried once.
-fn without_what_is_lacking(plan: Plan, bench: &mut dyn Bench) -> Result<Plan, testbed::Error> {
-    let mut tried: Vec<(load::Traffic, bool, Vec<String>)> = Vec::new();
-    let mut reasons = Vec::with_capacity(plan.conditions.len());
-    for condition in &plan.conditions {
-        let RunOrder { traffic, ipv6, .. } = order_of(condition);
-        let known = tried.iter().find(|(known, family, _)| *known == traffic && *family == ipv6);
-        let lacks = match known {
-            Some((.., lacks)) => lacks.clone(),
-            None => {
-                let lacks = bench.lacking(&traffic, ipv6)?;
-                tried.push((traffic, ipv6, lacks.clone()));
-                lacks
-            }
-        };
-        reasons.push((!lacks.is_empty()).then(|| format!("this host lacks: {}", lacks.join("; "))));
-    }
-    Ok(plan.without(&reasons))
+    PlanDocument { plan, effective }
 }
 
 /// What makes two conditions one: the interfaces' state, and everything else that shapes the traffic.

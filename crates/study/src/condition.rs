@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::boot_state::BootState;
 use crate::factor::{Factor, Level, Subject};
 use crate::family::Family;
 use crate::feature;
 use crate::grid::Cell;
 use crate::name;
 use crate::side::Side;
+use crate::underlay::Underlay;
 use crate::word::{Word, display_as_word};
 use crate::workload::Workload;
 
@@ -38,6 +40,12 @@ pub struct Condition {
     /// What the receiver's interface is set to. On `loopback` it equals the transmitter's: it is the same interface.
     /// On `discard` nobody receives, and it means nothing.
     pub receiver: SideSettings,
+    /// What the interfaces under the tunnel are set to, where there is one.
+    #[serde(default)]
+    pub underlay: Underlay,
+    /// What it takes a fresh boot to have.
+    #[serde(default)]
+    pub boot: BootState,
 }
 
 impl Condition {
@@ -73,6 +81,8 @@ impl Condition {
             mtu: None,
             transmitter: SideSettings::of(Side::Transmitter, &levels),
             receiver: SideSettings::of(Side::Receiver, &levels),
+            underlay: Underlay::default(),
+            boot: BootState::default(),
         };
         for (factor, level) in &levels {
             condition.apply(factor.subject(), level);

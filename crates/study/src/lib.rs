@@ -6,7 +6,7 @@
 //! ```
 //! let study = netassay_study::bundled::find("quick").expect("bundled").study();
 //! let plan = study.plan();
-//! let boots = netassay_study::schedule(plan.conditions.len(), study.protocol());
+//! let boots = netassay_study::schedule(&plan.states_of_conditions(), study.protocol());
 //! assert_eq!(boots.len(), 3);
 //! ```
 
@@ -15,13 +15,16 @@ pub mod feature;
 pub mod metric;
 
 mod assignment;
+mod boot_state;
 mod comparison;
 mod condition;
+mod design;
 mod diagnostic;
 mod duration;
 mod factor;
 mod family;
 mod grid;
+mod guest;
 mod merge;
 mod mode;
 mod name;
@@ -44,6 +47,7 @@ mod study;
 mod suggest;
 mod traffic;
 mod twins;
+mod underlay;
 mod word;
 mod workload;
 
@@ -51,12 +55,15 @@ mod workload;
 pub const MAX_TEXT: usize = read::limit::TEXT;
 
 pub use assignment::{Assignment, AssignmentError};
+pub use boot_state::BootState;
 pub use comparison::Comparison;
 pub use condition::{Condition, Offloads, SideSettings};
+pub use design::{Design, DesignKind};
 pub use diagnostic::{Diagnostic, Diagnostics};
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use factor::Factor;
 pub use family::Family;
+pub use guest::{Acceleration, Guest, Nic};
 pub use mode::{Direction, Reader, Sender};
 pub use pacing::{Pacing, PacingError};
 pub use percent::{Percent, PercentError};
@@ -71,4 +78,5 @@ pub use stop::{Bounds, Stop};
 pub use study::Study;
 pub use traffic::Traffic;
 pub use twins::twins;
+pub use underlay::Underlay;
 pub use workload::{Workload, WorkloadKind};

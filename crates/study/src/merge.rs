@@ -12,7 +12,7 @@ impl Plan {
     /// conditions are numbered anew and the comparisons follow.
     ///
     /// `fingerprints[i]` is what the testbed's state reads back as under `conditions[i]`. Only conditions with the
-    /// same traffic (workload, family, checksums of the sockets) and no label of `twin` between them are merged, so that a fingerprint need not hold
+    /// same traffic (workload, family, checksums of the sockets), the same state of the testbed and no label of `twin` between them are merged, so that a fingerprint need not hold
     /// what is no state of the testbed. A condition without a fingerprint stays as it is.
     pub fn merge(self, fingerprints: &[String]) -> Plan {
         let representatives = representatives(&self.conditions, fingerprints);
@@ -33,7 +33,7 @@ impl Plan {
         let renumber = |old: usize| representatives.get(old).and_then(|first| numbers.get(first)).copied();
         let comparisons =
             self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
-        Plan { conditions, excluded: self.excluded, merged, comparisons }
+        Plan { conditions, merged, comparisons, ..self }
     }
 
     /// Moves the conditions that cannot be measured here to `excluded`; the others are numbered anew and the comparisons follow. One
@@ -56,7 +56,7 @@ impl Plan {
         let renumber = |old: usize| numbers.get(old).copied().flatten();
         let comparisons =
             self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
-        Plan { conditions, excluded, merged: self.merged, comparisons }
+        Plan { conditions, excluded, comparisons, ..self }
     }
 }
 
@@ -85,8 +85,8 @@ fn representatives(conditions: &[Condition], fingerprints: &[String]) -> Vec<usi
 }
 
 fn same_traffic(one: &Condition, other: &Condition) -> bool {
-    (&one.workload, one.family, one.checksum, one.twin())
-        == (&other.workload, other.family, other.checksum, other.twin())
+    (&one.workload, one.family, one.checksum, one.twin(), &one.boot)
+        == (&other.workload, other.family, other.checksum, other.twin(), &other.boot)
 }
 
 /// A comparison under new numbers; `None` if nothing is left to compare.

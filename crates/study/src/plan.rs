@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::boot_state::BootState;
 use crate::comparison::Comparison;
 use crate::condition::Condition;
+use crate::design::Design;
 use crate::grid::{self, Cell};
 use crate::name;
 use crate::protocol::Protocol;
@@ -30,6 +32,32 @@ pub struct Plan {
     pub merged: Vec<Dropped>,
     /// What is compared with what.
     pub comparisons: Vec<Comparison>,
+    /// Whose combinations the conditions are, where the study has a design.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub design: Option<Design>,
+    /// Whether instructions are counted in the place of time.
+    #[serde(default)]
+    pub exact: bool,
+}
+
+impl Plan {
+    /// What testbeds have to be built for, each state once, in the order of the conditions.
+    pub fn states(&self) -> Vec<BootState> {
+        let mut states: Vec<BootState> = Vec::new();
+        for condition in &self.conditions {
+            if !states.contains(&condition.boot) {
+                states.push(condition.boot.clone());
+            }
+        }
+        states
+    }
+
+    /// For each condition its state, as an index into [`Plan::states`].
+    pub fn states_of_conditions(&self) -> Vec<usize> {
+        let states = self.states();
+        let place = |condition: &Condition| states.iter().position(|state| *state == condition.boot);
+        self.conditions.iter().filter_map(place).collect()
+    }
 }
 
 /// A combination of levels that is not measured.
@@ -86,9 +114,19 @@ impl Draft {
         // a single condition comes here without one.
         let comparisons =
             study.requests.iter().filter_map(|request| request.resolve(&planned).ok()).flatten().collect();
-        Plan { conditions: self.conditions, excluded: self.excluded, merged: Vec::new(), comparisons }
+        Plan {
+            conditions: self.conditions,
+            excluded: self.excluded,
+            merged: Vec::new(),
+            comparisons,
+            design: study.design().cloned(),
+            exact: study.exact(),
+        }
     }
 }
+
+/// What a boot of virtual machines takes under emulation: from 3 to 8 s with the kernels tried.
+const GUEST_BOOT_ALLOWANCE: Duration = Duration::from_secs(6);
 
 /// How long a plan is expected to take: every run's ramp and window, and an allowance for each run and each boot.
 pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
@@ -98,5 +136,8 @@ pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
         let workload = &condition.workload;
         sum.saturating_add(workload.ramp).saturating_add(workload.duration).saturating_add(RUN_ALLOWANCE)
     });
-    times(times(block, runs).saturating_add(BOOT_ALLOWANCE), protocol.boots)
+    let boots = plan.states().iter().fold(Duration::ZERO, |sum, state| {
+        sum.saturating_add(if state.guest.is_some() { GUEST_BOOT_ALLOWANCE } else { BOOT_ALLOWANCE })
+    });
+    times(times(block, runs).saturating_add(boots), protocol.boots)
 }

@@ -23,21 +23,36 @@ pub struct PlannedRun {
     pub condition: usize,
 }
 
-/// The runs of every boot, in order.
+/// The runs of every boot, in order. `states` tells for each condition which state of the testbed it needs
+/// ([`crate::Plan::states_of_conditions`]): a boot has one, and holds the conditions that need it. So there are
+/// `protocol.boots` boots of each state, numbered over all: one of each, in an order drawn anew, then again one of each.
 ///
 /// Interleaved: the warm-up blocks, then the recorded ones; each holds every condition once, in an order drawn for it
 /// from the seed and the boot. Sequential: each condition's warm-up runs and then its recorded ones.
-pub fn schedule(conditions: usize, protocol: &Protocol) -> Vec<Vec<PlannedRun>> {
-    (1..=protocol.boots)
-        .map(|boot| {
+pub fn schedule(states: &[usize], protocol: &Protocol) -> Vec<Vec<PlannedRun>> {
+    let of_state = |state: usize| (0..states.len()).filter(|&one| states[one] == state).collect::<Vec<_>>();
+    let groups: Vec<Vec<usize>> = (0..states.iter().max().map_or(1, |last| last + 1)).map(of_state).collect();
+    let rounds = (0..protocol.boots).flat_map(|round| {
+        let mut round_of: Vec<usize> = (0..groups.len()).collect();
+        if protocol.order == Order::Interleaved {
+            shuffle(&mut round_of, &mut random(protocol.seed, ROUNDS - round));
+        }
+        round_of
+    });
+    (1..)
+        .zip(rounds)
+        .map(|(boot, state)| {
             let runs = match protocol.order {
-                Order::Interleaved => interleaved(conditions, protocol, boot),
-                Order::Sequential => sequential(conditions, protocol, boot),
+                Order::Interleaved => interleaved(&groups[state], protocol, boot),
+                Order::Sequential => sequential(&groups[state], protocol, boot),
             };
             (0..).zip(runs).map(|(position, run)| PlannedRun { position, ..run }).collect()
         })
         .collect()
 }
+
+/// Rounds draw from numbers far above those of boots.
+const ROUNDS: u32 = u32::MAX;
 
 /// The repeats of one boot for one condition: warm-ups first.
 fn repeats(protocol: &Protocol) -> impl Iterator<Item = (bool, u32)> + use<> {
@@ -50,20 +65,20 @@ fn run(boot: u32, (warmup, repeat): (bool, u32), condition: usize) -> PlannedRun
     PlannedRun { boot, block, repeat, position: 0, warmup, condition }
 }
 
-fn interleaved(conditions: usize, protocol: &Protocol, boot: u32) -> Vec<PlannedRun> {
+fn interleaved(conditions: &[usize], protocol: &Protocol, boot: u32) -> Vec<PlannedRun> {
     let mut random = random(protocol.seed, boot);
     let mut runs = Vec::new();
     for repeat in repeats(protocol) {
-        let mut block: Vec<usize> = (0..conditions).collect();
+        let mut block = conditions.to_vec();
         shuffle(&mut block, &mut random);
         runs.extend(block.into_iter().map(|condition| run(boot, repeat, condition)));
     }
     runs
 }
 
-fn sequential(conditions: usize, protocol: &Protocol, boot: u32) -> Vec<PlannedRun> {
-    let of_condition = |condition| repeats(protocol).map(move |repeat| run(boot, repeat, condition));
-    (0..conditions).flat_map(of_condition).collect()
+fn sequential(conditions: &[usize], protocol: &Protocol, boot: u32) -> Vec<PlannedRun> {
+    let of_condition = |&condition| repeats(protocol).map(move |repeat| run(boot, repeat, condition));
+    conditions.iter().flat_map(of_condition).collect()
 }
 
 /// A generator of its own for each boot, so that a boot's order does not depend on the length of those before it.
@@ -113,6 +128,11 @@ mod tests {
         })
     }
 
+    /// Conditions that all need the same state.
+    fn alike(conditions: usize) -> Vec<usize> {
+        vec![0; conditions]
+    }
+
     fn any_protocol() -> impl Strategy<Value = Protocol> {
         prop_oneof![protocol(Order::Interleaved), protocol(Order::Sequential)]
     }
@@ -122,7 +142,7 @@ mod tests {
         fn every_condition_appears_once_in_each_block(
             conditions in 0..9_usize, protocol in protocol(Order::Interleaved)
         ) {
-            for boot in schedule(conditions, &protocol) {
+            for boot in schedule(&alike(conditions), &protocol) {
                 for block in boot.chunks(conditions.max(1)) {
                     let mut seen: Vec<usize> = block.iter().map(|run| run.condition).collect();
                     seen.sort_unstable();
@@ -136,7 +156,7 @@ mod tests {
 
         #[test]
         fn every_condition_gets_its_runs_in_every_boot(conditions in 0..9_usize, protocol in any_protocol()) {
-            let boots = schedule(conditions, &protocol);
+            let boots = schedule(&alike(conditions), &protocol);
             prop_assert_eq!(boots.len(), protocol.boots as usize);
             for (boot, number) in boots.iter().zip(1..) {
                 let mut counts: HashMap<(usize, bool), Vec<u32>> = HashMap::new();
@@ -158,14 +178,14 @@ mod tests {
 
         #[test]
         fn warm_up_blocks_come_first(conditions in 1..9_usize, protocol in protocol(Order::Interleaved)) {
-            for boot in schedule(conditions, &protocol) {
+            for boot in schedule(&alike(conditions), &protocol) {
                 prop_assert!(boot.is_sorted_by_key(|run| run.block));
             }
         }
 
         #[test]
         fn the_seed_reproduces_the_order(conditions in 0..9_usize, protocol in any_protocol()) {
-            prop_assert_eq!(schedule(conditions, &protocol), schedule(conditions, &protocol));
+            prop_assert_eq!(schedule(&alike(conditions), &protocol), schedule(&alike(conditions), &protocol));
         }
 
         #[test]
@@ -173,8 +193,8 @@ mod tests {
             conditions in 0..9_usize, protocol in protocol(Order::Interleaved)
         ) {
             let more = Protocol { boots: protocol.boots + 1, ..protocol.clone() };
-            prop_assert_eq!(&schedule(conditions, &more)[..protocol.boots as usize],
-                schedule(conditions, &protocol));
+            prop_assert_eq!(&schedule(&alike(conditions), &more)[..protocol.boots as usize],
+                schedule(&alike(conditions), &protocol));
         }
 
         #[test]
@@ -182,7 +202,7 @@ mod tests {
             // 10 conditions in 5 blocks: two equal orders have a chance of 1 in 10!^5.
             let protocol = Protocol { boots: 2, warmup: 0, runs: 5, order: Order::Interleaved, seed, stop: None };
             let order = |protocol: &Protocol, boot: usize| -> Vec<usize> {
-                schedule(10, protocol)[boot].iter().map(|run| run.condition).collect()
+                schedule(&alike(10), protocol)[boot].iter().map(|run| run.condition).collect()
             };
             prop_assert_ne!(order(&protocol, 0), order(&protocol, 1));
             let other = Protocol { seed: seed.wrapping_add(1), ..protocol.clone() };
@@ -190,10 +210,35 @@ mod tests {
         }
 
         #[test]
+        fn a_boot_has_one_state_and_every_round_has_all(
+            states in prop::collection::vec(0..3_usize, 1..9), protocol in any_protocol()
+        ) {
+            // Numbered without gaps, as a plan numbers them.
+            let mut known: Vec<usize> = states.clone();
+            known.sort_unstable();
+            known.dedup();
+            let states: Vec<usize> =
+                states.iter().map(|state| known.iter().position(|one| one == state).unwrap()).collect();
+            let boots = schedule(&states, &protocol);
+            prop_assert_eq!(boots.len(), protocol.boots as usize * known.len());
+            for (boot, number) in boots.iter().zip(1..) {
+                prop_assert!(boot.iter().all(|run| run.boot == number));
+                let Some(first) = boot.first() else { continue };
+                prop_assert!(boot.iter().all(|run| states[run.condition] == states[first.condition]));
+            }
+            for round in boots.chunks(known.len()) {
+                let mut seen: Vec<usize> =
+                    round.iter().filter_map(|boot| Some(states[boot.first()?.condition])).collect();
+                seen.sort_unstable();
+                prop_assert_eq!(seen, (0..known.len()).collect::<Vec<_>>());
+            }
+        }
+
+        #[test]
         fn sequential_is_condition_after_condition(
             conditions in 0..9_usize, protocol in protocol(Order::Sequential)
         ) {
-            for boot in schedule(conditions, &protocol) {
+            for boot in schedule(&alike(conditions), &protocol) {
                 prop_assert!(boot.is_sorted_by_key(|run| (run.condition, !run.warmup, run.repeat)));
             }
         }
@@ -204,7 +249,7 @@ mod tests {
     fn the_drawn_order_never_changes() {
         let protocol =
             Protocol { boots: 2, warmup: 1, runs: 2, order: Order::Interleaved, seed: 1, stop: None };
-        let order: Vec<Vec<usize>> = schedule(4, &protocol)
+        let order: Vec<Vec<usize>> = schedule(&alike(4), &protocol)
             .iter()
             .map(|boot| boot.iter().map(|run| run.condition).collect())
             .collect();
@@ -216,7 +261,7 @@ mod tests {
         let protocol =
             Protocol { boots: 1, warmup: 0, runs: 6_000, order: Order::Interleaved, seed: 7, stop: None };
         let mut counts = [[0_u32; 3]; 3];
-        for run in &schedule(3, &protocol)[0] {
+        for run in &schedule(&alike(3), &protocol)[0] {
             counts[run.condition][(run.position % 3) as usize] += 1;
         }
         // 2000 expected, standard deviation 36.5: six of them are never reached by chance.

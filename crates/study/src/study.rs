@@ -2,6 +2,7 @@
 
 use crate::assignment::Assignment;
 use crate::comparison::Request;
+use crate::design::Design;
 use crate::diagnostic::Diagnostics;
 use crate::factor::Factor;
 use crate::plan::{Draft, Plan};
@@ -23,6 +24,9 @@ pub struct Study {
     pub(crate) exclusions: Vec<Exclusion>,
     pub(crate) protocol: Protocol,
     pub(crate) requests: Vec<Request>,
+    pub(crate) inside_guest: bool,
+    pub(crate) exact: bool,
+    pub(crate) design: Option<Design>,
     pub(crate) text: String,
 }
 
@@ -59,6 +63,21 @@ impl Study {
     /// The kind of testbed it runs on.
     pub fn scenario(&self) -> Scenario {
         self.scenario
+    }
+
+    /// Whether the whole testbed stands inside one virtual machine.
+    pub fn inside_guest(&self) -> bool {
+        self.inside_guest
+    }
+
+    /// Whether it counts instructions in the place of time: one emulated virtual machine, the same figures on every machine.
+    pub fn exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Which combinations of offloads it measures, if it says so by a design.
+    pub fn design(&self) -> Option<&Design> {
+        self.design.as_ref()
     }
 
     /// Its workloads, before factors change their parameters (a response that follows the factor `message` is 0

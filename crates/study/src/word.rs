@@ -59,7 +59,7 @@ mod tests {
         agrees(&all::<Sender>());
         agrees(&all::<Reader>());
         agrees(&all::<Direction>());
-        agrees(&[Scenario::Loopback, Scenario::Veth, Scenario::Discard]);
+        agrees(&all::<Scenario>());
         agrees(&[Family::Ipv4, Family::Ipv6]);
         agrees(&all::<WorkloadKind>());
         agrees(&[Offloads::Default, Offloads::None]);

@@ -60,7 +60,7 @@ fn all_problems_are_reported_at_once() {
     shows!(problems(
         r#"name = "my study"
 question = ""
-scenario = "vxlan"
+scenario = "ssh"
 secnario = "veth"
 
 [[workload]]
@@ -102,7 +102,7 @@ metric = "transactions"
 
 #[test]
 fn words_that_come_later_are_known_but_refused() {
-    shows!(replaced("\"veth\"", "\"vxlan\""));
+    shows!(replaced("\"veth\"", "\"ssh\""));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use agent::message::{Answer, Request};
 use agent::{CallError, Interrupt, Isolation};
 use host::{Discard, DiscardDevice};
 use serde_json::{Value, json};
-use study::{Scenario, Side};
+use study::{BootState, Scenario, Side};
 use thiserror::Error as ThisError;
 
 use crate::cpus::CpuSplit;
@@ -26,6 +26,29 @@ pub struct Options {
     pub rootless: bool,
     /// (discard) what is to throw the packets away; `None`: the first that this kernel has.
     pub discard_device: Option<DiscardDevice>,
+    /// What of it only a fresh boot changes: the tunnel's underlay, the virtual machines.
+    pub state: BootState,
+    /// Build it inside one virtual machine.
+    pub inside_guest: bool,
+    /// (inside a virtual machine) count instructions in the place of time.
+    pub exact: bool,
+}
+
+impl Options {
+    /// A testbed without anything special.
+    #[must_use]
+    pub fn new(scenario: Scenario, program: impl Into<PathBuf>, cpus: CpuSplit, rootless: bool) -> Self {
+        Self {
+            scenario,
+            program: program.into(),
+            cpus,
+            rootless,
+            discard_device: None,
+            state: BootState::default(),
+            inside_guest: false,
+            exact: false,
+        }
+    }
 }
 
 /// Why a testbed could not be built or used.
@@ -65,6 +88,9 @@ pub enum Error {
         /// The workload in question.
         kind: load::Kind,
     },
+    /// This scenario is being built.
+    #[error("this scenario cannot be built yet")]
+    NotYet,
     /// A receiver's host would answer that nobody listens.
     #[error("pps sends to nobody, who is to be found in scenario \"discard\" only: take that, or udp_stream")]
     NeedsDiscard,
@@ -130,6 +156,7 @@ impl Testbed {
             Scenario::Discard => Self::discard(options, interrupt)?,
             Scenario::Loopback => Self::loopback(options, interrupt)?,
             Scenario::Veth => Self::veth(options, interrupt)?,
+            Scenario::Vxlan | Scenario::Vm | Scenario::VmVxlan => return Err(Error::NotYet),
         };
         testbed.steer();
         Ok(testbed)

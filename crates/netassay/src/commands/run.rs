@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use agent::Interrupt;
-use runner::{Campaign, Ending, Event, Lab, LocalLab, Summary};
+use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StudyId};
 use study::Study;
 
@@ -69,12 +69,15 @@ fn lab(study: &Study, flags: &RunFlags, interrupt: &Interrupt) -> Result<LocalLa
     let privileges = host::Privileges::read();
     Ok(LocalLab {
         options: testbed::Options {
-            scenario: study.scenario(),
-            // The running binary itself, even if its file was replaced meanwhile.
-            program: "/proc/self/exe".into(),
-            cpus: testbed::split(&testbed::usable()),
-            rootless: flags.rootless || !privileges.privileged(),
-            discard_device: None,
+            inside_guest: study.inside_guest(),
+            exact: study.exact(),
+            ..testbed::Options::new(
+                study.scenario(),
+                // The running binary itself, even if its file was replaced meanwhile.
+                "/proc/self/exe",
+                testbed::split(&testbed::usable()),
+                flags.rootless || !privileges.privileged(),
+            )
         },
         interrupt: interrupt.clone(),
     })
@@ -91,12 +94,8 @@ fn pin_to_own_cpu(lab: &LocalLab) -> Result<bool, Failure> {
 
 fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Failure> {
     let plan = study.plan();
-    let tried = lab.build().and_then(|mut bench| {
-        let notes = bench.notes();
-        runner::probe(plan.clone(), bench.as_mut()).map(|document| (document, notes))
-    });
-    let (document, notes) = match tried {
-        Ok((document, notes)) => (serde_json::to_value(document), notes),
+    let (document, notes) = match runner::probe(plan.clone(), lab) {
+        Ok(probed) => (serde_json::to_value(probed.document), probed.notes),
         Err(error) if error.is_interrupt() => return Err(error.into()),
         Err(error) => {
             say(&format!(

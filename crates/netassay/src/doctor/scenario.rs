@@ -56,11 +56,5 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
 }
 
 pub(super) fn options(scenario: Scenario, rootless: bool) -> Options {
-    Options {
-        scenario,
-        program: "/proc/self/exe".into(),
-        cpus: testbed::split(&testbed::usable()),
-        rootless,
-        discard_device: None,
-    }
+    Options::new(scenario, "/proc/self/exe", testbed::split(&testbed::usable()), rootless)
 }

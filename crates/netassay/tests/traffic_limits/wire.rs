@@ -31,13 +31,8 @@ impl Wire {
     pub(crate) fn new(scenario: Scenario) -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let program = Bench::new();
-        let options = Options {
-            scenario,
-            program: program.path("netassay"),
-            cpus: testbed::split(&testbed::usable()),
-            rootless: !is_root(),
-            discard_device: None,
-        };
+        let cpus = testbed::split(&testbed::usable());
+        let options = Options::new(scenario, program.path("netassay"), cpus, !is_root());
         let interrupt = Interrupt::new().unwrap();
         let testbed = Testbed::build(&options, &interrupt).unwrap();
         Self { testbed, _interrupt: interrupt, _program: program, _turn: turn }

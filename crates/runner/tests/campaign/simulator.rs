@@ -8,7 +8,7 @@ use agent::message::Settled;
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
 use serde_json::{Value, json};
-use study::{Condition, Study};
+use study::{BootState, Condition, Study};
 use testbed::{Effective, RunOrder, Switches};
 
 /// The same study over up to 6 boots, with looks after 2, 4 and 6.
@@ -108,7 +108,7 @@ impl SimulatedLab {
 }
 
 impl Lab for SimulatedLab {
-    fn build(&mut self) -> Result<Box<dyn Bench>, testbed::Error> {
+    fn build(&mut self, _: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
         if self.cannot_build {
             return Err(gone());
         }

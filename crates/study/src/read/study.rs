@@ -105,6 +105,9 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         exclusions,
         protocol,
         requests: if asked.is_empty() { vec![Request::default()] } else { asked },
+        inside_guest: false,
+        exact: false,
+        design: None,
         text: text.to_owned(),
     };
     // What only shows when everything is combined is worth looking at when all the parts are right.

@@ -60,14 +60,10 @@ impl Asked {
 
     /// How the testbed is built.
     pub(super) fn options(&self, rootless: bool) -> Options {
-        Options {
-            scenario: self.scenario,
-            // The running binary itself, even if its file was replaced meanwhile.
-            program: "/proc/self/exe".into(),
-            cpus: testbed::split(&testbed::usable()),
-            rootless,
-            discard_device: self.discard_device,
-        }
+        let cpus = testbed::split(&testbed::usable());
+        // The running binary itself, even if its file was replaced meanwhile.
+        let plain = Options::new(self.scenario, "/proc/self/exe", cpus, rootless);
+        Options { discard_device: self.discard_device, ..plain }
     }
 
     /// Datagrams that the kernel is to cut from one buffer must fit into packets of this MTU: it never fragments them.

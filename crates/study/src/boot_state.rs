@@ -1,0 +1,27 @@
+//! What of a condition takes a fresh boot to change.
+
+use serde::{Deserialize, Serialize};
+
+use crate::family::Family;
+use crate::guest::Guest;
+
+/// What a testbed is built for. Conditions that agree in it share boots; a boot measures the conditions of one state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BootState {
+    /// The version of IP that carries the tunnel, in scenarios that have one.
+    #[serde(default = "ipv4")]
+    pub underlay_family: Family,
+    /// The virtual machines, in studies that have any; they are all alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<Guest>,
+}
+
+impl Default for BootState {
+    fn default() -> Self {
+        Self { underlay_family: ipv4(), guest: None }
+    }
+}
+
+fn ipv4() -> Family {
+    Family::Ipv4
+}

@@ -1,0 +1,47 @@
+//! Which combinations of offloads a study measures.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::word::{Word, display_as_word};
+
+/// A choice among the on and off states of some offloads. Every condition of the plan has the level `on` or `off` of each of
+/// [`Design::factors`] among its levels, and reads back so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Design {
+    /// Which combinations.
+    pub kind: DesignKind,
+    /// The names of its factors; those of a ladder in the order in which they go off.
+    pub factors: Vec<String>,
+    /// Of a fraction: what cannot be told from what, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+}
+
+/// Which combinations of offloads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DesignKind {
+    /// All on, then one after the other goes off and stays off.
+    Ladder,
+    /// All on, and each off alone.
+    OneOut,
+    /// All off, and each on alone.
+    OneIn,
+    /// Every combination that can be reached.
+    Factorial,
+    /// A fraction of them that still tells the main effects apart.
+    Fractional,
+}
+
+impl Word for DesignKind {
+    const WHAT: &'static str = "a design";
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("ladder", Self::Ladder),
+        ("one-out", Self::OneOut),
+        ("one-in", Self::OneIn),
+        ("factorial", Self::Factorial),
+        ("fractional", Self::Fractional),
+    ];
+}
+display_as_word!(DesignKind);
