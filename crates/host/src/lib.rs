@@ -31,6 +31,7 @@ mod urgency;
 mod xdp;
 
 pub mod affinity;
+pub mod bpf;
 pub mod namespace;
 pub mod steering;
 

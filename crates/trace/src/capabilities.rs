@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bpf::load_raw_tracepoint;
+use host::bpf::{Program, load_return};
 
 /// What tracing the running kernel, with the privileges of this process, allows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ impl Capabilities {
         let root = Path::new("/");
         Self {
             types: types(root),
-            raw_tracepoints: raw_tracepoints(load_raw_tracepoint().map(drop)),
+            raw_tracepoints: raw_tracepoints(load_return(Program::RawTracepoint, 0).map(drop)),
             kernel_probes: kernel_probes(root),
             trace_files: trace_files(root),
             functions: Capability {

@@ -1,6 +1,5 @@
 //! The kernel's own path of a packet: so far, what tracing this kernel allows.
 
-mod bpf;
 mod capabilities;
 
 pub use capabilities::{Capabilities, Capability, Verdict};

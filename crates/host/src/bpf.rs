@@ -1,15 +1,41 @@
-//! The one system call for BPF programs, as far as probing needs it.
+//! The one system call for BPF programs: enough for programs of two instructions, without a loader.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-/// Loads the smallest raw tracepoint program (it returns 0) without attaching it. The program is gone from the kernel when
-/// the returned descriptor is closed.
-pub(crate) fn load_raw_tracepoint() -> io::Result<OwnedFd> {
+use nix::libc;
+
+/// What a program is attached to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// An interface's receive path, before the network stack.
+    Xdp,
+    /// A tracepoint, with its arguments as they are.
+    RawTracepoint,
+}
+
+impl Program {
+    /// `enum bpf_prog_type` (`include/uapi/linux/bpf.h`).
+    fn number(self) -> u32 {
+        match self {
+            Self::Xdp => 6,
+            Self::RawTracepoint => 17,
+        }
+    }
+}
+
+/// Loads the smallest program of its kind, `return value`, without attaching it. It is gone from the kernel when the descriptor is
+/// closed and nothing holds it.
+///
+/// # Errors
+/// What the kernel said: `EPERM` without the privilege, `EINVAL` where it does not know the kind.
+pub fn load_return(program: Program, value: i32) -> io::Result<OwnedFd> {
+    // r0 = value; exit
+    let instructions = [Instruction(0xb7, 0, 0, value), Instruction(0x95, 0, 0, 0)];
     let attributes = LoadAttributes {
-        program_type: BPF_PROG_TYPE_RAW_TRACEPOINT,
-        instruction_count: RETURN_ZERO.len() as u32,
-        instructions: RETURN_ZERO.as_ptr() as u64,
+        program_type: program.number(),
+        instruction_count: instructions.len() as u32,
+        instructions: instructions.as_ptr() as u64,
         license: LICENSE.as_ptr() as u64,
         ..LoadAttributes::default()
     };
@@ -21,7 +47,7 @@ pub(crate) fn load_raw_tracepoint() -> io::Result<OwnedFd> {
             libc::SYS_bpf,
             BPF_PROG_LOAD,
             std::ptr::from_ref(&attributes),
-            std::mem::size_of::<LoadAttributes>() as libc::c_long,
+            size_of::<LoadAttributes>() as libc::c_long,
         )
     };
     match RawFd::try_from(descriptor) {
@@ -48,12 +74,8 @@ struct LoadAttributes {
 }
 
 const BPF_PROG_LOAD: libc::c_long = 5;
-const BPF_PROG_TYPE_RAW_TRACEPOINT: u32 = 17;
 const LICENSE: &std::ffi::CStr = c"GPL";
 
 /// `struct bpf_insn`: opcode, registers, offset, immediate.
 #[repr(C)]
 struct Instruction(u8, u8, i16, i32);
-
-/// `r0 = 0; exit`.
-const RETURN_ZERO: [Instruction; 2] = [Instruction(0xb7, 0, 0, 0), Instruction(0x95, 0, 0, 0)];
