@@ -29,7 +29,10 @@ pub struct Comparison {
     pub relative: Option<f64>,
     /// The interval of `relative`; none without an interval, or where the baseline cannot be told from zero.
     pub relative_interval: Option<(f64, f64)>,
-    /// How many boots it rests on: those that measured both (crossed), or those of the condition that has fewer (nested).
+    /// Whether the two have boots of their own in a crossed design: they are of different states of the testbed, and the spread
+    /// between boots is part of the error.
+    pub boots_apart: bool,
+    /// How many boots it rests on: those that measured both (crossed), or those of the condition that has fewer (nested, or boots of their own).
     pub boots: usize,
     /// How many boots measured only one of the two; 0 in a nested design.
     pub boots_left_out: usize,

@@ -1,5 +1,7 @@
 //! The model fitted to the data, with the error term that they call for.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::boots::{Cell, Cells};
@@ -71,7 +73,10 @@ impl Fit {
         let is_pair = design == Design::Crossed && conditions == 2;
         let even = Additive::even(layout.clone());
         // What two conditions leave in a boot is the same but for the sign, so their spreads cannot be told apart.
-        let homogeneity = if is_pair { None } else { Homogeneity::of(even.residuals()) };
+        let of_conditions = if is_pair { None } else { Homogeneity::of(even.residuals()) };
+        // Groups that share no boot are held against the spread of all their boots, so that must be one too.
+        let of_boots = Homogeneity::of(even.boot_effects()).filter(|test| !test.is_equal());
+        let homogeneity = of_conditions.filter(|test| !test.is_equal()).or(of_boots).or(of_conditions);
         let is_equal = homogeneity.is_none_or(|test| test.is_equal());
         let reml = if layout.is_even() { None } else { Additive::reml(layout) };
         let (additive, even) = match reml {
@@ -108,8 +113,15 @@ impl Fit {
         self.cells.condition(condition)
     }
 
-    /// The linear combination of condition means with these coefficients. None if a condition was not measured, or if no
-    /// boots connect what is compared. An estimate whose error nothing tells (fewer than two boots) is not
+    /// Have the two conditions boots of their own though others share theirs? So have conditions of different states of a
+    /// testbed, each of which needs a boot.
+    pub(crate) fn are_apart(&self, one: usize, other: usize) -> bool {
+        let layout = &self.additive.layout;
+        self.design == Design::Crossed && layout.part(one) != layout.part(other)
+    }
+
+    /// The linear combination of condition means with these coefficients. None if a condition was not measured, or if errors
+    /// are by pair and no boot measured what is compared though other boots connect it. An estimate whose error nothing tells (fewer than two boots) is not
     /// [sure](Estimate::is_sure).
     pub(crate) fn contrast(&self, terms: &[(usize, f64)]) -> Option<Estimate> {
         let rounding = self.rounding(terms);
@@ -122,10 +134,14 @@ impl Fit {
                 Some(Welch::combination(&terms.iter().map(welch).collect::<Option<Vec<_>>>()?, rounding))
             }
             ErrorTerm::PairedByPair => {
-                let combined = self.inside_boots(terms)?;
-                Some(Welch::combination(&[(Welch::of(&combined), 1.0)], rounding))
+                let mut parts: BTreeMap<usize, Vec<(usize, f64)>> = BTreeMap::new();
+                for term in terms {
+                    parts.entry(self.additive.layout.part(term.0)?).or_default().push(*term);
+                }
+                let combined = parts.values().map(|terms| Some((Welch::of(&self.inside_boots(terms)?), 1.0)));
+                Some(Welch::combination(&combined.collect::<Option<Vec<_>>>()?, rounding))
             }
-            _ => self.additive.estimate(&self.rows(terms)?, rounding),
+            _ => Some(self.additive.estimate(&self.rows(terms)?, rounding)),
         }
     }
 

@@ -50,6 +50,8 @@ struct Pair {
     /// The difference of the two; none where there is a gap.
     difference: Option<Estimate>,
     gap: Option<Gap>,
+    /// Whether the two have boots of their own in a crossed design.
+    is_apart: bool,
     boots: usize,
     boots_left_out: usize,
 }
@@ -58,13 +60,15 @@ impl Pair {
     fn of(fit: &Fit, condition: usize, baseline: usize) -> Pair {
         let (one, other) = (fit.cells(condition).len(), fit.cells(baseline).len());
         let common = fit.inside_boots(&[(condition, 1.0), (baseline, -1.0)]).map_or(0, |boots| boots.len());
+        let is_apart = fit.are_apart(condition, baseline);
         let (boots, boots_left_out) = match fit.design {
-            Design::Nested => (one.min(other), 0),
-            Design::Crossed => (common, one + other - 2 * common),
+            Design::Crossed if !is_apart => (common, one + other - 2 * common),
+            _ => (one.min(other), 0),
         };
         let difference = fit.contrast(&[(condition, 1.0), (baseline, -1.0)]);
         let gap = match (fit.design, difference) {
             (Design::Nested, _) if boots < 2 => Some(Gap::OneBoot),
+            (Design::Crossed, _) if is_apart && boots < 2 => Some(Gap::OneBoot),
             (Design::Crossed, None) => Some(Gap::NotConnected),
             (Design::Crossed, _) if one.min(other) < 2 || (common == 1 && fit.is_by_pair()) => {
                 Some(Gap::OneBootInCommon)
@@ -77,6 +81,7 @@ impl Pair {
             baseline,
             difference: if gap.is_none() { difference } else { None },
             gap,
+            is_apart,
             boots,
             boots_left_out,
         }
@@ -89,7 +94,8 @@ fn family(fit: &Fit, question: &Question, pairs: &[Pair]) -> Family {
     if question.correction == Correction::None || sure.len() < 2 {
         return Family::Single;
     }
-    if fit.is_by_pair() {
+    // Comparisons inside a group of conditions and between two have errors, and degrees of freedom, of their own.
+    if fit.is_by_pair() || sure.iter().any(|pair| pair.is_apart) {
         return Family::Sidak { comparisons: sure.len() };
     }
     match question.against {
@@ -139,6 +145,7 @@ impl Judge<'_> {
             interval: None,
             relative: None,
             relative_interval: None,
+            boots_apart: pair.is_apart,
             boots: pair.boots,
             boots_left_out: pair.boots_left_out,
             df: 0.0,
@@ -212,7 +219,7 @@ impl Judge<'_> {
         let fit = self.fit;
         *self.singles.entry(condition).or_insert_with(|| {
             let term = [(condition, 1.0)];
-            (fit.contrast(&term), fit.rows(&term).and_then(|rows| fit.additive.uncertainty(&rows)))
+            (fit.contrast(&term), fit.rows(&term).map(|rows| fit.additive.uncertainty(&rows)))
         })
     }
 
@@ -220,10 +227,10 @@ impl Judge<'_> {
         let (condition, baseline) = (pair.condition, pair.baseline);
         let fit = self.fit;
         match fit.error {
-            ErrorTerm::PairedByPair => {
+            ErrorTerm::PairedByPair if !pair.is_apart => {
                 Pairs::of(fit.cells(condition), fit.cells(baseline)).relative_interval(critical)
             }
-            ErrorTerm::BootsByPair => {
+            ErrorTerm::BootsByPair | ErrorTerm::PairedByPair => {
                 let error = |r: f64| {
                     let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)])?;
                     estimate.is_sure().then_some((estimate.se, estimate.df))
@@ -233,7 +240,7 @@ impl Judge<'_> {
             _ => {
                 let model = &fit.additive;
                 let terms = [(condition, 1.0), (baseline, -1.0)];
-                let of_difference = model.uncertainty(&fit.rows(&terms)?)?;
+                let of_difference = model.uncertainty(&fit.rows(&terms)?);
                 let (of_baseline, of_condition) = (self.single(baseline).1?, self.single(condition).1?);
                 let error = |r: f64| {
                     let along = Uncertainty::along(of_difference, of_baseline, of_condition, -r);

@@ -151,6 +151,7 @@ mod tests {
             interval: Some((-35.6, -31.0)),
             relative: Some(-33.312),
             relative_interval: Some((-35.6, -31.04)),
+            boots_apart: false,
             boots: 3,
             boots_left_out: 0,
             df: 2.0,

@@ -114,34 +114,40 @@ impl Additive {
         })
     }
 
-    /// A combination of the rows' means; none if no boots connect the rows that it compares.
-    pub(crate) fn estimate(&self, terms: &[(usize, f64)], rounding: f64) -> Option<Estimate> {
-        let coefficients = self.coefficients(terms)?;
+    /// The effect of each boot, with its part; crossed designs only.
+    pub(crate) fn boot_effects(&self) -> impl Iterator<Item = (usize, f64)> {
+        let rows = self.layout.rows();
+        self.layout.parts[rows..].iter().copied().zip(self.effects[rows..].iter().copied())
+    }
+
+    /// A combination of the rows' means. Where it compares rows that no boots connect, it is held against the spread between
+    /// boots too.
+    pub(crate) fn estimate(&self, terms: &[(usize, f64)], rounding: f64) -> Estimate {
+        let coefficients = self.coefficients(terms);
         let weight: f64 = terms.iter().map(|(_, coefficient)| coefficient).sum();
         let size: f64 = terms.iter().map(|(_, coefficient)| coefficient.abs()).sum();
         // Coefficients that add up to zero but for rounding take nothing of the centre.
         let weight = if weight.abs() <= 1e-12 * size { 0.0 } else { weight };
         let value = self.layout.restored(dot(&coefficients, &self.effects), weight);
         let uncertainty = self.uncertainty_of(&coefficients);
-        Some(match self.variance_and_df(&uncertainty) {
+        match self.variance_and_df(&uncertainty) {
             Some((variance, df)) => Estimate { value, se: self.layout.scale * variance.sqrt(), df, rounding },
             None => Estimate::unsure(value, rounding),
-        })
+        }
     }
 
     /// The covariances of comparisons inside boots, relative to the error.
     pub(crate) fn covariance(&self, combinations: &[Vec<(usize, f64)>]) -> Vec<Vec<f64>> {
-        let solved: Vec<Option<Vec<f64>>> =
-            combinations.iter().map(|terms| Some(self.equations.solve(&self.coefficients(terms)?))).collect();
-        let one = |effects: &Option<Vec<f64>>, terms: &[(usize, f64)]| {
-            let Some(effects) = effects else { return 0.0 };
+        let solved: Vec<Vec<f64>> =
+            combinations.iter().map(|terms| self.equations.solve(&self.coefficients(terms))).collect();
+        let one = |effects: &[f64], terms: &[(usize, f64)]| {
             terms.iter().map(|(row, coefficient)| coefficient * effects[*row]).sum()
         };
         solved.iter().map(|effects| combinations.iter().map(|terms| one(effects, terms)).collect()).collect()
     }
 
-    pub(crate) fn uncertainty(&self, terms: &[(usize, f64)]) -> Option<Uncertainty> {
-        Some(self.uncertainty_of(&self.coefficients(terms)?))
+    pub(crate) fn uncertainty(&self, terms: &[(usize, f64)]) -> Uncertainty {
+        self.uncertainty_of(&self.coefficients(terms))
     }
 
     /// The variance in the layout's units squared and Satterthwaite's degrees of freedom; none if nothing tells them.
@@ -173,12 +179,12 @@ impl Additive {
     }
 
     /// A condition's mean is its effect and the average of its part's boots, so its coefficient goes to all of these.
-    fn coefficients(&self, terms: &[(usize, f64)]) -> Option<Vec<f64>> {
+    fn coefficients(&self, terms: &[(usize, f64)]) -> Vec<f64> {
         let layout = &self.layout;
         let mut coefficients = vec![0.0; layout.parts.len()];
         if layout.design == Design::Nested {
             terms.iter().for_each(|(row, coefficient)| coefficients[*row] += coefficient);
-            return Some(coefficients);
+            return coefficients;
         }
         let mut weights = vec![(0.0, 0.0_f64); layout.part_count];
         for (row, coefficient) in terms {
@@ -187,20 +193,18 @@ impl Additive {
             *sum += coefficient;
             *size += coefficient.abs();
         }
-        let mut levels = 0;
         for (sum, size) in &mut weights {
             if sum.abs() <= 1e-12 * *size {
                 *sum = 0.0;
             }
-            levels += usize::from(*sum != 0.0);
         }
+        // What compares two parts carries the boots of both: `variance_and_df` adds their spread.
         let columns = layout.rows()..layout.parts.len();
         for column in columns {
             let part = layout.parts[column];
             coefficients[column] = weights[part].0 / layout.part_columns[part] as f64;
         }
-        // The levels of two parts differ by their boots as much as by their conditions.
-        (levels <= 1).then_some(coefficients)
+        coefficients
     }
 
     fn uncertainty_of(&self, coefficients: &[f64]) -> Uncertainty {

@@ -101,6 +101,11 @@ impl Layout {
         self.conditions.binary_search(&condition).ok()
     }
 
+    /// The part that a condition belongs to; none if it was never measured.
+    pub(crate) fn part(&self, condition: usize) -> Option<usize> {
+        self.parts.get(self.row(condition)?).copied()
+    }
+
     /// How many effects the cells can tell apart: the rank of the model.
     pub(crate) fn rank(&self) -> usize {
         match self.design {

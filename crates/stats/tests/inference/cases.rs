@@ -67,7 +67,8 @@ fn what_has_no_interval_says_why() {
     assert_eq!((one.mean, one.baseline_mean, one.difference, one.relative), (22.0, 11.0, 11.0, Some(100.0)));
     assert_eq!((one.interval, one.relative_interval, one.p, one.df), (None, None, None, 0.0));
 
-    // Boots 1 and 2 connect 0 with 1, boots 3 and 4 connect 2 with 3, and nothing connects the two pairs.
+    // Boots 1 and 2 connect 0 with 1, boots 3 and 4 connect 2 with 3, and nothing connects the two pairs: they are held
+    // against the spread between boots.
     let apart = observations(&[
         &[(1, &[10.0]), (2, &[12.0])],
         &[(1, &[11.0]), (2, &[12.5])],
@@ -75,12 +76,9 @@ fn what_has_no_interval_says_why() {
         &[(3, &[20.0]), (4, &[23.0])],
     ]);
     let analysis = analyse(&apart, &Question::against(0)).unwrap();
-    let gaps: Vec<Option<Gap>> = analysis.comparisons.iter().map(|one| one.gap).collect();
-    assert_eq!(gaps, [None, Some(Gap::NotConnected), Some(Gap::NotConnected)]);
-    assert_eq!(
-        analysis.comparisons[1].sentence("c", "ns"),
-        "c: inconclusive, no boot measured both it and the baseline"
-    );
+    let apart_of: Vec<bool> = analysis.comparisons.iter().map(|one| one.boots_apart).collect();
+    assert_eq!(apart_of, [false, true, true]);
+    assert!(analysis.comparisons.iter().all(|one| one.gap.is_none()));
     assert_eq!((analysis.comparisons[1].mean, analysis.comparisons[1].baseline_mean), (22.5, 11.0));
     let nested = Question { design: Some(Design::Nested), ..Question::against(0) };
     assert!(analyse(&apart, &nested).unwrap().comparisons.iter().all(|one| one.interval.is_some()));

@@ -1,0 +1,182 @@
+//! States of a testbed: conditions of one state share boots, those of different states never do.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::f64::consts::TAU;
+
+use netassay_stats::effects::ladder;
+use netassay_stats::{
+    Analysis, Comparison, Correction, Design, ErrorTerm, Gap, Observation, Question, Verdict, analyse,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const EXPERIMENTS: usize = 2000;
+
+/// States of equally many conditions that do not differ, each with boots of its own; the spread between runs is 1.
+#[derive(Clone, Copy, Debug)]
+struct World {
+    states: usize,
+    conditions: usize,
+    boots: u32,
+    /// How many runs a cell has; each third has one more if it is ragged.
+    runs: usize,
+    is_ragged: bool,
+    /// sd between boots.
+    between: f64,
+    /// sd of what a boot does to one of its conditions.
+    interaction: f64,
+}
+
+const WORLD: World =
+    World { states: 2, conditions: 3, boots: 3, runs: 3, is_ragged: false, between: 1.0, interaction: 0.5 };
+
+impl World {
+    fn experiment(self, random: &mut ChaCha8Rng) -> Vec<Observation> {
+        let mut observations = Vec::new();
+        for state in 0..self.states {
+            for number in 0..self.boots {
+                let boot = state as u32 * self.boots + number + 1;
+                let effect = self.between * normal(random);
+                for condition in 0..self.conditions {
+                    let cell = 100.0 + effect + self.interaction * normal(random);
+                    let is_longer = self.is_ragged && (number as usize + condition).is_multiple_of(3);
+                    for _ in 0..self.runs + usize::from(is_longer) {
+                        let condition = state * self.conditions + condition;
+                        observations.push(Observation { condition, boot, value: cell + normal(random) });
+                    }
+                }
+            }
+        }
+        observations
+    }
+
+    /// The share of experiments that satisfy `is_hit`, in %.
+    fn share(self, seed: u64, is_hit: impl Fn(&[Observation]) -> bool) -> f64 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let hits = (0..EXPERIMENTS).filter(|_| is_hit(&self.experiment(&mut random))).count();
+        100.0 * hits as f64 / EXPERIMENTS as f64
+    }
+}
+
+/// Box and Muller's transformation.
+fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
+    (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
+}
+
+fn alone(runs: &[Observation], design: Option<Design>) -> Analysis {
+    let question = Question { correction: Correction::None, design, ..Question::against(0) };
+    analyse(runs, &question).unwrap()
+}
+
+fn is_proven(one: &Comparison) -> bool {
+    matches!(one.verdict, Verdict::Higher | Verdict::Lower)
+}
+
+fn run(condition: usize, boot: u32, value: f64) -> Observation {
+    Observation { condition, boot, value }
+}
+
+/// A split plot by hand: boots are the plots, two states of two conditions, two boots each.
+#[test]
+fn across_states_the_boots_are_part_of_the_error() {
+    let runs = [
+        run(0, 1, 10.0),
+        run(1, 1, 13.0),
+        run(0, 2, 14.0),
+        run(1, 2, 15.0),
+        run(2, 3, 20.0),
+        run(3, 3, 21.0),
+        run(2, 4, 22.0),
+        run(3, 4, 27.0),
+    ];
+    let analysis = alone(&runs, None);
+    assert_eq!((analysis.design, analysis.error), (Design::Crossed, ErrorTerm::InteractionPooled));
+    let [inside, across, _] = analysis.comparisons.as_slice() else { panic!("{analysis:?}") };
+    assert_eq!((inside.boots_apart, across.boots_apart), (false, true));
+    // Inside a state: condition x boot, 2 degrees of freedom. Differences 3, 1 and 1, 5: mean square (2 + 8) / 2 / 2 = 2.5.
+    let close = |one: f64, other: f64| (one - other).abs() < 1e-9;
+    assert!(close(inside.difference, 2.0) && (inside.df, inside.boots) == (2.0, 2), "{inside:?}");
+    assert!(close(inside.standard_error.unwrap(), 2.5_f64.sqrt()), "{inside:?}");
+    // Across: boots' means 11.5, 14.5 and 20.5, 24.5 have mean square (4.5 + 8) / 2 = 6.25, and a cell's variance is
+    // 6.25 + 2.5 / 2; two means of two boots each.
+    let (boots, cells) = (6.25_f64, 1.25_f64);
+    assert!(close(across.difference, 9.0) && (across.boots, across.boots_left_out) == (2, 0), "{across:?}");
+    assert!(close(across.standard_error.unwrap(), (boots + cells).sqrt()), "{across:?}");
+    // Satterthwaite's degrees of freedom.
+    let df = (boots + cells).powi(2) / (boots * boots / 2.0 + cells * cells / 2.0);
+    assert!(close(across.df, df), "{} not {df}", across.df);
+    // What is built from the same fit sees the same.
+    let steps = ladder(&runs, &[0, 2], None, 0.95).unwrap();
+    assert!(close(steps.total.standard_error.unwrap(), across.standard_error.unwrap()));
+}
+
+#[test]
+fn a_state_of_one_boot_is_not_judged() {
+    let runs = [
+        run(0, 1, 10.0),
+        run(1, 1, 12.0),
+        run(0, 2, 14.0),
+        run(1, 2, 15.0),
+        run(2, 3, 20.0),
+        run(3, 3, 21.0),
+    ];
+    let gaps: Vec<Option<Gap>> = alone(&runs, None).comparisons.iter().map(|one| one.gap).collect();
+    assert_eq!(gaps, [None, Some(Gap::OneBoot), Some(Gap::OneBoot)]);
+}
+
+#[test]
+fn boots_of_one_state_that_spread_more_are_not_pooled() {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let world = World { boots: 8, between: 0.0, ..WORLD };
+    let mut runs = world.experiment(&mut random);
+    for run in runs.iter_mut().filter(|run| run.boot > 8) {
+        run.value += if run.boot.is_multiple_of(2) { 30.0 } else { -30.0 };
+    }
+    let analysis = alone(&runs, None);
+    assert_eq!(analysis.error, ErrorTerm::PairedByPair);
+    assert!(!analysis.homogeneity.unwrap().is_equal());
+    let of = |condition: usize| analysis.comparisons.iter().find(|one| one.condition == condition).unwrap();
+    // Inside the quiet state the other's boots do not count; between them Welch's error is the wide state's alone.
+    assert!(of(1).standard_error.unwrap() < 1.0 && of(1).df == 7.0, "{:?}", of(1));
+    assert!(of(3).standard_error.unwrap() > 10.0 && of(3).df < 7.5, "{:?}", of(3));
+    assert!(of(3).relative_interval.is_some());
+}
+
+#[test]
+fn five_percent_are_kept_inside_a_state_and_between_two() {
+    let mut seed = 0;
+    for (between, interaction) in [(0.0, 0.0), (0.5, 0.5), (1.0, 0.0), (2.0, 0.5), (1.0, 2.0)] {
+        for (states, conditions, is_ragged) in [(2, 3, false), (2, 3, true), (3, 2, false)] {
+            let world = World { states, conditions, between, interaction, is_ragged, ..WORLD };
+            for condition in [1, conditions] {
+                seed += 1;
+                let share =
+                    world.share(seed, |runs| is_proven(&alone(runs, None).comparisons[condition - 1]));
+                // Satterthwaite's approximation and the tests for unequal spreads are cautious where boots do not differ; 99.9 %
+                // of shares whose chance is 5 % lie below 6.7 %.
+                assert!((2.0..=6.7).contains(&share), "{share} % of condition {condition} in {world:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn all_comparisons_of_a_study_err_as_one() {
+    let any = |runs: &[Observation]| {
+        analyse(runs, &Question::against(0)).unwrap().comparisons.iter().any(is_proven)
+    };
+    for (seed, between) in [(100, 0.0), (101, 1.0), (102, 3.0)] {
+        let share = World { between, ..WORLD }.share(seed, any);
+        assert!((1.0..=6.7).contains(&share), "{share} % with boots {between}");
+    }
+}
+
+#[test]
+fn taking_shared_boots_for_own_ones_errs_more_so_this_can_tell() {
+    let world = World { conditions: 6, between: 2.0, ..WORLD };
+    let nested = world.share(7, |runs| is_proven(&alone(runs, Some(Design::Nested)).comparisons[5]));
+    let recognised = world.share(7, |runs| is_proven(&alone(runs, None).comparisons[5]));
+    assert!(nested > 7.5 && recognised <= 6.7, "{nested} % and {recognised} %");
+}
