@@ -32,6 +32,8 @@ mod xdp;
 
 pub mod affinity;
 pub mod bpf;
+pub mod journal;
+pub mod machine;
 pub mod namespace;
 pub mod steering;
 

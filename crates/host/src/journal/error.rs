@@ -1,0 +1,49 @@
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::machine::MachineError;
+
+/// Why the undo journal cannot be kept or followed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// No place for it.
+    #[error(
+        "there is no place for the undo journal: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one"
+    )]
+    NoPlace,
+    /// A file or directory cannot be made, read, written or synced.
+    #[error("cannot {action} the undo journal {}: {errno}; XDG_STATE_HOME names another place for it", path.display())]
+    File {
+        /// What was being done.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The kernel's answer.
+        errno: io::Error,
+    },
+    /// Somebody else may write it, so what it says cannot be trusted.
+    #[error(
+        "the undo journal {} is not ours alone ({why}), and is not followed: look at it, then remove it or make it yours \
+         (chown, chmod go-w)",
+        path.display()
+    )]
+    Foreign {
+        /// The file or directory.
+        path: PathBuf,
+        /// How that shows.
+        why: String,
+    },
+    /// The setting cannot be changed.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+}
+
+impl JournalError {
+    pub(super) fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |errno| Self::File { action, path, errno }
+    }
+}

@@ -1,0 +1,270 @@
+//! The lines of a journal: `SUM JSON`, where the sum tells a whole line from a damaged one.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::{Target, check_value};
+
+/// The form of the lines below.
+const FORMAT: u32 = 1;
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Record {
+    /// The first: whose journal this is.
+    Begun(Header),
+    /// A change that is about to be made.
+    Change(Change),
+    /// The change of this number is undone.
+    Undone(u32),
+}
+
+/// Whose journal it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    pub(super) format: u32,
+    /// The process.
+    pub(super) pid: u32,
+    /// When it started, in ticks since the machine did: with the number, no other process has it.
+    pub(super) start: u64,
+    /// The machine's boot.
+    pub(super) boot: String,
+    /// The network namespace whose settings it changes.
+    pub(super) network: String,
+}
+
+impl Header {
+    pub(super) fn new(pid: u32, start: u64, boot: String, network: String) -> Self {
+        Self { format: FORMAT, pid, start, boot, network }
+    }
+}
+
+/// A change of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// Its number in its journal, from 1.
+    pub number: u32,
+    /// What is changed.
+    pub target: Target,
+    /// The value before.
+    pub before: String,
+    /// The value after.
+    pub after: String,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} -> {}", self.target, self.before, self.after)
+    }
+}
+
+/// A line that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Damage {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+/// What a journal says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parsed {
+    pub(super) header: Option<Header>,
+    /// The changes that were, or were about to be, made, in their order.
+    pub changes: Vec<Change>,
+    /// The numbers of those that are undone already.
+    pub undone: BTreeSet<u32>,
+    /// What cannot be read.
+    pub damaged: Vec<Damage>,
+}
+
+impl Parsed {
+    /// The changes that are not undone, in the order in which they were made.
+    pub fn open(&self) -> Vec<Change> {
+        self.changes.iter().filter(|change| !self.undone.contains(&change.number)).cloned().collect()
+    }
+}
+
+/// Reads a journal. Total: whatever is no journal's line is told as damage, and the others count.
+pub fn parse(bytes: &[u8]) -> Parsed {
+    let mut parsed = Parsed::default();
+    let whole = bytes.strip_suffix(b"\n");
+    let lines: Vec<&[u8]> = whole.unwrap_or(bytes).split(|byte| *byte == b'\n').collect();
+    let last = lines.len();
+    for (number, line) in (1..).zip(lines) {
+        let half = whole.is_none() && number == last;
+        let read = if half { Err("it is only half written".to_owned()) } else { read(line) };
+        if let Err(why) = read.and_then(|record| parsed.add(number, record)) {
+            parsed.damaged.push(Damage { line: number, why });
+        }
+    }
+    parsed
+}
+
+impl Parsed {
+    fn add(&mut self, line: usize, record: Record) -> Result<(), String> {
+        match record {
+            Record::Begun(header) if line == 1 && header.format == FORMAT => self.header = Some(header),
+            Record::Begun(header) if line == 1 => {
+                return Err(format!(
+                    "it is of format {}, and this version knows format {FORMAT}",
+                    header.format
+                ));
+            }
+            Record::Begun(_) => return Err("a journal begins only once".to_owned()),
+            _ if line == 1 => return Err("it does not say whose journal this is".to_owned()),
+            Record::Change(change) => {
+                change.target.check()?;
+                check_value(&change.before)?;
+                check_value(&change.after)?;
+                if self.changes.iter().any(|known| known.number == change.number) {
+                    return Err(format!("there is a change {} already", change.number));
+                }
+                self.changes.push(change);
+            }
+            Record::Undone(number) => {
+                self.undone.insert(number);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read(line: &[u8]) -> Result<Record, String> {
+    let (sum, json) = line.split_at_checked(SUM).ok_or("it is too short")?;
+    let json = json.strip_prefix(b" ").ok_or("no space after the sum")?;
+    if sum != hex(json).as_bytes() {
+        return Err("its sum does not fit: it was changed, or cut short".to_owned());
+    }
+    serde_json::from_slice(json).map_err(|error| error.to_string())
+}
+
+/// A record as a line, with its end.
+pub(super) fn write(record: &Record) -> Vec<u8> {
+    // Strings, numbers and enums of them: serializing cannot fail, and an empty line would be told as damage.
+    let json = serde_json::to_vec(record).unwrap_or_default();
+    let mut line = hex(&json).into_bytes();
+    line.push(b' ');
+    line.extend(json);
+    line.push(b'\n');
+    line
+}
+
+/// Digits of the sum.
+const SUM: usize = 16;
+
+/// FNV-1a of 64 bits (draft-eastlake-fnv): two texts that differ in one byte never have the same.
+fn hex(bytes: &[u8]) -> String {
+    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn begun() -> Vec<u8> {
+        write(&Record::Begun(Header::new(1, 2, "boot".to_owned(), "net:[1]".to_owned())))
+    }
+
+    fn change(number: u32) -> Change {
+        let target = Target::Sysctl { name: "net.core.rmem_max".to_owned() };
+        Change { number, target, before: "1".to_owned(), after: "2".to_owned() }
+    }
+
+    fn journal(changes: u32) -> Vec<u8> {
+        (1..=changes).fold(begun(), |text, number| [text, write(&Record::Change(change(number)))].concat())
+    }
+
+    #[test]
+    fn a_journal_is_read_as_it_was_written() {
+        let text = [journal(3), write(&Record::Undone(3))].concat();
+        let parsed = parse(&text);
+        assert_eq!(parsed.damaged, []);
+        assert_eq!(parsed.changes, [change(1), change(2), change(3)]);
+        assert_eq!(parsed.open(), [change(1), change(2)]);
+        assert_eq!(parsed.header.unwrap().pid, 1);
+    }
+
+    #[test]
+    fn a_half_written_line_is_told_and_the_others_count() {
+        let mut text = journal(2);
+        text.truncate(text.len() - 5);
+        let parsed = parse(&text);
+        assert_eq!(parsed.changes, [change(1)]);
+        assert_eq!(parsed.damaged, [Damage { line: 3, why: "it is only half written".to_owned() }]);
+    }
+
+    #[test]
+    fn what_no_journal_says_is_damage() {
+        let hostile =
+            Change { target: Target::Sysctl { name: "kernel.core_pattern".to_owned() }, ..change(1) };
+        let long = Change { before: "x".repeat(5000), ..change(1) };
+        let lines = Change { before: "1\n2".to_owned(), ..change(1) };
+        for (records, why) in [
+            (vec![Record::Change(hostile)], "none of those"),
+            (vec![Record::Change(long)], "one line"),
+            (vec![Record::Change(lines)], "one line"),
+            (vec![Record::Change(change(1)), Record::Change(change(1))], "already"),
+            (vec![Record::Begun(Header::new(1, 2, String::new(), String::new()))], "only once"),
+        ] {
+            let text = records.iter().fold(begun(), |text, record| [text, write(record)].concat());
+            let parsed = parse(&text);
+            assert_eq!(parsed.damaged.len(), 1, "{records:?}");
+            assert!(parsed.damaged[0].why.contains(why), "{:?}", parsed.damaged);
+        }
+        assert_eq!(parse(b"").damaged.len(), 1);
+        assert_eq!(parse(&write(&Record::Undone(1))).damaged[0].why, "it does not say whose journal this is");
+        let newer = Header { format: 2, ..Header::new(1, 2, String::new(), String::new()) };
+        assert!(parse(&write(&Record::Begun(newer))).damaged[0].why.contains("format 2"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            let parsed = parse(&bytes);
+            prop_assert!(parsed.header.is_some() || !parsed.damaged.is_empty());
+        }
+
+        /// No line is lost without a word, whichever byte goes bad: an end of line that goes bad joins two.
+        #[test]
+        fn a_byte_that_went_bad_is_told_and_costs_two_lines_at_most(
+            changes in 1u32..6, place in any::<prop::sample::Index>(), byte in any::<u8>()
+        ) {
+            let mut text = journal(changes);
+            let place = place.index(text.len());
+            prop_assume!(text[place] != byte);
+            text[place] = byte;
+            let parsed = parse(&text);
+            prop_assert!(!parsed.damaged.is_empty());
+            let kept = parsed.changes.len() + usize::from(parsed.header.is_some());
+            prop_assert!(kept + 2 > changes as usize, "{kept} of {}", changes + 1);
+            prop_assert!(parsed.changes.iter().all(|found| *found == change(found.number)));
+        }
+
+        #[test]
+        fn a_journal_cut_anywhere_keeps_every_whole_line(changes in 0u32..5, place in any::<prop::sample::Index>()) {
+            let text = journal(changes);
+            let cut = place.index(text.len() + 1);
+            let whole = text[..cut].iter().filter(|byte| **byte == b'\n').count();
+            let parsed = parse(&text[..cut]);
+            prop_assert_eq!(parsed.changes.len(), whole.saturating_sub(1));
+            let at_an_end = cut > 0 && text[cut - 1] == b'\n';
+            prop_assert_eq!(parsed.damaged.is_empty(), at_an_end);
+        }
+    }
+}

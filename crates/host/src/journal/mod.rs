@@ -1,0 +1,30 @@
+//! The undo journal: what was changed outside of our own namespaces and guests, on disk before it is changed.
+//!
+//! A journal is one file of one process, in the directory that [`directory`] names. Each line is a record of its own, with a
+//! sum over it, and is on disk (file and directory synced) before the change that it tells is made. At its end the process
+//! undoes its changes in reverse order and removes the file. A process that is killed leaves its file; [`restore`] finds it,
+//! sees by process number and start time that nobody owns it any more, and undoes what it tells:
+//!
+//! - A value that is neither the one before nor the one after was changed by somebody else meanwhile. It is left, and said.
+//! - A machine that was started anew since has lost every such change, so that nothing is to be undone.
+//! - Settings of another network namespace cannot be seen from here, so the journal is left for whoever is there.
+//! - A line that cannot be read is told with its place, and the file is kept.
+//!
+//! Undoing a change twice does no harm, so being killed while undoing loses nothing either.
+
+mod error;
+mod line;
+mod owner;
+mod paper;
+mod place;
+mod restore;
+#[cfg(test)]
+mod tests;
+mod undo;
+
+pub use error::JournalError;
+pub use line::{Change, Damage, Parsed, parse};
+pub use owner::Journal;
+pub use place::directory;
+pub use restore::{Fate, Manner, Report, restore};
+pub use undo::{Outcome, Undoing};

@@ -1,0 +1,102 @@
+//! The file of a journal: opened with care, added to durably.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+
+use super::line::{Record, write};
+use super::{JournalError, place};
+
+/// More than any study changes: a file that is larger is no journal of ours.
+const LARGEST: u64 = 1 << 20;
+
+/// The file of a journal, locked as long as this lives.
+#[derive(Debug)]
+pub(super) struct Paper {
+    pub(super) path: PathBuf,
+    file: File,
+    /// Whether the last line lacks its end.
+    torn: bool,
+}
+
+impl Paper {
+    /// Makes a journal with its first line. It appears under its name whole, or not at all.
+    pub(super) fn make(path: &Path, first: &Record) -> Result<Self, JournalError> {
+        let unfinished = path.with_extension("new");
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&unfinished)
+            .map_err(JournalError::file("make", &unfinished))?;
+        file.try_lock().map_err(|error| JournalError::file("lock", &unfinished)(error.into()))?;
+        let written = file.write_all(&write(first)).and_then(|()| file.sync_all());
+        written.map_err(JournalError::file("write", &unfinished))?;
+        std::fs::rename(&unfinished, path).map_err(JournalError::file("name", path))?;
+        let paper = Self { path: path.to_owned(), file, torn: false };
+        paper.sync_place()?;
+        Ok(paper)
+    }
+
+    /// Opens a journal that may be another process's, and reads it. `None` if that process holds it, or it is gone meanwhile.
+    pub(super) fn open(path: &Path) -> Result<Option<(Self, Vec<u8>)>, JournalError> {
+        let opened =
+            OpenOptions::new().read(true).write(true).custom_flags(OFlag::O_NOFOLLOW.bits()).open(path);
+        let mut file = match opened {
+            Ok(file) => file,
+            Err(errno) if errno.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(errno) => return Err(JournalError::file("open", path)(errno)),
+        };
+        let metadata = file.metadata().map_err(JournalError::file("look at", path))?;
+        place::ours(path, &metadata)?;
+        if !metadata.is_file() || metadata.len() > LARGEST {
+            let why = format!("{} bytes: no journal of netassay is so", metadata.len());
+            return Err(JournalError::Foreign { path: path.to_owned(), why });
+        }
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(errno)) => return Err(JournalError::file("lock", path)(errno)),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(JournalError::file("read", path))?;
+        let torn = bytes.last().is_some_and(|byte| *byte != b'\n');
+        Ok(Some((Self { path: path.to_owned(), file, torn }, bytes)))
+    }
+
+    /// Adds a line, and returns when it is on disk.
+    pub(super) fn add(&mut self, record: &Record) -> Result<(), JournalError> {
+        // What was half written stays what it is, a line of its own.
+        let mut text = if self.torn { b"\n".to_vec() } else { Vec::new() };
+        text.extend(write(record));
+        let written = self
+            .file
+            .seek(SeekFrom::End(0))
+            .and_then(|_| self.file.write_all(&text))
+            .and_then(|()| self.file.sync_all());
+        // Should only a part have been written, the next line must not be joined to it.
+        self.torn = written.is_err();
+        written.map_err(JournalError::file("write", &self.path))
+    }
+
+    /// Takes the journal off the disk: nothing is left to be undone.
+    pub(super) fn remove(self) -> Result<(), JournalError> {
+        std::fs::remove_file(&self.path).map_err(JournalError::file("remove", &self.path))?;
+        self.sync_place()
+    }
+
+    /// Keeps the journal under a name that nobody follows.
+    pub(super) fn set_aside(self) -> Result<PathBuf, JournalError> {
+        let aside = self.path.with_extension("set-aside");
+        std::fs::rename(&self.path, &aside).map_err(JournalError::file("set aside", &self.path))?;
+        self.sync_place()?;
+        Ok(aside)
+    }
+
+    fn sync_place(&self) -> Result<(), JournalError> {
+        self.path.parent().map_or(Ok(()), place::sync)
+    }
+}

@@ -1,0 +1,151 @@
+//! What a study wants of the machine, turned into single settings.
+
+use std::collections::BTreeMap;
+
+use crate::affinity::online_cpus;
+use crate::cpu_list::format_cpu_list;
+use crate::ethtool::Ethtool;
+use crate::links::check_name;
+
+use super::{Machine, MachineError, Target, no_feature, switch};
+
+/// What a study wants of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Sysctls by name.
+    pub sysctls: BTreeMap<String, String>,
+    /// The frequency governor of every CPU.
+    pub governor: Option<String>,
+    /// The CPUs that take all interrupts of an interface, by the interface.
+    pub irq_affinity: BTreeMap<String, Vec<u32>>,
+    /// Features of interfaces.
+    pub features: Vec<FeatureWish>,
+}
+
+/// Features of one interface that are to be on, or off, together (as ethtool's `tso` names several).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeatureWish {
+    /// The interface.
+    pub interface: String,
+    /// The features by the kernel's names. Those that this kernel or the driver does not have are passed over, if not all.
+    pub features: Vec<String>,
+    /// On or off.
+    pub on: bool,
+}
+
+impl Wishes {
+    /// The single settings of this machine that they come to, with their values, in the order in which they are made.
+    ///
+    /// # Errors
+    /// [`MachineError`]: what this machine does not have.
+    pub fn settings(&self, machine: &Machine) -> Result<Vec<(Target, String)>, MachineError> {
+        let mut settings: Vec<(Target, String)> = self
+            .sysctls
+            .iter()
+            .map(|(name, value)| (Target::Sysctl { name: name.clone() }, value.clone()))
+            .collect();
+        if let Some(governor) = &self.governor {
+            let has = |cpu: &u32| {
+                let file = format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
+                machine.files().text(&file).is_some()
+            };
+            let cpus: Vec<u32> = online_cpus().into_iter().filter(has).collect();
+            if cpus.is_empty() {
+                return Err(MachineError::NoGovernor);
+            }
+            settings.extend(cpus.into_iter().map(|cpu| (Target::Governor { cpu }, governor.clone())));
+        }
+        for (interface, cpus) in &self.irq_affinity {
+            let interrupts = interrupts(machine, interface)?;
+            let cpus = format_cpu_list(cpus);
+            settings.extend(interrupts.into_iter().map(|irq| (Target::IrqAffinity { irq }, cpus.clone())));
+        }
+        for wish in &self.features {
+            settings.extend(wish.settings()?);
+        }
+        Ok(settings)
+    }
+}
+
+impl FeatureWish {
+    fn settings(&self) -> Result<Vec<(Target, String)>, MachineError> {
+        let there = Ethtool::open()?.features(&self.interface)?;
+        let can = |name: &&String| {
+            there.get(*name).is_some_and(|state| state.changeable || state.active == self.on)
+        };
+        let names: Vec<&String> = self.features.iter().filter(can).collect();
+        if names.is_empty() {
+            return Err(no_feature(&self.interface, &self.features.join(", ")));
+        }
+        let switchable =
+            names.into_iter().filter(|name| there.get(*name).is_some_and(|state| state.changeable));
+        let setting = |feature: &String| {
+            let target = Target::Feature { interface: self.interface.clone(), feature: feature.clone() };
+            (target, switch(self.on).to_owned())
+        };
+        Ok(switchable.map(setting).collect())
+    }
+}
+
+/// The interrupts of an interface's device: its own list of message-signalled ones, or that of the device below it (virtio's
+/// devices hang on a PCI device that has them), or the one line that old devices have.
+fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, MachineError> {
+    check_name(interface)?;
+    let device = format!("sys/class/net/{interface}/device");
+    for directory in [format!("{device}/msi_irqs"), format!("{device}/../msi_irqs")] {
+        let numbers = machine.files().names(&directory, "");
+        let numbers: Vec<u32> = numbers.iter().filter_map(|name| name.parse().ok()).collect();
+        if !numbers.is_empty() {
+            return Ok(numbers);
+        }
+    }
+    let single: Option<u32> = machine.files().number(&format!("{device}/irq")).filter(|irq| *irq > 0);
+    single.map(|irq| vec![irq]).ok_or_else(|| MachineError::NoInterrupts { interface: interface.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::fixture::files;
+
+    #[test]
+    fn wishes_become_settings_of_this_machine() {
+        let (keep, _) = files(&[
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
+            ("sys/class/net/eth0/device/msi_irqs/31", "msix"),
+            ("sys/class/net/eth0/device/msi_irqs/30", "msix"),
+            ("sys/class/net/eth1/device/irq", "9\n"),
+        ]);
+        let machine = Machine::below(keep.path());
+        let wishes = Wishes {
+            sysctls: BTreeMap::from([("net.core.rmem_max".to_owned(), "5".to_owned())]),
+            governor: Some("performance".to_owned()),
+            irq_affinity: BTreeMap::from([("eth0".to_owned(), vec![1, 0]), ("eth1".to_owned(), vec![1])]),
+            features: Vec::new(),
+        };
+        let settings = wishes.settings(&machine).unwrap();
+        let texts: Vec<String> =
+            settings.iter().map(|(target, value)| format!("{target} = {value}")).collect();
+        assert_eq!(
+            texts,
+            [
+                "net.core.rmem_max = 5",
+                "the frequency governor of CPU 0 = performance",
+                "the CPUs of interrupt 30 = 0-1",
+                "the CPUs of interrupt 31 = 0-1",
+                "the CPUs of interrupt 9 = 1",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_the_machine_does_not_have_is_said() {
+        let (keep, _) = files(&[("proc/x", "")]);
+        let machine = Machine::below(keep.path());
+        let governor = Wishes { governor: Some("performance".to_owned()), ..Wishes::default() };
+        assert!(governor.settings(&machine).unwrap_err().to_string().contains("no CPU here has"));
+        let irq_affinity = BTreeMap::from([("lo".to_owned(), vec![0])]);
+        let affinity = Wishes { irq_affinity, ..Wishes::default() };
+        assert!(affinity.settings(&machine).unwrap_err().to_string().contains("\"lo\" has no interrupts"));
+    }
+}
