@@ -8,7 +8,9 @@
 mod account;
 mod client;
 mod frame;
+pub mod init;
 mod interrupt;
+mod launch;
 pub mod message;
 mod refusal;
 mod series;
@@ -19,4 +21,5 @@ mod traffic;
 pub use client::{CallError, Client};
 pub use frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
 pub use interrupt::Interrupt;
+pub use launch::Launch;
 pub use serve::{AgentOptions, Isolation, ServeError, serve};

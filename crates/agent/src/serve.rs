@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 
 use host::namespace::{self, NamespaceError};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::frame::{FrameError, LineReader, decode, encode};
@@ -12,7 +13,8 @@ use crate::refusal::Refusal;
 use crate::session::Session;
 
 /// Where an agent puts itself before it serves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Isolation {
     /// Nowhere: it serves the host as it finds it.
     None,

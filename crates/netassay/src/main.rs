@@ -14,6 +14,9 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    if agent::init::is_called() {
+        agent::init::run(env!("CARGO_PKG_VERSION"));
+    }
     if let Some(code) = commands::ministat::if_called() {
         return code;
     }

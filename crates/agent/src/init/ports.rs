@@ -1,0 +1,121 @@
+//! The ports of a guest's virtio serial device, and the agents at them.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::system::{self, Console};
+use super::{InitError, port_name};
+use crate::frame::{MAX_FRAME, decode};
+use crate::launch::Launch;
+use crate::serve::serve;
+
+/// How long a device may take to appear after its driver was loaded; on a machine with time to spare it is a millisecond.
+const PATIENCE: Duration = Duration::from_secs(10);
+const STEP: Duration = Duration::from_millis(1);
+
+/// Opens the ports by their names.
+pub(super) fn open_all(count: usize) -> Result<Vec<OwnedFd>, InitError> {
+    let deadline = Instant::now() + PATIENCE;
+    (0..count).map(|index| open(&port_name(index), deadline)).collect()
+}
+
+fn open(name: &str, deadline: Instant) -> Result<OwnedFd, InitError> {
+    loop {
+        if let Some(device) = device(Path::new("/sys/class/virtio-ports"), name) {
+            let path = Path::new("/dev").join(device);
+            let file = File::options().read(true).write(true).open(&path);
+            return file.map(Into::into).map_err(InitError::at(format!("open {}", path.display())));
+        }
+        if Instant::now() > deadline {
+            return Err(InitError::NoPort { name: name.to_owned(), seconds: PATIENCE.as_secs() });
+        }
+        std::thread::sleep(STEP);
+    }
+}
+
+/// The device whose port has this name.
+fn device(class: &Path, name: &str) -> Option<String> {
+    fs::read_dir(class).ok()?.flatten().find_map(|entry| {
+        let found = fs::read_to_string(entry.path().join("name")).ok()?;
+        (found.trim() == name).then(|| entry.file_name().to_string_lossy().into_owned())
+    })
+}
+
+/// Starts the agent of a port as a process of its own.
+pub(super) fn start_agent(
+    index: usize,
+    port: OwnedFd,
+    version: &'static str,
+    console: &Console,
+) -> Result<(), InitError> {
+    if system::fork().map_err(InitError::at("start a process"))? {
+        return Ok(());
+    }
+    let code = match live(port, version) {
+        Ok(()) => 0,
+        Err(why) => {
+            console.say(&format!("netassay-init: the agent at {}: {why}", port_name(index)));
+            1
+        }
+    };
+    std::process::exit(code)
+}
+
+fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {
+    system::await_connection(&port, PATIENCE).map_err(|error| error.to_string())?;
+    let mut port = File::from(port);
+    let Some(line) = first_line(&mut port).map_err(|error| format!("its port: {error}"))? else {
+        return Ok(());
+    };
+    let launch: Launch = decode(&line).map_err(|error| error.to_string())?;
+    system::become_standard_streams(port.as_raw_fd()).map_err(|error| error.to_string())?;
+    drop(port);
+    serve(&launch.options(version)).map_err(|error| error.to_string())
+}
+
+/// Reads up to the first newline, and not a byte more: what follows is for the agent. `None` when nobody has anything to say.
+fn first_line(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let mut byte = [0];
+    loop {
+        match from.read(&mut byte) {
+            Ok(0) if line.is_empty() => return Ok(None),
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) if byte[0] == b'\n' => return Ok(Some(line)),
+            Ok(_) if line.len() >= MAX_FRAME => return Err(io::ErrorKind::InvalidData.into()),
+            Ok(_) => line.push(byte[0]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_ends_where_it_ends() {
+        let mut bytes: &[u8] = b"one\ntwo\n";
+        assert_eq!(first_line(&mut bytes).unwrap().unwrap(), b"one");
+        assert_eq!(bytes, b"two\n");
+        assert_eq!(first_line(&mut io::empty()).unwrap(), None);
+        assert!(first_line(&mut &b"cut"[..]).is_err());
+    }
+
+    #[test]
+    fn a_port_is_found_by_its_name() {
+        let class = std::env::temp_dir().join(format!("netassay-ports-{}", std::process::id()));
+        for (device, name) in [("vport1p1", "netassay.0\n"), ("vport1p2", "netassay.1\n")] {
+            fs::create_dir_all(class.join(device)).unwrap();
+            fs::write(class.join(device).join("name"), name).unwrap();
+        }
+        assert_eq!(device(&class, "netassay.1").as_deref(), Some("vport1p2"));
+        assert_eq!(device(&class, "netassay"), None);
+        fs::remove_dir_all(&class).unwrap();
+        assert_eq!(device(&class, "netassay.0"), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! What a first process asks of its kernel.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::InitError;
+
+/// The guest's console.
+#[derive(Debug, Default)]
+pub(super) struct Console;
+
+impl Console {
+    /// Says one line, and waits until it has left: the guest may be switched off next.
+    pub(super) fn say(&self, line: &str) {
+        // Where even this fails, nobody can be told.
+        if let Ok(mut console) = File::options().write(true).open("/dev/console") {
+            let _ = console.write_all(format!("{line}\n").as_bytes());
+            // SAFETY: the descriptor is open, and the call takes nothing else.
+            unsafe { libc::tcdrain(console.as_raw_fd()) };
+        }
+    }
+}
+
+pub(super) fn mount_all() -> Result<(), InitError> {
+    for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
+        mount(kind, place).or_else(|error| match error.raw_os_error() {
+            // CONFIG_DEVTMPFS_MOUNT has done it.
+            Some(libc::EBUSY) => Ok(()),
+            _ => Err(InitError::at(format!("mount {kind} on {place}"))(error)),
+        })?;
+    }
+    Ok(())
+}
+
+fn mount(kind: &str, place: &str) -> io::Result<()> {
+    let [kind, place] = [kind, place].map(CString::new);
+    let (kind, place) = (kind?, place?);
+    // SAFETY: three texts that end with zero and live through the call; no data.
+    let result = unsafe { libc::mount(kind.as_ptr(), place.as_ptr(), kind.as_ptr(), 0, std::ptr::null()) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Gives the kernel's random numbers their beginning, and has it count as such, so that they are the same at each boot.
+pub(super) fn seed(bytes: &[u8]) -> Result<(), InitError> {
+    let step = "seed the random numbers";
+    let random = File::options().write(true).open("/dev/random").map_err(InitError::at(step))?;
+    // struct rand_pool_info: bits of entropy, bytes, the bytes themselves (include/uapi/linux/random.h).
+    let too_long = |_| InitError::at(step)(io::ErrorKind::InvalidInput.into());
+    let size = i32::try_from(bytes.len()).map_err(too_long)?;
+    let mut pool = Vec::with_capacity(8 + bytes.len());
+    pool.extend_from_slice(&size.saturating_mul(8).to_ne_bytes());
+    pool.extend_from_slice(&size.to_ne_bytes());
+    pool.extend_from_slice(bytes);
+    // SAFETY: `pool` is laid out as the kernel reads it, with as many bytes as it says, and lives through the call.
+    let result = unsafe { libc::ioctl(random.as_raw_fd(), RNDADDENTROPY, pool.as_ptr()) };
+    if result == 0 { Ok(()) } else { Err(InitError::at(step)(io::Error::last_os_error())) }
+}
+
+/// `_IOW('R', 0x03, int [2])`.
+const RNDADDENTROPY: libc::Ioctl = 0x4008_5203;
+
+/// Loads the files of a directory in the order of their names; gives those that the kernel refused.
+pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>, InitError> {
+    let step = || format!("read {}", directory.display());
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory).map_err(InitError::at(step()))? {
+        paths.push(entry.map_err(InitError::at(step()))?.path());
+    }
+    paths.sort();
+    let mut refused = Vec::new();
+    for path in paths {
+        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        match load_module(&path) {
+            // Loaded, it takes memory twice. Failing to remove it harms nothing.
+            Ok(()) => drop(fs::remove_file(&path)),
+            Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {}
+            Err(error) => refused.push((name, error)),
+        }
+    }
+    Ok(refused)
+}
+
+fn load_module(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    // SAFETY: an open descriptor, an empty text that ends with zero, and no flags.
+    let result = unsafe { libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), c"".as_ptr(), 0) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Makes a second process; true in the first one.
+pub(super) fn fork() -> io::Result<bool> {
+    // SAFETY: a guest's first process has one thread, so that no lock can be held by another.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        process => Ok(process != 0),
+    }
+}
+
+/// Waits for any child to end: its number and status; `None` when there is none left.
+pub(super) fn reap() -> Option<(i32, i32)> {
+    loop {
+        let mut status = 0;
+        // SAFETY: one writable integer.
+        let process = unsafe { libc::waitpid(-1, &raw mut status, 0) };
+        if process > 0 {
+            return Some((process, status));
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return None;
+        }
+    }
+}
+
+/// Waits until the other end of a port is there: until then reading gives an end of file.
+pub(super) fn await_connection(port: &impl AsFd, patience: Duration) -> io::Result<()> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let mut watched = libc::pollfd { fd: port.as_fd().as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+        // SAFETY: one valid pollfd, a count of one, and no waiting.
+        unsafe { libc::poll(&raw mut watched, 1, 0) };
+        if watched.revents & libc::POLLHUP == 0 {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "nobody is at the other end of its port"));
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Makes a descriptor this process's standard input and output.
+pub(super) fn become_standard_streams(fd: i32) -> io::Result<()> {
+    for standard in [libc::STDIN_FILENO, libc::STDOUT_FILENO] {
+        // SAFETY: both are plain numbers; what was open at `standard` is the console, which has other names.
+        if unsafe { libc::dup2(fd, standard) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Switches the guest off.
+pub(super) fn power_off() -> ! {
+    loop {
+        // SAFETY: takes no memory; nothing is to be saved, as all file systems are in memory.
+        unsafe { libc::reboot(libc::RB_POWER_OFF) };
+        // A kernel without ACPI halts here; the controller ends QEMU when it sees why.
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}

@@ -1,0 +1,196 @@
+//! What the guest's console and QEMU itself say, as much as is worth keeping.
+
+use std::collections::VecDeque;
+use std::io::{PipeReader, Read as _};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::life::{Sign, sign};
+
+/// How many of the last lines are kept, and how much of each.
+const LINES: usize = 400;
+const LINE_BYTES: usize = 1000;
+/// How many of them an error shows.
+const SHOWN: usize = 12;
+
+/// A console that is read by a thread of its own, so that a guest never waits for somebody who reads it. The thread ends when QEMU
+/// closes its end.
+#[derive(Debug, Clone)]
+pub(crate) struct Console {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    text: Mutex<Text>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Text {
+    lines: VecDeque<String>,
+    pending: Vec<u8>,
+    sign: Option<Sign>,
+    closed: bool,
+}
+
+impl Console {
+    /// Reads `pipe` until its end.
+    pub(crate) fn read(mut pipe: PipeReader) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let theirs = Arc::clone(&shared);
+        thread::Builder::new().name("console".to_owned()).spawn(move || {
+            let mut piece = [0u8; 4096];
+            loop {
+                match pipe.read(&mut piece) {
+                    Ok(0) => break,
+                    Ok(count) => theirs.lock().take(&piece[..count]),
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                    Err(_) => break,
+                }
+                theirs.changed.notify_all();
+            }
+            theirs.lock().close();
+            theirs.changed.notify_all();
+        })?;
+        Ok(Self { shared })
+    }
+
+    /// The first sign of life or death, waited for at most so long.
+    pub(crate) fn sign_within(&self, patience: Duration) -> Option<Sign> {
+        let text = self.shared.lock();
+        let waiting = |text: &mut Text| text.sign.is_none() && !text.closed;
+        let (text, _) = self
+            .shared
+            .changed
+            .wait_timeout_while(text, patience, waiting)
+            .unwrap_or_else(PoisonError::into_inner);
+        text.sign.clone()
+    }
+
+    /// Waits, at most so long, until nothing more can come.
+    pub(crate) fn closed_within(&self, patience: Duration) -> bool {
+        let text = self.shared.lock();
+        let waited = self.shared.changed.wait_timeout_while(text, patience, |text| !text.closed);
+        waited.unwrap_or_else(PoisonError::into_inner).0.closed
+    }
+
+    /// Does any line contain this?
+    pub(crate) fn says(&self, words: &str) -> bool {
+        let text = self.shared.lock();
+        text.lines.iter().any(|line| line.contains(words))
+            || String::from_utf8_lossy(&text.pending).contains(words)
+    }
+
+    /// The last line that is not empty.
+    pub(crate) fn last_line(&self) -> String {
+        let text = self.shared.lock();
+        let line = text.lines.iter().rev().find(|line| !line.trim().is_empty());
+        line.map_or_else(|| "it said nothing".to_owned(), |line| line.trim().to_owned())
+    }
+
+    /// The last lines, indented, for an error.
+    pub(crate) fn tail(&self) -> String {
+        self.shared.lock().tail()
+    }
+}
+
+impl Shared {
+    /// A thread that panicked left whole lines behind: the text is good all the same.
+    fn lock(&self) -> MutexGuard<'_, Text> {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Text {
+    fn take(&mut self, piece: &[u8]) {
+        for &byte in piece {
+            if byte == b'\n' || self.pending.len() >= LINE_BYTES {
+                self.end_line();
+            }
+            if byte != b'\n' {
+                self.pending.push(byte);
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if !self.pending.is_empty() {
+            self.end_line();
+        }
+        self.closed = true;
+    }
+
+    fn end_line(&mut self) {
+        let line = String::from_utf8_lossy(&std::mem::take(&mut self.pending))
+            .replace(|c: char| c.is_control() && c != '\t', "");
+        // A panic explains more than what came before it.
+        match sign(&line) {
+            Some(found @ Sign::Panicked(_)) if !matches!(self.sign, Some(Sign::Panicked(_))) => {
+                self.sign = Some(found)
+            }
+            Some(found) if self.sign.is_none() => self.sign = Some(found),
+            _ => {}
+        }
+        if self.lines.len() == LINES {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(line);
+    }
+
+    fn tail(&self) -> String {
+        let pending = String::from_utf8_lossy(&self.pending).into_owned();
+        let lines = self.lines.iter().map(String::as_str).chain([pending.as_str()]);
+        let lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
+        if lines.is_empty() {
+            return "  its console said nothing".to_owned();
+        }
+        let last = &lines[lines.len().saturating_sub(SHOWN)..];
+        let shown: Vec<String> = last.iter().map(|line| format!("  | {}", line.trim_end())).collect();
+        format!("  the last lines of its console:\n{}", shown.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept_and_the_end_is_seen() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let console = Console::read(reader).unwrap();
+        for line in 0..1000 {
+            writeln!(writer, "line {line}\r").unwrap();
+        }
+        write!(writer, "unfinished").unwrap();
+        drop(writer);
+        assert!(console.closed_within(Duration::from_secs(60)));
+        assert_eq!(console.sign_within(Duration::ZERO), None);
+        let tail = console.tail();
+        assert!(tail.ends_with("  | line 999\n  | unfinished") && !tail.contains("line 900"), "{tail}");
+        assert!(console.says("line 998") && !console.says("line 1\u{20}"));
+    }
+
+    #[test]
+    fn silence_is_told_as_such() {
+        assert_eq!(Text::default().tail(), "  its console said nothing");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_kept_within_bounds(bytes in prop::collection::vec(any::<u8>(), 0..5000), repeat in 1usize..4) {
+            let mut text = Text::default();
+            for _ in 0..repeat {
+                text.take(&bytes);
+            }
+            text.close();
+            prop_assert!(text.lines.len() <= LINES && text.pending.is_empty());
+            prop_assert!(!text.tail().chars().any(|c| c.is_control() && c != '\t' && c != '\n'));
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Kernels of distributions: fetched and unpacked, never installed.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::apt::{self, Candidate, candidate, is_package_name};
+use crate::data;
+use crate::error::Error;
+use crate::kernel::Kernel;
+use crate::tools::Tools;
+
+/// A fetched kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fetched {
+    /// The package, which is what a study calls it.
+    pub package: String,
+    /// Other names for it: packages that only refer to it.
+    pub aliases: Vec<String>,
+    /// The package's version, where it is known.
+    pub version: Option<String>,
+    /// Where it is.
+    pub directory: PathBuf,
+    /// What can be booted.
+    pub kernel: Kernel,
+}
+
+/// Fetches a kernel package with Debian's tools (`apt-get download`) and unpacks it beside the others that were fetched. A package
+/// that only refers to the newest kernel is followed; a path to a `.deb` file is taken too. What is there already in this version
+/// is not fetched again.
+///
+/// # Errors
+/// [`Error::NoTool`] without these tools; [`Error::Fetch`] with the tool's own words when there is no such package, no network, or
+/// no kernel in it.
+pub fn fetch(package: &str) -> Result<Fetched, Error> {
+    fetch_into(&data::kernels()?, package, &Tools::here())
+}
+
+/// The kernels that were fetched, by name.
+///
+/// # Errors
+/// When the directory that keeps them cannot be read.
+pub fn fetched() -> Result<Vec<Fetched>, Error> {
+    fetched_in(&data::kernels()?)
+}
+
+pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fetched, Error> {
+    fs::create_dir_all(kept).map_err(Error::write(kept))?;
+    let workplace = kept.join(format!(".fetching-{}", std::process::id()));
+    // What an earlier process of this number left when it was killed.
+    remove(&workplace)?;
+    fs::create_dir(&workplace).map_err(Error::write(&workplace))?;
+    let done = if package.ends_with(".deb") {
+        take(kept, &workplace, Path::new(package), tools)
+    } else {
+        download(kept, &workplace, package, tools)
+    };
+    let swept = remove(&workplace);
+    let fetched = done?;
+    swept?;
+    Ok(fetched)
+}
+
+/// A package file that is there already.
+fn take(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fetched, Error> {
+    let asked = file.display().to_string();
+    if !file.is_file() {
+        return Err(Error::Fetch { package: asked, why: "there is no such file".to_owned() });
+    }
+    let fields =
+        run(tools, "dpkg-deb", &asked, workplace, &["--field".as_ref(), absolute(file)?.as_os_str()])?;
+    let package = candidate(&fields).ok_or_else(|| Error::Fetch {
+        package: asked,
+        why: "it does not tell a package's name".to_owned(),
+    })?;
+    unpack(workplace, &package.package, &absolute(file)?, tools)?;
+    keep(kept, workplace, &package)
+}
+
+/// A package from a distribution's servers.
+fn download(kept: &Path, workplace: &Path, asked: &str, tools: &Tools) -> Result<Fetched, Error> {
+    if !is_package_name(asked) {
+        return Err(Error::Fetch {
+            package: asked.to_owned(),
+            why: "this cannot be a package's name".to_owned(),
+        });
+    }
+    let mut package = describe(tools, workplace, asked)?;
+    // From "linux-image-amd64" through "linux-image-6.1-amd64", perhaps, to the one with the image.
+    for _ in 0..4 {
+        match package.image() {
+            Some(real) => package = describe(tools, workplace, real)?,
+            None => break,
+        }
+    }
+    let present = kept.join(&package.package);
+    let known = Fetched::read(&present);
+    let fetched = match known {
+        Some(known) if known.version.as_deref() == Some(package.version.as_str()) => known,
+        _ => {
+            let names: Vec<&str> = [package.package.as_str()].into_iter().chain(package.modules()).collect();
+            for name in names {
+                let place = workplace.join("packages");
+                fs::create_dir_all(&place).map_err(Error::write(&place))?;
+                run(tools, "apt-get", name, &place, &["-q".as_ref(), "download".as_ref(), name.as_ref()])?;
+                let file = only_file(&place).ok_or_else(|| Error::Fetch {
+                    package: name.to_owned(),
+                    why: "apt-get brought no file".to_owned(),
+                })?;
+                unpack(workplace, name, &file, tools)?;
+                remove(&place)?;
+            }
+            keep(kept, workplace, &package)?
+        }
+    };
+    if asked != fetched.package {
+        alias(kept, asked, &fetched.package)?;
+    }
+    Fetched::read(&present).ok_or_else(|| no_kernel(&package.package))
+}
+
+fn describe(tools: &Tools, workplace: &Path, package: &str) -> Result<Candidate, Error> {
+    let said = run(
+        tools,
+        "apt-cache",
+        package,
+        workplace,
+        &["--no-all-versions".as_ref(), "show".as_ref(), package.as_ref()],
+    )?;
+    candidate(&said).ok_or_else(|| Error::Fetch {
+        package: package.to_owned(),
+        why: "apt-cache knows no such package; `apt-get update` brings what it knows up to date".to_owned(),
+    })
+}
+
+fn unpack(workplace: &Path, package: &str, file: &Path, tools: &Tools) -> Result<(), Error> {
+    let tree = workplace.join("tree");
+    run(tools, "dpkg-deb", package, workplace, &["--extract".as_ref(), file.as_os_str(), tree.as_os_str()])?;
+    Ok(())
+}
+
+/// Moves the unpacked tree to its place, whole or not at all.
+fn keep(kept: &Path, workplace: &Path, package: &Candidate) -> Result<Fetched, Error> {
+    let tree = workplace.join("tree");
+    Kernel::in_directory(&tree).map_err(|_| no_kernel(&package.package))?;
+    fs::write(tree.join(VERSION), &package.version).map_err(Error::write(tree.join(VERSION)))?;
+    let place = kept.join(&package.package);
+    if place.symlink_metadata().is_ok() {
+        fs::rename(&place, workplace.join("old")).map_err(Error::write(&place))?;
+    }
+    fs::rename(&tree, &place).map_err(Error::write(&place))?;
+    Fetched::read(&place).ok_or_else(|| no_kernel(&package.package))
+}
+
+fn alias(kept: &Path, name: &str, package: &str) -> Result<(), Error> {
+    let (link, beside) = (kept.join(name), kept.join(format!(".{name}-{}", std::process::id())));
+    std::os::unix::fs::symlink(package, &beside).map_err(Error::write(&beside))?;
+    fs::rename(&beside, &link).map_err(Error::write(&link))
+}
+
+fn no_kernel(package: &str) -> Error {
+    Error::Fetch { package: package.to_owned(), why: "it holds no kernel image (boot/vmlinuz-*)".to_owned() }
+}
+
+/// The file in an unpacked tree that tells its package's version.
+const VERSION: &str = ".version";
+
+pub(crate) fn fetched_in(kept: &Path) -> Result<Vec<Fetched>, Error> {
+    let entries = match fs::read_dir(kept) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::read(kept)(error)),
+    };
+    let mut found = Vec::new();
+    let mut links = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(Error::read(kept))?.path();
+        match fs::read_link(&path) {
+            Ok(target) => links.push((name_of(&path), name_of(&target))),
+            Err(_) => found.extend(Fetched::read(&path)),
+        }
+    }
+    links.sort();
+    found.sort_by(|one: &Fetched, other| one.package.cmp(&other.package));
+    for fetched in &mut found {
+        let own = links.iter().filter(|(_, target)| *target == fetched.package);
+        fetched.aliases = own.map(|(name, _)| name.clone()).collect();
+    }
+    Ok(found)
+}
+
+impl Fetched {
+    fn read(directory: &Path) -> Option<Self> {
+        let package = name_of(directory);
+        if package.starts_with('.') {
+            return None;
+        }
+        let kernel = Kernel::in_directory(directory).ok()?;
+        let version = fs::read_to_string(directory.join(VERSION)).ok().map(|text| text.trim().to_owned());
+        Some(Self { package, aliases: Vec::new(), version, directory: directory.to_owned(), kernel })
+    }
+}
+
+/// Runs one of Debian's tools, and gives what it wrote.
+fn run(
+    tools: &Tools,
+    program: &'static str,
+    package: &str,
+    place: &Path,
+    arguments: &[&OsStr],
+) -> Result<String, Error> {
+    let path = tools.program(program).ok_or(Error::NoTool { program })?;
+    let mut command = Command::new(path);
+    command
+        .args(arguments)
+        .current_dir(place)
+        .env("LC_ALL", "C")
+        .env("PATH", &tools.path)
+        .stdin(Stdio::null());
+    let output = command.output().map_err(|error| Error::Fetch {
+        package: package.to_owned(),
+        why: format!("{program} cannot be started: {error}"),
+    })?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let why = format!("{program}: {}", apt::complaint(&String::from_utf8_lossy(&output.stderr)));
+    Err(Error::Fetch { package: package.to_owned(), why })
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn only_file(directory: &Path) -> Option<PathBuf> {
+    let mut files = fs::read_dir(directory).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    files.next()
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Error> {
+    path.canonicalize().map_err(Error::read(path))
+}
+
+fn remove(directory: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::write(directory)(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,245 @@
+//! A guest's life, as the controller sees it.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use agent::Interrupt;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+
+use crate::accelerator;
+use crate::console::Console;
+use crate::error::Error;
+use crate::initramfs::{self, Initramfs};
+use crate::life::Sign;
+use crate::order::{Accelerated, Order};
+use crate::place::{Place, spawn};
+use crate::qemu::{self, Parts};
+use crate::threads::Threads;
+use crate::tools::Tools;
+
+/// How long a guest may take to come to life. Emulated on a busy machine, a kernel for all machines takes half a minute.
+const PATIENCE_EMULATED: Duration = Duration::from_secs(180);
+const PATIENCE_KVM: Duration = Duration::from_secs(60);
+/// How often a wait looks whether the user wants to stop.
+const GLANCE: Duration = Duration::from_millis(20);
+/// How long QEMU may take to end after it closed its console.
+const LAST_BREATH: Duration = Duration::from_secs(5);
+
+/// A virtual machine that runs. It ends when this is dropped, and when the thread that started it ends, however that happens.
+#[derive(Debug)]
+pub struct Guest {
+    name: String,
+    process: Child,
+    console: Console,
+    ports: Vec<Option<(OwnedFd, OwnedFd)>>,
+    accelerated: Accelerated,
+    absent: Vec<String>,
+    pin: Vec<u32>,
+    started: Instant,
+}
+
+impl Guest {
+    /// Starts QEMU, and does not wait for the guest: two can be started before either is waited for. The first call of a process
+    /// that may use KVM [tries](Tools::try_kvm) it.
+    ///
+    /// # Errors
+    /// When the order cannot be met on this machine; each error says what helps.
+    pub fn start(order: &Order) -> Result<Self, Error> {
+        Self::start_with(order, &Tools::here())
+    }
+
+    /// As [`Guest::start`], with the tools of another place.
+    ///
+    /// # Errors
+    /// As [`Guest::start`].
+    pub fn start_with(order: &Order, tools: &Tools) -> Result<Self, Error> {
+        check(order)?;
+        let qemu = tools.qemu()?;
+        let Initramfs { bytes, absent } = initramfs::pack(order)?;
+        let accelerated = accelerator::decide(order, tools)?;
+        let failed = |step: &'static str| {
+            move |source: io::Error| Error::Start { name: order.name.clone(), step, source }
+        };
+        let initramfs = in_memory(&bytes).map_err(failed("keep its initramfs in memory"))?;
+        let place =
+            Place::of(order.place, order.rootless).map_err(failed("open the namespaces of its place"))?;
+        let mut ours = Vec::new();
+        let mut theirs: Vec<OwnedFd> = Vec::new();
+        for _ in 0..order.ports {
+            let (our, their) = UnixStream::pair().map_err(failed("make its ports"))?;
+            let from = our.try_clone().map_err(failed("make its ports"))?;
+            ours.push(Some((our.into(), from.into())));
+            theirs.push(their.into());
+        }
+        let ports: Vec<RawFd> = theirs.iter().map(|fd| fd.as_raw_fd()).collect();
+        let firmware = tools.firmware();
+        let parts = Parts {
+            kvm: accelerated == Accelerated::Kvm,
+            firmware: firmware.as_deref(),
+            initramfs: initramfs.as_raw_fd(),
+            ports: &ports,
+        };
+        let arguments = qemu::arguments(order, &parts);
+        let (reader, writer) = io::pipe().map_err(failed("make its console"))?;
+        let console = Console::read(reader).map_err(failed("read its console"))?;
+        let kept: Vec<RawFd> = ports.iter().copied().chain([initramfs.as_raw_fd()]).collect();
+        let started = Instant::now();
+        let process = spawn(&qemu, &arguments, &place, &kept, writer).map_err(failed("start the program"))?;
+        Ok(Self {
+            name: order.name.clone(),
+            process,
+            console,
+            ports: ours,
+            accelerated,
+            absent,
+            pin: order.pin.clone(),
+            started,
+        })
+    }
+
+    /// What to write to and what to read from, for the agent at this port; once. The first line is an [`agent::Launch`]. Both the
+    /// launch and the first request may be written before the guest lives: they wait in the socket.
+    pub fn port(&mut self, index: usize) -> Option<(OwnedFd, OwnedFd)> {
+        self.ports.get_mut(index)?.take()
+    }
+
+    /// Waits until the agents are at their ports, and pins the virtual CPUs; gives the time since the start.
+    ///
+    /// # Errors
+    /// [`Error::Panicked`], [`Error::Init`], [`Error::Exited`], [`Error::Hung`] with the console's last lines;
+    /// [`Error::Interrupted`].
+    pub fn await_life(&mut self, interrupt: &Interrupt) -> Result<Duration, Error> {
+        let patience = match self.accelerated {
+            Accelerated::Kvm => PATIENCE_KVM,
+            Accelerated::Emulation { .. } => PATIENCE_EMULATED,
+        };
+        self.await_life_within(patience, interrupt)
+    }
+
+    /// As [`Guest::await_life`], with a patience of the caller's own.
+    ///
+    /// # Errors
+    /// As [`Guest::await_life`].
+    pub fn await_life_within(
+        &mut self,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Duration, Error> {
+        loop {
+            match self.console.sign_within(GLANCE) {
+                Some(Sign::Serving) => break,
+                Some(_) => return Err(self.end()),
+                None if self.console.closed_within(Duration::ZERO) => return Err(self.end()),
+                None => {}
+            }
+            if interrupt.is_tripped() {
+                return Err(Error::Interrupted);
+            }
+            if self.started.elapsed() > patience {
+                let (name, console) = (self.name.clone(), self.console.tail());
+                return Err(Error::Hung { name, waited: patience, console });
+            }
+        }
+        let life = self.started.elapsed();
+        self.pin()?;
+        Ok(life)
+    }
+
+    /// Why the guest is gone, or going; `None` while it lives.
+    pub fn explain(&mut self) -> Option<Error> {
+        let dying =
+            matches!(self.console.sign_within(Duration::ZERO), Some(Sign::Panicked(_) | Sign::Cannot(_)));
+        let gone = self.console.closed_within(Duration::ZERO) || !matches!(self.process.try_wait(), Ok(None));
+        (dying || gone).then(|| self.end())
+    }
+
+    /// QEMU's process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// What runs the guest's instructions.
+    #[must_use]
+    pub fn accelerated(&self) -> &Accelerated {
+        &self.accelerated
+    }
+
+    /// Modules that were wanted, but that the kernel neither has built in nor brings as files.
+    #[must_use]
+    pub fn absent_modules(&self) -> &[String] {
+        &self.absent
+    }
+
+    /// QEMU's threads by what they do, as of now.
+    ///
+    /// # Errors
+    /// When QEMU is gone.
+    pub fn threads(&self) -> io::Result<Threads> {
+        Threads::read(self.pid())
+    }
+
+    fn pin(&self) -> Result<(), Error> {
+        if self.pin.is_empty() {
+            return Ok(());
+        }
+        let pinned = self.threads().and_then(|threads| threads.pin(&self.pin));
+        pinned.map_err(|source| Error::Pin { name: self.name.clone(), cpus: self.pin.clone(), source })
+    }
+
+    /// Waits for the end of a guest that is dying, and says why.
+    fn end(&mut self) -> Error {
+        // The lines after a panic's first tell where it was; and a guest that switches itself off takes its time.
+        let closed = self.console.closed_within(LAST_BREATH);
+        let (name, console) = (self.name.clone(), self.console.tail());
+        match self.console.sign_within(Duration::ZERO) {
+            Some(Sign::Panicked(what)) => Error::Panicked { name, what, console },
+            Some(Sign::Cannot(why)) => Error::Init { name, why, console },
+            Some(Sign::Serving) | None => {
+                let status =
+                    if closed { self.process.wait().ok() } else { self.process.try_wait().ok().flatten() };
+                let status =
+                    status.map_or_else(|| "how is not known".to_owned(), |status| status.to_string());
+                Error::Exited { name, status, console }
+            }
+        }
+    }
+}
+
+impl Drop for Guest {
+    /// Ends QEMU at once: nothing in a guest is worth a gentler end.
+    fn drop(&mut self) {
+        // Both fail only when the process is already gone.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn check(order: &Order) -> Result<(), Error> {
+    let wrong = |why: &str| Err(Error::Order { name: order.name.clone(), why: why.to_owned() });
+    if order.vcpus == 0 {
+        return wrong("it has no virtual CPU");
+    }
+    if order.exact && order.vcpus != 1 {
+        return wrong("exact mode counts the instructions of one virtual CPU: vcpus = 1");
+    }
+    if !(1..=30).contains(&order.ports) {
+        return wrong("it needs 1 to 30 agents");
+    }
+    if order.memory_mib < 64 {
+        return wrong("it has less than 64 MiB of memory");
+    }
+    Ok(())
+}
+
+/// A file that has no name and ends with its last reader, so that nothing is left behind.
+fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let fd = memfd_create(c"initramfs", MFdFlags::MFD_CLOEXEC)?;
+    let mut file = File::from(fd);
+    file.write_all(bytes)?;
+    Ok(file.into())
+}

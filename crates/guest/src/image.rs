@@ -1,0 +1,66 @@
+//! What a kernel's image says of itself.
+
+/// Where a boot sector has the setup header's signature, and where it tells the version text
+/// (Documentation/arch/x86/boot.rst: `header` at 0x202, `kernel_version` at 0x20e, counted from 0x200).
+const SIGNATURE: std::ops::Range<usize> = 0x202..0x206;
+const VERSION_POINTER: std::ops::Range<usize> = 0x20e..0x210;
+/// How much of an image [`release_of`] needs: the pointer has 16 bits.
+pub(crate) const HEAD: u64 = 0x1_0400;
+/// No release is longer (`__NEW_UTS_LEN`).
+const LONGEST: usize = 64;
+
+/// Is this the beginning of a bzImage?
+pub(crate) fn is_image(head: &[u8]) -> bool {
+    head.get(SIGNATURE) == Some(b"HdrS")
+}
+
+/// The release of the kernel whose image begins with `head`, such as "6.1.0-56-cloud-amd64": the first word of the version text.
+/// `None` for anything that is not a bzImage, or does not say.
+#[must_use]
+pub fn release_of(head: &[u8]) -> Option<String> {
+    if !is_image(head) {
+        return None;
+    }
+    let pointer: [u8; 2] = head.get(VERSION_POINTER)?.try_into().ok()?;
+    let start = usize::from(u16::from_le_bytes(pointer)).checked_add(0x200)?;
+    if start == 0x200 {
+        return None;
+    }
+    let word = head.get(start..)?.split(|&byte| byte == 0 || byte == b' ').next()?;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_+~".contains(byte);
+    (!word.is_empty() && word.len() <= LONGEST && word.iter().all(plain))
+        .then(|| String::from_utf8_lossy(word).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn image(version: &[u8]) -> Vec<u8> {
+        let mut head = vec![0; 0x400];
+        head[SIGNATURE].copy_from_slice(b"HdrS");
+        head[VERSION_POINTER].copy_from_slice(&0x100u16.to_le_bytes());
+        head[0x300..0x300 + version.len()].copy_from_slice(version);
+        head
+    }
+
+    #[test]
+    fn the_release_is_the_first_word_of_the_version() {
+        assert_eq!(release_of(&image(b"6.1.0-56-cloud-amd64 (root@b) #1")).unwrap(), "6.1.0-56-cloud-amd64");
+        assert_eq!(release_of(&image(b"")), None);
+        assert_eq!(release_of(&image(b"../../etc")), None);
+        assert_eq!(release_of(b"\x7fELF"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_an_image_or_not(bytes in prop::collection::vec(any::<u8>(), 0..0x600), pointer: u16) {
+            let _ = release_of(&bytes);
+            let mut head = image(b"6.1 x");
+            head[VERSION_POINTER].copy_from_slice(&pointer.to_le_bytes());
+            let _ = release_of(&head);
+        }
+    }
+}

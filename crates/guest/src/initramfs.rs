@@ -1,0 +1,87 @@
+//! The guest's first file system: netassay as `/init`, the modules that it needs, and what it is told.
+
+use std::fs;
+use std::path::Path;
+
+use agent::init::{MODULES, SETTINGS, Settings};
+
+use crate::cpio::Archive;
+use crate::elf::loaded_part;
+use crate::error::Error;
+use crate::modules::{Chosen, Modules};
+use crate::order::{Nic, Order};
+
+/// What exact mode's random numbers begin with: any bytes do, as long as they are always the same.
+const SEED: [u8; 32] = *b"netassay: the same at every boot";
+
+/// A packed file system.
+#[derive(Debug)]
+pub(crate) struct Initramfs {
+    pub(crate) bytes: Vec<u8>,
+    /// Modules that were wanted, but are neither built in nor there.
+    pub(crate) absent: Vec<String>,
+}
+
+/// Packs what the guest needs.
+///
+/// # Errors
+/// When a file cannot be read or is not what it should be, or when the kernel has no driver for a device of the guest.
+pub(crate) fn pack(order: &Order) -> Result<Initramfs, Error> {
+    let chosen = match &order.kernel.modules {
+        Some(directory) => choose(order, directory)?,
+        // Nothing is known of such a kernel: it may have all built in, and says so when it runs.
+        None => Chosen::default(),
+    };
+    let program = fs::read(&order.program).map_err(Error::read(&order.program))?;
+    let program = loaded_part(&program)
+        .map_err(|why| Error::Program { path: order.program.clone(), why: why.to_owned() })?;
+    let settings =
+        Settings { ports: order.ports, seed: if order.exact { SEED.to_vec() } else { Vec::new() } };
+    let settings = agent::encode(&settings)
+        .map_err(|error| Error::Order { name: order.name.clone(), why: error.to_string() })?;
+
+    let mut archive = Archive::default();
+    for directory in ["dev", "proc", "sys", "tmp", "netassay", MODULES] {
+        archive.directory(directory);
+    }
+    // The kernel opens it as init's standard streams before anything is mounted.
+    archive.device("dev/console", 0o600, 5, 1);
+    archive.file(SETTINGS, 0o644, &settings);
+    for (index, module) in chosen.load.iter().enumerate() {
+        archive.file(&format!("{MODULES}/{index:03}-{}.ko", module.name), 0o644, &module.contents);
+    }
+    archive.file("init", 0o755, &program);
+    Ok(Initramfs { bytes: archive.finish(), absent: chosen.absent })
+}
+
+fn choose(order: &Order, directory: &Path) -> Result<Chosen, Error> {
+    let modules = Modules::read(directory)?;
+    let mut wanted = Vec::new();
+    for (module, purpose, way_out) in drivers(order) {
+        if !modules.has(module) {
+            return Err(Error::NoDriver {
+                image: order.kernel.image.clone(),
+                module: module.to_owned(),
+                purpose,
+                modules: directory.to_owned(),
+                way_out,
+            });
+        }
+        wanted.push(module.to_owned());
+    }
+    wanted.extend(order.modules.iter().cloned());
+    modules.choose(&wanted)
+}
+
+/// The drivers of the guest's devices: module, purpose, and what helps where it is not there.
+fn drivers(order: &Order) -> Vec<(&'static str, &'static str, &'static str)> {
+    const VIRTIO: &str =
+        "take a kernel with virtio, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
+    const E1000E: &str = "take a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
+    let mut drivers = vec![("virtio_pci", "bus", VIRTIO), ("virtio_console", "ports", VIRTIO)];
+    if order.tap.is_some() {
+        let way_out = if order.nic == Nic::E1000e { E1000E } else { VIRTIO };
+        drivers.push((order.nic.driver(), "network card", way_out));
+    }
+    drivers
+}

@@ -1,0 +1,42 @@
+//! Guests: virtual machines of our own, booted from any kernel's image with an initramfs that is packed here.
+//!
+//! [`Kernel::find`] finds an image and its modules, [`fetch`] brings a distribution's, [`Guest::start`] packs netassay itself and
+//! the modules that the guest's devices need into an initramfs and boots it in QEMU, and [`Guest::port`] gives the two ends
+//! of each agent inside. What is read from outside (module files, kernel images, what `apt` says) is read by total functions.
+
+mod accelerator;
+mod apt;
+mod builtin;
+mod console;
+mod cpio;
+mod data;
+mod elf;
+mod error;
+mod fetch;
+mod guest;
+mod image;
+mod initramfs;
+mod kernel;
+mod life;
+mod modinfo;
+mod modules;
+mod order;
+mod place;
+mod qemu;
+mod threads;
+mod tools;
+mod unpack;
+
+pub use accelerator::Trial;
+pub use apt::{Candidate, candidate};
+pub use cpio::Archive;
+pub use elf::loaded_part;
+pub use error::Error;
+pub use fetch::{Fetched, fetch, fetched};
+pub use guest::Guest;
+pub use image::release_of;
+pub use kernel::Kernel;
+pub use modinfo::{ModuleInfo, module_info};
+pub use order::{Accelerated, Acceleration, Nic, Order};
+pub use threads::Threads;
+pub use tools::Tools;

@@ -1,0 +1,45 @@
+//! Signs of life and death in what a console says.
+
+use agent::init::{CANNOT, SERVING};
+
+/// What a line of the console tells about the guest as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// Its first process serves.
+    Serving,
+    /// Its first process cannot, in its words.
+    Cannot(String),
+    /// Its kernel panicked, in its words.
+    Panicked(String),
+}
+
+/// The kernel's words, since ever (kernel/panic.c).
+const PANIC: &str = "Kernel panic - not syncing";
+
+/// Reads one line.
+pub(crate) fn sign(line: &str) -> Option<Sign> {
+    if let Some((_, what)) = line.split_once(PANIC) {
+        return Some(Sign::Panicked(what.trim_start_matches(':').trim().to_owned()));
+    }
+    if let Some((_, why)) = line.split_once(CANNOT) {
+        return Some(Sign::Cannot(why.trim().to_owned()));
+    }
+    line.contains(SERVING).then_some(Sign::Serving)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_tell_of_life_and_death() {
+        let panic = "[    1.2] Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000100";
+        assert_eq!(
+            sign(panic),
+            Some(Sign::Panicked("Attempted to kill init! exitcode=0x00000100".to_owned()))
+        );
+        assert_eq!(sign(&format!("{SERVING} 2 ports")), Some(Sign::Serving));
+        assert_eq!(sign(&format!("{CANNOT} no port")), Some(Sign::Cannot("no port".to_owned())));
+        assert_eq!(sign("[    0.0] Linux version 6.1"), None);
+    }
+}

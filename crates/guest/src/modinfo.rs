@@ -1,0 +1,110 @@
+//! What a kernel module says of itself.
+
+use crate::elf::section;
+
+/// What is needed of a module's `.modinfo`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModuleInfo {
+    /// The modules whose symbols it uses, as it names them.
+    pub depends: Vec<String>,
+    /// The modules that it asks to be loaded before it, if they are there.
+    pub after: Vec<String>,
+    /// The release that it was built for.
+    pub release: Option<String>,
+}
+
+/// Reads the `.modinfo` of a module file (unpacked): texts of the form `key=value`, each ended by a zero byte. `None` if `file`
+/// is no module.
+#[must_use]
+pub fn module_info(file: &[u8]) -> Option<ModuleInfo> {
+    let mut info = ModuleInfo::default();
+    for entry in section(file, ".modinfo")?.split(|&byte| byte == 0) {
+        let Ok(entry) = std::str::from_utf8(entry) else { continue };
+        match entry.split_once('=') {
+            Some(("depends", list)) => info.depends.extend(names(list.split(','))),
+            Some(("softdep", text)) => info.after.extend(names(before(text))),
+            Some(("vermagic", text)) => info.release = text.split(' ').next().map(str::to_owned),
+            _ => {}
+        }
+    }
+    Some(info)
+}
+
+/// The words of "pre: a b post: c" that stand after "pre:".
+fn before(text: &str) -> impl Iterator<Item = &str> {
+    let mut pre = false;
+    text.split_whitespace().filter(move |word| {
+        if let Some(place) = word.strip_suffix(':') {
+            pre = place == "pre";
+            return false;
+        }
+        pre
+    })
+}
+
+fn names<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
+    words.filter(|word| !word.is_empty()).map(plain_name).collect()
+}
+
+/// A module's name as the kernel has it: file names may have dashes instead.
+pub(crate) fn plain_name(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A file with one section besides that of the names.
+    pub(crate) fn module(modinfo: &[u8]) -> Vec<u8> {
+        let names = b"\0.modinfo\0";
+        let mut file = vec![0u8; 64];
+        file[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        file.extend_from_slice(names);
+        file.extend_from_slice(modinfo);
+        let sections = file.len() as u64;
+        file[0x28..0x30].copy_from_slice(&sections.to_le_bytes());
+        file[0x3a] = 64;
+        file[0x3c] = 2;
+        for (name, offset, size) in [(0u32, 64u64, names.len()), (1, 64 + names.len() as u64, modinfo.len())]
+        {
+            let mut header = [0u8; 64];
+            header[..4].copy_from_slice(&name.to_le_bytes());
+            header[0x18..0x20].copy_from_slice(&offset.to_le_bytes());
+            header[0x20..0x28].copy_from_slice(&(size as u64).to_le_bytes());
+            file.extend_from_slice(&header);
+        }
+        file
+    }
+
+    #[test]
+    fn dependencies_are_read_with_the_names_that_the_kernel_uses() {
+        let text = b"license=GPL\0depends=udp_tunnel,ip6-udp-tunnel\0softdep=pre: crc32c a-b post: x\0vermagic=6.1.0 SMP\0";
+        let info = module_info(&module(text)).unwrap();
+        assert_eq!(info.depends, ["udp_tunnel", "ip6_udp_tunnel"]);
+        assert_eq!(info.after, ["crc32c", "a_b"]);
+        assert_eq!(info.release.as_deref(), Some("6.1.0"));
+        assert_eq!(module_info(&module(b"depends=\0")).unwrap(), ModuleInfo::default());
+        assert_eq!(module_info(b"text"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_section_is_read(text in prop::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert!(module_info(&module(&text)).is_some());
+        }
+
+        #[test]
+        fn a_damaged_module_is_read_or_not(damage in prop::collection::vec((0usize..200, any::<u8>()), 0..12)) {
+            let mut file = module(b"depends=a,b\0softdep=pre: c\0");
+            for (at, byte) in damage {
+                if let Some(place) = file.get_mut(at) {
+                    *place = byte;
+                }
+            }
+            let _ = module_info(&file);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Which module files a guest needs, in the order in which they can be loaded. No `modules.dep` is needed: packages lack it until
+//! they are installed, so each module is asked itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::builtin;
+use crate::error::Error;
+use crate::modinfo::{ModuleInfo, module_info, plain_name};
+use crate::unpack::{ENDINGS, unpack};
+
+/// A kernel's modules.
+#[derive(Debug, Default)]
+pub(crate) struct Modules {
+    files: BTreeMap<String, PathBuf>,
+    builtin: BTreeSet<String>,
+}
+
+/// A module to load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Module {
+    pub(crate) name: String,
+    /// The file, unpacked.
+    pub(crate) contents: Vec<u8>,
+}
+
+/// What is to be loaded, and what of the wanted is not there.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    /// In the order of loading.
+    pub(crate) load: Vec<Module>,
+    /// Wanted, but neither built in nor there as a file.
+    pub(crate) absent: Vec<String>,
+}
+
+impl Modules {
+    /// Looks through `directory`, a `…/lib/modules/RELEASE`.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
+        let mut files = BTreeMap::new();
+        let mut pending = vec![directory.to_owned()];
+        while let Some(directory) = pending.pop() {
+            for entry in fs::read_dir(&directory).map_err(Error::read(&directory))? {
+                let entry = entry.map_err(Error::read(&directory))?;
+                let path = entry.path();
+                // Links (`build`, `source`) lead to headers, not to modules.
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => pending.push(path),
+                    Ok(kind) if kind.is_file() => {
+                        if let Some(name) = name_of(&entry.file_name().to_string_lossy()) {
+                            files.insert(name, path);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // A kernel without the list has nothing built in that is known: what it has shows when the guest runs.
+        let builtin = fs::read_to_string(directory.join("modules.builtin")).unwrap_or_default();
+        Ok(Self { files, builtin: builtin::names(&builtin) })
+    }
+
+    /// Is it built in, or there as a file?
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let name = plain_name(name);
+        self.builtin.contains(&name) || self.files.contains_key(&name)
+    }
+
+    /// The modules `wanted`, and all that they need, each after what it needs.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no module.
+    pub(crate) fn choose(&self, wanted: &[String]) -> Result<Chosen, Error> {
+        let mut chosen = Chosen {
+            load: Vec::new(),
+            absent: wanted.iter().filter(|name| !self.has(name)).cloned().collect(),
+        };
+        let mut files = BTreeMap::new();
+        let order = order(wanted, |name| {
+            let Some(path) = self.files.get(name) else { return Ok(None) };
+            let contents = fs::read(path).map_err(Error::read(path))?;
+            let broken = |why: String| Error::Module { path: path.clone(), why };
+            let contents = unpack(contents).map_err(broken)?;
+            let info = module_info(&contents).ok_or_else(|| broken("it is no kernel module".to_owned()))?;
+            files.insert(name.to_owned(), contents);
+            Ok(Some(info))
+        })?;
+        for name in order {
+            let contents = files.remove(&name).unwrap_or_default();
+            chosen.load.push(Module { name, contents });
+        }
+        Ok(chosen)
+    }
+}
+
+/// The name of the module in a file of this name.
+fn name_of(file: &str) -> Option<String> {
+    ENDINGS.iter().find_map(|ending| file.strip_suffix(ending)).map(plain_name)
+}
+
+/// Puts modules after what they need. `info` tells what a module needs, or `None` where there is no file of it (it is built in, or
+/// the kernel will say that it is missing); it is asked once for each name.
+fn order<E>(
+    wanted: &[String],
+    mut info: impl FnMut(&str) -> Result<Option<ModuleInfo>, E>,
+) -> Result<Vec<String>, E> {
+    enum Step {
+        Enter(String),
+        Leave(String),
+    }
+    let mut order = Vec::new();
+    let mut seen = BTreeSet::new();
+    // By hand, not by recursion: the depth is for a file to choose.
+    let mut steps: Vec<Step> = wanted.iter().rev().map(|name| Step::Enter(plain_name(name))).collect();
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Leave(name) => order.push(name),
+            Step::Enter(name) => {
+                // A circle ends here: no order satisfies it, and the kernel refuses such modules by name.
+                if !seen.insert(name.clone()) {
+                    continue;
+                }
+                if let Some(info) = info(&name)? {
+                    steps.push(Step::Leave(name));
+                    steps.extend(info.after.into_iter().chain(info.depends).rev().map(Step::Enter));
+                }
+            }
+        }
+    }
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ordered(wanted: &[&str], needs: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+        let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+        let info = |name: &str| {
+            Ok::<_, Infallible>(
+                needs
+                    .get(name)
+                    .map(|depends| ModuleInfo { depends: depends.clone(), ..ModuleInfo::default() }),
+            )
+        };
+        order(&wanted, info).unwrap()
+    }
+
+    #[test]
+    fn each_comes_after_what_it_needs_and_once() {
+        let needs = [
+            ("virtio-net", "net_failover virtio"),
+            ("net_failover", "failover"),
+            ("failover", ""),
+            ("virtio", ""),
+            ("b", "virtio"),
+        ];
+        let needs = needs
+            .map(|(name, list)| {
+                (plain_name(name), list.split(' ').filter(|n| !n.is_empty()).map(str::to_owned).collect())
+            })
+            .into();
+        assert_eq!(
+            ordered(&["virtio-net", "b", "builtin"], &needs),
+            ["failover", "net_failover", "virtio", "virtio_net", "b"]
+        );
+    }
+
+    #[test]
+    fn files_of_all_kinds_have_names() {
+        assert_eq!(name_of("ip6-tunnel.ko.xz").as_deref(), Some("ip6_tunnel"));
+        assert_eq!(name_of("veth.ko").as_deref(), Some("veth"));
+        assert_eq!(name_of("modules.dep"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_graph_is_ordered(edges in prop::collection::vec((0u8..12, 0u8..12), 0..40), wanted in prop::collection::vec(0u8..12, 0..5)) {
+            let mut needs: BTreeMap<String, Vec<String>> = BTreeMap::new();
+            for (from, to) in &edges {
+                needs.entry(from.to_string()).or_default().push(to.to_string());
+                needs.entry(to.to_string()).or_default();
+            }
+            let names: Vec<String> = wanted.iter().map(u8::to_string).collect();
+            let words: Vec<&str> = names.iter().map(String::as_str).collect();
+            let order = ordered(&words, &needs);
+            let place = |name: &String| order.iter().position(|other| other == name);
+            prop_assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), order.len());
+            // Where numbers only grow along the edges there is no circle, and every edge must be respected.
+            if edges.iter().all(|(from, to)| from < to) {
+                for name in &order {
+                    for need in &needs[name] {
+                        prop_assert!(place(need) < place(name));
+                    }
+                }
+            }
+        }
+    }
+}

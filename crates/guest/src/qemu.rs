@@ -1,0 +1,114 @@
+//! QEMU's command line.
+
+use std::os::fd::RawFd;
+use std::path::Path;
+
+use agent::init::port_name;
+
+use crate::order::{Nic, Order};
+
+/// What of a guest's command line is known only when it starts.
+pub(crate) struct Parts<'a> {
+    pub(crate) kvm: bool,
+    pub(crate) firmware: Option<&'a Path>,
+    pub(crate) initramfs: RawFd,
+    pub(crate) ports: &'a [RawFd],
+}
+
+/// The kernel's command line: what every guest gets, then what exact mode needs, then what was asked for, so that it has the last
+/// word.
+pub(crate) fn command_line(order: &Order, kvm: bool) -> String {
+    // panic: at once to the end, not to a shell that nobody has. pci: one bus is all there is. The timers of an emulated machine
+    // need no trial against each other, and its clock none against another: under load such a trial fails, and what is left is a
+    // clock of 10 ns steps.
+    let mut line = "console=ttyS0 quiet panic=-1 pci=lastbus=0 random.trust_cpu=on".to_owned();
+    if !kvm {
+        line.push_str(" tsc=reliable no_timer_check");
+    }
+    if order.exact {
+        line.push_str(" nokaslr norandmaps");
+    }
+    if !order.command_line.trim().is_empty() {
+        line.push(' ');
+        line.push_str(order.command_line.trim());
+    }
+    line
+}
+
+/// All arguments.
+pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
+    let mut arguments = machine(parts.kvm, order.vcpus, order.exact, parts.firmware);
+    let mut add = |name: &str, value: String| {
+        arguments.push(name.to_owned());
+        arguments.push(value);
+    };
+    add("-name", format!("{},debug-threads=on", option_text(&order.name)));
+    add("-smp", order.vcpus.to_string());
+    add("-m", format!("{}M", order.memory_mib));
+    add("-kernel", order.kernel.image.display().to_string());
+    add("-initrd", format!("/proc/self/fd/{}", parts.initramfs));
+    add("-append", command_line(order, parts.kvm));
+    add("-device", format!("virtio-serial-pci,max_ports={}", parts.ports.len() + 1));
+    for (index, fd) in parts.ports.iter().enumerate() {
+        add("-chardev", format!("socket,id=port{index},fd={fd}"));
+        add("-device", format!("virtserialport,chardev=port{index},name={}", port_name(index)));
+    }
+    if let Some(tap) = &order.tap {
+        // Without the header that tells of checksums and segments, a tap takes finished packets only.
+        let header = if order.nic == Nic::VirtioNet { "on" } else { "off" };
+        add(
+            "-netdev",
+            format!("tap,id=net,ifname={},script=no,downscript=no,vnet_hdr={header}", option_text(tap)),
+        );
+        let mac = order.mac.map(|byte| format!("{byte:02x}")).join(":");
+        // Nothing is booted from the network.
+        add("-device", format!("{},netdev=net,mac={mac},romfile=", order.nic.device()));
+    }
+    if order.exact {
+        add("-icount", "shift=0,sleep=off".to_owned());
+        add("-rtc", "base=2026-01-01T00:00:00,clock=vm".to_owned());
+        add("-seed", "1".to_owned());
+    }
+    arguments
+}
+
+/// The machine under the guest: what a server's chipset has, less all that no guest of ours uses.
+pub(crate) fn machine(kvm: bool, vcpus: u32, exact: bool, firmware: Option<&Path>) -> Vec<String> {
+    let mut arguments: Vec<String> = [
+        "-nodefaults",
+        "-no-user-config",
+        "-no-reboot",
+        "-display",
+        "none",
+        "-monitor",
+        "none",
+        "-serial",
+        "stdio",
+        "-machine",
+        "q35,usb=off,vmport=off,smbus=off,sata=off,hpet=off,dump-guest-core=off",
+    ]
+    .map(str::to_owned)
+    .into();
+    let accelerator = match (kvm, vcpus) {
+        (true, _) => "kvm",
+        // One thread for one virtual CPU, or where its steps are counted: nothing to wait for between threads.
+        (false, 1) => "tcg,thread=single",
+        (false, _) => "tcg,thread=multi",
+    };
+    arguments.extend(["-accel".to_owned(), accelerator.to_owned()]);
+    let processor = match (kvm, exact) {
+        (true, _) => "host",
+        (false, true) => "max,-rdrand,-rdseed",
+        (false, false) => "max",
+    };
+    arguments.extend(["-cpu".to_owned(), processor.to_owned()]);
+    if let Some(firmware) = firmware {
+        arguments.extend(["-bios".to_owned(), firmware.display().to_string()]);
+    }
+    arguments
+}
+
+/// A text inside an option of QEMU's, where a comma ends a value unless it is doubled.
+fn option_text(text: &str) -> String {
+    text.replace(',', ",,")
+}
