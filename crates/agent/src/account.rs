@@ -21,6 +21,9 @@ pub struct Measured {
     pub threads: Vec<host::ThreadTimes>,
     /// The kernel's counters over the window.
     pub counters: host::Counters,
+    /// Of a tunnel: the counters of the interface under it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub underlay: Option<host::WireCounters>,
     /// How long the window was by each of the host's clocks.
     pub clock: host::ClockCheck,
     /// How late its edges were.
@@ -84,6 +87,28 @@ impl Series {
     }
 }
 
+/// What guests cost the host that runs them in one window, by that host's own account.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Watched {
+    /// Length of the window on this host's clock, in ns.
+    pub elapsed_ns: u64,
+    /// How late its edges were.
+    pub late: Late,
+    /// Of each guest, in the order of [`crate::message::Request::Watch`].
+    pub guests: Vec<GuestTimes>,
+    /// The counters of the interface under the tunnel between the guests, if there is one.
+    pub underlay: Option<host::WireCounters>,
+}
+
+/// CPU time of one guest's process on the host.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestTimes {
+    /// Of the threads that are the guest's virtual CPUs.
+    pub vcpu: host::ThreadTimes,
+    /// Of its other threads: input and output, timers.
+    pub io: host::ThreadTimes,
+}
+
 /// One side's account of a whole run, from opening its sockets to closing them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finished {
@@ -136,6 +161,7 @@ mod tests {
                 lanes
             ],
             counters: host::Counters::default(),
+            underlay: Some(host::WireCounters::default()),
             clock: host::ClockCheck { monotonic_ns: n, raw_ns: n, boottime_ns: n, source_changed: true },
             late: Late { opened_ns: n, closed_ns: n },
             link: host::LinkLimit {

@@ -17,6 +17,7 @@ mod series;
 mod serve;
 mod session;
 mod traffic;
+mod watch;
 
 pub use client::{CallError, Client};
 pub use frame::{FrameError, LineReader, MAX_FRAME, decode, encode};

@@ -8,11 +8,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::account::{Finished, Late, Measured, Series};
+pub use crate::account::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must agree on it exactly: they are the same binary on every
 /// host that netassay starts by itself, and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,34 @@ pub enum Request {
         addresses: Vec<(IpAddr, u8)>,
         /// Addresses that are to be reached through it, though nobody is there.
         behind: Vec<IpAddr>,
+    },
+    /// Make one end of a VXLAN tunnel, give it addresses or make it a port of a bridge, and set it up.
+    CreateVxlan {
+        /// Its name.
+        name: String,
+        /// Where it leads.
+        vxlan: host::Vxlan,
+        /// Its addresses with their prefix lengths.
+        addresses: Vec<(IpAddr, u8)>,
+        /// The bridge that it is a port of, if it is one.
+        bridge: Option<String>,
+    },
+    /// Make a bridge and set it up.
+    CreateBridge {
+        /// Its name.
+        name: String,
+    },
+    /// Make a tap for a guest, a port of a bridge, and set it up.
+    CreateTap {
+        /// Its name.
+        name: String,
+        /// The bridge.
+        bridge: String,
+    },
+    /// Which interface has this link-layer address?
+    FindInterface {
+        /// The address, as `02:00:5e:00:53:01`.
+        address: String,
     },
     /// Give an interface its addresses and set it up.
     Configure {
@@ -89,6 +117,8 @@ pub enum Request {
         spec: load::Spec,
         /// The interface the traffic arrives on.
         interface: String,
+        /// The interface under it, if it is a tunnel.
+        underlay: Option<String>,
     },
     /// Become the transmitter of a workload: open its sockets towards the receiver's.
     Connect {
@@ -98,6 +128,8 @@ pub enum Request {
         endpoints: Vec<SocketAddr>,
         /// The interface the traffic leaves by.
         interface: String,
+        /// The interface under it, if it is a tunnel.
+        underlay: Option<String>,
     },
     /// (Receiver) take exactly these peers, and nobody else.
     Attach {
@@ -117,6 +149,17 @@ pub enum Request {
         /// Time between two rows of the series that is taken down meanwhile, in ns. Less than 10 ms, more than 1 s and more than
         /// 1000 steps a window are not had: [`Series::step_ns`] tells the step in force.
         step_ns: u64,
+    },
+    /// Wait `ramp_ns`, then count for `window_ns` what guests cost the host that runs them, and what crosses an interface of it.
+    Watch {
+        /// The guests' processes on this host.
+        processes: Vec<u32>,
+        /// The interface under the tunnel between the guests, if there is one.
+        underlay: Option<String>,
+        /// Time from this request to the window's opening, in ns.
+        ramp_ns: u64,
+        /// Length of the window, in ns.
+        window_ns: u64,
     },
     /// Stop the threads, close the sockets and give the final account.
     Finish,
@@ -157,6 +200,13 @@ pub enum Answer {
     },
     /// To [`Request::Measure`].
     Measured(Box<Measured>),
+    /// To [`Request::FindInterface`].
+    Interface {
+        /// Its name.
+        name: String,
+    },
+    /// To [`Request::Watch`].
+    Watched(Box<Watched>),
     /// To [`Request::Finish`].
     Finished(Box<Finished>),
     /// The request could not be carried out.

@@ -9,6 +9,7 @@ use crate::message::{Answer, PROTOCOL, Request, Settled};
 use crate::refusal::{Refusal, Reply};
 use crate::serve::AgentOptions;
 use crate::traffic::Traffic;
+use crate::watch::watch;
 
 /// One controller's conversation with this host.
 pub(crate) struct Session {
@@ -54,6 +55,33 @@ impl Session {
                 }
                 Ok(Answer::Discards(discard))
             }
+            Request::CreateVxlan { name, vxlan, addresses, bridge } => {
+                self.links.create_vxlan(&name, &vxlan)?;
+                self.links.quiet_ipv6(&name)?;
+                self.join(&name, bridge.as_deref())?;
+                for (address, prefix) in addresses {
+                    self.links.add_address(&name, address, prefix)?;
+                }
+                self.links.set_vxlan_up(&name, &vxlan)?;
+                Ok(Answer::Done)
+            }
+            Request::CreateBridge { name } => {
+                self.links.create_bridge(&name)?;
+                self.links.quiet_ipv6(&name)?;
+                self.links.set_up(&name)?;
+                Ok(Answer::Done)
+            }
+            Request::CreateTap { name, bridge } => {
+                host::create_tap(&name)?;
+                self.links.quiet_ipv6(&name)?;
+                self.join(&name, Some(&bridge))?;
+                self.links.set_up(&name)?;
+                Ok(Answer::Done)
+            }
+            Request::FindInterface { address } => {
+                let name = self.links.find_by_address(&address)?.name;
+                Ok(Answer::Interface { name })
+            }
             Request::Configure { interface, addresses } => self.configure(&interface, &addresses),
             Request::AwaitRunning { interface } => {
                 self.links.await_running(&interface)?;
@@ -68,15 +96,16 @@ impl Session {
             }
             Request::Environment { interfaces } => self.environment(&interfaces),
             Request::Lacking { traffic, ipv6 } => Ok(Answer::Lacking { what: load::lacking(&traffic, ipv6) }),
-            Request::Listen { spec, interface } => {
+            Request::Listen { spec, interface, underlay } => {
                 self.traffic = None;
-                let (traffic, addresses) = Traffic::listen(&mut self.links, &spec, interface)?;
+                let (traffic, addresses) = Traffic::listen(&mut self.links, &spec, interface, underlay)?;
                 self.traffic = Some(traffic);
                 Ok(Answer::Sockets { addresses })
             }
-            Request::Connect { spec, endpoints, interface } => {
+            Request::Connect { spec, endpoints, interface, underlay } => {
                 self.traffic = None;
-                let (traffic, addresses) = Traffic::connect(&mut self.links, &spec, &endpoints, interface)?;
+                let (traffic, addresses) =
+                    Traffic::connect(&mut self.links, &spec, &endpoints, interface, underlay)?;
                 self.traffic = Some(traffic);
                 Ok(Answer::Sockets { addresses })
             }
@@ -86,6 +115,10 @@ impl Session {
             Request::Measure { ramp_ns, window_ns, step_ns } => {
                 let times = [ramp_ns, window_ns, step_ns].map(Duration::from_nanos);
                 self.traffic.as_ref().ok_or(NO_TRAFFIC)?.measure(&mut self.links, &self.cpus, times)
+            }
+            Request::Watch { processes, underlay, ramp_ns, window_ns } => {
+                let times = [ramp_ns, window_ns].map(Duration::from_nanos);
+                watch(&mut self.links, &processes, underlay.as_deref(), times)
             }
             Request::Finish => {
                 let traffic = self.traffic.take().ok_or(NO_TRAFFIC)?;
@@ -116,6 +149,10 @@ impl Session {
         Ok(Answer::Done)
     }
 
+    fn join(&mut self, interface: &str, bridge: Option<&str>) -> Result<(), host::Error> {
+        bridge.map_or(Ok(()), |bridge| self.links.add_port(bridge, interface))
+    }
+
     fn settle(
         &mut self,
         interface: &str,
@@ -135,6 +172,8 @@ impl Session {
 
         if self.links.find(interface)?.mtu != target_mtu {
             self.links.set_mtu(interface, target_mtu)?;
+            // What the kernel found out about paths' MTUs was of the MTU before, and would outlive it by ten minutes.
+            host::forget_path_mtus();
         }
         let change = self.ethtool.set(interface, &wanted)?;
         let after = &change.after;

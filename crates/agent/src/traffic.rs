@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use host::{ClockReading, Counters, CpuTimes, LinkLimit, Links, ProcessTimes, ThreadTimes};
+use host::{ClockReading, Counters, CpuTimes, LinkLimit, Links, ProcessTimes, ThreadTimes, WireCounters};
 use load::{Phase, Receiver, Transmitter};
 
 use crate::account::{Finished, Late, Measured};
@@ -19,6 +19,8 @@ const GLANCE: Duration = Duration::from_millis(200);
 pub(crate) struct Traffic {
     side: Side,
     interface: String,
+    /// The interface under it, if it is a tunnel.
+    underlay: Option<String>,
     /// The kernel's counters before the sockets were opened.
     before: Counters,
 }
@@ -33,11 +35,12 @@ impl Traffic {
         links: &mut Links,
         spec: &load::Spec,
         interface: String,
+        underlay: Option<String>,
     ) -> Result<(Self, Vec<SocketAddr>), Refusal> {
         let before = Counters::read(links, &interface)?;
         let receiver = Receiver::bind(spec)?;
         let endpoints = receiver.endpoints().to_vec();
-        Ok((Self { side: Side::Receiver(receiver), interface, before }, endpoints))
+        Ok((Self { side: Side::Receiver(receiver), interface, underlay, before }, endpoints))
     }
 
     pub(crate) fn connect(
@@ -45,11 +48,12 @@ impl Traffic {
         spec: &load::Spec,
         endpoints: &[SocketAddr],
         interface: String,
+        underlay: Option<String>,
     ) -> Result<(Self, Vec<SocketAddr>), Refusal> {
         let before = Counters::read(links, &interface)?;
         let transmitter = Transmitter::connect(spec, endpoints)?;
         let locals = transmitter.locals().to_vec();
-        Ok((Self { side: Side::Transmitter(transmitter), interface, before }, locals))
+        Ok((Self { side: Side::Transmitter(transmitter), interface, underlay, before }, locals))
     }
 
     pub(crate) fn attach(&mut self, locals: &[SocketAddr]) -> Reply {
@@ -115,6 +119,7 @@ impl Traffic {
             own: last.own.since(&first.own),
             threads: last.threads.iter().zip(&first.threads).map(|(last, first)| last.since(first)).collect(),
             counters: last.counters.since(&first.counters),
+            underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
             clock: last.clock.since(&first.clock),
             late: Late { opened_ns, closed_ns },
             // Behind the window, so that looking disturbs nothing.
@@ -136,6 +141,7 @@ impl Traffic {
         // The kernel's counters take longest to read, so they go first at both edges: each quantity then covers
         // a window of the same length, if not the same nanosecond.
         let counters = Counters::read(links, &self.interface)?;
+        let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
         let cpu_each = CpuTimes::read_each(cpus)?;
         let threads = match &self.side {
             Side::Receiver(receiver) => receiver.threads(),
@@ -150,7 +156,7 @@ impl Traffic {
             Side::Receiver(receiver) => receiver.set_phase(next),
             Side::Transmitter(transmitter) => transmitter.set_phase(next),
         }
-        Ok(Edge { counters, cpu_each, threads, own, clock, load: self.sample() })
+        Ok(Edge { counters, underlay, cpu_each, threads, own, clock, load: self.sample() })
     }
 
     /// The few counters that are cheap enough to be read at each step.
@@ -190,6 +196,7 @@ impl Traffic {
 
 struct Edge {
     counters: Counters,
+    underlay: Option<WireCounters>,
     cpu_each: Vec<CpuTimes>,
     threads: Vec<ThreadTimes>,
     own: ProcessTimes,
@@ -203,14 +210,14 @@ impl Edge {
     }
 }
 
-const TOO_LONG: &str = "the window lies beyond what this host's clock can count";
+pub(crate) const TOO_LONG: &str = "the window lies beyond what this host's clock can count";
 
-fn since(due: Instant) -> u64 {
+pub(crate) fn since(due: Instant) -> u64 {
     u64::try_from(due.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Sleeps, unless the controller goes: then there is nobody to measure for.
-fn sleep_watching_the_controller(time: Duration) -> Result<(), Refusal> {
+pub(crate) fn sleep_watching_the_controller(time: Duration) -> Result<(), Refusal> {
     let mut watched = libc::pollfd { fd: std::io::stdin().as_raw_fd(), events: 0, revents: 0 };
     let timeout = libc::timespec {
         tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),

@@ -114,6 +114,39 @@ counted! {
     }
 }
 
+/// The counters of one interface and of the IP below what it carries: those of the underlay of a tunnel, beside [`Counters`] of the
+/// tunnel itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WireCounters {
+    /// The interface.
+    pub link: LinkCounters,
+    /// The interface's transmit queue.
+    pub queue: QueueCounters,
+    /// IP of the network namespace: with a tunnel, the tunnel's packets and those inside it.
+    pub ip: IpCounters,
+}
+
+impl WireCounters {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// [`Error::NoInterface`] if the interface is not there (any more).
+    pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
+        let Counters { link, queue, ip, .. } = Counters::read(links, interface)?;
+        Ok(Self { link, queue, ip })
+    }
+
+    /// What was counted since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            link: self.link.since(&earlier.link),
+            queue: self.queue.since(&earlier.queue),
+            ip: self.ip.since(&earlier.ip),
+        }
+    }
+}
+
 impl Counters {
     /// Reads all of them. `links` should be of the calling thread's network namespace, which is the one whose protocols are read.
     ///

@@ -34,6 +34,16 @@ pub enum Error {
         /// The interface asked for.
         name: String,
     },
+    /// No interface has this link-layer address.
+    #[error(
+        "no interface here has the link-layer address {address} (there are: {found}): its device was not made, or this kernel has no driver for it"
+    )]
+    NoAddress {
+        /// The address asked for.
+        address: String,
+        /// The interfaces that there are.
+        found: String,
+    },
     /// The kernel understood and refused.
     #[error("cannot {action}: {errno}{said}{hint}")]
     Refused {
@@ -74,6 +84,45 @@ pub enum Error {
         interface: String,
         /// How long was waited.
         seconds: u64,
+    },
+    /// A tunnel that is there already.
+    #[error(
+        "cannot make the VXLAN tunnel {interface:?}: this network namespace has an interface of that name, or a tunnel of network {id} on \
+         UDP port {port}, already: delete it (`ip -d link show type vxlan` lists them), or run where it is not"
+    )]
+    Tunnel {
+        /// The tunnel's interface.
+        interface: String,
+        /// The network's number.
+        id: u32,
+        /// The UDP port.
+        port: u16,
+    },
+    /// A tunnel's UDP port is taken.
+    #[error(
+        "cannot set the VXLAN tunnel {interface:?} up: UDP port {port} is in use in the network namespace of its underlay {underlay:?}: \
+         end what holds it (`ss -uapn sport = :{port}` names it)"
+    )]
+    TunnelPort {
+        /// The tunnel's interface.
+        interface: String,
+        /// The UDP port.
+        port: u16,
+        /// The interface under the tunnel.
+        underlay: String,
+    },
+    /// No tap.
+    #[error(
+        "cannot make the tap {name:?}: {step}: {errno}; it needs a kernel with CONFIG_TUN, the right to read and write /dev/net/tun \
+         (`sudo chmod 0666 /dev/net/tun` gives it to all, as most distributions do) and CAP_NET_ADMIN over this network namespace"
+    )]
+    Tap {
+        /// The tap.
+        name: String,
+        /// What was being done.
+        step: &'static str,
+        /// The kernel's answer.
+        errno: io::Error,
     },
     /// No XDP program.
     #[error(
@@ -128,6 +177,7 @@ impl Error {
             | Self::Refused { errno, .. }
             | Self::Transport { errno, .. }
             | Self::Xdp { errno }
+            | Self::Tap { errno, .. }
             | Self::Read { errno, .. }
             | Self::Pin { errno, .. } => errno.raw_os_error(),
             _ => None,

@@ -6,6 +6,7 @@
 
 mod attributes;
 mod bitset;
+mod bridge;
 mod clock;
 mod counted;
 mod counters;
@@ -24,9 +25,12 @@ mod link_limit;
 mod links;
 mod netlink;
 mod privileges;
+mod process_threads;
 mod queue;
 mod snmp;
+mod tap;
 mod thread_times;
+mod tunnel;
 mod urgency;
 mod xdp;
 
@@ -38,7 +42,9 @@ pub mod namespace;
 pub mod steering;
 
 pub use clock::{ClockCheck, ClockReading};
-pub use counters::{ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters};
+pub use counters::{
+    ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters, WireCounters,
+};
 pub use cpu::{CpuTimes, CpuUsage};
 pub use discard::{Discard, DiscardDevice};
 pub use discipline::Discipline;
@@ -52,8 +58,11 @@ pub use ethtool::Ethtool;
 pub use features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
 pub use link::{Link, LinkCounters};
 pub use link_limit::LinkLimit;
-pub use links::Links;
+pub use links::{Links, forget_path_mtus};
 pub use privileges::{Privileges, UserNamespaces};
+pub use process_threads::ProcessThreads;
 pub use queue::QueueCounters;
+pub use tap::create_tap;
 pub use thread_times::{ProcessTimes, ThreadTimes};
+pub use tunnel::Vxlan;
 pub use urgency::hurry_current_thread;

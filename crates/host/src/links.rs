@@ -66,6 +66,21 @@ impl Links {
             .map_err(|failure| Error::netlink(format!("look at interface {name:?}"), name, failure))
     }
 
+    /// The interface with this link-layer address, as `02:00:5e:00:53:01`: its name depends on the machine.
+    ///
+    /// # Errors
+    /// [`Error::NoAddress`] if there is none.
+    pub fn find_by_address(&mut self, address: &str) -> Result<Link, Error> {
+        let mut all = self.list()?;
+        match all.iter().position(|link| link.address.as_deref() == Some(address)) {
+            Some(found) => Ok(all.swap_remove(found)),
+            None => Err(Error::NoAddress {
+                address: address.to_owned(),
+                found: all.into_iter().map(|link| link.name).collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+
     /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` straight in the network namespace of the process
     /// (or thread) `peer_pid`. They vanish together: with either namespace, or by [`Links::delete`].
     pub fn create_veth(&mut self, name: &str, peer: &str, peer_pid: u32) -> Result<(), Error> {
@@ -207,6 +222,15 @@ impl Links {
         action: impl FnOnce() -> String,
     ) -> Result<(), Error> {
         self.netlink.ask(message, flags).map(drop).map_err(|failure| Error::netlink(action(), name, failure))
+    }
+}
+
+/// Forgets what the kernel has learned of the MTUs of paths in this network namespace; where it does not let us, an MTU that changed
+/// may be slow to show.
+pub fn forget_path_mtus() {
+    for family in ["ipv4", "ipv6"] {
+        // Not every kernel has IPv6.
+        let _ = std::fs::write(format!("/proc/sys/net/{family}/route/flush"), "1");
     }
 }
 

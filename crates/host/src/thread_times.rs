@@ -30,7 +30,11 @@ impl ThreadTimes {
     /// # Errors
     /// [`Error::Read`] if there is no such thread (any more), [`Error::Unreadable`] if the kernel writes them in another form.
     pub fn read(thread: u32) -> Result<Self, Error> {
-        let directory = format!("/proc/self/task/{thread}");
+        Self::read_from(&format!("/proc/self/task/{thread}"))
+    }
+
+    /// Reads those of the thread whose directory in `/proc` this is.
+    pub(crate) fn read_from(directory: &str) -> Result<Self, Error> {
         let path = format!("{directory}/stat");
         let stat = std::fs::read(&path).map_err(|errno| Error::Read { path: path.into(), errno })?;
         // Not every kernel has it.
@@ -66,6 +70,17 @@ impl ThreadTimes {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),
             system_ns: self.system_ns.saturating_sub(earlier.system_ns),
             waiting_ns: self.waiting_ns.saturating_sub(earlier.waiting_ns),
+        }
+    }
+
+    /// Of two threads together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            running_ns: self.running_ns.saturating_add(other.running_ns),
+            user_ns: self.user_ns.saturating_add(other.user_ns),
+            system_ns: self.system_ns.saturating_add(other.system_ns),
+            waiting_ns: self.waiting_ns.saturating_add(other.waiting_ns),
         }
     }
 

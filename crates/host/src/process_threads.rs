@@ -1,0 +1,88 @@
+//! What each thread of another process did with the CPUs.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::error::Error;
+use crate::thread_times::ThreadTimes;
+
+/// The threads of a process with their names and CPU times, at one moment or between two.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessThreads {
+    /// By number.
+    threads: BTreeMap<u32, (String, ThreadTimes)>,
+}
+
+impl ProcessThreads {
+    /// Reads those of a process on this machine, whoever it belongs to.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if there is no such process (any more). A thread that ends meanwhile is passed over.
+    pub fn read(process: u32) -> Result<Self, Error> {
+        let tasks = format!("/proc/{process}/task");
+        let entries =
+            fs::read_dir(&tasks).map_err(|errno| Error::Read { path: tasks.clone().into(), errno })?;
+        let mut threads = BTreeMap::new();
+        for entry in entries.flatten() {
+            let Some(thread) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            let directory = format!("{tasks}/{thread}");
+            let (Ok(name), Ok(times)) =
+                (fs::read_to_string(format!("{directory}/comm")), ThreadTimes::read_from(&directory))
+            else {
+                continue;
+            };
+            threads.insert(thread, (name.trim_end().to_owned(), times));
+        }
+        Ok(Self { threads })
+    }
+
+    /// What passed since `earlier`: of a thread that began since, all; of one that has ended since, nothing.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let passed = self.threads.iter().map(|(thread, (name, now))| {
+            let times = earlier.threads.get(thread).map_or(*now, |(_, then)| now.since(then));
+            (*thread, (name.clone(), times))
+        });
+        Self { threads: passed.collect() }
+    }
+
+    /// The times of all threads whose name is `wanted`.
+    pub fn sum(&self, wanted: impl Fn(&str) -> bool) -> ThreadTimes {
+        let chosen = self.threads.values().filter(|(name, _)| wanted(name));
+        chosen.fold(ThreadTimes::default(), |sum, (_, times)| sum.plus(times))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_thread_that_works_is_told_from_its_fellows() {
+        let me = std::process::id();
+        let before = ProcessThreads::read(me).unwrap();
+        let busy = std::thread::Builder::new().name("busy one".to_owned());
+        let passed = busy
+            .spawn(move || {
+                let begin = Instant::now();
+                loop {
+                    let passed = ProcessThreads::read(me).unwrap().since(&before);
+                    if passed.sum(|name| name == "busy one").running_ns >= 30_000_000 {
+                        return passed;
+                    }
+                    assert!(begin.elapsed() < Duration::from_secs(60), "{passed:?}");
+                }
+            })
+            .unwrap()
+            .join()
+            .unwrap();
+        let (all, busy) = (passed.sum(|_| true), passed.sum(|name| name == "busy one"));
+        assert!(all.running_ns >= busy.running_ns);
+        assert_eq!(passed.sum(|name| name == "nobody"), ThreadTimes::default());
+        assert!(matches!(ProcessThreads::read(u32::MAX), Err(Error::Read { .. })));
+    }
+}

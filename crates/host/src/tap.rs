@@ -1,0 +1,42 @@
+//! Taps: interfaces whose far end is a program, here the virtual machine that they belong to.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use nix::errno::Errno;
+use nix::libc;
+
+use crate::error::Error;
+use crate::links::check_name;
+
+const DEVICE: &str = "/dev/net/tun";
+
+/// Makes a tap in the network namespace of the calling thread. It stays when the program that holds it lets go, and ends with the namespace.
+///
+/// It takes whole packets with their checksums and segmentation still to be done (`IFF_VNET_HDR`) from, and gives them to, a program that says it
+/// can do that: with it the offloads of a guest's interface can be switched at all.
+///
+/// # Errors
+/// [`Error::Tap`]: no `/dev/net/tun`, no right to it, or to this network namespace.
+pub fn create_tap(name: &str) -> Result<(), Error> {
+    check_name(name)?;
+    let refused = |step: &'static str, errno: io::Error| Error::Tap { name: name.to_owned(), step, errno };
+    let device = File::options().read(true).write(true).open(DEVICE);
+    let device = device.map_err(|errno| refused("open /dev/net/tun", errno))?;
+    // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are a value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    // At most 15 bytes, so that the last stays NUL.
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = libc::c_char::from_ne_bytes([from]);
+    }
+    // The flags are far below 2^15.
+    request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
+    // SAFETY: the request outlives the call, which reads it and writes the name back.
+    let made = unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
+    Errno::result(made).map_err(|errno| refused("make it", errno.into()))?;
+    // SAFETY: the argument is a plain number.
+    let kept = unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETPERSIST, 1) };
+    Errno::result(kept).map_err(|errno| refused("make it stay", errno.into()))?;
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! VXLAN tunnels: Ethernet carried in UDP from one underlay address to another.
+
+use std::net::IpAddr;
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{InfoData, InfoKind, InfoVxlan, LinkAttribute, LinkInfo};
+use nix::errno::Errno;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::links::{Links, named};
+
+/// A VXLAN tunnel (RFC 7348) between two hosts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vxlan {
+    /// The network's number (VNI), less than 2^24; both ends have the same.
+    pub id: u32,
+    /// The underlay address of this end.
+    pub local: IpAddr,
+    /// The underlay address of the far end, which gets whatever is sent; of the same family.
+    pub remote: IpAddr,
+    /// The UDP port of both ends.
+    pub port: u16,
+    /// The interface under the tunnel, by name.
+    pub underlay: String,
+}
+
+impl Vxlan {
+    /// The port that IANA gave to VXLAN (RFC 7348, section 8).
+    pub const PORT: u16 = 4789;
+
+    /// What the tunnel adds to an Ethernet frame's payload, in bytes: the inner Ethernet header (14), those of VXLAN (8) and UDP (8), and that of
+    /// IPv4 (20) or IPv6 (40).
+    #[must_use]
+    pub fn overhead(ipv6: bool) -> u32 {
+        if ipv6 { 70 } else { 50 }
+    }
+}
+
+impl Links {
+    /// Makes one end of a tunnel. It is down and has no address yet; its MTU is that of the underlay less [`Vxlan::overhead`].
+    ///
+    /// Over IPv4 the outer UDP checksum is 0, as RFC 7348 (section 4.1) wants it and Open vSwitch does; over IPv6, where such packets are for
+    /// special cases only (RFC 6936), it is not.
+    ///
+    /// # Errors
+    /// [`Error::Tunnel`] if this network namespace has such a network already; the kernel's refusal; no such underlay.
+    pub fn create_vxlan(&mut self, name: &str, vxlan: &Vxlan) -> Result<(), Error> {
+        let underlay = self.find(&vxlan.underlay)?.index;
+        let mut data = vec![InfoVxlan::Id(vxlan.id), InfoVxlan::Link(underlay), InfoVxlan::Port(vxlan.port)];
+        data.push(match vxlan.local {
+            IpAddr::V4(local) => InfoVxlan::Local(local),
+            IpAddr::V6(local) => InfoVxlan::Local6(local),
+        });
+        data.push(match vxlan.remote {
+            IpAddr::V4(remote) => InfoVxlan::Group(remote),
+            IpAddr::V6(remote) => InfoVxlan::Group6(remote),
+        });
+        if vxlan.local.is_ipv4() {
+            data.push(InfoVxlan::UDPCsum(false));
+        }
+        let mut message = named(name)?;
+        message.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Vxlan),
+            LinkInfo::Data(InfoData::Vxlan(data)),
+        ]));
+        self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
+            format!("make the VXLAN tunnel {name:?} over interface {:?}", vxlan.underlay)
+        })
+        .map_err(|error| match error.errno().map(Errno::from_raw) {
+            Some(Errno::EEXIST) => {
+                Error::Tunnel { interface: name.to_owned(), id: vxlan.id, port: vxlan.port }
+            }
+            _ => error,
+        })
+    }
+
+    /// Sets a tunnel up, with which the kernel opens its UDP socket.
+    ///
+    /// # Errors
+    /// [`Error::TunnelPort`] if somebody in this network namespace has the port already.
+    pub fn set_vxlan_up(&mut self, name: &str, vxlan: &Vxlan) -> Result<(), Error> {
+        self.set_up(name).map_err(|error| match error.errno().map(Errno::from_raw) {
+            Some(Errno::EADDRINUSE) => Error::TunnelPort {
+                interface: name.to_owned(),
+                port: vxlan.port,
+                underlay: vxlan.underlay.clone(),
+            },
+            _ => error,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_overhead_is_that_of_the_headers() {
+        assert_eq!((Vxlan::overhead(false), Vxlan::overhead(true)), (14 + 8 + 8 + 20, 14 + 8 + 8 + 40));
+    }
+}
