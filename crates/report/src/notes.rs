@@ -29,6 +29,9 @@ pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
             );
         }
     }
+    for note in plan.effective.iter().flat_map(|effective| &effective.notes) {
+        push(&mut notes, note.clone());
+    }
     for note in fallbacks(stored, &plan.plan.conditions) {
         push(&mut notes, note);
     }

@@ -25,6 +25,12 @@ pub struct EffectiveView {
     /// The receiver's; `None` where nobody receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<SettledView>,
+    /// The interfaces' under the tunnel, the transmitter's first; `None` where there is no tunnel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub underlay: Option<[SettledView; 2]>,
+    /// What a reader must know of this state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// The state of one interface.
@@ -160,6 +166,8 @@ mod tests {
         let mut base = EffectiveView {
             transmitter: settled(&[("a", true), ("b", false)], 1500),
             receiver: Some(settled(&[("a", true)], 1500)),
+            underlay: None,
+            notes: Vec::new(),
         };
         let mut other = base.clone();
         assert_eq!(other.against(&base), "");
@@ -168,6 +176,7 @@ mod tests {
         other = EffectiveView {
             transmitter: settled(&[("a", true), ("b", false)], 9000),
             receiver: Some(settled(&[("a", true)], 9000)),
+            ..base.clone()
         };
         assert_eq!(other.against(&base), "both ends: mtu 9000");
         (base.receiver, other.receiver) = (None, None);

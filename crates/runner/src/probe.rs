@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use study::{Condition, Family, Plan, SideSettings};
-use testbed::{Effective, RunOrder, Switches};
+use testbed::{Effective, RunOrder, Switches, UnderlaySwitches};
 
 use crate::document::PlanDocument;
 use crate::lab::{Bench, Lab};
@@ -33,6 +33,7 @@ pub fn probe(plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error> {
         let conditions = (0..).zip(&states).filter(|(_, of)| **of == state).map(|(index, _)| index);
         try_conditions(&plan, conditions, bench.as_mut(), &mut tried)?;
     }
+    notes.extend(tried.iter().flatten().flatten().flat_map(|effective| effective.notes.clone()));
     let mut seen = BTreeSet::new();
     notes.retain(|note| seen.insert(note.clone()));
     let lacking: Vec<Option<String>> =
@@ -110,6 +111,11 @@ pub fn switches_of(condition: &Condition) -> Switches {
         mtu: condition.mtu,
         transmitter: features(&condition.transmitter),
         receiver: features(&condition.receiver),
+        underlay: UnderlaySwitches {
+            mtu: condition.underlay.mtu,
+            transmitter: features(&condition.underlay.transmitter),
+            receiver: features(&condition.underlay.receiver),
+        },
     }
 }
 

@@ -49,6 +49,7 @@ pub(crate) fn account() -> RunAccount {
                 link: host::LinkLimit::default(),
                 series: agent::message::Series::default(),
                 counters,
+                underlay: None,
             },
             whole: Finished {
                 outcome: load::Outcome {

@@ -3,12 +3,14 @@
 use std::net::{IpAddr, SocketAddr};
 
 use agent::message::{Answer, Request};
-use agent::{Interrupt, Isolation};
 use host::DiscardDevice;
 use study::Side;
 
 use crate::end::End;
-use crate::testbed::{Error, IPV4, IPV6, Options, Testbed};
+use crate::error::Error;
+use crate::ground::{Ground, IPV4, IPV6, PREFIXES};
+use crate::options::Options;
+use crate::testbed::Testbed;
 
 const INTERFACE: &str = "discard0";
 
@@ -18,24 +20,22 @@ const PORT: u16 = 9;
 impl Testbed {
     /// One network namespace and one interface. Routes come with its addresses, and whoever is said to be behind it is a
     /// permanent neighbour: the kernel never has to ask.
-    pub(crate) fn discard(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
-        let options = Options { cpus: options.cpus.for_one_host(), ..options.clone() };
-        let isolation = if options.rootless { Isolation::UserAndNetwork } else { Isolation::Network };
-        let wire = (INTERFACE, IPV4[0], IPV6[0]);
+    pub(crate) fn discard(ground: &mut Ground<'_>) -> Result<Self, Error> {
+        let options = Options { cpus: ground.options.cpus.for_one_host(), ..ground.options.clone() };
         let cpus = &options.cpus.transmitter;
-        let mut transmitter =
-            End::start(&options.program, Side::Transmitter, isolation, cpus, wire, interrupt)?;
-        transmitter.greet()?;
+        let mut host = ground.launch("transmitter", ground.first(), cpus)?;
+        host.greet()?;
         let create = Request::CreateDiscard {
             name: INTERFACE.to_owned(),
             device: options.discard_device,
-            addresses: vec![(IPV4[0], 24), (IPV6[0], 64)],
+            addresses: vec![(IPV4[0], PREFIXES[0]), (IPV6[0], PREFIXES[1])],
             behind: vec![IPV4[1], IPV6[1]],
         };
-        let discard = match transmitter.call(&create)? {
+        let discard = match host.call(&create)? {
             Answer::Discards(discard) => discard,
-            other => return Err(transmitter.client.unexpected(&other).into()),
+            other => return Err(host.client.unexpected(&other).into()),
         };
+        let transmitter = End::new(Side::Transmitter, host, cpus, (INTERFACE, IPV4[0], IPV6[0]));
         let mut testbed = Self::of(&options, transmitter, None);
         testbed.note(note(&discard));
         testbed.discard = Some(discard);

@@ -6,12 +6,21 @@
 mod cpus;
 mod discard;
 mod end;
+mod error;
+mod ground;
+mod launched;
+mod local;
+mod options;
 mod run;
 mod switches;
 mod testbed;
+mod tunnel_mtu;
+mod vxlan;
 
 pub use cpus::{CpuSplit, split, usable};
 pub use end::End;
+pub use error::Error;
+pub use options::Options;
 pub use run::{RunAccount, RunOrder, SideAccount};
-pub use switches::{Effective, Switches};
-pub use testbed::{Error, Options, Testbed};
+pub use switches::{Effective, Switches, UnderlaySwitches};
+pub use testbed::Testbed;

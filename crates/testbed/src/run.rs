@@ -8,8 +8,10 @@ use agent::message::{Answer, Finished, Measured, Request};
 use serde::{Deserialize, Serialize};
 
 use crate::discard::nobody;
-use crate::end::{End, PATIENCE};
-use crate::testbed::{Error, Testbed};
+use crate::end::End;
+use crate::error::Error;
+use crate::launched::PATIENCE;
+use crate::testbed::Testbed;
 
 /// What is to be run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,7 +83,7 @@ impl Testbed {
         for end in self.ends() {
             match end.call(&Request::Lacking { traffic: traffic.clone(), ipv6 })? {
                 Answer::Lacking { what } => lacks.extend(what.into_iter().map(|what| (end.side, what))),
-                other => return Err(end.client.unexpected(&other).into()),
+                other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }
         // What both lack, as two hosts on one kernel do, is said once.
@@ -98,7 +100,7 @@ impl Testbed {
 
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
         let patience = patience(order);
-        self.ends().for_each(|end| end.patience = patience);
+        self.ends().for_each(|end| end.agent.patience = patience);
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
         match (&receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
@@ -108,8 +110,11 @@ impl Testbed {
 
         let endpoints = match &mut receiver {
             Some(receiver) => {
-                let listen =
-                    Request::Listen { spec: spec(receiver, order), interface: receiver.interface.clone() };
+                let listen = Request::Listen {
+                    spec: spec(receiver, order),
+                    interface: receiver.interface.clone(),
+                    underlay: receiver.underlay.clone(),
+                };
                 sockets(receiver, &listen)?
             }
             None => nobody(order.ipv6, order.traffic.flows, order.traffic.port),
@@ -118,6 +123,7 @@ impl Testbed {
             spec: spec(transmitter, order),
             endpoints,
             interface: transmitter.interface.clone(),
+            underlay: transmitter.underlay.clone(),
         };
         let locals = sockets(transmitter, &connect)?;
         if let Some(receiver) = &mut receiver {
@@ -138,7 +144,7 @@ impl Testbed {
             step_ns: nanoseconds(order.step),
         };
         for end in &mut ends {
-            end.client.send(&measure)?;
+            end.agent.client.send(&measure)?;
         }
         let windows = measured(&mut ends, order.ramp + order.window + patience, tick)?;
         // The transmitter first from here on. Both ends stop sending before either stops taking, so that what is on the way is
@@ -165,7 +171,7 @@ fn spec(end: &End, order: &RunOrder) -> load::Spec {
 fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>, Error> {
     match end.call(request)? {
         Answer::Sockets { addresses } => Ok(addresses),
-        other => Err(end.client.unexpected(&other).into()),
+        other => Err(end.agent.client.unexpected(&other).into()),
     }
 }
 
@@ -183,12 +189,12 @@ fn measured(
             if waited >= patience {
                 return Err(CallError::Silent { host: end.side.to_string(), patience }.into());
             }
-            match end.client.receive_within(GLANCE) {
+            match end.agent.client.receive_within(GLANCE) {
                 Ok(Some(Answer::Measured(measured))) => *slot = Some(Ok(*measured)),
-                Ok(Some(other)) => return Err(end.client.unexpected(&other).into()),
+                Ok(Some(other)) => return Err(end.agent.client.unexpected(&other).into()),
                 Ok(None) => waited += GLANCE,
                 Err(error) if error.agent_is_well() => *slot = Some(Err(error)),
-                Err(error) => return Err(end.explain(error)),
+                Err(error) => return Err(end.agent.explain(error)),
             }
         }
         tick();
@@ -201,7 +207,7 @@ fn measured(
 fn finished(end: &mut End) -> Result<Finished, Error> {
     match end.call(&Request::Finish)? {
         Answer::Finished(finished) => Ok(*finished),
-        other => Err(end.client.unexpected(&other).into()),
+        other => Err(end.agent.client.unexpected(&other).into()),
     }
 }
 

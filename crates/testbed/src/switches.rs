@@ -5,17 +5,35 @@ use std::collections::BTreeMap;
 use agent::message::{Answer, Request, Settled};
 use serde::{Deserialize, Serialize};
 
+use study::{Family, Side};
+
 use crate::end::End;
-use crate::testbed::{Error, Testbed};
+use crate::error::Error;
+use crate::launched::Launched;
+use crate::testbed::Testbed;
+use crate::tunnel_mtu::TunnelMtu;
 
 /// The switches of one condition. Features not named are as the testbed was built.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Switches {
-    /// MTU of both ends, in bytes; `None`: as built.
+    /// MTU of both ends, in bytes; `None`: as built, of a tunnel what its underlay's leaves.
     pub mtu: Option<u32>,
     /// Features of the transmitter's interface, by kernel name.
     pub transmitter: BTreeMap<String, bool>,
     /// Features of the receiver's interface, by kernel name.
+    pub receiver: BTreeMap<String, bool>,
+    /// What is asked of the interfaces under a tunnel, where there is one.
+    pub underlay: UnderlaySwitches,
+}
+
+/// The switches of the interfaces under a tunnel.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct UnderlaySwitches {
+    /// MTU of both of them, in bytes; `None`: Ethernet's 1500.
+    pub mtu: Option<u32>,
+    /// Features of the transmitter's, by kernel name.
+    pub transmitter: BTreeMap<String, bool>,
+    /// Features of the receiver's, by kernel name.
     pub receiver: BTreeMap<String, bool>,
 }
 
@@ -27,6 +45,12 @@ pub struct Effective {
     /// The receiver's interface; `None` where nobody receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Settled>,
+    /// The interfaces under the tunnel, the transmitter's first; `None` where there is no tunnel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub underlay: Option<[Settled; 2]>,
+    /// What whoever reads the results must know of this state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl Effective {
@@ -38,44 +62,82 @@ impl Effective {
                 settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();
             format!("mtu {} {}", settled.mtu, on.join(" "))
         };
-        match &self.receiver {
-            Some(receiver) => format!("{} | {}", side(&self.transmitter), side(receiver)),
-            None => side(&self.transmitter),
+        let mut parts = vec![side(&self.transmitter)];
+        parts.extend(self.receiver.as_ref().map(side));
+        for (whose, underlay) in ["transmitter", "receiver"].iter().zip(self.underlay.iter().flatten()) {
+            parts.push(format!("{whose}'s underlay {}", side(underlay)));
         }
+        parts.join(" | ")
     }
 }
 
 impl Testbed {
-    /// Sets the switches of both ends and reads them back. What is asked of a receiver that is not there is passed over.
+    /// Sets the switches of both ends, and of what lies under a tunnel between them, and reads them back. What is asked of a receiver
+    /// that is not there is passed over.
     ///
     /// # Errors
     /// When an end is gone, its interface vanished, the MTU is out of its range, or (loopback, where both ends are
     /// one interface) the two ends are asked for different states.
     pub fn settle(&mut self, switches: &Switches) -> Result<Effective, Error> {
+        let Some(family) = self.underlay_family else {
+            let (transmitter, receiver) = self.settle_ends(switches, switches.mtu)?;
+            return Ok(Effective { transmitter, receiver, underlay: None, notes: Vec::new() });
+        };
+        let mtu = TunnelMtu::of(switches.mtu, switches.underlay.mtu, family == Family::Ipv6);
+        let mut underlay = self.settle_underlay(&switches.underlay, mtu.roomy())?;
+        let (transmitter, receiver) = self.settle_ends(switches, Some(mtu.inner))?;
+        if mtu.roomy() > mtu.outer {
+            underlay = self.settle_underlay(&switches.underlay, mtu.outer)?;
+        }
+        let notes = mtu.note().into_iter().collect();
+        Ok(Effective { transmitter, receiver, underlay: Some(underlay), notes })
+    }
+
+    fn settle_ends(
+        &mut self,
+        switches: &Switches,
+        mtu: Option<u32>,
+    ) -> Result<(Settled, Option<Settled>), Error> {
         let (transmitter, receiver) = if self.ends_share_an_interface() {
             let both = agreed(switches)?;
             (both.clone(), both)
         } else {
             (switches.transmitter.clone(), switches.receiver.clone())
         };
+        let set = |end: &mut End, features: &BTreeMap<String, bool>| {
+            let interface = end.interface.clone();
+            settle_one(&mut end.agent, interface, mtu, features)
+        };
         // One after the other: the far end of a veth pair follows some of the near end's changes, and only the
         // state after both were set counts.
         if let Some(end) = &mut self.receiver {
-            settle_end(end, switches.mtu, receiver.clone())?;
+            set(end, &receiver)?;
         }
-        let transmitter = settle_end(&mut self.transmitter, switches.mtu, transmitter)?;
-        let receiver = match &mut self.receiver {
-            Some(end) => Some(settle_end(end, switches.mtu, receiver)?),
-            None => None,
+        let transmitter = set(&mut self.transmitter, &transmitter)?;
+        let receiver = self.receiver.as_mut().map(|end| set(end, &receiver)).transpose()?;
+        Ok((transmitter, receiver))
+    }
+
+    fn settle_underlay(&mut self, switches: &UnderlaySwitches, mtu: u32) -> Result<[Settled; 2], Error> {
+        let mut set = |side: Side, features: &BTreeMap<String, bool>| {
+            let (agent, interface) = self.underlay(side);
+            settle_one(agent, interface, Some(mtu), features)
         };
-        Ok(Effective { transmitter, receiver })
+        set(Side::Receiver, &switches.receiver)?;
+        let transmitter = set(Side::Transmitter, &switches.transmitter)?;
+        Ok([transmitter, set(Side::Receiver, &switches.receiver)?])
     }
 }
 
-fn settle_end(end: &mut End, mtu: Option<u32>, features: BTreeMap<String, bool>) -> Result<Settled, Error> {
-    match end.call(&Request::Settle { interface: end.interface.clone(), mtu, features })? {
+fn settle_one(
+    agent: &mut Launched,
+    interface: String,
+    mtu: Option<u32>,
+    features: &BTreeMap<String, bool>,
+) -> Result<Settled, Error> {
+    match agent.call(&Request::Settle { interface, mtu, features: features.clone() })? {
         Answer::Settled(settled) => Ok(settled),
-        other => Err(end.client.unexpected(&other).into()),
+        other => Err(agent.client.unexpected(&other).into()),
     }
 }
 
@@ -103,10 +165,27 @@ mod tests {
         }
     }
 
+    fn effective(transmitter: Settled, receiver: Settled) -> Effective {
+        Effective { transmitter, receiver: Some(receiver), underlay: None, notes: Vec::new() }
+    }
+
+    #[test]
+    fn the_state_of_an_underlay_is_part_of_the_whole() {
+        let plain = effective(settled(&[], 1450), settled(&[], 1450));
+        let over = |features: [&[(&str, bool)]; 2], mtu| {
+            let underlay = Some(features.map(|features| settled(features, mtu)));
+            Effective { underlay, ..plain.clone() }.fingerprint()
+        };
+        let base = over([&[("a", true)], &[]], 1500);
+        assert_ne!(base, plain.fingerprint());
+        assert_ne!(base, over([&[], &[("a", true)]], 1500));
+        assert_ne!(base, over([&[("a", true)], &[]], 9000));
+        assert_eq!(base, over([&[("a", true), ("b", false)], &[]], 1500));
+    }
+
     #[test]
     fn equal_states_have_equal_fingerprints_whatever_was_refused() {
-        let plain =
-            Effective { transmitter: settled(&[("a", true)], 1500), receiver: Some(settled(&[], 1500)) };
+        let plain = effective(settled(&[("a", true)], 1500), settled(&[], 1500));
         let mut refused = plain.clone();
         refused.transmitter.refused.insert("b".into(), "fixed".into());
         refused.transmitter.active.insert("b".into(), false);
@@ -116,7 +195,7 @@ mod tests {
     #[test]
     fn mtu_side_and_feature_tell_states_apart() {
         let state = |t: &[(&str, bool)], r: &[(&str, bool)], mtu| {
-            Effective { transmitter: settled(t, mtu), receiver: Some(settled(r, mtu)) }.fingerprint()
+            effective(settled(t, mtu), settled(r, mtu)).fingerprint()
         };
         let base = state(&[("a", true)], &[], 1500);
         assert_ne!(base, state(&[], &[("a", true)], 1500));

@@ -1,126 +1,19 @@
 //! The testbed: two hosts and the wire between them, built anew for every boot.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::PathBuf;
+use std::net::IpAddr;
 
+use agent::Interrupt;
 use agent::message::{Answer, Request};
-use agent::{CallError, Interrupt, Isolation};
 use host::{Discard, DiscardDevice};
 use serde_json::{Value, json};
-use study::{BootState, Scenario, Side};
-use thiserror::Error as ThisError;
+use study::{Family, Scenario, Side};
 
 use crate::cpus::CpuSplit;
 use crate::end::End;
-
-/// How a testbed is to be built.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The kind of testbed.
-    pub scenario: Scenario,
-    /// The netassay binary, which becomes each agent.
-    pub program: PathBuf,
-    /// The CPUs of each host.
-    pub cpus: CpuSplit,
-    /// Build it in a user namespace even where privileges would allow more.
-    pub rootless: bool,
-    /// (discard) what is to throw the packets away; `None`: the first that this kernel has.
-    pub discard_device: Option<DiscardDevice>,
-    /// What of it only a fresh boot changes: the tunnel's underlay, the virtual machines.
-    pub state: BootState,
-    /// Build it inside one virtual machine.
-    pub inside_guest: bool,
-    /// (inside a virtual machine) count instructions in the place of time.
-    pub exact: bool,
-}
-
-impl Options {
-    /// A testbed without anything special.
-    #[must_use]
-    pub fn new(scenario: Scenario, program: impl Into<PathBuf>, cpus: CpuSplit, rootless: bool) -> Self {
-        Self {
-            scenario,
-            program: program.into(),
-            cpus,
-            rootless,
-            discard_device: None,
-            state: BootState::default(),
-            inside_guest: false,
-            exact: false,
-        }
-    }
-}
-
-/// Why a testbed could not be built or used.
-#[derive(Debug, ThisError)]
-pub enum Error {
-    /// The agent's process could not be made.
-    #[error("cannot start the {side}'s agent ({}): {source}", .program.display())]
-    Start {
-        /// Which host.
-        side: Side,
-        /// What was started.
-        program: PathBuf,
-        /// What the kernel said.
-        source: std::io::Error,
-    },
-    /// The agent ended by itself.
-    #[error("the {side}'s agent (process {pid}) ended unasked: {how}")]
-    Died {
-        /// Which host.
-        side: Side,
-        /// Its process id.
-        pid: u32,
-        /// Its exit status.
-        how: String,
-    },
-    /// The conversation with an agent failed.
-    #[error(transparent)]
-    Call(#[from] CallError),
-    /// The machine's CPUs could not be found out.
-    #[error(transparent)]
-    Host(#[from] host::Error),
-    /// Somebody has to answer, and the testbed has nobody.
-    #[error(
-        "{kind} needs a receiver, and scenario \"discard\" has none: only pps sends to nobody; take scenario \"veth\" or \"loopback\""
-    )]
-    NoReceiver {
-        /// The workload in question.
-        kind: load::Kind,
-    },
-    /// This scenario is being built.
-    #[error("this scenario cannot be built yet")]
-    NotYet,
-    /// A receiver's host would answer that nobody listens.
-    #[error("pps sends to nobody, who is to be found in scenario \"discard\" only: take that, or udp_stream")]
-    NeedsDiscard,
-    /// Loopback has one interface for both ends.
-    #[error(
-        "over loopback both ends are one interface, which cannot have {feature} on and off at once: give both sides the same level, or use scenario = \"veth\""
-    )]
-    OneInterface {
-        /// The feature in question.
-        feature: String,
-    },
-}
-
-impl Error {
-    /// Did the user ask to stop?
-    #[must_use]
-    pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Call(CallError::Interrupted))
-    }
-
-    /// Can the testbed be used for the next run? If not, it must be built anew.
-    #[must_use]
-    pub fn testbed_is_well(&self) -> bool {
-        match self {
-            Self::OneInterface { .. } | Self::NoReceiver { .. } | Self::NeedsDiscard => true,
-            Self::Call(error) => error.agent_is_well(),
-            _ => false,
-        }
-    }
-}
+use crate::error::Error;
+use crate::ground::Ground;
+use crate::launched::Launched;
+use crate::options::Options;
 
 /// Two hosts with a wire between them, or one that sends to nobody. Dropping it takes everything down.
 #[derive(Debug)]
@@ -133,17 +26,10 @@ pub struct Testbed {
     cpus: CpuSplit,
     rootless: bool,
     pub(crate) discard: Option<Discard>,
+    /// What carries the tunnel, where there is one.
+    pub(crate) underlay_family: Option<Family>,
     notes: Vec<String>,
 }
-
-/// Addresses from the ranges reserved for benchmarking (RFC 2544 appendix C.2.2 and RFC 5180 section 8).
-pub(crate) const IPV4: [IpAddr; 2] =
-    [IpAddr::V4(Ipv4Addr::new(198, 18, 0, 1)), IpAddr::V4(Ipv4Addr::new(198, 18, 0, 2))];
-pub(crate) const IPV6: [IpAddr; 2] = [
-    IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1)),
-    IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2)),
-];
-const VETH_NAMES: [&str; 2] = ["transmit0", "receive0"];
 
 impl Testbed {
     /// Builds the testbed: namespaces, agents, wire, addresses, CPU sets, steering.
@@ -152,70 +38,29 @@ impl Testbed {
     /// When a namespace is not allowed, an interface cannot be made, or the user interrupts; what had been built
     /// is gone again.
     pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
+        let ground = &mut Ground { options, interrupt };
         let mut testbed = match options.scenario {
-            Scenario::Discard => Self::discard(options, interrupt)?,
-            Scenario::Loopback => Self::loopback(options, interrupt)?,
-            Scenario::Veth => Self::veth(options, interrupt)?,
-            Scenario::Vxlan | Scenario::Vm | Scenario::VmVxlan => return Err(Error::NotYet),
+            Scenario::Discard => Self::discard(ground)?,
+            Scenario::Loopback => Self::loopback(ground)?,
+            Scenario::Veth => Self::veth(ground)?,
+            Scenario::Vxlan => Self::vxlan(ground)?,
+            Scenario::Vm | Scenario::VmVxlan => return Err(Error::NotYet),
         };
         testbed.steer();
         Ok(testbed)
     }
 
-    /// Two network namespaces, one veth pair.
-    fn veth(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
-        let start = |side: Side, isolation| {
-            let (index, set) = match side {
-                Side::Transmitter => (0, &options.cpus.transmitter),
-                Side::Receiver => (1, &options.cpus.receiver),
-            };
-            let wire = (VETH_NAMES[index], IPV4[index], IPV6[index]);
-            End::start(&options.program, side, isolation, set, wire, interrupt)
-        };
-        let (mut transmitter, mut receiver);
-        if options.rootless {
-            // The second namespace belongs to the first one's user namespace, so that its owner may put the far
-            // end of the wire there.
-            transmitter = start(Side::Transmitter, Isolation::UserAndNetwork)?;
-            transmitter.greet()?;
-            receiver = start(Side::Receiver, Isolation::NetworkInUserOf(transmitter.pid()))?;
-        } else {
-            transmitter = start(Side::Transmitter, Isolation::Network)?;
-            receiver = start(Side::Receiver, Isolation::Network)?;
-            transmitter.greet()?;
-        }
-        receiver.greet()?;
-        transmitter.order(&Request::CreateVeth {
-            name: VETH_NAMES[0].to_owned(),
-            peer: VETH_NAMES[1].to_owned(),
-            peer_pid: receiver.pid(),
-        })?;
-        for end in [&mut transmitter, &mut receiver] {
-            let addresses = vec![(end.ipv4, 24), (end.ipv6, 64)];
-            end.order(&Request::Configure { interface: end.interface.clone(), addresses })?;
-        }
-        for end in [&mut transmitter, &mut receiver] {
-            end.order(&Request::AwaitRunning { interface: end.interface.clone() })?;
-        }
-        Ok(Self::of(options, transmitter, Some(receiver)))
-    }
-
-    /// One network namespace of our own, so that switching features of `lo` does not touch the machine's.
-    fn loopback(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
-        let wire = ("lo", IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST));
-        let first = if options.rootless { Isolation::UserAndNetwork } else { Isolation::Network };
-        let (program, cpus) = (&options.program, &options.cpus);
-        let mut transmitter =
-            End::start(program, Side::Transmitter, first, &cpus.transmitter, wire, interrupt)?;
-        transmitter.greet()?;
-        // Setting the interface up gives it 127.0.0.1 and ::1.
-        transmitter.order(&Request::Configure { interface: "lo".to_owned(), addresses: Vec::new() })?;
-        let pid = transmitter.pid();
-        let join =
-            if options.rootless { Isolation::UserAndNetworkOf(pid) } else { Isolation::NetworkOf(pid) };
-        let mut receiver = End::start(program, Side::Receiver, join, &cpus.receiver, wire, interrupt)?;
-        receiver.greet()?;
-        Ok(Self::of(options, transmitter, Some(receiver)))
+    /// Of two hosts whose traffic uses these interfaces and addresses.
+    pub(crate) fn two(
+        options: &Options,
+        [one, other]: [Launched; 2],
+        interfaces: [&str; 2],
+        [ipv4, ipv6]: [[IpAddr; 2]; 2],
+    ) -> Self {
+        let CpuSplit { transmitter, receiver, .. } = &options.cpus;
+        let transmitter = End::new(Side::Transmitter, one, transmitter, (interfaces[0], ipv4[0], ipv6[0]));
+        let receiver = End::new(Side::Receiver, other, receiver, (interfaces[1], ipv4[1], ipv6[1]));
+        Self::of(options, transmitter, Some(receiver))
     }
 
     pub(crate) fn of(options: &Options, transmitter: End, receiver: Option<End>) -> Self {
@@ -226,6 +71,7 @@ impl Testbed {
             cpus: options.cpus.clone(),
             rootless: options.rootless,
             discard: None,
+            underlay_family: options.scenario.has_tunnel().then_some(options.state.underlay_family),
             notes: Vec::new(),
         }
     }
@@ -250,7 +96,9 @@ impl Testbed {
             return;
         }
         let steered = self.ends().try_for_each(|end| {
-            end.order(&Request::Steer { interface: end.interface.clone(), cpus: end.cpus.clone() })
+            // What comes out of a tunnel is steered where it enters the host.
+            let interface = end.underlay.as_ref().unwrap_or(&end.interface).clone();
+            end.order(&Request::Steer { interface, cpus: end.cpus.clone() })
         });
         if let Err(error) = steered {
             // What is refused at one end is refused at the other, for the same reason.
@@ -279,6 +127,16 @@ impl Testbed {
         std::iter::once(&mut self.transmitter).chain(&mut self.receiver)
     }
 
+    /// Who has the interface under the tunnel on this side, and its name.
+    pub(crate) fn underlay(&mut self, side: Side) -> (&mut Launched, String) {
+        let end = match (side, &mut self.receiver) {
+            (Side::Receiver, Some(receiver)) => receiver,
+            _ => &mut self.transmitter,
+        };
+        let interface = end.underlay.as_ref().unwrap_or(&end.interface).clone();
+        (&mut end.agent, interface)
+    }
+
     pub(crate) fn ends_share_an_interface(&self) -> bool {
         self.scenario == Scenario::Loopback
     }
@@ -290,10 +148,10 @@ impl Testbed {
     pub fn environment(&mut self) -> Result<Value, Error> {
         let mut hosts = Vec::new();
         for end in self.ends() {
-            let interfaces = vec![end.interface.clone()];
+            let interfaces = std::iter::once(&end.interface).chain(&end.underlay).cloned().collect();
             match end.call(&Request::Environment { interfaces })? {
                 Answer::Environment(value) => hosts.push(value),
-                other => return Err(end.client.unexpected(&other).into()),
+                other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }
         let mut hosts = hosts.into_iter();
@@ -301,6 +159,7 @@ impl Testbed {
         Ok(json!({
             "scenario": self.scenario.to_string(),
             "rootless": self.rootless,
+            "underlay_family": self.underlay_family,
             "discard_device": self.discard_device(),
             "discard_devices_lacking": self.discard.as_ref().map(|discard| &discard.lacking),
             "cpus": self.cpus,

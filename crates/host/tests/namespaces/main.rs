@@ -10,6 +10,7 @@ mod features;
 mod harness;
 mod limits;
 mod peer;
+mod tunnel;
 mod walls;
 mod wire;
 
@@ -28,6 +29,10 @@ const CASES: &[Case] = &[
         run: wire::without_privileges,
     },
     Case { name: "wires_are_made_fast", identities: &[Root, User], run: wire::fast },
+    Case { name: "a_tunnel_is_made_once", identities: &[Root, User], run: tunnel::made },
+    Case { name: "a_tunnels_port_in_use_is_named", identities: &[Root, User], run: tunnel::port_in_use },
+    Case { name: "a_bridge_carries_packets", identities: &[Root, User], run: tunnel::bridged },
+    Case { name: "a_tap_is_made", identities: &[Root, User], run: tunnel::tap },
     Case { name: "each_discarding_device_discards", identities: &[Root, User], run: discard::each },
     Case { name: "a_discarding_device_is_found", identities: &[Root, User], run: discard::found },
     Case {

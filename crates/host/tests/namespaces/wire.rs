@@ -18,11 +18,17 @@ pub(crate) fn connect(stage: &mut Stage) -> Links {
     let mut links = Links::open().unwrap();
     links.create_veth(&stage.here, &stage.there, stage.peer.pid()).unwrap();
     links.quiet_ipv6(&stage.here).unwrap();
-    HERE.iter().for_each(|address| add(&mut links, &stage.here, address));
-    links.set_up(&stage.here).unwrap();
+    let here = stage.here.clone();
+    lay(stage, &mut links, &here);
+    links
+}
+
+/// Gives both ends of a wire their addresses, here to `interface`, and sets them up.
+pub(crate) fn lay(stage: &mut Stage, links: &mut Links, interface: &str) {
+    HERE.iter().for_each(|address| add(links, interface, address));
+    links.set_up(interface).unwrap();
     let there = stage.there.clone();
     assert_eq!(stage.peer.ask(&format!("up {there} {} {}", THERE[0], THERE[1])), "ok");
-    links
 }
 
 /// Sockets on both families, and where the peer echoes.

@@ -57,7 +57,7 @@ fn state(
 ) -> Result<Vec<&'static str>, Failure> {
     let features: BTreeMap<String, bool> =
         on.map(|on| names.iter().map(|name| ((*name).to_owned(), on)).collect()).unwrap_or_default();
-    let switches = Switches { mtu: None, transmitter: features.clone(), receiver: features };
+    let switches = Switches { transmitter: features.clone(), receiver: features, ..Switches::default() };
     let effective = testbed.settle(&switches)?;
     let active = &effective.transmitter.active;
     Ok(names.iter().copied().filter(|name| active.get(*name).copied().unwrap_or(false)).collect())

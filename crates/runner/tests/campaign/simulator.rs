@@ -144,7 +144,8 @@ impl Bench for SimulatedBench {
 
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
         let transmitter = self.side(&switches.transmitter);
-        Ok(Effective { receiver: Some(transmitter.clone()), transmitter })
+        let receiver = Some(transmitter.clone());
+        Ok(Effective { transmitter, receiver, underlay: None, notes: Vec::new() })
     }
 
     fn lacking(&mut self, traffic: &load::Traffic, _ipv6: bool) -> Result<Vec<String>, testbed::Error> {

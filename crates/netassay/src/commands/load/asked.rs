@@ -46,7 +46,12 @@ impl Asked {
         Ok(Self {
             scenario,
             offloads: offloads.0,
-            switches: Switches { mtu: flags.mtu, transmitter: off.clone(), receiver: off },
+            switches: Switches {
+                mtu: flags.mtu,
+                transmitter: off.clone(),
+                receiver: off,
+                ..Switches::default()
+            },
             order: RunOrder {
                 traffic,
                 ipv6,

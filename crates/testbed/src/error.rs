@@ -1,0 +1,77 @@
+//! What can go wrong with a testbed.
+
+use std::path::PathBuf;
+
+use agent::CallError;
+use thiserror::Error as ThisError;
+
+/// Why a testbed could not be built or used.
+#[derive(Debug, ThisError)]
+pub enum Error {
+    /// The agent's process could not be made.
+    #[error("cannot start the {host}'s agent ({}): {source}", .program.display())]
+    Start {
+        /// Which host.
+        host: String,
+        /// What was started.
+        program: PathBuf,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+    /// The agent ended by itself.
+    #[error("the {host}'s agent (process {pid}) ended unasked: {how}")]
+    Died {
+        /// Which host.
+        host: String,
+        /// Its process id.
+        pid: u32,
+        /// Its exit status.
+        how: String,
+    },
+    /// The conversation with an agent failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The machine's CPUs could not be found out.
+    #[error(transparent)]
+    Host(#[from] host::Error),
+    /// Somebody has to answer, and the testbed has nobody.
+    #[error(
+        "{kind} needs a receiver, and scenario \"discard\" has none: only pps sends to nobody; take scenario \"veth\" or \"loopback\""
+    )]
+    NoReceiver {
+        /// The workload in question.
+        kind: load::Kind,
+    },
+    /// This scenario is being built.
+    #[error("this scenario cannot be built yet")]
+    NotYet,
+    /// A receiver's host would answer that nobody listens.
+    #[error("pps sends to nobody, who is to be found in scenario \"discard\" only: take that, or udp_stream")]
+    NeedsDiscard,
+    /// Loopback has one interface for both ends.
+    #[error(
+        "over loopback both ends are one interface, which cannot have {feature} on and off at once: give both sides the same level, or use scenario = \"veth\""
+    )]
+    OneInterface {
+        /// The feature in question.
+        feature: String,
+    },
+}
+
+impl Error {
+    /// Did the user ask to stop?
+    #[must_use]
+    pub fn is_interrupt(&self) -> bool {
+        matches!(self, Self::Call(CallError::Interrupted))
+    }
+
+    /// Can the testbed be used for the next run? If not, it must be built anew.
+    #[must_use]
+    pub fn testbed_is_well(&self) -> bool {
+        match self {
+            Self::OneInterface { .. } | Self::NoReceiver { .. } | Self::NeedsDiscard => true,
+            Self::Call(error) => error.agent_is_well(),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What every local scenario begins with: agents in network namespaces of their own, and a wire between two of them.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use agent::message::Request;
+use agent::{Interrupt, Isolation};
+
+use crate::error::Error;
+use crate::launched::Launched;
+use crate::options::Options;
+
+/// Addresses from the ranges reserved for benchmarking (RFC 2544 appendix C.2.2 and RFC 5180 section 8).
+pub(crate) const IPV4: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::new(198, 18, 0, 1)), IpAddr::V4(Ipv4Addr::new(198, 18, 0, 2))];
+pub(crate) const IPV6: [IpAddr; 2] = [
+    IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1)),
+    IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2)),
+];
+
+/// Their prefixes' lengths.
+pub(crate) const PREFIXES: [u8; 2] = [24, 64];
+
+/// The two ends of a wire: names of the interfaces, and the addresses of each with their prefixes' lengths.
+pub(crate) struct Wire<'a> {
+    pub(crate) interfaces: [&'a str; 2],
+    pub(crate) addresses: [Vec<(IpAddr, u8)>; 2],
+}
+
+/// Where a testbed is put up.
+#[derive(Debug)]
+pub(crate) struct Ground<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+impl Ground<'_> {
+    /// Starts an agent.
+    pub(crate) fn launch(
+        &mut self,
+        name: &str,
+        isolation: Isolation,
+        cpus: &[u32],
+    ) -> Result<Launched, Error> {
+        Launched::process(&self.options.program, name, isolation, cpus, self.interrupt)
+    }
+
+    /// The isolation of a first host.
+    pub(crate) fn first(&self) -> Isolation {
+        if self.options.rootless { Isolation::UserAndNetwork } else { Isolation::Network }
+    }
+
+    /// Two agents, each in a network namespace of its own.
+    pub(crate) fn pair(&mut self, names: [&str; 2], cpus: [&[u32]; 2]) -> Result<[Launched; 2], Error> {
+        let mut one = self.launch(names[0], self.first(), cpus[0])?;
+        let mut other;
+        if self.options.rootless {
+            // The second namespace belongs to the first one's user namespace, so that its owner may put the far
+            // end of the wire there.
+            one.greet()?;
+            other = self.launch(names[1], Isolation::NetworkInUserOf(one.pid()), cpus[1])?;
+        } else {
+            other = self.launch(names[1], Isolation::Network, cpus[1])?;
+            one.greet()?;
+        }
+        other.greet()?;
+        Ok([one, other])
+    }
+}
+
+impl Wire<'_> {
+    /// Puts a veth pair between two agents' namespaces. Both ends are up, though not yet noticed to be running.
+    pub(crate) fn lay(&self, [one, other]: [&mut Launched; 2]) -> Result<(), Error> {
+        one.order(&Request::CreateVeth {
+            name: self.interfaces[0].to_owned(),
+            peer: self.interfaces[1].to_owned(),
+            peer_pid: other.pid(),
+        })?;
+        for (index, agent) in [one, other].into_iter().enumerate() {
+            let (interface, addresses) = (self.interfaces[index].to_owned(), self.addresses[index].clone());
+            agent.order(&Request::Configure { interface, addresses })?;
+        }
+        Ok(())
+    }
+}
+
+/// Waits until an interface of this agent's host sends what it is given.
+pub(crate) fn await_running(agent: &mut Launched, interface: &str) -> Result<(), Error> {
+    agent.order(&Request::AwaitRunning { interface: interface.to_owned() })
+}

@@ -1,0 +1,75 @@
+//! The MTUs of a tunnel and of what lies under it.
+
+use host::Vxlan;
+
+/// The MTU that an underlay comes up with, in bytes: that of Ethernet.
+const UNDERLAY: u32 = 1_500;
+
+/// The MTUs of a tunnel, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TunnelMtu {
+    /// Of the packets inside.
+    pub(crate) inner: u32,
+    /// Of the packets that carry them.
+    pub(crate) outer: u32,
+    /// What an outer packet has to hold for the largest inner one.
+    needed: u32,
+}
+
+impl TunnelMtu {
+    /// What is asked for, and what follows from it: the outer MTU is Ethernet's if nothing is said, the inner one what fits.
+    pub(crate) fn of(inner: Option<u32>, outer: Option<u32>, ipv6: bool) -> Self {
+        let outer = outer.unwrap_or(UNDERLAY);
+        let overhead = Vxlan::overhead(ipv6);
+        let inner = inner.unwrap_or(outer.saturating_sub(overhead));
+        Self { inner, outer, needed: inner.saturating_add(overhead) }
+    }
+
+    /// The outer MTU under which the kernel takes this inner one: it refuses a tunnel larger than its underlay, but lets the underlay
+    /// shrink afterwards.
+    pub(crate) fn roomy(&self) -> u32 {
+        self.outer.max(self.needed)
+    }
+
+    /// In words, if full packets do not fit.
+    pub(crate) fn note(&self) -> Option<String> {
+        let Self { inner, outer, needed } = self;
+        (needed > outer).then(|| {
+            format!(
+                "the tunnel's MTU of {inner} bytes makes packets of {needed} bytes on an underlay of {outer}: those are sent in fragments, or not at \
+                 all; an MTU of {} fits",
+                inner.saturating_sub(needed - outer)
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_inner_follows_the_outer_and_what_does_not_fit_is_said() {
+        let mtu = TunnelMtu::of(None, None, false);
+        assert_eq!((mtu.inner, mtu.outer, mtu.roomy(), mtu.note()), (1450, 1500, 1500, None));
+        assert_eq!(TunnelMtu::of(None, Some(9000), true).inner, 8930);
+        let tight = TunnelMtu::of(Some(1500), None, false);
+        assert_eq!((tight.inner, tight.outer, tight.roomy()), (1500, 1500, 1550));
+        assert_eq!(
+            tight.note().unwrap(),
+            "the tunnel's MTU of 1500 bytes makes packets of 1550 bytes on an underlay of 1500: those are sent in fragments, or not at all; an \
+             MTU of 1450 fits"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_mtus_make_sense(inner in any::<Option<u32>>(), outer in any::<Option<u32>>(), ipv6 in any::<bool>()) {
+            let mtu = TunnelMtu::of(inner, outer, ipv6);
+            prop_assert!(mtu.roomy() >= mtu.outer);
+            prop_assert_eq!(mtu.note().is_some(), mtu.roomy() > mtu.outer);
+        }
+    }
+}
