@@ -11,7 +11,9 @@ use crate::family::Family;
 use crate::feature;
 use crate::grid::Cell;
 use crate::name;
+use crate::scope::Scope;
 use crate::side::Side;
+use crate::study::Study;
 use crate::underlay::Underlay;
 use crate::word::{Word, display_as_word};
 use crate::workload::Workload;
@@ -62,8 +64,9 @@ impl Condition {
         self.levels.iter().find(|(factor, _)| factor == "twin").map(|(_, label)| label.as_str())
     }
 
-    /// What a combination of levels asks for. Index and slug are given when the plan is known.
-    pub(crate) fn resolve(factors: &[Factor], cell: &Cell, workloads: &[Workload]) -> Self {
+    /// What a combination of levels asks for, over what the study says of all. Index and slug are given when the plan is known.
+    pub(crate) fn resolve(study: &Study, cell: &Cell) -> Self {
+        let (factors, workloads) = (study.factors(), study.workloads());
         let levels: Vec<(&Factor, &Level)> =
             factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level))).collect();
         let workload = levels.iter().find_map(|(_, level)| match level {
@@ -79,15 +82,19 @@ impl Condition {
             family: Family::Ipv4,
             checksum: true,
             mtu: None,
-            transmitter: SideSettings::of(Side::Transmitter, &levels),
-            receiver: SideSettings::of(Side::Receiver, &levels),
-            underlay: Underlay::default(),
-            boot: BootState::default(),
+            transmitter: SideSettings::of(Side::Transmitter, false, &levels),
+            receiver: SideSettings::of(Side::Receiver, false, &levels),
+            underlay: Underlay {
+                mtu: study.underlay_mtu,
+                transmitter: SideSettings::of(Side::Transmitter, true, &levels),
+                receiver: SideSettings::of(Side::Receiver, true, &levels),
+            },
+            boot: study.boot.clone(),
         };
         for (factor, level) in &levels {
             condition.apply(factor.subject(), level);
         }
-        condition.label = name::label(factors, cell, &condition);
+        condition.label = name::label(study, cell, &condition);
         condition
     }
 
@@ -101,7 +108,13 @@ impl Condition {
             (Subject::Flows, Level::Number(Some(flows))) => self.workload.flows = *flows,
             (Subject::SocketBuffer, Level::Number(bytes)) => self.workload.socket_buffer = *bytes,
             (Subject::Parameter(_), Level::Setting(setting)) => self.workload.traffic.set(setting),
-            _ => {}
+            (Subject::UnderlayMtu, Level::Number(mtu)) => self.underlay.mtu = *mtu,
+            (Subject::UnderlayFamily, Level::Family(family)) => self.boot.underlay_family = *family,
+            (_, level) => {
+                if let Some(guest) = &mut self.boot.guest {
+                    guest.apply(level, subject);
+                }
+            }
         }
     }
 }
@@ -127,21 +140,22 @@ impl SideSettings {
 
     /// The settings that the levels ask of a side. The most specific wins: what names the side over what is for
     /// both, then a feature by its kernel name over a group of features; any feature over the offloads as a whole.
-    fn of(side: Side, levels: &[(&Factor, &Level)]) -> Self {
-        let concerns = |scope: Option<Side>| scope.is_none_or(|scope| scope == side);
+    fn of(side: Side, underlay: bool, levels: &[(&Factor, &Level)]) -> Self {
+        let concerns =
+            |scope: Scope| scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side);
         let mut settings = Self::default();
         let mut offloads_by_side = false;
         let mut switches: Vec<(bool, usize, &[&'static str], bool)> = Vec::new();
         for (factor, level) in levels {
             match (factor.subject(), level) {
                 (Subject::Offloads(scope), Level::Offloads(offloads))
-                    if concerns(*scope) && (scope.is_some() || !offloads_by_side) =>
+                    if concerns(*scope) && (scope.side.is_some() || !offloads_by_side) =>
                 {
                     settings.offloads = *offloads;
-                    offloads_by_side = scope.is_some();
+                    offloads_by_side = scope.side.is_some();
                 }
                 (Subject::Feature(scope, names), Level::Switch(on)) if concerns(*scope) => {
-                    switches.push((scope.is_some(), names.len(), names.as_slice(), *on));
+                    switches.push((scope.side.is_some(), names.len(), names.as_slice(), *on));
                 }
                 _ => {}
             }
@@ -180,12 +194,12 @@ mod tests {
         let factors: Vec<Factor> = levels
             .iter()
             .map(|(name, side, level)| {
-                let subject = Subject::named(*side, name).unwrap();
+                let subject = Subject::named(Scope { side: *side, underlay: false }, name).unwrap();
                 Factor::new((*name).into(), subject, vec![level.clone()])
             })
             .collect();
         let levels: Vec<(&Factor, &Level)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
-        Side::BOTH.map(|side| SideSettings::of(side, &levels))
+        Side::BOTH.map(|side| SideSettings::of(side, false, &levels))
     }
 
     const ON: Level = Level::Switch(true);
@@ -238,6 +252,26 @@ mod tests {
     fn a_feature_for_both_wins_over_the_offloads_of_a_side() {
         let [transmitter, _] = settings(&[("offloads", TX, NONE), ("sg", None, ON)]);
         assert!(transmitter.wanted()["tx-scatter-gather"]);
+    }
+
+    #[test]
+    fn the_underlay_is_set_apart_from_the_tunnel() {
+        let factor = |name: &str, level| Factor::new(name.into(), Subject::of(name).unwrap(), vec![level]);
+        let factors = [
+            factor("tso", ON),
+            factor("underlay.tso", OFF),
+            factor("transmitter.underlay.offloads", NONE),
+            factor("receiver.underlay.tso", ON),
+        ];
+        let levels: Vec<(&Factor, &Level)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
+        let of = |side, underlay| SideSettings::of(side, underlay, &levels);
+        let tso = |settings: SideSettings| settings.wanted()["tx-tcp-segmentation"];
+        for side in Side::BOTH {
+            assert!(tso(of(side, false)) && of(side, false).features.len() == 5);
+        }
+        assert!(!tso(of(Side::Transmitter, true)) && tso(of(Side::Receiver, true)));
+        assert_eq!(of(Side::Transmitter, true).offloads, Offloads::None);
+        assert_eq!(of(Side::Receiver, true).offloads, Offloads::Default);
     }
 
     #[test]

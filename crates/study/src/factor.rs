@@ -4,7 +4,9 @@ use crate::condition::Offloads;
 use crate::duration::{format_duration, parse_duration};
 use crate::family::Family;
 use crate::feature;
+use crate::guest::Nic;
 use crate::pacing::Pacing;
+use crate::scope::Scope;
 use crate::setting::{Parameter, Setting};
 use crate::side::Side;
 use crate::word::Word;
@@ -37,6 +39,18 @@ impl Factor {
         self.levels.len() > 1
     }
 
+    /// A level as labels have it: a kernel by its release, unless two of its levels share that.
+    pub(crate) fn short(&self, level: &Level) -> String {
+        let short = level.short();
+        let shared = self.levels.iter().any(|other| other != level && other.short() == short);
+        if shared { level.text() } else { short }
+    }
+
+    /// The level that labels have this for.
+    pub(crate) fn called(&self, short: &str) -> Option<usize> {
+        self.levels.iter().position(|level| self.short(level) == short)
+    }
+
     pub(crate) fn subject(&self) -> &Subject {
         &self.subject
     }
@@ -60,10 +74,22 @@ pub(crate) enum Subject {
     Parameter(Parameter),
     /// Nothing at all: the same condition under several labels, which shows how often a method sees differences that are not.
     Twin,
-    /// All offloads, of one side or of both.
-    Offloads(Option<Side>),
-    /// Some features by their kernel names, of one side or of both.
-    Feature(Option<Side>, Vec<&'static str>),
+    /// The kernel of the virtual machines.
+    Kernel,
+    /// What is added to its command line.
+    CommandLine,
+    /// The CPUs of a virtual machine.
+    Vcpus,
+    /// The interface of a virtual machine.
+    Nic,
+    /// The version of IP that carries the tunnel.
+    UnderlayFamily,
+    /// The MTU of the interfaces under the tunnel.
+    UnderlayMtu,
+    /// All offloads of some interfaces.
+    Offloads(Scope),
+    /// Some features of some interfaces by their kernel names.
+    Feature(Scope, Vec<&'static str>),
 }
 
 impl Subject {
@@ -87,24 +113,44 @@ impl Subject {
         ("nodelay", Self::Parameter(Parameter::Nodelay)),
         ("connected", Self::Parameter(Parameter::Connected)),
         ("twin", Self::Twin),
+        ("kernel", Self::Kernel),
+        ("command_line", Self::CommandLine),
+        ("vcpus", Self::Vcpus),
+        ("nic", Self::Nic),
     ];
 
-    /// The subject that a factor's name means, after the side (if any) is taken off it.
-    pub(crate) fn named(side: Option<Side>, name: &str) -> Option<Self> {
+    /// The factors that are about the tunnel's underlay as a whole: `underlay.mtu`.
+    pub(crate) const OF_UNDERLAY: &'static [(&'static str, Self)] =
+        &[("family", Self::UnderlayFamily), ("mtu", Self::UnderlayMtu)];
+
+    /// The subject that a factor's name means, after the scope (if any) is taken off it.
+    pub(crate) fn named(scope: Scope, name: &str) -> Option<Self> {
         if name == "offloads" {
-            return Some(Self::Offloads(side));
+            return Some(Self::Offloads(scope));
         }
         if let Some(features) = feature::expand(name) {
-            return Some(Self::Feature(side, features));
+            return Some(Self::Feature(scope, features));
         }
-        let whole = Self::WHOLE.iter().find(|(known, _)| *known == name);
-        whole.filter(|_| side.is_none()).map(|(_, subject)| subject.clone())
+        let whole = if scope.underlay { Self::OF_UNDERLAY } else { Self::WHOLE };
+        let whole = whole.iter().find(|(known, _)| *known == name);
+        whole.filter(|_| scope.side.is_none()).map(|(_, subject)| subject.clone())
+    }
+
+    /// The subject of a factor by its whole name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let (scope, name) = Scope::split(name);
+        Self::named(scope, name)
     }
 
     /// Every name that a factor can have, but for the sides.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         let whole = Self::WHOLE.iter().map(|(name, _)| *name);
         whole.chain(["offloads"]).chain(feature::names())
+    }
+
+    /// Every name that a factor of a scope can have behind it.
+    pub(crate) fn names_in(scope: Scope) -> impl Iterator<Item = &'static str> {
+        Self::names().filter(move |name| Self::named(scope, name).is_some())
     }
 
     /// A level in the one spelling that [`Factor::levels`] has: `0.05ms` of `busy_poll` is `50us`.
@@ -118,19 +164,25 @@ impl Subject {
         }
     }
 
-    /// The side it is confined to.
-    pub(crate) fn side(&self) -> Option<Side> {
+    /// The interfaces it is confined to.
+    pub(crate) fn scope(&self) -> Scope {
         match self {
-            Self::Offloads(side) | Self::Feature(side, _) => *side,
-            _ => None,
+            Self::Offloads(scope) | Self::Feature(scope, _) => *scope,
+            Self::UnderlayFamily | Self::UnderlayMtu => Scope { side: None, underlay: true },
+            _ => Scope::default(),
         }
+    }
+
+    /// Whether it is about virtual machines.
+    pub(crate) fn is_of_guest(&self) -> bool {
+        matches!(self, Self::Kernel | Self::CommandLine | Self::Vcpus | Self::Nic)
     }
 
     /// The same subject, of one side or of both.
     pub(crate) fn on(&self, side: Option<Side>) -> Self {
         match self {
-            Self::Offloads(_) => Self::Offloads(side),
-            Self::Feature(_, features) => Self::Feature(side, features.clone()),
+            Self::Offloads(scope) => Self::Offloads(Scope { side, ..*scope }),
+            Self::Feature(scope, features) => Self::Feature(Scope { side, ..*scope }, features.clone()),
             whole => whole.clone(),
         }
     }
@@ -151,7 +203,19 @@ pub(crate) enum Level {
     Setting(Setting),
     /// A label that changes nothing.
     Label(String),
+    /// A kernel; `None`: the one that runs here.
+    Kernel(Option<String>),
+    /// An addition to a command line; `None`: nothing.
+    CommandLine(Option<String>),
+    /// The interface of a virtual machine.
+    Nic(Nic),
 }
+
+/// The word for the kernel that runs here.
+pub(crate) const RUNNING: &str = "running";
+
+/// The word for what is so when nothing is said.
+pub(crate) const DEFAULT: &str = "default";
 
 impl Level {
     /// What the file writes for it.
@@ -163,9 +227,35 @@ impl Level {
             Self::Switch(true) => "on".to_owned(),
             Self::Switch(false) => "off".to_owned(),
             Self::Number(Some(number)) => number.to_string(),
-            Self::Number(None) => "default".to_owned(),
+            Self::Number(None) => DEFAULT.to_owned(),
             Self::Setting(setting) => setting.text(),
+            Self::Kernel(kernel) => kernel.clone().unwrap_or_else(|| RUNNING.to_owned()),
+            Self::CommandLine(added) => added.clone().unwrap_or_else(|| DEFAULT.to_owned()),
+            Self::Nic(nic) => nic.to_string(),
         }
+    }
+
+    /// What labels have for it.
+    fn short(&self) -> String {
+        match self {
+            Self::Kernel(Some(kernel)) => release(kernel).to_owned(),
+            Self::CommandLine(Some(added)) if added.contains(' ') => format!("\"{added}\""),
+            level => level.text(),
+        }
+    }
+}
+
+/// The part of a kernel's path or package that says which it is: its release where it is named after that, as distributions do.
+fn release(kernel: &str) -> &str {
+    let last = kernel.trim_end_matches('/').rsplit('/').next().unwrap_or(kernel);
+    let release = ["vmlinuz-", "vmlinux-", "bzImage-", "linux-image-"]
+        .into_iter()
+        .find_map(|prefix| last.strip_prefix(prefix))
+        .unwrap_or(last);
+    match release {
+        // Every kernel's image may be called so.
+        "" | "vmlinuz" | "vmlinux" | "bzImage" | "kernel" => kernel,
+        release => release,
     }
 }
 
@@ -175,7 +265,7 @@ mod tests {
 
     #[test]
     fn two_names_of_one_feature_are_one_subject() {
-        let named = |name| Subject::named(None, name).unwrap();
+        let named = |name| Subject::of(name).unwrap();
         assert_eq!(named("gso"), named("tx-generic-segmentation"));
         assert_eq!(named("tso"), named("tcp-segmentation-offload"));
         assert_ne!(named("tso"), named("tx-tcp-segmentation"));
@@ -183,18 +273,43 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_goes_by_its_release() {
+        for (kernel, short) in [
+            ("/boot/vmlinuz-6.1.0-56-cloud-amd64", "6.1.0-56-cloud-amd64"),
+            ("linux-image-6.12.9-amd64", "6.12.9-amd64"),
+            ("kernels/6.18/", "6.18"),
+            ("/src/linux/arch/x86/boot/bzImage", "/src/linux/arch/x86/boot/bzImage"),
+            ("/", "/"),
+        ] {
+            assert_eq!(release(kernel), short);
+        }
+        let level = |kernel: &str| Level::Kernel(Some(kernel.to_owned()));
+        let levels =
+            vec![level("a/vmlinuz-6.1"), level("b/vmlinuz-6.1"), level("b/vmlinuz-6.6"), Level::Kernel(None)];
+        let factor = Factor::new("kernel".into(), Subject::Kernel, levels);
+        let short: Vec<String> = factor.levels.iter().map(|level| factor.short(level)).collect();
+        assert_eq!(short, ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "6.6", "running"]);
+    }
+
+    #[test]
     fn only_features_and_offloads_have_sides() {
-        let side = Some(Side::Transmitter);
-        assert!(Subject::named(side, "offloads").is_some());
-        assert!(Subject::named(side, "tso").is_some());
+        for scope in ["transmitter.", "underlay.", "receiver.underlay."] {
+            assert!(Subject::of(&format!("{scope}offloads")).is_some());
+            assert_eq!(Subject::of(&format!("{scope}tso")).unwrap().scope().to_string(), scope);
+        }
         for (name, subject) in Subject::WHOLE {
-            assert_eq!(Subject::named(None, name).as_ref(), Some(subject));
-            assert_eq!(Subject::named(side, name), None, "{name}");
+            assert_eq!(Subject::of(name).as_ref(), Some(subject));
+            assert_eq!(Subject::of(&format!("transmitter.{name}")), None, "{name}");
         }
-        assert_eq!(Subject::named(None, "verify"), None, "a precaution is no question");
+        for (name, subject) in Subject::OF_UNDERLAY {
+            assert_eq!(Subject::of(&format!("underlay.{name}")).as_ref(), Some(subject));
+            assert_eq!(Subject::of(&format!("transmitter.underlay.{name}")), None, "{name}");
+        }
+        assert_eq!(Subject::of("underlay.kernel"), None);
+        assert_eq!(Subject::of("verify"), None, "a precaution is no question");
         for (name, parameter) in Parameter::WORDS.iter().filter(|(name, _)| *name != "verify") {
-            assert_eq!(Subject::named(None, name), Some(Subject::Parameter(*parameter)));
+            assert_eq!(Subject::of(name), Some(Subject::Parameter(*parameter)));
         }
-        assert_eq!(Subject::named(None, "workload"), None, "workloads become a factor by being several");
+        assert_eq!(Subject::of("workload"), None, "workloads become a factor by being several");
     }
 }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::factor::{Level, Subject};
 use crate::word::{Word, display_as_word};
 
 /// A virtual machine: its kernel, and what it is given.
@@ -35,6 +36,21 @@ impl Default for Guest {
             nic: Nic::VirtioNet,
             acceleration: Acceleration::Auto,
             pin: true,
+        }
+    }
+}
+
+impl Guest {
+    /// Sets what a level of a factor says of it, if it does.
+    pub(crate) fn apply(&mut self, level: &Level, subject: &Subject) {
+        match (subject, level) {
+            (Subject::Kernel, Level::Kernel(kernel)) => self.kernel.clone_from(kernel),
+            (Subject::CommandLine, Level::CommandLine(added)) => {
+                self.command_line = added.clone().unwrap_or_default();
+            }
+            (Subject::Vcpus, Level::Number(Some(vcpus))) => self.vcpus = *vcpus,
+            (Subject::Nic, Level::Nic(nic)) => self.nic = *nic,
+            _ => {}
         }
     }
 }

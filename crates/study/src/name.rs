@@ -3,22 +3,29 @@
 use std::collections::HashSet;
 
 use crate::condition::{Condition, Offloads};
+use crate::design::words;
 use crate::factor::{Factor, Level, Subject};
 use crate::grid::Cell;
+use crate::scope::Scope;
 use crate::setting::Setting;
+use crate::study::Study;
 use crate::word::Word;
 
-/// The label: the levels of what varies, in file order. Families and workloads need no factor's name to be
-/// understood. Where nothing varies, the workload and the family.
-pub(crate) fn label(factors: &[Factor], cell: &Cell, condition: &Condition) -> String {
+/// The longest piece that a single level adds to a slug: file systems allow names of 255 bytes.
+const LONGEST_PART: usize = 48;
+
+/// The label: the levels of what varies, in file order, and what the design makes of the offloads. Families and workloads need
+/// no factor's name to be understood. Where nothing varies, the workload and the family.
+pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> String {
+    let (factors, designed) = study.factors_and_design(cell);
     let parts: Vec<String> = factors
-        .iter()
-        .zip(cell)
         .filter(|(factor, _)| factor.varies())
-        .map(|(factor, &level)| match factor.level(level) {
-            level @ (Level::Family(_) | Level::Workload(..)) => level.text(),
-            level => format!("{}={}", factor.name(), level.text()),
+        .map(|(factor, level)| match level {
+            level @ Level::Workload(..) => level.text(),
+            level @ Level::Family(_) if *factor.subject() == Subject::Family => level.text(),
+            level => format!("{}={}", factor.name(), factor.short(level)),
         })
+        .chain(designed.map(|(design, on)| design.words(&on)))
         .collect();
     if parts.is_empty() {
         format!("{} {}", condition.workload.name, condition.family)
@@ -29,17 +36,19 @@ pub(crate) fn label(factors: &[Factor], cell: &Cell, condition: &Condition) -> S
 
 /// The slug, in the manner of the reference study R1 (`udp4_default_nocksum`): traffic and family, then offloads,
 /// then `nocksum`, then whatever else varies.
-pub(crate) fn slug(factors: &[Factor], cell: &Cell, condition: &Condition) -> String {
+pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String {
     let kind = condition.workload.kind;
     let mut parts = vec![format!("{}{}", kind.slug(), condition.family.digit())];
-    let levels = || factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level)));
+    let levels = || study.factors_and_design(cell).0;
     if levels().any(|(factor, _)| *factor.subject() == Subject::Workload)
         && condition.workload.name != kind.word()
     {
         parts.push(condition.workload.name.to_lowercase());
     }
     for (factor, level) in levels() {
-        if let (Subject::Offloads(None), Level::Offloads(offloads)) = (factor.subject(), level) {
+        if let (Subject::Offloads(Scope { side: None, underlay: false }), Level::Offloads(offloads)) =
+            (factor.subject(), level)
+        {
             parts.push(offloads_slug(*offloads).to_owned());
         }
     }
@@ -49,6 +58,7 @@ pub(crate) fn slug(factors: &[Factor], cell: &Cell, condition: &Condition) -> St
     parts.extend(
         levels().filter(|(factor, _)| factor.varies()).filter_map(|(factor, level)| other(factor, level)),
     );
+    parts.extend(study.factors_and_design(cell).1.map(|(design, on)| design.slug(&on)));
     parts.join("_")
 }
 
@@ -85,15 +95,27 @@ fn offloads_slug(offloads: Offloads) -> &'static str {
 
 /// The part of a factor that has no place of its own at the front.
 fn other(factor: &Factor, level: &Level) -> Option<String> {
-    let side = factor.subject().side();
-    let side = side.map_or(String::new(), |side| format!("{}-", side.short()));
+    let scope = words::short(&factor.subject().scope());
     let name = factor.name().rsplit('.').next().unwrap_or_default();
     match (factor.subject(), level) {
-        (Subject::Workload | Subject::Family | Subject::Checksum | Subject::Offloads(None), _) => None,
-        (_, Level::Offloads(offloads)) => Some(format!("{side}{}", offloads_slug(*offloads))),
-        (_, Level::Switch(_)) => Some(format!("{side}{name}-{}", level.text())),
+        (Subject::Workload | Subject::Family | Subject::Checksum, _)
+        | (Subject::Offloads(Scope { side: None, underlay: false }), _) => None,
+        (_, Level::Offloads(offloads)) => Some(format!("{scope}{}", offloads_slug(*offloads))),
+        (_, Level::Switch(_)) => Some(format!("{scope}{name}-{}", level.text())),
         (Subject::Twin, level) => Some(format!("twin-{}", level.text().to_lowercase())),
         (_, Level::Setting(setting)) => Some(of_setting(name, setting)),
-        (_, level) => Some(format!("{}{}", name.replace('_', "-"), level.text())),
+        (_, Level::Family(family)) => Some(format!("{scope}{family}")),
+        (_, Level::Kernel(_)) => Some(format!("kernel-{}", plain(&factor.short(level)))),
+        (_, Level::CommandLine(None)) => Some("command-line-default".to_owned()),
+        (_, Level::CommandLine(Some(added))) => Some(plain(added)),
+        (_, level) => Some(format!("{scope}{}{}", name.replace('_', "-"), level.text())),
     }
+}
+
+/// A text with nothing but what a slug may hold.
+fn plain(text: &str) -> String {
+    let fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-');
+    let text: String =
+        text.to_lowercase().chars().map(|c| if fit(c) { c } else { '-' }).take(LONGEST_PART).collect();
+    text.trim_matches('-').to_owned()
 }

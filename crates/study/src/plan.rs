@@ -8,7 +8,7 @@ use crate::boot_state::BootState;
 use crate::comparison::Comparison;
 use crate::condition::Condition;
 use crate::design::Design;
-use crate::grid::{self, Cell};
+use crate::grid::Cell;
 use crate::name;
 use crate::protocol::Protocol;
 use crate::rule;
@@ -79,10 +79,9 @@ pub(crate) struct Draft {
 impl Draft {
     /// Resolves every combination of the study, and leaves out what the file or a rule excludes.
     pub(crate) fn of(study: &Study) -> Self {
-        let factors = study.factors();
         let mut draft = Self { conditions: Vec::new(), cells: Vec::new(), excluded: Vec::new() };
-        for cell in grid::cells(factors) {
-            let mut condition = Condition::resolve(factors, &cell, study.workloads());
+        for cell in study.cells() {
+            let mut condition = Condition::resolve(study, &cell);
             let exclusion = study.exclusions.iter().find(|exclusion| exclusion.selection.chooses(&cell));
             // The file's own reason comes first: whoever writes down what a rule would exclude anyway is heard.
             match exclusion
@@ -92,7 +91,7 @@ impl Draft {
                 Some(why) => draft.excluded.push(Dropped { label: condition.label, why }),
                 None => {
                     condition.index = draft.conditions.len();
-                    condition.slug = name::slug(factors, &cell, &condition);
+                    condition.slug = name::slug(study, &cell, &condition);
                     draft.conditions.push(condition);
                     draft.cells.push(cell);
                 }

@@ -1,10 +1,12 @@
 //! A study: the parsed, valid file.
 
 use crate::assignment::Assignment;
+use crate::boot_state::BootState;
 use crate::comparison::Request;
 use crate::design::Design;
 use crate::diagnostic::Diagnostics;
-use crate::factor::Factor;
+use crate::factor::{Factor, Level};
+use crate::grid::{self, Cell};
 use crate::plan::{Draft, Plan};
 use crate::protocol::Protocol;
 use crate::read;
@@ -26,7 +28,12 @@ pub struct Study {
     pub(crate) requests: Vec<Request>,
     pub(crate) inside_guest: bool,
     pub(crate) exact: bool,
+    /// What its testbeds are built for, before factors change it.
+    pub(crate) boot: BootState,
+    pub(crate) underlay_mtu: Option<u32>,
     pub(crate) design: Option<Design>,
+    /// The combinations of the design's factors, which are the last of `factors`; without one, one of none.
+    pub(crate) rows: Vec<Vec<bool>>,
     pub(crate) text: String,
 }
 
@@ -94,6 +101,22 @@ impl Study {
     /// How often and in which order its conditions are measured.
     pub fn protocol(&self) -> &Protocol {
         &self.protocol
+    }
+
+    /// Every combination of levels: of the design those it has, of all other factors all.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = Cell> {
+        grid::cells(&self.factors, &self.rows)
+    }
+
+    /// The factors that no design is about with their levels in a combination, and the design with what it has on.
+    pub(crate) fn factors_and_design<'s>(
+        &'s self,
+        cell: &'s Cell,
+    ) -> (impl Iterator<Item = (&'s Factor, &'s Level)>, Option<(&'s Design, Vec<bool>)>) {
+        let free = self.factors.len() - self.design.as_ref().map_or(0, |design| design.factors.len());
+        let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level)));
+        let designed = self.design.as_ref().map(|design| (design, grid::row(&cell[free..])));
+        (levels.take(free), designed)
     }
 
     /// The text it was read from, to the byte.

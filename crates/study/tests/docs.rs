@@ -11,8 +11,15 @@ fn examples() -> Vec<&'static str> {
 }
 
 #[test]
+fn two_kernels_with_two_command_lines_are_four_states() {
+    let plan =
+        Study::parse("docs/studies.md", examples()[1]).unwrap_or_else(|problems| panic!("{problems}")).plan();
+    assert_eq!((plan.conditions.len(), plan.states().len()), (4, 4));
+}
+
+#[test]
 fn the_example_is_what_the_text_says() {
-    let [example] = examples()[..] else { panic!("one example is expected") };
+    let [example, _] = examples()[..] else { panic!("two examples are expected") };
     let study = Study::parse("docs/studies.md", example).unwrap_or_else(|problems| panic!("{problems}"));
     let plan = study.plan();
     assert_eq!((plan.conditions.len(), plan.excluded.len()), (6, 2));
@@ -28,6 +35,9 @@ fn every_key_metric_and_group_is_explained() {
         "/$defs/Protocol/properties",
         "/$defs/Comparison/properties",
         "/$defs/Stop/properties",
+        "/$defs/Guest/properties",
+        "/$defs/Underlay/properties",
+        "/$defs/Design/properties",
     ]
     .iter()
     .flat_map(|path| schema.pointer(path).unwrap().as_object().unwrap().keys().cloned());
@@ -55,6 +65,8 @@ fn the_limits_are_those_of_the_schema() {
         ("`[[workload]]`", ["message", "flows", "socket_buffer", "port", "in_flight"].as_slice(), "Workload"),
         ("`[protocol]`", &["boots", "warmup", "runs"], "Protocol"),
         ("`[protocol]`", &["looks"], "Stop"),
+        ("The study", &["vcpus"], "Guest"),
+        ("`[design]`", &["most"], "Design"),
     ] {
         for key in keys {
             let property = &schema["$defs"][path]["properties"][key];

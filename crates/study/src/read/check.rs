@@ -76,15 +76,22 @@ pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], p
     }
 }
 
+/// Where a file says what is checked when all levels are combined.
+pub(crate) struct Places<'r> {
+    pub(crate) exclusions: &'r [Range<usize>],
+    pub(crate) comparisons: &'r [comparison::Read],
+    pub(crate) stop: Option<Range<usize>>,
+}
+
 /// Reports what only shows when all levels are combined.
 pub(crate) fn plan(
     study: &Study,
     workloads: &[workload::Read],
-    exclusions: &[Range<usize>],
-    comparisons: &[comparison::Read],
+    places: &Places<'_>,
     problems: &mut Problems,
 ) {
-    let size = grid::size(study.factors());
+    let free = study.factors().len() - study.design().map_or(0, |design| design.factors.len());
+    let size = grid::size(&study.factors()[..free], study.rows.len());
     if size.is_none_or(|size| size > limit::CONDITIONS) {
         let size = size
             .map_or("more conditions than can be counted".to_owned(), |size| format!("{size} conditions"));
@@ -93,7 +100,7 @@ pub(crate) fn plan(
             .push(Problem::new(place_of(study, "[factors]"), message).help("take fewer factors or levels"));
         return;
     }
-    exclusions_act(study, exclusions, problems);
+    exclusions_act(study, places.exclusions, problems);
     let draft = Draft::of(study);
     if draft.conditions.is_empty() {
         let mut reasons: Vec<&str> = draft.excluded.iter().map(|dropped| dropped.why.as_str()).collect();
@@ -105,8 +112,9 @@ pub(crate) fn plan(
         return;
     }
     sizes(study, &draft, workloads, problems);
+    states(&draft, places.stop.clone(), problems);
     let planned = draft.planned();
-    for read in comparisons {
+    for read in places.comparisons {
         if let Err(why) = read.request.resolve(&planned) {
             problems.push(comparison::explain(read, why));
         }
@@ -115,7 +123,7 @@ pub(crate) fn plan(
 
 /// Reports exclusions that exclude nothing that is still there.
 fn exclusions_act(study: &Study, places: &[Range<usize>], problems: &mut Problems) {
-    let mut left: Vec<grid::Cell> = grid::cells(study.factors()).collect();
+    let mut left: Vec<grid::Cell> = study.cells().collect();
     for (exclusion, place) in study.exclusions.iter().zip(places) {
         let before = left.len();
         left.retain(|cell| !exclusion.selection.chooses(cell));
@@ -125,6 +133,17 @@ fn exclusions_act(study: &Study, places: &[Range<usize>], problems: &mut Problem
                     .help("remove it");
             problems.push(problem);
         }
+    }
+}
+
+/// Reports a study that may stop early, but whose boots differ in what they measure.
+fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
+    let Some(place) = stop else { return };
+    let differ = draft.conditions.windows(2).any(|pair| pair[0].boot != pair[1].boot);
+    if differ {
+        let message = "a study that may stop early looks after whole boots, and here each boot measures a part of the conditions";
+        let help = "remove `stop`, or what takes a fresh boot to change (kernel, command_line, vcpus, nic, underlay.family)";
+        problems.push(Problem::new(place, message).help(help));
     }
 }
 

@@ -12,12 +12,12 @@ use crate::family::Family;
 use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries, kind};
-use crate::read::traffic;
 use crate::read::value::Value;
+use crate::read::{guest, traffic};
 use crate::scenario::Scenario;
+use crate::scope::Scope;
 use crate::side::Side;
 use crate::suggest::{self, quoted};
-use crate::word::Word;
 
 /// A factor with the places of its name and its levels.
 #[derive(Debug)]
@@ -27,50 +27,69 @@ pub(crate) struct Read {
     pub(crate) levels: Vec<Range<usize>>,
 }
 
-/// A key of `[factors]`, or of a selection, with the side taken off its name.
+/// A key of `[factors]`, or of a selection, with the scope taken off its name.
 #[derive(Debug, Clone)]
 pub(crate) struct Named<'t> {
-    pub(crate) side: Option<Side>,
-    /// The name without the side.
+    pub(crate) scope: Scope,
+    /// The name without the scope.
     pub(crate) name: &'t str,
+    /// The keys that lead to it, as written.
+    pub(crate) path: Vec<&'t str>,
     pub(crate) place: Range<usize>,
     pub(crate) value: &'t Spanned<DeValue<'t>>,
 }
 
 impl Named<'_> {
-    /// The name with the side: `transmitter.tso`.
+    /// The name with the scope: `transmitter.underlay.tso`.
     pub(crate) fn full(&self) -> String {
-        self.side.map_or(self.name.to_owned(), |side| format!("{side}.{}", self.name))
+        format!("{}{}", self.scope, self.name)
+    }
+
+    /// What it means, if it means a factor.
+    pub(crate) fn subject(&self) -> Option<Subject> {
+        Subject::named(self.scope, self.name)
     }
 }
 
-/// The entries of a table with tables of a side (`transmitter.tso = …`, `"transmitter.tso" = …`) laid flat, in file
-/// order.
+/// The entries of a table with tables of a scope (`transmitter.tso = …`, `"underlay.tso" = …`) laid flat, in file order.
 pub(crate) fn flatten<'t>(rest: Vec<Entry<'t>>, problems: &mut Problems) -> Vec<Named<'t>> {
     let mut flat = Vec::new();
-    for Entry { key, key_span: place, value } in rest {
-        if let Some(side) = Side::from_word(key) {
-            match value.get_ref() {
-                DeValue::Table(table) => flat.extend(entries(table).into_iter().map(|entry| Named {
-                    side: Some(side),
-                    name: entry.key,
-                    place: entry.key_span,
-                    value: entry.value,
-                })),
-                other => {
-                    let message = format!("`{side}` is a side, not a factor, and cannot be {}", kind(other));
-                    let help = format!("name what varies there: `{side}.tso`, `{side}.offloads`");
-                    problems.push(Problem::new(place, message).help(help));
-                }
-            }
-            continue;
-        }
-        let split = key.split_once('.').and_then(|(side, name)| Some((Side::from_word(side)?, name)));
-        let (side, name) = split.map_or((None, key), |(side, name)| (Some(side), name));
-        flat.push(Named { side, name, place, value });
+    for entry in rest {
+        lay_flat(entry, Scope::default(), &[], &mut flat, problems);
     }
     flat.sort_by_key(|named| named.place.start);
     flat
+}
+
+/// Lays an entry of a table of the scope `outer` flat.
+fn lay_flat<'t>(
+    entry: Entry<'t>,
+    outer: Scope,
+    path: &[&'t str],
+    flat: &mut Vec<Named<'t>>,
+    problems: &mut Problems,
+) {
+    let Entry { key, key_span: place, value } = entry;
+    let path = [path, &[key]].concat();
+    if let Some(scope) = outer.within(key) {
+        match value.get_ref() {
+            // Scopes hold each other at most twice, so this goes no deeper.
+            DeValue::Table(table) => {
+                entries(table).into_iter().for_each(|entry| lay_flat(entry, scope, &path, flat, problems));
+            }
+            other => {
+                let what = if scope.underlay { "the interface under a tunnel" } else { "a side" };
+                let message = format!("`{scope}` is {what}, not a factor, and cannot be {}", kind(other));
+                let message = message.replacen(".`", "`", 1);
+                let help = format!("name what varies there: `{scope}tso`, `{scope}offloads`");
+                problems.push(Problem::new(place, message).help(help));
+            }
+        }
+        return;
+    }
+    let (inner, name) = Scope::split(key);
+    let (scope, name) = outer.then(inner).map_or((outer, key), |scope| (scope, name));
+    flat.push(Named { scope, name, path, place, value });
 }
 
 /// The factors of a file, and whether all of them could be read, with all their levels.
@@ -106,20 +125,31 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
 }
 
 /// What a factor's name means; unknown names are reported.
-fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subject> {
-    let subject = Subject::named(named.side, named.name);
+pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subject> {
+    let subject = named.subject();
     if subject.is_some() {
         return subject;
     }
-    let name = quoted(named.name);
-    let problem = match named.side {
-        Some(side) if Subject::named(None, named.name).is_some() => {
-            Problem::new(named.place.clone(), format!("`{name}` cannot differ between the two sides"))
-                .help(format!("write `{name}` without `{side}`; features and `offloads` have sides"))
+    let (name, scope) = (quoted(named.name), named.scope);
+    let at = named.place.clone();
+    let both = Scope { side: None, ..scope };
+    let whole = Subject::named(both, named.name);
+    let problem = match scope.side {
+        Some(side) if whole.is_some() => {
+            Problem::new(at, format!("`{both}{name}` cannot differ between the two sides"))
+                .help(format!("write `{both}{name}` without `{side}`; features and `offloads` have sides"))
         }
-        _ if named.name == "workload" => {
-            Problem::new(named.place.clone(), "workloads are not listed here".to_owned())
-                .help("write several `[[workload]]`: they become the factor `workload` by themselves")
+        None if scope.underlay && Subject::named(Scope::default(), named.name).is_some() => {
+            Problem::new(at, format!("`{name}` is nothing that an underlay has of its own")).help(format!(
+                "write `{name}`; an underlay has `family`, `mtu`, `offloads` and the features of `ethtool -k`"
+            ))
+        }
+        _ if named.name == "workload" => Problem::new(at, "workloads are not listed here".to_owned())
+            .help("write several `[[workload]]`: they become the factor `workload` by themselves"),
+        _ if scope.underlay && Scope::split(named.name).0 != Scope::default() => {
+            let (inner, name) = Scope::split(named.name);
+            Problem::new(at, format!("`{}` is no factor", quoted(&named.full())))
+                .help(format!("the side comes first: `{inner}underlay.{}`", quoted(name)))
         }
         _ => {
             let near = problems.nearest(named.name, Subject::names());
@@ -133,7 +163,7 @@ fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subject> {
                 },
                 |near| format!("did you mean `{near}`?"),
             );
-            Problem::new(named.place.clone(), format!("`{name}` is no factor")).help(help)
+            Problem::new(at, format!("`{name}` is no factor")).help(help)
         }
     };
     problems.push(problem);
@@ -179,15 +209,21 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
 fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
     match subject {
         Subject::Workload => None,
-        Subject::Family => value.word::<Family>(problems).map(Level::Family),
+        Subject::Family | Subject::UnderlayFamily => value.word::<Family>(problems).map(Level::Family),
         Subject::Offloads(_) => value.word::<Offloads>(problems).map(Level::Offloads),
         Subject::Checksum | Subject::Feature(..) => value.switch(problems).map(Level::Switch),
-        Subject::Mtu => value.small_or_default(limit::MTU, problems).map(Level::Number),
+        Subject::Mtu | Subject::UnderlayMtu => {
+            value.small_or_default(limit::MTU, problems).map(Level::Number)
+        }
         Subject::SocketBuffer => value.small_or_default(limit::SOCKET_BUFFER, problems).map(Level::Number),
         Subject::Message => value.small(limit::MESSAGE, problems).map(|bytes| Level::Number(Some(bytes))),
         Subject::Parameter(parameter) => traffic::setting(value, *parameter, problems).map(Level::Setting),
         Subject::Twin => value.identifier(problems).map(Level::Label),
         Subject::Flows => value.small(limit::FLOWS, problems).map(|flows| Level::Number(Some(flows))),
+        Subject::Kernel => guest::kernel(value, problems).map(Level::Kernel),
+        Subject::CommandLine => guest::command_line(value, problems).map(Level::CommandLine),
+        Subject::Vcpus => value.small(limit::VCPUS, problems).map(|vcpus| Level::Number(Some(vcpus))),
+        Subject::Nic => value.word(problems).map(Level::Nic),
     }
 }
 
@@ -196,21 +232,22 @@ fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option
 pub(crate) fn check(factors: &[Read], scenario: Option<Scenario>, problems: &mut Problems) {
     for Read { factor, name, .. } in factors {
         let subject = factor.subject();
-        if let (Some(side), Some(Scenario::Loopback)) = (subject.side(), scenario) {
+        if let (Some(side), Some(Scenario::Loopback)) = (subject.scope().side, scenario) {
             let message =
                 format!("`{}` cannot be set on `loopback`: both ends are one interface", factor.name());
             let bare = factor.name().trim_start_matches(&format!("{side}."));
             problems
                 .push(Problem::new(name.clone(), message).help(format!("write `{bare}`, or take `veth`")));
         }
-        if let (Some(Side::Receiver), Some(Scenario::Discard)) = (subject.side(), scenario) {
+        if let (Some(Side::Receiver), Some(Scenario::Discard)) = (subject.scope().side, scenario) {
             let message = format!("`{}` cannot be set on `discard`: nobody receives there", factor.name());
             let bare = factor.name().trim_start_matches("receiver.");
             let help = format!("write `transmitter.{bare}`, or take `veth`");
             problems.push(Problem::new(name.clone(), message).help(help));
         }
         let of_side = |side| factors.iter().any(|other| *other.factor.subject() == subject.on(Some(side)));
-        let has_sides = matches!(subject, Subject::Offloads(None) | Subject::Feature(None, _));
+        let has_sides =
+            matches!(subject, Subject::Offloads(_) | Subject::Feature(..)) && subject.scope().side.is_none();
         let sides: &[Side] =
             if scenario == Some(Scenario::Discard) { &[Side::Transmitter] } else { &Side::BOTH };
         if has_sides && sides.iter().copied().all(of_side) {

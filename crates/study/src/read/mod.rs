@@ -2,21 +2,29 @@
 
 mod check;
 mod comparison;
+mod design;
 pub(crate) mod factor;
+mod guest;
 pub(crate) mod problems;
 mod protocol;
 mod selection;
 mod study;
 pub(crate) mod table;
+mod testbed;
 mod traffic;
+mod underlay;
 mod value;
 mod workload;
 
 pub(crate) use comparison::KEYS as COMPARISON_KEYS;
+pub(crate) use design::{KEYS as DESIGN_KEYS, LadderOrder};
+pub(crate) use guest::KEYS as GUEST_KEYS;
 pub(crate) use protocol::{KEYS as PROTOCOL_KEYS, STOP_KEYS};
 #[cfg(test)]
 pub(crate) use study::KEYS as STUDY_KEYS;
 pub(crate) use study::study;
+pub(crate) use testbed::Inside;
+pub(crate) use underlay::KEYS as UNDERLAY_KEYS;
 pub(crate) use workload::KEYS as WORKLOAD_KEYS;
 
 /// The limits of what a file may ask for, shared with the schema.
@@ -68,6 +76,18 @@ pub(crate) mod limit {
     pub(crate) const PORT: RangeInclusive<u64> = 1..=65_535;
     /// The MTU in bytes: the least that IPv4 allows (RFC 791) to the longest packet of either family.
     pub(crate) const MTU: RangeInclusive<u64> = 68..=65_535;
+    /// CPUs of a virtual machine.
+    pub(crate) const VCPUS: RangeInclusive<u64> = 1..=64;
+    /// Memory of a virtual machine in MiB: what a distribution's kernel boots with, to 64 GiB.
+    pub(crate) const MEMORY_MIB: RangeInclusive<u64> = 128..=65_536;
+    /// Bytes of what is added to a kernel's command line: half of what x86 takes (`COMMAND_LINE_SIZE`, 2048), which needs room for ours.
+    pub(crate) const COMMAND_LINE: usize = 1_000;
+    /// Bytes of a path or a package's name.
+    pub(crate) const PATH: usize = 1_024;
+    /// Offloads of a design.
+    pub(crate) const OFFLOADS: usize = 16;
+    /// Combinations that a fraction may have.
+    pub(crate) const MOST: RangeInclusive<u64> = 2..=10_000;
     /// Boots.
     pub(crate) const BOOTS: RangeInclusive<u64> = 1..=1_000;
     /// Warm-up runs.

@@ -80,9 +80,9 @@ fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Op
 
 /// The factor that a key names, by whatever of its names.
 fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> Option<(usize, &'f Factor)> {
-    let subject = match (named.side, named.name) {
-        (None, "workload") => Some(Subject::Workload),
-        (side, name) => Subject::named(side, name),
+    let subject = match named.full().as_str() {
+        "workload" => Some(Subject::Workload),
+        _ => named.subject(),
     };
     let factors = || scope.factors.iter().enumerate();
     let found = subject.and_then(|subject| factors().find(|(_, factor)| *factor.subject() == subject));
@@ -109,7 +109,8 @@ fn levels(
     let known: Vec<String> = factor.levels().collect();
     let mut one = |value: &Spanned<DeValue<'_>>| {
         let text = factor.subject().spelling(text(value, named, problems)?);
-        let level = known.iter().position(|level| *level == text);
+        // A kernel goes by its release as well, as labels have it.
+        let level = known.iter().position(|level| *level == text).or_else(|| factor.called(&text));
         if level.is_none() && scope.whole {
             let message = format!("`{}` has no level `{}`", factor.name(), quoted(&text));
             let help = problems.help(&text, known.iter().map(String::as_str));

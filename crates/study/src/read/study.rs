@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use toml::de::DeTable;
 
+use crate::boot_state::BootState;
 use crate::comparison::Request;
 use crate::diagnostic::{Diagnostics, Problem};
 use crate::factor::{Factor, Level, Subject};
@@ -11,8 +12,9 @@ use crate::mode::Direction;
 use crate::read::problems::Problems;
 use crate::read::selection::Scope;
 use crate::read::table::{Entry, Table};
+use crate::read::testbed::{Inside, Testbed};
 use crate::read::value::Value;
-use crate::read::{check, comparison, factor, limit, protocol, selection, workload};
+use crate::read::{check, comparison, design, factor, guest, limit, protocol, selection, underlay, workload};
 use crate::selection::Exclusion;
 use crate::setting::{Parameter, Setting};
 use crate::study::Study;
@@ -20,8 +22,21 @@ use crate::word::Word;
 use crate::workload::WorkloadKind;
 
 /// The keys of a study file.
-pub(crate) const KEYS: &[&str] =
-    &["name", "question", "scenario", "workload", "factors", "exclude", "protocol", "comparison"];
+pub(crate) const KEYS: &[&str] = &[
+    "name",
+    "question",
+    "scenario",
+    "inside",
+    "exact",
+    "guest",
+    "underlay",
+    "workload",
+    "factors",
+    "design",
+    "exclude",
+    "protocol",
+    "comparison",
+];
 
 /// Reads a study file; see [`Study::parse`].
 pub(crate) fn study(file: &str, text: &str) -> Result<Study, Diagnostics> {
@@ -57,12 +72,49 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let question = question.and_then(|entry| Value::of(&entry).sentence(problems));
     let scenario = root.require("scenario", "`scenario = \"veth\"`", problems);
     let scenario = scenario.and_then(|entry| Value::of(&entry).word(problems));
+    let inside = root
+        .take("inside")
+        .and_then(|entry| Value::of(&entry).word(problems).map(|Inside::Guest| entry.span()));
+    let exact = root
+        .take("exact")
+        .and_then(|entry| Value::of(&entry).switch(problems).filter(|on| *on).map(|_| entry.span()));
+    let guest_place = root.place_of("guest");
+    let guest = root.take("guest").and_then(|entry| Table::of("[guest]", &entry, problems));
+    let guest = guest.map(|table| guest::read(table, problems)).unwrap_or_default();
+    let underlay_place = root.place_of("underlay");
+    let underlay = root.take("underlay").and_then(|entry| Table::of("[underlay]", &entry, problems));
+    let underlay = underlay.map(|table| underlay::read(table, problems)).unwrap_or_default();
 
     let written = root.require("workload", "a `[[workload]]` with `kind = \"tcp_stream\"`", problems);
     let (mut workloads, workloads_whole) =
         workload::read(all(written, "[[workload]]", limit::BLOCKS, problems), problems);
     let factors = root.take("factors").and_then(|entry| Table::of("[factors]", &entry, problems));
-    let (factors, factors_whole) = factors.map_or((Vec::new(), true), |table| factor::read(table, problems));
+    let (mut factors, factors_whole) =
+        factors.map_or((Vec::new(), true), |table| factor::read(table, problems));
+    let designed = root.take("design").and_then(|entry| Table::of("[design]", &entry, problems));
+    let asked_for_design = designed.is_some();
+    let designed = designed.and_then(|table| design::read(table, &factors, problems));
+    let factors_whole = factors_whole && designed.is_some() == asked_for_design;
+    let (design, rows) = match designed {
+        Some(read) => {
+            // Behind all others, so that their combinations vary fastest.
+            factors.extend(read.factors);
+            (Some(read.design), read.rows)
+        }
+        None => (None, vec![Vec::new()]),
+    };
+    let testbed = Testbed {
+        scenario,
+        inside,
+        exact,
+        guest: &guest,
+        guest_place,
+        underlay: &underlay,
+        underlay_place,
+        factors: &factors,
+    };
+    testbed.check(problems);
+    let (inside_guest, exact) = (testbed.is_inside(), testbed.exact.is_some());
     factor::check(&factors, scenario, problems);
     let of_traffic = Parameter::WORDS.iter().map(|(key, _)| *key);
     for key in ["message", "flows", "socket_buffer"].into_iter().chain(of_traffic) {
@@ -84,6 +136,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
                 Some((selection::exclusion(table, scope, problems)?, place))
             })
             .unzip();
+    let stop_place = root.place_within("protocol", "stop");
     let protocol = root.take("protocol").and_then(|entry| Table::of("[protocol]", &entry, problems));
     let protocol = protocol.map(|table| protocol::read(table, problems)).unwrap_or_default();
     let kinds: Vec<WorkloadKind> = workloads.iter().map(|read| read.workload.kind).collect();
@@ -105,14 +158,21 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         exclusions,
         protocol,
         requests: if asked.is_empty() { vec![Request::default()] } else { asked },
-        inside_guest: false,
-        exact: false,
-        design: None,
+        inside_guest,
+        exact,
+        boot: BootState {
+            underlay_family: underlay.family.unwrap_or(BootState::default().underlay_family),
+            guest: (inside_guest || scenario?.has_guests()).then_some(guest.guest),
+        },
+        underlay_mtu: underlay.mtu,
+        design,
+        rows,
         text: text.to_owned(),
     };
     // What only shows when everything is combined is worth looking at when all the parts are right.
     if problems.is_empty() {
-        check::plan(&study, &workloads, &places, &comparisons, problems);
+        let places = check::Places { exclusions: &places, comparisons: &comparisons, stop: stop_place };
+        check::plan(&study, &workloads, &places, problems);
     }
     Some(study)
 }

@@ -4,13 +4,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::part::{
-    Bytes, CongestionControl, Dscp, Flows, InFlight, Mtu, Name, Pace, Poll, Rate, SocketBuffer,
-    SwitchOrDefault, parts,
+    Bytes, CommandLine, CongestionControl, Dscp, Flows, InFlight, Kernel, Mtu, Name, Pace, Poll, Rate,
+    SocketBuffer, SwitchOrDefault, Vcpus, parts,
 };
-use crate::condition::Offloads;
+use crate::condition;
 use crate::factor::Subject;
 use crate::family::Family;
+use crate::guest::Nic;
 use crate::mode::{Direction, Reader, Sender};
+use crate::scope::{Scope, UNDERLAY};
 use crate::setting::Parameter;
 use crate::side::Side;
 
@@ -36,7 +38,46 @@ parts! {
     };
 
     /// What can be varied on one side only.
-    OfSide: |generator| table("What differs on this side only.", &of_side(), generator);
+    OfSide: |generator| {
+        let mut schema = table("What differs on this side only.", &of(SIDE), generator);
+        let underlay = generator.subschema_for::<UnderlayOfSide>().to_value();
+        add(&mut schema, UNDERLAY, underlay);
+        schema
+    };
+
+    /// What can be varied on one side's underlay only.
+    UnderlayOfSide: |generator| table("What differs under the tunnel on this side only.", &of(SIDE), generator);
+
+    /// What can be varied under the tunnel.
+    OfUnderlay: |generator| table("What the interfaces under the tunnel have.", &of(UNDERLAYS), generator);
+
+    /// Names of features, with the scope before them.
+    Offloads: |_| {
+        let features = of(SIDE).into_iter().filter(|name| *name != "offloads").collect::<Vec<_>>().join("|");
+        let pattern = format!("^((transmitter|receiver)\\.)?({UNDERLAY}\\.)?({features})$");
+        one_or_list("Features of `ethtool -k`.", json!({ "type": "string", "pattern": pattern }))
+    };
+
+    /// Levels of `kernel`.
+    KernelLevels: |generator| {
+        one_or_list("The kernel of the virtual machines.", generator.subschema_for::<Kernel>().to_value())
+    };
+
+    /// Levels of `command_line`.
+    CommandLineLevels: |generator| {
+        let added = generator.subschema_for::<CommandLine>().to_value();
+        one_or_list("What is added to the kernel's command line; `default` is nothing.", added)
+    };
+
+    /// Levels of `vcpus`.
+    VcpusLevels: |generator| {
+        one_or_list("The CPUs of a virtual machine.", generator.subschema_for::<Vcpus>().to_value())
+    };
+
+    /// Levels of `nic`.
+    NicLevels: |generator| {
+        one_or_list("The network interface of a virtual machine.", generator.subschema_for::<Nic>().to_value())
+    };
 
     /// Workloads by name.
     Names: |generator| {
@@ -51,7 +92,7 @@ parts! {
 
     /// Levels of `offloads`.
     OffloadsLevels: |generator| {
-        let offloads = generator.subschema_for::<Offloads>().to_value();
+        let offloads = generator.subschema_for::<condition::Offloads>().to_value();
         one_or_list("All offloads at once; a feature named by itself wins over it.", offloads)
     };
 
@@ -141,27 +182,37 @@ fn one_or_list(description: &str, one: Value) -> Schema {
     })
 }
 
-/// The factors that a side can have of its own.
-fn of_side() -> Vec<&'static str> {
-    Subject::names().filter(|name| Subject::named(Some(Side::Transmitter), name).is_some()).collect()
+/// The factors that interfaces of a scope can have of their own.
+fn of(scope: Scope) -> Vec<&'static str> {
+    Subject::names_in(scope).collect()
 }
+
+/// The underlay of both sides.
+const UNDERLAYS: Scope = Scope { side: None, underlay: true };
+
+/// A side; the other one has the same factors.
+const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
 
 /// A table of these factors.
 fn table(description: &str, names: &[&str], generator: &mut SchemaGenerator) -> Schema {
     let properties: Map<String, Value> = names
         .iter()
         .filter_map(|name| {
-            let levels = match Subject::named(None, name)? {
+            let levels = match Subject::of(name)? {
                 Subject::Workload => generator.subschema_for::<Names>(),
-                Subject::Family => generator.subschema_for::<FamilyLevels>(),
+                Subject::Family | Subject::UnderlayFamily => generator.subschema_for::<FamilyLevels>(),
                 Subject::Offloads(_) => generator.subschema_for::<OffloadsLevels>(),
                 Subject::Checksum | Subject::Feature(..) => generator.subschema_for::<SwitchLevels>(),
-                Subject::Mtu => generator.subschema_for::<MtuLevels>(),
+                Subject::Mtu | Subject::UnderlayMtu => generator.subschema_for::<MtuLevels>(),
                 Subject::SocketBuffer => generator.subschema_for::<SocketBufferLevels>(),
                 Subject::Message => generator.subschema_for::<MessageLevels>(),
                 Subject::Parameter(parameter) => of_parameter(parameter, generator),
                 Subject::Twin => generator.subschema_for::<TwinLevels>(),
                 Subject::Flows => generator.subschema_for::<FlowsLevels>(),
+                Subject::Kernel => generator.subschema_for::<KernelLevels>(),
+                Subject::CommandLine => generator.subschema_for::<CommandLineLevels>(),
+                Subject::Vcpus => generator.subschema_for::<VcpusLevels>(),
+                Subject::Nic => generator.subschema_for::<NicLevels>(),
             };
             Some(((*name).to_owned(), levels.to_value()))
         })
@@ -199,11 +250,17 @@ fn factors(description: &str, generator: &mut SchemaGenerator) -> Schema {
         let of_side = generator.subschema_for::<OfSide>().to_value();
         add(&mut schema, side, of_side);
     }
-    let features: Vec<&str> = of_side().into_iter().filter(|name| *name != "offloads").collect();
-    let quoted = |names: &[&str]| format!("^({})\\.({})$", sides.join("|"), names.join("|"));
+    let of_underlay = generator.subschema_for::<OfUnderlay>().to_value();
+    add(&mut schema, UNDERLAY, of_underlay);
+    let features: Vec<&str> = of(SIDE).into_iter().filter(|name| *name != "offloads").collect();
+    let sides = sides.join("|");
+    let scope = format!("(({sides})\\.)?{UNDERLAY}|{sides}");
+    let quoted = |names: &[&str]| format!("^({scope})\\.({})$", names.join("|"));
     let patterns = json!({
         quoted(&["offloads"]): generator.subschema_for::<OffloadsLevels>().to_value(),
         quoted(&features): generator.subschema_for::<SwitchLevels>().to_value(),
+        format!("^{UNDERLAY}\\.family$"): generator.subschema_for::<FamilyLevels>().to_value(),
+        format!("^{UNDERLAY}\\.mtu$"): generator.subschema_for::<MtuLevels>().to_value(),
     });
     schema.insert("patternProperties".to_owned(), patterns);
     schema

@@ -10,11 +10,15 @@ use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
 
-use self::levels::{Exclude, Factors, Levels};
+use self::levels::{Exclude, Factors, Levels, Offloads};
 use self::part::{
-    Boots, Bytes, CongestionControl, Dscp, Flows, InFlight, Looks, MetricKey, Name, Pace, Poll, Port, Rate,
-    Runs, Seed, Share, SocketBuffer, Span, Switch, SwitchOrDefault, Warmup,
+    Boots, Bytes, CommandLine, CongestionControl, Dscp, Flows, InFlight, Inside, Kernel, LadderOrder, Looks,
+    Memory, MetricKey, Most, Mtu, Name, Pace, Poll, Port, Rate, Runs, Seed, Share, SocketBuffer, Span,
+    Switch, SwitchOrDefault, Vcpus, Warmup,
 };
+use crate::design::DesignKind;
+use crate::family::Family;
+use crate::guest::{Acceleration, Nic};
 use crate::mode::{Direction, Reader, Sender};
 use crate::protocol::Order;
 use crate::scenario::Scenario;
@@ -66,11 +70,21 @@ struct File {
     question: String,
     /// The kind of testbed.
     scenario: Scenario,
+    /// `guest`: the whole testbed stands inside one virtual machine.
+    inside: Option<Inside>,
+    /// Whether instructions are counted in the place of time: one emulated virtual machine, the same figures everywhere. Default: off.
+    exact: Option<Switch>,
+    /// The virtual machines.
+    guest: Option<GuestTable>,
+    /// What carries the tunnel.
+    underlay: Option<UnderlayTable>,
     /// The traffic. Several become the factor `workload`.
     #[schemars(length(min = 1, max = 32))]
     workload: Vec<Workload>,
     /// What is varied, and the levels it takes. The last factor varies fastest.
     factors: Option<Factors>,
+    /// Offloads that go on and off, and in which combinations.
+    design: Option<DesignTable>,
     /// Combinations that are left out.
     #[schemars(length(min = 1, max = 1000))]
     exclude: Option<Vec<Exclude>>,
@@ -132,6 +146,58 @@ struct Workload {
     verify: Option<Switch>,
 }
 
+/// The virtual machines; all are alike.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes the file to schemars; nothing is ever made of it")]
+#[schemars(rename = "Guest")]
+struct GuestTable {
+    /// A path to an image, a directory with `boot/` and `lib/modules/`, the name of a package of `netassay kernel fetch`, or
+    /// `running`. Default: running.
+    kernel: Option<Kernel>,
+    /// What is added to the kernel's command line. Default: nothing.
+    command_line: Option<CommandLine>,
+    /// Its CPUs. Default: 1.
+    vcpus: Option<Vcpus>,
+    /// Its memory: `"512MiB"`, `"2GiB"`. Default: 512MiB.
+    memory: Option<Memory>,
+    /// Its network interface. Default: virtio-net.
+    nic: Option<Nic>,
+    /// Who executes its instructions. Default: auto.
+    acceleration: Option<Acceleration>,
+    /// Whether its CPUs stay on the CPUs of its side. Default: on.
+    pin: Option<Switch>,
+}
+
+/// The interfaces under the tunnel.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes the file to schemars; nothing is ever made of it")]
+#[schemars(rename = "Underlay")]
+struct UnderlayTable {
+    /// The version of IP that carries the tunnel. Default: ipv4.
+    family: Option<Family>,
+    /// Their MTU in bytes. Default: as the scenario makes them.
+    mtu: Option<Mtu>,
+}
+
+/// Offloads that go on and off, and in which combinations.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes the file to schemars; nothing is ever made of it")]
+#[schemars(rename = "Design")]
+struct DesignTable {
+    /// Which combinations.
+    kind: DesignKind,
+    /// The features, with `transmitter.`, `receiver.` and `underlay.` before them as in `[factors]`; for a ladder in the order in
+    /// which they go off.
+    offloads: Offloads,
+    /// (ladder) `dependencies`: what needs another goes off before it, by the kernel's rules. Default: given.
+    order: Option<LadderOrder>,
+    /// (fractional) the most combinations. Default: 32.
+    most: Option<Most>,
+}
+
 /// How often and in which order the conditions are measured.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -184,7 +250,10 @@ struct Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::{COMPARISON_KEYS, PROTOCOL_KEYS, STOP_KEYS, STUDY_KEYS, WORKLOAD_KEYS};
+    use crate::read::{
+        COMPARISON_KEYS, DESIGN_KEYS, GUEST_KEYS, PROTOCOL_KEYS, STOP_KEYS, STUDY_KEYS, UNDERLAY_KEYS,
+        WORKLOAD_KEYS,
+    };
 
     const CHECKED_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/study.schema.json");
 
@@ -219,11 +288,15 @@ mod tests {
             ("/$defs/Protocol/properties", PROTOCOL_KEYS),
             ("/$defs/Comparison/properties", COMPARISON_KEYS),
             ("/$defs/Stop/properties", STOP_KEYS),
+            ("/$defs/Guest/properties", GUEST_KEYS),
+            ("/$defs/Underlay/properties", UNDERLAY_KEYS),
+            ("/$defs/Design/properties", DESIGN_KEYS),
         ] {
             assert_eq!(keys(&schema, path), sorted(known), "{path}");
         }
         assert_eq!(schema["required"], serde_json::json!(["name", "question", "scenario", "workload"]));
         assert_eq!(schema["$defs"]["Workload"]["required"], serde_json::json!(["kind"]));
+        assert_eq!(schema["$defs"]["Design"]["required"], serde_json::json!(["kind", "offloads"]));
         assert_eq!(schema["$defs"]["Protocol"]["required"], Value::Null);
         assert_eq!(schema["$defs"]["Comparison"]["required"], Value::Null);
     }

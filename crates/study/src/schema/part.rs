@@ -3,7 +3,14 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::metric;
-use crate::read::limit;
+use crate::read::{Inside as Place, LadderOrder as Order, limit};
+use crate::word::Word;
+
+/// The words of a vocabulary.
+fn words<W: Word>() -> Schema {
+    let words: Vec<&str> = W::WORDS.iter().map(|(word, _)| *word).collect();
+    json_schema!({ "enum": words })
+}
 
 /// Types that exist only as a named part of the schema.
 macro_rules! parts {
@@ -91,6 +98,20 @@ parts! {
     Port: number!(PORT);
     /// An MTU.
     Mtu: number!(MTU);
+    /// Where a whole testbed can stand.
+    Inside: |_| words::<Place>();
+    /// In which order the offloads of a ladder go off.
+    LadderOrder: |_| words::<Order>();
+    /// A kernel.
+    Kernel: |_| json_schema!({ "type": "string", "minLength": 1, "maxLength": limit::PATH });
+    /// Parameters of a kernel.
+    CommandLine: |_| json_schema!({ "type": "string", "maxLength": limit::COMMAND_LINE });
+    /// A number of CPUs.
+    Vcpus: number!(VCPUS);
+    /// An amount of memory.
+    Memory: |_| json_schema!({ "type": "string", "pattern": r"^\d+ *(MiB|GiB)$" });
+    /// A number of combinations.
+    Most: number!(MOST);
     /// A number of boots.
     Boots: number!(BOOTS);
     /// A number of warm-up runs.

@@ -1,7 +1,7 @@
 //! Values of the command line as TOML writes them.
 
 /// Keys whose values are texts even if they look like numbers.
-const TEXTS: &[&str] = &["name", "question", "twin", "congestion_control"];
+const TEXTS: &[&str] = &["name", "question", "twin", "congestion_control", "kernel", "command_line"];
 
 /// The values of a key as TOML: one as itself, several as an array.
 pub(crate) fn of(key: &str, values: &[String]) -> String {

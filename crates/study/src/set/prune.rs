@@ -1,4 +1,4 @@
-//! Exclusions of levels that a change takes away: they have nothing left to exclude.
+//! What a change leaves nothing to do: exclusions of levels that it takes away, and offloads of a design that it fixes.
 
 use toml::de::{DeTable, DeValue};
 
@@ -6,7 +6,7 @@ use crate::factor::Subject;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::table::entries;
-use crate::set::edit::{Document, Edit};
+use crate::set::edit::{Base, Document, Edit};
 use crate::set::literal;
 
 /// The edits that keep exclusions to the levels that a factor still has. One that loses all its levels of the factor
@@ -29,10 +29,26 @@ pub(crate) fn edits(document: &Document<'_>, subject: &Subject, kept: &[String])
     edits
 }
 
+/// The edits that take a factor out of the design's offloads; the design as a whole, if it is the only one.
+pub(crate) fn from_design(document: &Document<'_>, subject: &Subject) -> Vec<Edit> {
+    let entries = document.entries("design");
+    let Some(offloads) = entries.iter().find(|entry| entry.key == "offloads") else { return Vec::new() };
+    let names = levels(offloads.value.get_ref());
+    let left: Vec<String> =
+        names.iter().filter(|name| Subject::of(name).as_ref() != Some(subject)).cloned().collect();
+    if left.len() == names.len() {
+        Vec::new()
+    } else if left.is_empty() {
+        document.take(Base::Root, &["design"])
+    } else {
+        document.replace(offloads.value, &literal::of("offloads", &left)).into_iter().collect()
+    }
+}
+
 /// What an exclusion says of a factor.
 fn named<'d>(table: &'d DeTable<'d>, subject: &Subject) -> Option<Named<'d>> {
     let named = flatten(entries(table), &mut Problems::default());
-    named.into_iter().find(|named| Subject::named(named.side, named.name).as_ref() == Some(subject))
+    named.into_iter().find(|named| named.subject().as_ref() == Some(subject))
 }
 
 /// Levels as the command line writes them: one, or a list.

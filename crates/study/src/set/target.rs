@@ -9,15 +9,20 @@ use crate::diagnostic::Problem;
 use crate::factor::Subject;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
-use crate::read::{COMPARISON_KEYS, PROTOCOL_KEYS, STOP_KEYS, WORKLOAD_KEYS};
+use crate::read::{
+    COMPARISON_KEYS, DESIGN_KEYS, GUEST_KEYS, PROTOCOL_KEYS, STOP_KEYS, UNDERLAY_KEYS, WORKLOAD_KEYS,
+};
+use crate::scope::{Scope, UNDERLAY};
 use crate::set::edit::{Base, Document, Edit};
 use crate::set::{literal, prune};
-use crate::side::Side;
 use crate::suggest::{self, quoted};
-use crate::word::Word;
 
 /// The keys of the study itself that are values.
-const STUDY_KEYS: &[&str] = &["name", "question", "scenario"];
+const STUDY_KEYS: &[&str] = &["name", "question", "scenario", "inside", "exact"];
+
+/// Tables of the study with keys of their own, which can also be taken out as a whole.
+const TABLES: &[(&str, &[&str])] =
+    &[("guest", GUEST_KEYS), (UNDERLAY, UNDERLAY_KEYS), ("design", DESIGN_KEYS)];
 
 /// What a key means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,12 +42,18 @@ impl Target {
     /// A problem with a place in the text of the assignment: nothing goes by that key.
     pub(crate) fn of(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
         let key = assignment.key();
+        let several = assignment.values().len() > 1;
         let target = match key.split_once('.') {
             Some(("protocol", key)) => protocol(key.split_once('.').unwrap_or(("protocol", key))),
             Some(("stop", key)) => protocol(("stop", key)),
             Some(("workload", key)) => workloads(document, None, key),
             Some(("factors", key)) => factor(key),
-            Some((side, _)) if Side::from_word(side).is_some() => factor(key),
+            // Levels can only be a factor's, and one value too where the file has the factor.
+            Some((UNDERLAY, _)) if several || is_factor(document, key) => factor(key),
+            Some((table, inner)) if is_key_of(table, inner) => {
+                Some(Self::Key(vec![table.into(), inner.into()]))
+            }
+            Some(_) if Scope::split(key).0 != Scope::default() => factor(key),
             Some(_) => key.rsplit_once('.').and_then(|(name, key)| workloads(document, Some(name), key)),
             None => bare(document, key, assignment.values().len()),
         };
@@ -73,20 +84,25 @@ impl Target {
             }
             Self::Factor(subject, name) => {
                 let mut edits = Vec::new();
-                // A parameter that is a factor must not be written in a workload as well.
+                // What is a factor must not be written elsewhere as well.
                 if !values.is_empty() {
                     for number in 0..document.workloads().len() {
                         edits.extend(document.take(Base::Workload(number), &[name]));
                     }
+                    edits.extend(elsewhere(document, subject, name));
+                    edits.extend(prune::from_design(document, subject));
                 }
                 let bare = name.rsplit('.').next().unwrap_or(name);
                 let literal = literal::of(bare, values);
                 edits.extend(prune::edits(document, subject, values));
                 match written(document, subject) {
-                    Some(_) if values.is_empty() => edits.extend(self.take_factor(document)),
+                    Some(named) if values.is_empty() => {
+                        let path = [&["factors"], named.path.as_slice()].concat();
+                        edits.extend(document.take(Base::Root, &path));
+                    }
                     Some(named) => edits.push(document.replace(named.value, &literal)?),
                     None if values.is_empty() => {}
-                    // Quoted, a side fits in however the file writes that side's other factors.
+                    // Quoted, a scope fits in however the file writes the other factors of that scope.
                     None => {
                         let key = if name.contains('.') { format!("\"{name}\"") } else { name.clone() };
                         edits.extend(document.put(Base::Root, &["factors", &key], &literal)?);
@@ -95,28 +111,6 @@ impl Target {
                 Some(edits)
             }
         }
-    }
-
-    fn take_factor(&self, document: &Document<'_>) -> Vec<Edit> {
-        let Self::Factor(subject, _) = self else { return Vec::new() };
-        for entry in document.entries("factors") {
-            let side = Side::from_word(entry.key);
-            let named = |name: &str| {
-                let (of, name) =
-                    name.split_once('.').map_or((None, name), |(side, name)| (Side::from_word(side), name));
-                Subject::named(of, name).as_ref() == Some(subject)
-            };
-            if side.is_none() && named(entry.key) {
-                return document.take(Base::Root, &["factors", entry.key]);
-            }
-            let (Some(side), DeValue::Table(table)) = (side, entry.value.get_ref()) else { continue };
-            for (name, _) in table.iter() {
-                if Subject::named(Some(side), name.get_ref()).as_ref() == Some(subject) {
-                    return document.take(Base::Root, &["factors", entry.key, name.get_ref()]);
-                }
-            }
-        }
-        Vec::new()
     }
 
     /// Where it is written: each key with its value.
@@ -178,16 +172,31 @@ fn name_of<'t>(table: &'t DeTable<'_>) -> Option<&'t str> {
 
 /// A factor, by whatever of its names.
 fn factor(key: &str) -> Option<Target> {
-    let (side, name) = match key.split_once('.') {
-        Some((side, name)) => (Some(Side::from_word(side)?), name),
-        None => (None, key),
-    };
-    Subject::named(side, name).map(|subject| Target::Factor(subject, key.to_owned()))
+    Subject::of(key).map(|subject| Target::Factor(subject, key.to_owned()))
+}
+
+/// Whether the file has this factor.
+fn is_factor(document: &Document<'_>, key: &str) -> bool {
+    Subject::of(key).is_some_and(|subject| written(document, &subject).is_some())
+}
+
+/// Whether a table of the study has this key.
+fn is_key_of(table: &str, key: &str) -> bool {
+    TABLES.iter().any(|(known, keys)| *known == table && keys.contains(&key))
+}
+
+/// What takes a factor out of `[guest]` and `[underlay]`, whose keys are called as it is.
+fn elsewhere(document: &Document<'_>, subject: &Subject, name: &str) -> Vec<Edit> {
+    let key = name.rsplit('.').next().unwrap_or(name);
+    let table = if subject.is_of_guest() { "guest" } else { UNDERLAY };
+    let concerned =
+        subject.is_of_guest() || matches!(subject, Subject::UnderlayFamily | Subject::UnderlayMtu);
+    if concerned { document.take(Base::Root, &[table, key]) } else { Vec::new() }
 }
 
 /// A key without its table. A factor of the file comes first; several values can be nothing but levels.
 fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
-    if STUDY_KEYS.contains(&key) {
+    if STUDY_KEYS.contains(&key) || (values == 0 && TABLES.iter().any(|(table, _)| *table == key)) {
         return Some(Target::Key(vec![key.to_owned()]));
     }
     // What is to be detected is the one thing that must be said of `stop`.
@@ -198,34 +207,42 @@ fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
         return Some(target);
     }
     let factor = factor(key);
-    let is_written = |target: &Target| matches!(target, Target::Factor(subject, _) if written(document, subject).is_some());
-    if values > 1 || factor.as_ref().is_some_and(is_written) || !WORKLOAD_KEYS.contains(&key) {
+    let (of_guest, of_workload) = (GUEST_KEYS.contains(&key), WORKLOAD_KEYS.contains(&key));
+    if values > 1 || is_factor(document, key) || !(of_guest || of_workload) {
         return factor.or_else(|| workloads(document, None, key));
     }
-    workloads(document, None, key)
+    if of_guest {
+        Some(Target::Key(vec!["guest".into(), key.into()]))
+    } else {
+        workloads(document, None, key)
+    }
 }
 
 /// The factor of the file that has this subject.
 fn written<'d>(document: &'d Document<'_>, subject: &Subject) -> Option<Named<'d>> {
     let named = flatten(document.entries("factors"), &mut Problems::default());
-    named.into_iter().find(|named| Subject::named(named.side, named.name).as_ref() == Some(subject))
+    named.into_iter().find(|named| named.subject().as_ref() == Some(subject))
 }
 
 /// Says that nothing goes by a key, and what may have been meant.
 fn unknown(document: &Document<'_>, key: &str) -> Problem {
     let bare = key.rsplit('.').next().unwrap_or(key);
     let message = format!("`{}` is nothing that `--set` can change", quoted(key));
-    let of_study = STUDY_KEYS.iter().chain(PROTOCOL_KEYS).chain(WORKLOAD_KEYS).copied();
+    let of_study = STUDY_KEYS.iter().chain(PROTOCOL_KEYS).chain(WORKLOAD_KEYS).chain(GUEST_KEYS).copied();
     let names: Vec<&str> = document.workloads().into_iter().filter_map(name_of).collect();
     let help = if COMPARISON_KEYS.contains(&bare) {
         "comparisons stay as the file has them; `netassay compare` judges stored results in other ways"
             .to_owned()
     } else if WORKLOAD_KEYS.contains(&bare) && key != bare {
         format!("write `{bare}`, or `NAME.{bare}` for one of the workloads {}", suggest::list(&names))
+    } else if let Some((table, keys)) =
+        TABLES.iter().find(|(table, _)| key == *table || key.starts_with(&format!("{table}.")))
+    {
+        format!("`{table}` has {}; `--set {table}=` takes it out as a whole", suggest::list(keys))
     } else if let Some(near) = suggest::nearest(bare, of_study.chain(Subject::names())) {
         format!("did you mean `{near}`?")
     } else {
-        "take a key of `[[workload]]` or `[protocol]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"
+        "take a key of `[[workload]]`, `[protocol]`, `[guest]`, `[underlay]` or `[design]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"
             .to_owned()
     };
     Problem::new(0..key.len(), message).help(help)

@@ -3,7 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::plan::Dropped;
 use crate::word::{Word, display_as_word};
+
+pub(crate) mod fraction;
+mod offload;
+pub(crate) mod order;
+pub(crate) mod rows;
+pub(crate) mod words;
+
+pub use offload::Offload;
 
 /// A choice among the on and off states of some offloads. Every condition of the plan has the level `on` or `off` of each of
 /// [`Design::factors`] among its levels, and reads back so.
@@ -16,6 +25,22 @@ pub struct Design {
     /// Of a fraction: what cannot be told from what, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
+    /// Combinations that were asked for and read back as others; known once the switches were tried out. Where conditions differ
+    /// in more than the design (two network interfaces, say), one combination may be here more than once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreachable: Vec<Unreachable>,
+    /// Factors that are no longer part of it, because no interface here has them or can switch them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<Dropped>,
+}
+
+/// A combination that cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unreachable {
+    /// What was asked of each of [`Design::factors`]; `true` is on.
+    pub asked: Vec<bool>,
+    /// What they read back.
+    pub reads: Vec<bool>,
 }
 
 /// Which combinations of offloads.

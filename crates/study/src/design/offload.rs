@@ -1,0 +1,27 @@
+//! A factor of a design: some features of some interfaces, on or off.
+
+use crate::factor::Subject;
+use crate::side::Side;
+
+/// Features that a factor switches together, and the interfaces it switches them on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offload {
+    /// The side; `None`: both.
+    pub side: Option<Side>,
+    /// Whether it is of the interfaces under the tunnel.
+    pub underlay: bool,
+    /// The features, by kernel name.
+    pub features: Vec<&'static str>,
+}
+
+impl Offload {
+    /// What a factor's name means: `tso`, `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if that is no feature.
+    pub fn named(factor: &str) -> Option<Self> {
+        match Subject::of(factor)? {
+            Subject::Feature(scope, features) => {
+                Some(Self { side: scope.side, underlay: scope.underlay, features })
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! `[design]`.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::design::fraction::Fraction;
+use crate::design::{Design, DesignKind, Offload, order, rows};
+use crate::diagnostic::Problem;
+use crate::factor::{Factor, Level, Subject};
+use crate::read::problems::Problems;
+use crate::read::table::{Entry, Table};
+use crate::read::value::Value;
+use crate::read::{factor, limit};
+use crate::scope::Scope;
+use crate::suggest::quoted;
+use crate::word::{Word, display_as_word};
+
+/// The keys of `[design]`.
+pub(crate) const KEYS: &[&str] = &["kind", "offloads", "order", "most"];
+
+/// The most combinations of a fraction that does not say.
+pub(crate) const MOST: u32 = 32;
+
+/// In which order the offloads of a ladder go off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LadderOrder {
+    /// As they are written.
+    Given,
+    /// What needs another goes off before it; otherwise as they are written.
+    Dependencies,
+}
+
+impl Word for LadderOrder {
+    const WHAT: &'static str = "an order of a ladder";
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("given", Self::Given), ("dependencies", Self::Dependencies)];
+}
+display_as_word!(LadderOrder);
+
+/// A design with its factors and their combinations.
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) design: Design,
+    pub(crate) factors: Vec<factor::Read>,
+    /// On (`true`) and off, in the order of the factors.
+    pub(crate) rows: Vec<Vec<bool>>,
+}
+
+/// The table; `None` if anything in it is wrong. `taken` are the factors of `[factors]`.
+pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut Problems) -> Option<Read> {
+    let found = problems.count();
+    let kind_entry = table.require("kind", "`kind = \"ladder\"`, `\"factorial\"` or another", problems);
+    let kind: Option<DesignKind> = kind_entry.as_ref().and_then(|entry| Value::of(entry).word(problems));
+    let entry = table.require("offloads", "`offloads = [\"tso\", \"gso\"]`: what goes on and off", problems);
+    let mut factors = entry.as_ref().map(|entry| offloads(entry, taken, problems)).unwrap_or_default();
+    let order_entry = table.take("order");
+    let order = order_entry.as_ref().map(|entry| Value::of(entry).word::<LadderOrder>(problems));
+    let most_entry = table.take("most");
+    let most = most_entry.as_ref().map(|entry| Value::of(entry).small(limit::MOST, problems));
+    table.finish(KEYS, problems);
+    let kind = kind?;
+    let mut of_one_kind = |entry: &Option<Entry<'_>>, only: DesignKind, what: &str| {
+        if let Some(entry) = entry.as_ref().filter(|_| kind != only) {
+            let message = format!("`{}` is for `{only}`: a `{kind}` has no {what}", entry.key);
+            let help = format!("remove it, or take `kind = \"{only}\"`");
+            problems.push(Problem::new(entry.key_span.clone(), message).help(help));
+        }
+    };
+    of_one_kind(&order_entry, DesignKind::Ladder, "order in which they go off");
+    of_one_kind(&most_entry, DesignKind::Fractional, "part of its combinations to choose");
+    if problems.count() != found || factors.is_empty() {
+        return None;
+    }
+    if order.flatten() == Some(LadderOrder::Dependencies) {
+        let named: Option<Vec<Offload>> =
+            factors.iter().map(|read| Offload::named(read.factor.name())).collect();
+        let order = order::by_dependencies(&named?);
+        let mut left: Vec<Option<factor::Read>> = factors.into_iter().map(Some).collect();
+        factors = order.into_iter().filter_map(|place| left.get_mut(place)?.take()).collect();
+    }
+    let most = most.flatten().unwrap_or(MOST) as usize;
+    let place = most_entry.or(entry).map_or(0..0, |entry| entry.span());
+    sized(kind, factors.len(), most, place, problems)?;
+    let names: Vec<String> = factors.iter().map(|read| read.factor.name().to_owned()).collect();
+    let design = Design {
+        kind,
+        aliases: aliases(kind, &names, most),
+        factors: names,
+        unreachable: Vec::new(),
+        dropped: Vec::new(),
+    };
+    Some(Read { design, rows: rows::rows(kind, factors.len(), most), factors })
+}
+
+/// The offloads as factors, on and off.
+fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) -> Vec<factor::Read> {
+    let single;
+    let array: &[Spanned<DeValue<'_>>] = match entry.value.get_ref() {
+        DeValue::Array(array) => array,
+        _ => {
+            single = [entry.value.clone()];
+            &single
+        }
+    };
+    if array.is_empty() {
+        let message = "a design needs an offload to turn on and off";
+        problems.push(Problem::new(entry.span(), message).help("name some: `offloads = [\"tso\", \"gso\"]`"));
+    }
+    if array.len() > limit::OFFLOADS {
+        let message = format!("there are {} offloads, and {} is the most", array.len(), limit::OFFLOADS);
+        problems.push(Problem::new(entry.key_span.clone(), message));
+        return Vec::new();
+    }
+    let mut factors: Vec<factor::Read> = Vec::new();
+    for item in array.iter() {
+        let place = item.span();
+        let Some(name) = (Value { name: "offloads", value: item }).text(problems) else { continue };
+        let (scope, bare) = Scope::split(name);
+        let named = factor::Named { scope, name: bare, path: Vec::new(), place: place.clone(), value: item };
+        let Some(subject) = factor::subject(&named, problems) else { continue };
+        if !matches!(subject, Subject::Feature(..)) {
+            let message = format!("`{}` is no feature that a design can turn on and off", quoted(name));
+            problems.push(Problem::new(place, message).help(
+                "name features of `ethtool -k`, and cross other factors with the design in `[factors]`",
+            ));
+            continue;
+        }
+        let same = |read: &&factor::Read| *read.factor.subject() == subject;
+        if let Some(earlier) = factors.iter().find(same) {
+            let message = format!("`{}` is the same as `{}`", quoted(name), earlier.factor.name());
+            problems.push(Problem::new(place, message).help("keep one of the two"));
+            continue;
+        }
+        if let Some(factor) = taken.iter().find(same) {
+            let message = format!("`{}` is a factor of its own", quoted(name));
+            let help = format!("remove it here, or `{}` from `[factors]`", factor.factor.name());
+            problems.push(Problem::new(place, message).help(help));
+            continue;
+        }
+        let levels = vec![Level::Switch(true), Level::Switch(false)];
+        let factor = Factor::new(name.to_owned(), subject, levels);
+        factors.push(factor::Read { factor, name: place.clone(), levels: vec![place.clone(), place] });
+    }
+    factors
+}
+
+/// Reports a design with more combinations than a study may have, and a fraction that there is none of.
+fn sized(
+    kind: DesignKind,
+    offloads: usize,
+    most: usize,
+    place: Range<usize>,
+    problems: &mut Problems,
+) -> Option<()> {
+    let count = rows::count(kind, offloads, most);
+    if count.is_some_and(|count| (1..=limit::CONDITIONS).contains(&count)) {
+        return Some(());
+    }
+    let problem = if kind != DesignKind::Fractional {
+        let count = count.map_or("uncountably many".to_owned(), |count| count.to_string());
+        let message =
+            format!("{offloads} offloads have {count} combinations, and {} is the most", limit::CONDITIONS);
+        Problem::new(place, message).help("take `kind = \"fractional\"`, or fewer offloads")
+    } else if offloads > Fraction::MOST_FACTORS {
+        let message = format!(
+            "there is no fraction of {offloads} offloads here, but of up to {}",
+            Fraction::MOST_FACTORS
+        );
+        Problem::new(place, message).help("take fewer offloads, or `kind = \"one-out\"`")
+    } else {
+        let fewest = Fraction::fewest(offloads);
+        let message = format!(
+            "{offloads} offloads cannot be told from each other's pairs in {most} combinations: it takes {fewest}"
+        );
+        Problem::new(place, message).help(format!("set `most = {fewest}`, or take fewer offloads"))
+    };
+    problems.push(problem);
+    None
+}
+
+/// What a fraction cannot tell apart, in words.
+fn aliases(kind: DesignKind, names: &[String], most: usize) -> Vec<String> {
+    if kind != DesignKind::Fractional || rows::is_whole(names.len(), most) {
+        return Vec::new();
+    }
+    let pairs =
+        Fraction::within(names.len(), most).map(|fraction| fraction.aliased_pairs()).unwrap_or_default();
+    let pair = |(one, other): &(usize, usize)| format!("{} x {}", names[*one], names[*other]);
+    pairs.iter().map(|group| group.iter().map(pair).collect::<Vec<_>>().join(" = ")).collect()
+}
