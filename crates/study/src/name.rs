@@ -17,15 +17,15 @@ const LONGEST_PART: usize = 48;
 /// The label: the levels of what varies, in file order, and what the design makes of the offloads. Families and workloads need
 /// no factor's name to be understood. Where nothing varies, the workload and the family.
 pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> String {
-    let (factors, designed) = study.factors_and_design(cell);
-    let parts: Vec<String> = factors
+    let parts: Vec<String> = study
+        .levels(cell)
         .filter(|(factor, _)| factor.varies())
         .map(|(factor, level)| match level {
             level @ Level::Workload(..) => level.text(),
             level @ Level::Family(_) if *factor.subject() == Subject::Family => level.text(),
             level => format!("{}={}", factor.name(), factor.short(level)),
         })
-        .chain(designed.map(|(design, on)| design.words(&on)))
+        .chain(study.designed(cell).map(|(design, on)| design.words(&on)))
         .collect();
     if parts.is_empty() {
         format!("{} {}", condition.workload.name, condition.family)
@@ -39,7 +39,7 @@ pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> String
 pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String {
     let kind = condition.workload.kind;
     let mut parts = vec![format!("{}{}", kind.slug(), condition.family.digit())];
-    let levels = || study.factors_and_design(cell).0;
+    let levels = || study.levels(cell);
     if levels().any(|(factor, _)| *factor.subject() == Subject::Workload)
         && condition.workload.name != kind.word()
     {
@@ -58,7 +58,7 @@ pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String 
     parts.extend(
         levels().filter(|(factor, _)| factor.varies()).filter_map(|(factor, level)| other(factor, level)),
     );
-    parts.extend(study.factors_and_design(cell).1.map(|(design, on)| design.slug(&on)));
+    parts.extend(study.designed(cell).map(|(design, on)| design.slug(&on)));
     parts.join("_")
 }
 

@@ -108,15 +108,21 @@ impl Study {
         grid::cells(&self.factors, &self.rows)
     }
 
-    /// The factors that no design is about with their levels in a combination, and the design with what it has on.
-    pub(crate) fn factors_and_design<'s>(
-        &'s self,
-        cell: &'s Cell,
-    ) -> (impl Iterator<Item = (&'s Factor, &'s Level)>, Option<(&'s Design, Vec<bool>)>) {
-        let free = self.factors.len() - self.design.as_ref().map_or(0, |design| design.factors.len());
+    /// The factors that no design is about, with their levels in a combination.
+    pub(crate) fn levels<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = (&'s Factor, &'s Level)> {
         let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level)));
-        let designed = self.design.as_ref().map(|design| (design, grid::row(&cell[free..])));
-        (levels.take(free), designed)
+        levels.take(self.undesigned())
+    }
+
+    /// The design, and what it has on in a combination.
+    pub(crate) fn designed(&self, cell: &Cell) -> Option<(&Design, Vec<bool>)> {
+        let design = self.design.as_ref()?;
+        Some((design, grid::row(&cell[self.undesigned()..])))
+    }
+
+    /// How many factors are not the design's: the first ones.
+    pub(crate) fn undesigned(&self) -> usize {
+        self.factors.len() - self.design.as_ref().map_or(0, |design| design.factors.len())
     }
 
     /// The text it was read from, to the byte.

@@ -90,8 +90,7 @@ pub(crate) fn plan(
     places: &Places<'_>,
     problems: &mut Problems,
 ) {
-    let free = study.factors().len() - study.design().map_or(0, |design| design.factors.len());
-    let size = grid::size(&study.factors()[..free], study.rows.len());
+    let size = grid::size(&study.factors()[..study.undesigned()], study.rows.len());
     if size.is_none_or(|size| size > limit::CONDITIONS) {
         let size = size
             .map_or("more conditions than can be counted".to_owned(), |size| format!("{size} conditions"));
