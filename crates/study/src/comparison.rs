@@ -27,7 +27,7 @@ pub struct Comparison {
 /// A comparison as the file asks for it. `Request::default()` is the one of a file that asks for none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Request {
-    /// The metric; the workload's primary one if absent.
+    /// The metric; if absent, the workload's primary one, in exact mode the instructions for it.
     pub(crate) metric: Option<&'static Metric>,
     /// What is compared with; the first condition if absent.
     pub(crate) baseline: Option<Selection>,
@@ -53,11 +53,17 @@ impl Request {
     ///
     /// # Errors
     /// [`Unresolved`], if no workload has the baseline, or one has several, or none has anything beside it.
-    pub(crate) fn resolve(&self, planned: &[(Cell, &Condition)]) -> Result<Vec<Comparison>, Unresolved> {
+    pub(crate) fn resolve(
+        &self,
+        planned: &[(Cell, &Condition)],
+        exact: bool,
+    ) -> Result<Vec<Comparison>, Unresolved> {
         let mut comparisons = Vec::new();
         let mut found = false;
         for workload in workloads(planned) {
-            let metric = self.metric.unwrap_or_else(|| workload.kind.primary_metric());
+            let kind = workload.kind;
+            let primary = || if exact { kind.exact_metric() } else { kind.primary_metric() };
+            let metric = self.metric.unwrap_or_else(primary);
             let members: Vec<&(Cell, &Condition)> = planned
                 .iter()
                 .filter(|(cell, condition)| {

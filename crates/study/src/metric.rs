@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::scenario::Scenario;
 use crate::side::Side;
 use crate::suggest;
 use crate::workload::WorkloadKind;
@@ -20,6 +21,31 @@ pub struct Metric {
     /// The traffic whose runs yield it.
     #[serde(skip)]
     pub(crate) source: Source,
+    /// What beside the traffic a run needs to yield it.
+    #[serde(skip)]
+    pub needs: Needs,
+}
+
+/// What a testbed must be for a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Anything.
+    Nothing,
+    /// Two virtual machines: it is counted on the host that runs them.
+    Guests,
+    /// Exact mode: it is counted by the emulator.
+    Exact,
+}
+
+impl Needs {
+    /// Whether a study on this scenario, in exact mode or not, has it.
+    pub fn is_met(self, scenario: Scenario, exact: bool) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Guests => scenario.has_guests(),
+            Self::Exact => exact,
+        }
+    }
 }
 
 impl Metric {
@@ -85,20 +111,28 @@ impl Source {
 macro_rules! metrics {
     (
         run { $($key:literal, $unit:literal, $better:ident, $source:ident, $meaning:literal;)* }
-        side { $($side_key:literal, $side_unit:literal, $side_better:ident, $side_source:ident, $side_meaning:literal;)* }
+        exact { $($exact_key:literal, $exact_source:ident, $exact_meaning:literal;)* }
+        side { $($side_key:literal, $side_unit:literal, $side_better:ident, $side_source:ident, $needs:ident, $side_meaning:literal;)* }
     ) => {
         /// Every metric, in the order in which tables show them.
         pub const METRICS: &[Metric] = &[
             $(Metric {
                 key: $key, unit: $unit, better: Better::$better, meaning: $meaning, source: Source::$source,
+                needs: Needs::Nothing,
+            },)*
+            $(Metric {
+                key: $exact_key, unit: "1", better: Better::Lower, meaning: $exact_meaning,
+                source: Source::$exact_source, needs: Needs::Exact,
             },)*
             $(Metric {
                 key: concat!("transmitter.", $side_key), unit: $side_unit, better: Better::$side_better,
                 meaning: concat!($side_meaning, ", at the transmitter"), source: Source::$side_source,
+                needs: Needs::$needs,
             },)*
             $(Metric {
                 key: concat!("receiver.", $side_key), unit: $side_unit, better: Better::$side_better,
                 meaning: concat!($side_meaning, ", at the receiver"), source: Source::$side_source,
+                needs: Needs::$needs,
             },)*
         ];
     };
@@ -128,24 +162,41 @@ metrics! {
         "lost_socket", "1", Lower, Udp, "messages lost because the receiving socket was full";
         "lost_unaccounted", "1", Lower, Udp, "messages lost at a place no counter of the kernel tells";
     }
+    exact {
+        "instructions_byte", Streams, "instructions executed per byte received";
+        "instructions_packet", Packets, "instructions executed per datagram received, of `pps` per packet across the interface";
+        "instructions_transaction", Rr, "instructions executed per transaction";
+        "user_instructions_byte", Streams, "instructions executed by programs per byte received";
+        "user_instructions_packet", Packets, "instructions executed by programs per datagram received, of `pps` per packet across the interface";
+        "user_instructions_transaction", Rr, "instructions executed by programs per transaction";
+        "kernel_instructions_byte", Streams, "instructions executed by the kernel per byte received";
+        "kernel_instructions_packet", Packets, "instructions executed by the kernel per datagram received, of `pps` per packet across the interface";
+        "kernel_instructions_transaction", Rr, "instructions executed by the kernel per transaction";
+    }
     side {
-        "cpu", "%", Lower, Every, "CPU in use, of all CPUs of the host";
-        "cpu_user", "%", Lower, Every, "CPU in applications";
-        "cpu_system", "%", Lower, Every, "CPU in system calls and kernel threads";
-        "cpu_irq", "%", Lower, Every, "CPU in hardware interrupts";
-        "cpu_softirq", "%", Lower, Every, "CPU in soft interrupts, where packets are received";
-        "cpu_steal", "%", Lower, Every, "CPU that the hypervisor gave to others";
-        "cpu_idle", "%", Higher, Every, "CPU left over";
-        "service_demand_byte", "ns", Lower, Streams, "CPU time per byte received";
-        "service_demand_packet", "ns", Lower, Packets, "CPU time per datagram received, of `pps` per packet across the interface";
-        "service_demand_transaction", "ns", Lower, Rr, "CPU time per transaction";
-        "wire_packets", "1", Neither, Every, "packets across the interface in the window, as the interface counts them";
-        "bytes_per_wire_packet", "bytes", Neither, Every, "mean size of what the interface counts as a packet";
-        "segments", "1", Neither, Every, "segments or datagrams across the interface in the window, after segmentation";
-        "segments_per_wire_packet", "1", Neither, Every, "segments carried by one packet: above 1, offloads acted";
-        "retransmits", "1", Lower, Tcp, "TCP segments sent again in the window";
-        "drops", "1", Lower, Every, "packets the kernel's counters say were dropped in the window";
-        "context_switches", "1", Lower, Every, "context switches of the traffic's threads in the window";
+        "cpu", "%", Lower, Every, Nothing, "CPU in use, of all CPUs of the host";
+        "cpu_user", "%", Lower, Every, Nothing, "CPU in applications";
+        "cpu_system", "%", Lower, Every, Nothing, "CPU in system calls and kernel threads";
+        "cpu_irq", "%", Lower, Every, Nothing, "CPU in hardware interrupts";
+        "cpu_softirq", "%", Lower, Every, Nothing, "CPU in soft interrupts, where packets are received";
+        "cpu_steal", "%", Lower, Every, Nothing, "CPU that the hypervisor gave to others";
+        "cpu_idle", "%", Higher, Every, Nothing, "CPU left over";
+        "service_demand_byte", "ns", Lower, Streams, Nothing, "CPU time per byte received";
+        "service_demand_packet", "ns", Lower, Packets, Nothing, "CPU time per datagram received, of `pps` per packet across the interface";
+        "service_demand_transaction", "ns", Lower, Rr, Nothing, "CPU time per transaction";
+        "wire_packets", "1", Neither, Every, Nothing, "packets across the interface in the window, as the interface counts them";
+        "bytes_per_wire_packet", "bytes", Neither, Every, Nothing, "mean size of what the interface counts as a packet";
+        "segments", "1", Neither, Every, Nothing, "segments or datagrams across the interface in the window, after segmentation";
+        "segments_per_wire_packet", "1", Neither, Every, Nothing, "segments carried by one packet: above 1, offloads acted";
+        "retransmits", "1", Lower, Tcp, Nothing, "TCP segments sent again in the window";
+        "drops", "1", Lower, Every, Nothing, "packets the kernel's counters say were dropped in the window";
+        "host_cpu", "%", Lower, Every, Guests, "CPU that the virtual machine takes of its host, of the host's CPUs of this side";
+        "host_cpu_vcpu", "%", Lower, Every, Guests, "CPU of the host that executes the guest, of the host's CPUs of this side";
+        "host_cpu_io", "%", Lower, Every, Guests, "CPU of the host that moves the guest's packets, of the host's CPUs of this side";
+        "host_service_demand_byte", "ns", Lower, Streams, Guests, "the host's CPU time per byte received";
+        "host_service_demand_packet", "ns", Lower, Packets, Guests, "the host's CPU time per datagram received";
+        "host_service_demand_transaction", "ns", Lower, Rr, Guests, "the host's CPU time per transaction";
+        "context_switches", "1", Lower, Every, Nothing, "context switches of the traffic's threads in the window";
     }
 }
 
@@ -179,7 +230,7 @@ mod tests {
             assert!(seen.insert(metric.key), "{}", metric.key);
             assert_eq!(find(metric.key).unwrap().key, metric.key);
         }
-        assert_eq!(METRICS.len(), 21 + 2 * 17);
+        assert_eq!(METRICS.len(), 21 + 9 + 2 * 23);
         assert_eq!(find("speed"), None);
     }
 
@@ -210,7 +261,11 @@ mod tests {
             .map(|metric| metric.key)
             .collect();
         assert_eq!(yields[0], "packets");
-        assert!(yields[1..].iter().all(|key| key.starts_with("transmitter.")), "{yields:?}");
+        let of_run = |key: &&&str| !key.starts_with("transmitter.");
+        assert!(
+            yields[1..].iter().filter(of_run).all(|key| key.ends_with("instructions_packet")),
+            "{yields:?}"
+        );
         assert!(yields.contains(&"transmitter.service_demand_packet"));
         assert!(!yields.contains(&"transmitter.service_demand_byte"));
     }

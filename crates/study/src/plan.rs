@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::boot_state::BootState;
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Request};
 use crate::condition::Condition;
 use crate::design::Design;
 use crate::grid::Cell;
@@ -111,8 +111,8 @@ impl Draft {
         let planned = self.planned();
         // What cannot be resolved was reported when the file was read; only the default comparison of a study with
         // a single condition comes here without one.
-        let comparisons =
-            study.requests.iter().filter_map(|request| request.resolve(&planned).ok()).flatten().collect();
+        let resolve = |request: &Request| request.resolve(&planned, study.exact()).ok();
+        let comparisons = study.requests.iter().filter_map(resolve).flatten().collect();
         Plan {
             conditions: self.conditions,
             excluded: self.excluded,

@@ -121,7 +121,17 @@ impl WorkloadKind {
         metric::find(key).unwrap_or(&metric::METRICS[0])
     }
 
-    /// Whether a run of this traffic can yield the metric; see [`Workload::produces`] for whether it does.
+    /// What its runs are about where instructions are counted in the place of time.
+    pub fn exact_metric(self) -> &'static Metric {
+        let key = match self {
+            Self::TcpStream => "instructions_byte",
+            Self::UdpStream | Self::Pps => "instructions_packet",
+            Self::TcpRr | Self::UdpRr | Self::TcpCrr => "instructions_transaction",
+        };
+        metric::find(key).unwrap_or_else(|| self.primary_metric())
+    }
+
+    /// Whether a run of this traffic can yield the metric, on a testbed that has what the metric [needs](Metric::needs); see [`Workload::produces`] for whether it does.
     pub fn produces(self, metric: &Metric) -> bool {
         metric.source.covers(self) && (self.is_received() || metric.side() != Some(Side::Receiver))
     }
@@ -172,6 +182,8 @@ mod tests {
     fn every_kind_produces_its_primary_metric() {
         for &(_, kind) in WorkloadKind::WORDS {
             assert!(kind.produces(kind.primary_metric()), "{kind}");
+            assert!(kind.produces(kind.exact_metric()), "{kind}");
+            assert_eq!(kind.exact_metric().needs, metric::Needs::Exact);
         }
         assert_eq!(WorkloadKind::UdpStream.primary_metric().key, "throughput");
         assert_eq!(WorkloadKind::UdpRr.primary_metric().key, "transactions");

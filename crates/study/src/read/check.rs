@@ -114,7 +114,7 @@ pub(crate) fn plan(
     states(&draft, places.stop.clone(), problems);
     let planned = draft.planned();
     for read in places.comparisons {
-        if let Err(why) = read.request.resolve(&planned) {
+        if let Err(why) = read.request.resolve(&planned, study.exact()) {
             problems.push(comparison::explain(read, why));
         }
     }

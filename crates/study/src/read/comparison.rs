@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use crate::comparison::{Request, Unresolved};
 use crate::diagnostic::Problem;
-use crate::metric::{self, METRICS, Metric};
+use crate::metric::{self, METRICS, Metric, Needs};
 use crate::read::problems::Problems;
 use crate::read::selection::{self, Scope};
 use crate::read::table::Table;
 use crate::read::value::Value;
+use crate::scenario::Scenario;
 use crate::suggest::{self, quoted};
 use crate::workload::WorkloadKind;
 
@@ -29,12 +30,21 @@ pub(crate) struct Offer<'k> {
     pub(crate) kinds: &'k [WorkloadKind],
     /// Whether a stream flows both ways in any condition.
     pub(crate) both_ways: bool,
+    /// The scenario, if it could be read: there are metrics of virtual machines.
+    pub(crate) scenario: Option<Scenario>,
+    /// Whether instructions are counted.
+    pub(crate) exact: bool,
 }
 
 impl Offer<'_> {
+    /// Whether the testbed is one that the metric can be counted on.
+    fn meets(&self, metric: &Metric) -> bool {
+        self.scenario.is_none_or(|scenario| metric.needs.is_met(scenario, self.exact))
+    }
+
     fn has(&self, metric: &Metric) -> bool {
         let both_ways = self.both_ways || !metric.source.is_both_ways();
-        both_ways && self.kinds.iter().any(|kind| kind.produces(metric))
+        both_ways && self.meets(metric) && self.kinds.iter().any(|kind| kind.produces(metric))
     }
 }
 
@@ -71,6 +81,10 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
     let kinds = offer.kinds;
     if !kinds.is_empty() && !offer.has(metric) {
         let words: Vec<String> = kinds.iter().map(ToString::to_string).collect();
+        if !offer.meets(metric) && kinds.iter().any(|kind| kind.produces(metric)) {
+            problems.push(unmet(key, metric, value.span()));
+            return None;
+        }
         let one_way = metric.source.is_both_ways() && kinds.iter().any(|kind| kind.produces(metric));
         let help = if one_way {
             "the traffic flows one way: set `direction = \"both\"`, or take `throughput`".to_owned()
@@ -84,6 +98,21 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
         return None;
     }
     Some(metric)
+}
+
+/// Says what a metric needs that the testbed has not.
+fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
+    let (why, help) = match metric.needs {
+        Needs::Exact => (
+            "it counts instructions, which exact mode does",
+            "write `exact = true` at the top, or take `service_demand_byte`, `_packet` or `_transaction`",
+        ),
+        Needs::Guests | Needs::Nothing => (
+            "it is counted on the host of virtual machines",
+            "take the scenario `vm` or `vm-vxlan`, or the metric without `host_`",
+        ),
+    };
+    Problem::new(place, format!("this study yields no `{key}`")).label(why).help(help)
 }
 
 /// The metrics of a run as a whole that the traffic yields, and a word on the others.

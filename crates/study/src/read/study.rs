@@ -140,7 +140,12 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let protocol = root.take("protocol").and_then(|entry| Table::of("[protocol]", &entry, problems));
     let protocol = protocol.map(|table| protocol::read(table, problems)).unwrap_or_default();
     let kinds: Vec<WorkloadKind> = workloads.iter().map(|read| read.workload.kind).collect();
-    let offer = comparison::Offer { kinds: &kinds, both_ways: flows_both_ways(&workloads, &factors) };
+    let offer = comparison::Offer {
+        kinds: &kinds,
+        both_ways: flows_both_ways(&workloads, &factors),
+        scenario,
+        exact,
+    };
     let comparisons: Vec<comparison::Read> =
         all(root.take("comparison"), "[[comparison]]", limit::BLOCKS, problems)
             .into_iter()
