@@ -71,6 +71,8 @@ pub(crate) enum Command {
     Ministat(Ministat),
     /// Tell what this machine can do, and what disturbs measurement here
     Doctor(Doctor),
+    /// Undo what a session that was killed changed of this machine itself
+    Restore(Restore),
     /// Serve as a host's agent (netassay starts it by itself)
     #[command(hide = true)]
     Agent(Agent),
@@ -136,6 +138,9 @@ pub(crate) struct RunFlags {
     /// Count runs that something disturbed, and repeat none: for a machine that is never quiet
     #[arg(long)]
     pub(crate) keep_disturbed: bool,
+    /// Allow the study to change this machine itself, as its [machine] says; undone at the end
+    #[arg(long)]
+    pub(crate) change_machine: bool,
     /// How to show what happens, on standard error
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = ProgressStyle::Auto)]
     pub(crate) progress: ProgressStyle,
@@ -297,6 +302,24 @@ pub(crate) struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every measuring command does the same when it starts. Only changes that a study's [machine] asked for are undone, and only\nthose of sessions that are gone.\n\nExamples:\n  netassay restore --dry-run\n  netassay restore --force"
+)]
+pub(crate) struct Restore {
+    /// Tell what would be undone, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Also set back what somebody else changed meanwhile
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Set journals aside of which something is left to be done
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) forget: bool,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }

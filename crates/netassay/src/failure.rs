@@ -31,6 +31,10 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Host(#[from] host::Error),
     #[error(transparent)]
+    Journal(#[from] host::journal::JournalError),
+    #[error(transparent)]
+    Machine(#[from] host::machine::MachineError),
+    #[error(transparent)]
     Agent(#[from] agent::ServeError),
     #[error(transparent)]
     Samples(#[from] samples::SamplesError),

@@ -5,6 +5,7 @@ mod commands;
 mod doctor;
 mod exit;
 mod failure;
+mod machine;
 mod output;
 mod signals;
 mod terminal;

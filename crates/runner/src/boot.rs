@@ -53,7 +53,7 @@ impl Campaign<'_> {
         };
         let build_ms = begun.elapsed().as_secs_f64() * 1e3;
         let environment = match bench.environment() {
-            Ok(environment) => environment,
+            Ok(environment) => self.with_machine(environment),
             Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
             Err(error) => return Ok(BootEnd::Lost(error.to_string())),
         };
@@ -74,9 +74,17 @@ impl Campaign<'_> {
                 }
             }
         }
-        let after = bench.environment().unwrap_or(Value::Null);
+        let after = bench.environment().map_or(Value::Null, |after| self.with_machine(after));
         self.store.end_boot(boot, &after)?;
         Ok(BootEnd::Through)
+    }
+
+    /// An environment with what was changed of the machine for the study.
+    fn with_machine(&self, mut environment: Value) -> Value {
+        if let (false, Value::Object(fields)) = (self.machine.is_empty(), &mut environment) {
+            fields.insert("changed".to_owned(), self.machine.into());
+        }
+        environment
     }
 
     /// Tries a run that was repeated `repeats` times before, and records what came of it.

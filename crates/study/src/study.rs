@@ -7,6 +7,7 @@ use crate::design::Design;
 use crate::diagnostic::Diagnostics;
 use crate::factor::{Factor, Level};
 use crate::grid::{self, Cell};
+use crate::machine::Machine;
 use crate::plan::{Draft, Plan};
 use crate::protocol::Protocol;
 use crate::read;
@@ -34,6 +35,7 @@ pub struct Study {
     pub(crate) design: Option<Design>,
     /// The combinations of the design's factors, which are the last of `factors`; without one, one of none.
     pub(crate) rows: Vec<Vec<bool>>,
+    pub(crate) machine: Machine,
     pub(crate) text: String,
 }
 
@@ -123,6 +125,11 @@ impl Study {
     /// How many factors are not the design's: the first ones.
     pub(crate) fn undesigned(&self) -> usize {
         self.factors.len() - self.design.as_ref().map_or(0, |design| design.factors.len())
+    }
+
+    /// What it changes of the machine itself, if it is allowed to.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
     }
 
     /// The text it was read from, to the byte.

@@ -59,6 +59,7 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         text,
         "\n[protocol]\nboots = {boots}\nwarmup = {warmup}\nruns = {runs}\norder = \"{order}\"\nseed = {seed}\n"
     );
+    text.push_str(&study.machine().toml());
     text
 }
 

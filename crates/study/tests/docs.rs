@@ -38,6 +38,7 @@ fn every_key_metric_and_group_is_explained() {
         "/$defs/Guest/properties",
         "/$defs/Underlay/properties",
         "/$defs/Design/properties",
+        "/$defs/Machine/properties",
     ]
     .iter()
     .flat_map(|path| schema.pointer(path).unwrap().as_object().unwrap().keys().cloned());

@@ -9,6 +9,7 @@ mod export;
 mod load;
 pub(crate) mod ministat;
 mod plan;
+mod restore;
 mod run;
 mod simulate;
 mod stored;
@@ -40,6 +41,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Export(flags) => export::export(flags).map(done),
         Command::Ministat(ministat) => Ok(ministat::ministat(ministat.words.iter().cloned())),
         Command::Doctor(flags) => doctor::doctor(flags),
+        Command::Restore(flags) => restore::restore(flags),
         Command::Agent(flags) => agent::agent(flags).map(done),
     }
 }

@@ -12,6 +12,7 @@ use crate::commands::stored::open_read_only;
 use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
+use crate::machine::{self, Changed};
 use crate::output::{print, print_json};
 use crate::signals;
 use crate::terminal::Progress;
@@ -39,6 +40,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     if flags.dry_run {
         return dry_run(study, &mut lab, flags).map(|()| None);
     }
+    machine::recover()?;
+    let changed = machine::change(study, flags.change_machine)?;
     let mut store = Store::open(&flags.database.db)?;
     let resumed = match flags.resume {
         None => None,
@@ -54,6 +57,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         observe: &mut observe,
         is_decided: &report::is_decided,
         keep_disturbed: flags.keep_disturbed,
+        machine: changed.as_ref().map_or(&[], |changed| &changed.changes),
         version: env!("CARGO_PKG_VERSION"),
     };
     let result = match resumed {
@@ -61,7 +65,10 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         None => campaign.run(study),
     };
     drop(progress);
-    Ok(Some(result?))
+    let undone = changed.map_or(Ok(()), Changed::undo);
+    let summary = result?;
+    undone?;
+    Ok(Some(summary))
 }
 
 /// The testbed factory for this study on this machine.

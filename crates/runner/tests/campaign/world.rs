@@ -50,6 +50,7 @@ impl World {
             observe: &mut |event| events.push(event.clone()),
             is_decided: &self.is_decided,
             keep_disturbed: self.keep_disturbed,
+            machine: &[],
             version: "test",
         };
         match resume {

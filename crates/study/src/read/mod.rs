@@ -5,6 +5,7 @@ mod comparison;
 mod design;
 pub(crate) mod factor;
 mod guest;
+mod machine;
 pub(crate) mod problems;
 mod protocol;
 mod selection;
@@ -19,6 +20,8 @@ mod workload;
 pub(crate) use comparison::KEYS as COMPARISON_KEYS;
 pub(crate) use design::{KEYS as DESIGN_KEYS, LadderOrder};
 pub(crate) use guest::KEYS as GUEST_KEYS;
+#[cfg(test)]
+pub(crate) use machine::KEYS as MACHINE_KEYS;
 pub(crate) use protocol::{KEYS as PROTOCOL_KEYS, STOP_KEYS};
 #[cfg(test)]
 pub(crate) use study::KEYS as STUDY_KEYS;
@@ -88,6 +91,8 @@ pub(crate) mod limit {
     pub(crate) const OFFLOADS: usize = 16;
     /// Combinations that a fraction may have.
     pub(crate) const MOST: RangeInclusive<u64> = 2..=10_000;
+    /// The number of a CPU: beyond what any kernel is built for (`NR_CPUS` is at most 8192).
+    pub(crate) const CPU: RangeInclusive<u64> = 0..=65_535;
     /// Boots.
     pub(crate) const BOOTS: RangeInclusive<u64> = 1..=1_000;
     /// Warm-up runs.

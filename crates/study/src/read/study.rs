@@ -14,7 +14,9 @@ use crate::read::selection::Scope;
 use crate::read::table::{Entry, Table};
 use crate::read::testbed::{Inside, Testbed};
 use crate::read::value::Value;
-use crate::read::{check, comparison, design, factor, guest, limit, protocol, selection, underlay, workload};
+use crate::read::{
+    check, comparison, design, factor, guest, limit, machine, protocol, selection, underlay, workload,
+};
 use crate::selection::Exclusion;
 use crate::setting::{Parameter, Setting};
 use crate::study::Study;
@@ -34,6 +36,7 @@ pub(crate) const KEYS: &[&str] = &[
     "factors",
     "design",
     "exclude",
+    "machine",
     "protocol",
     "comparison",
 ];
@@ -139,6 +142,8 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let stop_place = root.place_within("protocol", "stop");
     let protocol = root.take("protocol").and_then(|entry| Table::of("[protocol]", &entry, problems));
     let protocol = protocol.map(|table| protocol::read(table, problems)).unwrap_or_default();
+    let machine = root.take("machine").and_then(|entry| Table::of("[machine]", &entry, problems));
+    let machine = machine.map(|table| machine::read(table, problems)).unwrap_or_default();
     let kinds: Vec<WorkloadKind> = workloads.iter().map(|read| read.workload.kind).collect();
     let offer = comparison::Offer {
         kinds: &kinds,
@@ -172,6 +177,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         underlay_mtu: underlay.mtu,
         design,
         rows,
+        machine,
         text: text.to_owned(),
     };
     // What only shows when everything is combined is worth looking at when all the parts are right.

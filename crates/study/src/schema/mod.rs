@@ -4,6 +4,7 @@
 //! the two together.
 
 mod levels;
+mod machine;
 mod part;
 
 use schemars::transform::transform_subschemas;
@@ -11,6 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
 
 use self::levels::{Exclude, Factors, Levels, Offloads};
+use self::machine::MachineTable;
 use self::part::{
     Boots, Bytes, CommandLine, CongestionControl, Dscp, Flows, InFlight, Inside, Kernel, LadderOrder, Looks,
     Memory, MetricKey, Most, Mtu, Name, Pace, Poll, Port, Rate, Runs, Seed, Share, SocketBuffer, Span,
@@ -93,6 +95,8 @@ struct File {
     /// What is compared. Left out: every condition with the first, in the workload's main metric.
     #[schemars(length(min = 1, max = 32))]
     comparison: Option<Vec<Comparison>>,
+    /// What is changed of the machine itself.
+    machine: Option<MachineTable>,
 }
 
 /// The traffic.
@@ -251,8 +255,8 @@ struct Comparison {
 mod tests {
     use super::*;
     use crate::read::{
-        COMPARISON_KEYS, DESIGN_KEYS, GUEST_KEYS, PROTOCOL_KEYS, STOP_KEYS, STUDY_KEYS, UNDERLAY_KEYS,
-        WORKLOAD_KEYS,
+        COMPARISON_KEYS, DESIGN_KEYS, GUEST_KEYS, MACHINE_KEYS, PROTOCOL_KEYS, STOP_KEYS, STUDY_KEYS,
+        UNDERLAY_KEYS, WORKLOAD_KEYS,
     };
 
     const CHECKED_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/study.schema.json");
@@ -291,6 +295,7 @@ mod tests {
             ("/$defs/Guest/properties", GUEST_KEYS),
             ("/$defs/Underlay/properties", UNDERLAY_KEYS),
             ("/$defs/Design/properties", DESIGN_KEYS),
+            ("/$defs/Machine/properties", MACHINE_KEYS),
         ] {
             assert_eq!(keys(&schema, path), sorted(known), "{path}");
         }

@@ -9,6 +9,7 @@ use testbed::{RunAccount, Testbed};
 
 use crate::cli::{Format, Load};
 use crate::failure::Failure;
+use crate::machine;
 use crate::output::{print, print_json};
 use crate::signals;
 use asked::Asked;
@@ -16,6 +17,7 @@ use document::Document;
 
 pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let asked = Asked::read(flags)?;
+    machine::recover()?;
     let interrupt = signals::interrupt()?;
     let options = asked.options(flags.rootless || !host::Privileges::read().privileged());
     if !options.cpus.controller.is_empty() {

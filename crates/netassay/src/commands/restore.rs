@@ -1,0 +1,27 @@
+//! `netassay restore`: undoes what sessions that are gone changed of the machine.
+
+use std::process::ExitCode;
+
+use host::journal::{Manner, Report};
+use host::machine::Machine;
+
+use crate::cli::{Format, Restore};
+use crate::exit;
+use crate::failure::Failure;
+use crate::machine::words;
+use crate::output::{print, print_json};
+
+pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
+    let manner = Manner { dry_run: flags.dry_run, force: flags.force, forget: flags.forget };
+    let reports = host::journal::restore(&host::journal::directory()?, &Machine::system(), manner)?;
+    match flags.output.format {
+        Format::Json => print_json(&reports)?,
+        Format::Text if reports.is_empty() => print("nothing to undo\n")?,
+        Format::Text => {
+            let texts = reports.iter().map(|report| words(report, flags.dry_run));
+            print(&texts.collect::<String>())?;
+        }
+    }
+    let code = if reports.iter().any(Report::needs_a_look) { exit::ENVIRONMENT } else { exit::OK };
+    Ok(ExitCode::from(code))
+}

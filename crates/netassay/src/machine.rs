@@ -1,0 +1,147 @@
+//! What a study changes of the machine itself: allowed, journalled, undone; and what an earlier session left.
+
+use host::journal::{Change, Fate, Journal, Manner, Outcome, Report, Undoing};
+use host::machine::{FeatureWish, Machine, Wishes};
+use study::Study;
+
+use crate::failure::{Failure, say};
+
+/// The changes that a study makes. Dropping it undoes them, [`Changed::undo`] says what came of that.
+pub(crate) struct Changed {
+    journal: Journal,
+    /// The changes as text, for the record.
+    pub(crate) changes: Vec<String>,
+}
+
+/// Undoes what sessions that are gone left behind. To be called before anything is measured.
+pub(crate) fn recover() -> Result<(), Failure> {
+    // Without a place for a journal nothing can have been changed.
+    let Ok(directory) = host::journal::directory() else { return Ok(()) };
+    let reports = host::journal::restore(&directory, &Machine::system(), Manner::default())?;
+    for report in reports.iter().filter(|report| report.fate != Fate::InUse) {
+        say(&format!("netassay: an earlier session was killed; {}", words(report, false).trim_end()));
+    }
+    if reports.iter().any(|report| !report.damaged.is_empty() || report.changes.iter().any(failed)) {
+        return Err(Failure::Environment(
+            "this machine is not as it was before: see above; `netassay restore` tries again, and with --forget sets the \
+             journal aside"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Changes the machine as the study wants, if that is allowed.
+pub(crate) fn change(study: &Study, allowed: bool) -> Result<Option<Changed>, Failure> {
+    let wanted = study.machine();
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    if !allowed {
+        return Err(Failure::Usage(format!(
+            "the study {:?} changes this machine itself ([machine]: {}): --change-machine allows that, and it is undone at the \
+             end; or take [machine] out of the file",
+            study.name(),
+            outline(wanted)
+        )));
+    }
+    let machine = Machine::system();
+    let settings = wishes(wanted).settings(&machine)?;
+    let mut journal = Journal::new(&host::journal::directory()?, machine);
+    for (target, value) in settings {
+        journal.change(&target, &value)?;
+    }
+    let changes: Vec<String> = journal.changes().iter().map(Change::to_string).collect();
+    for change in &changes {
+        say(&format!("changed until the end: {change}"));
+    }
+    Ok(Some(Changed { journal, changes }))
+}
+
+impl Changed {
+    /// Undoes the changes, and says what could not be undone.
+    pub(crate) fn undo(self) -> Result<(), Failure> {
+        let done = self.journal.undo()?;
+        for one in done.iter().filter(|one| !one.outcome.is_settled()) {
+            say(&format!("netassay: {}", sentence(one, false)));
+        }
+        if done.iter().any(failed) {
+            let text = "not everything could be undone: `netassay restore` tries again";
+            return Err(Failure::Environment(text.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+fn failed(undoing: &Undoing) -> bool {
+    matches!(undoing.outcome, Outcome::Failed { .. })
+}
+
+fn wishes(wanted: &study::Machine) -> Wishes {
+    let wish = |(interface, features, on): (&str, Vec<&str>, bool)| FeatureWish {
+        interface: interface.to_owned(),
+        features: features.into_iter().map(str::to_owned).collect(),
+        on,
+    };
+    Wishes {
+        sysctls: wanted.sysctl.clone(),
+        governor: wanted.governor.clone(),
+        irq_affinity: wanted.irq_affinity.clone(),
+        features: wanted.kernel_features().into_iter().map(wish).collect(),
+    }
+}
+
+/// What a study wants changed, in a row.
+fn outline(wanted: &study::Machine) -> String {
+    let mut parts: Vec<String> =
+        wanted.sysctl.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    parts.extend(wanted.governor.iter().map(|governor| format!("governor {governor}")));
+    parts.extend(wanted.irq_affinity.keys().map(|interface| format!("interrupts of {interface}")));
+    parts.extend(wanted.features.keys().map(|interface| format!("features of {interface}")));
+    parts.join(", ")
+}
+
+/// What was found in a journal, and done about it.
+pub(crate) fn words(report: &Report, dry_run: bool) -> String {
+    let path = report.journal.display();
+    let mut text = match &report.fate {
+        Fate::InUse => format!("{path}: its process runs, and will undo it\n"),
+        Fate::Undone if dry_run => format!("{path}: would be undone\n"),
+        Fate::Undone => format!("{path}: undone\n"),
+        Fate::Restarted => format!("{path}: nothing to undo, the machine was started anew since\n"),
+        Fate::Elsewhere { network } => format!(
+            "{path}: its changes belong to the network namespace {network}; `netassay restore` there undoes them, and if it is \
+             gone, `netassay restore --forget` sets the journal aside\n"
+        ),
+        Fate::Kept => format!("{path}: not all of it is undone, and it is kept\n"),
+        Fate::SetAside { path: aside } => {
+            format!("{path}: not all of it is undone; kept as {}\n", aside.display())
+        }
+    };
+    for undoing in &report.changes {
+        text.push_str(&format!("  {}\n", sentence(undoing, dry_run)));
+    }
+    for damage in &report.damaged {
+        text.push_str(&format!("  {damage}; what it said is not undone\n"));
+    }
+    if report.fate == Fate::Kept && !report.damaged.is_empty() {
+        text.push_str(
+            "  read the file and undo that by hand, then `netassay restore --forget` sets it aside\n",
+        );
+    }
+    text
+}
+
+fn sentence(undoing: &Undoing, dry_run: bool) -> String {
+    let Change { target, before, after, .. } = &undoing.change;
+    match &undoing.outcome {
+        Outcome::Undone if dry_run => format!("{target}: {after} -> {before}"),
+        Outcome::Undone => format!("{target}: {after} -> {before}, undone"),
+        Outcome::AlreadySo => format!("{target}: is {before} already"),
+        Outcome::ChangedMeanwhile { now } => format!(
+            "{target}: is {now}, not the {after} that netassay set, so somebody else changed it: left; `netassay restore --force` \
+             sets it to {before}, --forget leaves it for good"
+        ),
+        Outcome::Failed { why } => format!("{target}: cannot be set back to {before}: {why}"),
+    }
+}

@@ -1,0 +1,214 @@
+//! `[machine]`.
+
+use std::collections::BTreeMap;
+
+use toml::de::DeValue;
+
+use crate::diagnostic::Problem;
+use crate::feature;
+use crate::machine::Machine;
+use crate::read::limit;
+use crate::read::problems::Problems;
+use crate::read::table::{Entry, Table, entries};
+use crate::read::value::Value;
+use crate::suggest::quoted;
+
+/// The keys of `[machine]`.
+pub(crate) const KEYS: &[&str] = &["sysctl", "governor", "irq_affinity", "features"];
+
+/// What is to be changed of the machine.
+pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machine {
+    let mut machine = Machine::default();
+    if let Some(entry) = table.take("sysctl") {
+        machine.sysctl = sysctls(&entry, problems);
+    }
+    machine.governor = table.take("governor").and_then(|entry| Value::of(&entry).identifier(problems));
+    if let Some(entry) = table.take("irq_affinity") {
+        const NAME: &str = "irq_affinity = { \"eth0\" = [0] }";
+        machine.irq_affinity = by_interface(NAME, &entry, problems, cpus);
+    }
+    if let Some(entry) = table.take("features") {
+        const NAME: &str = "features = { \"eth0\" = { tso = false } }";
+        machine.features = by_interface(NAME, &entry, problems, features);
+    }
+    table.finish(KEYS, problems);
+    machine
+}
+
+/// Sysctls, by quoted names or by the tables that dotted ones make.
+fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, String> {
+    let mut sysctls = BTreeMap::new();
+    let Some(table) = Table::of("sysctl = { \"net.core.rmem_max\" = 8388608 }", entry, problems) else {
+        return sysctls;
+    };
+    let mut open: Vec<(String, Entry<'_>)> =
+        table.rest().into_iter().map(|entry| (entry.key.to_owned(), entry)).collect();
+    while let Some((name, entry)) = open.pop() {
+        if let DeValue::Table(inner) = entry.value.get_ref() {
+            let below = entries(inner).into_iter();
+            open.extend(below.map(|entry| (format!("{name}.{}", entry.key), entry)));
+            continue;
+        }
+        let value = sysctl_value(&entry, problems);
+        if !is_sysctl(&name) {
+            let message = format!("`{}` cannot be the name of a sysctl that tunes", quoted(&name));
+            let help = "the kernel's names are meant, of `net.`, `vm.` and `kernel.`: \"net.core.rmem_max\"";
+            problems.push(Problem::new(entry.key_span.clone(), message).help(help));
+        } else if let Some(value) = value {
+            sysctls.insert(name, value);
+        }
+    }
+    sysctls
+}
+
+/// A number, or a text for those that hold several, or words.
+fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
+    let value = Value::of(entry);
+    match entry.value.get_ref() {
+        DeValue::Integer(integer) => {
+            i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(|number| number.to_string())
+        }
+        DeValue::String(_) => value.sentence(problems),
+        _ => value.wrong_type("a whole number or a string", problems),
+    }
+}
+
+/// Whether a sysctl can have such a name; which of them may be changed, and are there, the machine tells.
+fn is_sysctl(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '@' | ':');
+    let parts = |name: &str| name.split(['.', '/']).all(|part| !part.is_empty());
+    ["net.", "vm.", "kernel."].iter().any(|root| name.starts_with(root))
+        && name.len() <= limit::SENTENCE
+        && name.chars().all(plain)
+        && parts(name)
+}
+
+/// A table whose keys are interfaces.
+fn by_interface<T>(
+    name: &'static str,
+    entry: &Entry<'_>,
+    problems: &mut Problems,
+    read: impl Fn(&Entry<'_>, &mut Problems) -> Option<T>,
+) -> BTreeMap<String, T> {
+    let mut map = BTreeMap::new();
+    let Some(table) = Table::of(name, entry, problems) else { return map };
+    for entry in table.rest() {
+        if !is_interface(entry.key) {
+            let message = format!("`{}` cannot be the name of an interface", quoted(entry.key));
+            problems
+                .push(Problem::new(entry.key_span.clone(), message).help(format!("write it as `{name}`")));
+        } else if let Some(value) = read(&entry, problems) {
+            map.insert(entry.key.to_owned(), value);
+        }
+    }
+    map
+}
+
+/// The kernel's rule (`dev_valid_name` in net/core/dev.c).
+fn is_interface(name: &str) -> bool {
+    let forbidden = |c: char| matches!(c, '/' | ':' | '\0') || c.is_whitespace();
+    (1..=15).contains(&name.len()) && !matches!(name, "." | "..") && !name.contains(forbidden)
+}
+
+fn cpus(entry: &Entry<'_>, problems: &mut Problems) -> Option<Vec<u32>> {
+    let DeValue::Array(array) = entry.value.get_ref() else {
+        return Value::of(entry).wrong_type("a list of CPUs such as [0]", problems);
+    };
+    if array.is_empty() || array.len() > limit::LEVELS {
+        let message = format!("`{}` must list 1 to {} CPUs", quoted(entry.key), limit::LEVELS);
+        problems.push(Problem::new(entry.span(), message));
+        return None;
+    }
+    let cpus = array.iter().map(|value| Value { name: entry.key, value }.small(limit::CPU, problems));
+    let mut cpus = cpus.collect::<Option<Vec<u32>>>()?;
+    cpus.sort_unstable();
+    cpus.dedup();
+    Some(cpus)
+}
+
+fn features(entry: &Entry<'_>, problems: &mut Problems) -> Option<BTreeMap<String, bool>> {
+    let table = Table::of("features = { \"eth0\" = { tso = false } }", entry, problems)?;
+    let mut features = BTreeMap::new();
+    for entry in table.rest() {
+        let on = Value::of(&entry).switch(problems);
+        if feature::expand(entry.key).is_none() {
+            let message = format!("`{}` is not a feature", quoted(entry.key));
+            let help = problems.help(entry.key, feature::names());
+            problems.push(Problem::new(entry.key_span.clone(), message).maybe_help(help));
+        } else if let Some(on) = on {
+            features.insert(entry.key.to_owned(), on);
+        }
+    }
+    Some(features)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Study;
+    use crate::machine::Machine;
+
+    const STUDY: &str =
+        "name = \"x\"\nquestion = \"y\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";
+
+    fn read(table: &str) -> Result<Machine, String> {
+        let study = Study::parse("x.toml", &format!("{STUDY}{table}"));
+        study.map(|study| study.machine().clone()).map_err(|problems| problems.to_string())
+    }
+
+    #[test]
+    fn a_study_without_the_table_wants_nothing() {
+        assert!(read("").unwrap().is_empty());
+    }
+
+    #[test]
+    fn everything_is_read() {
+        let machine = read(
+            "[machine]\nsysctl = { \"net.core.rmem_max\" = 8388608, \"net.ipv4.tcp_rmem\" = \"4096 131072 6291456\" }\n\
+             governor = \"performance\"\nirq_affinity = { eth0 = [1, 0] }\nfeatures = { eth0 = { tso = false, gro = \"on\" } }\n",
+        )
+        .unwrap();
+        assert_eq!(machine.sysctl["net.core.rmem_max"], "8388608");
+        assert_eq!(machine.sysctl["net.ipv4.tcp_rmem"], "4096 131072 6291456");
+        assert_eq!(machine.governor.as_deref(), Some("performance"));
+        assert_eq!(machine.irq_affinity["eth0"], [0, 1]);
+        let features = machine.kernel_features();
+        assert_eq!(features[0], ("eth0", vec!["rx-gro"], true));
+        assert!(features[1].1.contains(&"tx-tcp-segmentation") && !features[1].2);
+    }
+
+    #[test]
+    fn it_is_written_as_it_is_read() {
+        let table = "[machine]\nsysctl = { \"net.ipv4.x\" = 'a \"b\" \\c' }\ngovernor = \"performance\"\n\
+                     irq_affinity = { eth0 = [0, 2] }\nfeatures = { eth0 = { tso = false, \"rx-gro\" = true } }\n";
+        let machine = read(table).unwrap();
+        assert_eq!(read(&machine.toml()).unwrap(), machine);
+        assert_eq!(Machine::default().toml(), "");
+    }
+
+    #[test]
+    fn dotted_names_of_sysctls_need_no_quotes() {
+        let machine = read("[machine.sysctl]\nnet.core.rmem_max = 1\nnet.core.wmem_max = 0x10\n").unwrap();
+        assert_eq!(machine.sysctl["net.core.rmem_max"], "1");
+        assert_eq!(machine.sysctl["net.core.wmem_max"], "16");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_the_way_out() {
+        for (table, words) in [
+            ("[machine]\nsysctl = 1", "must be a table"),
+            ("[machine]\nsysctl = { \"fs.file-max\" = 1 }", "cannot be the name of a sysctl"),
+            ("[machine]\nsysctl = { \"net..x\" = 1 }", "cannot be the name of a sysctl"),
+            ("[machine]\nsysctl = { \"net.core.x\" = 1.5 }", "a whole number or a string"),
+            ("[machine]\ngovernor = 1", "must be a string"),
+            ("[machine]\nirq_affinity = { \"../x\" = [0] }", "cannot be the name of an interface"),
+            ("[machine]\nirq_affinity = { eth0 = [] }", "must list 1 to"),
+            ("[machine]\nirq_affinity = { eth0 = [-1] }", "must be 0 to"),
+            ("[machine]\nfeatures = { eth0 = { tsoo = true } }", "did you mean"),
+            ("[machine]\nfeatures = { eth0 = { tso = 1 } }", "on"),
+            ("[machine]\nturbo = false", "unknown key `turbo`"),
+        ] {
+            let told = read(table).unwrap_err();
+            assert!(told.contains(words), "{table}:\n{told}");
+        }
+    }
+}
