@@ -156,7 +156,7 @@ fn after_a_kill_the_next_measuring_command_undoes_it() {
     let before = world.state();
     killed(&world);
     let next =
-        world.run(&["load", "udp_stream", "--scenario", "loopback", "--duration", "20ms", "--ramp", "5ms"]);
+        world.run(&["load", "udp_stream", "--scenario", "loopback", "--seconds", "20ms", "--ramp", "5ms"]);
     expect(&next, 0);
     assert!(stderr(&next).contains("net.ipv4.ip_default_ttl: 77 -> 64, undone"), "{}", stderr(&next));
     assert_eq!(world.state(), before);
@@ -196,7 +196,7 @@ fn a_damaged_journal_stops_measuring_until_it_is_set_aside() {
     let mut damaged = text;
     damaged[second] ^= 1;
     std::fs::write(&journal, damaged).unwrap();
-    let load = ["load", "udp_stream", "--scenario", "loopback", "--duration", "20ms", "--ramp", "5ms"];
+    let load = ["load", "udp_stream", "--scenario", "loopback", "--seconds", "20ms", "--ramp", "5ms"];
     let refused = world.run(&load);
     expect(&refused, 3);
     let said = stderr(&refused);
