@@ -1,6 +1,7 @@
 //! The command line.
 
 mod compare;
+mod kernel;
 mod load;
 mod simulate;
 
@@ -14,6 +15,7 @@ use study::{Assignment, Percent};
 use crate::exit;
 
 pub(crate) use compare::{Compare, CompareFiles, DesignWord, MeasurementFormat};
+pub(crate) use kernel::{Kernel, KernelAction};
 pub(crate) use load::{FamilyWord, Load, OffloadsWord, ScenarioWord, SwitchWord};
 pub(crate) use simulate::Simulate;
 
@@ -69,6 +71,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Compare files of numbers as ministat(1) does, byte for byte
     Ministat(Ministat),
+    /// Fetch and list kernels for guests
+    Kernel(Kernel),
     /// Tell what this machine can do, and what disturbs measurement here
     Doctor(Doctor),
     /// Undo what a session that was killed changed of this machine itself

@@ -37,6 +37,8 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Agent(#[from] agent::ServeError),
     #[error(transparent)]
+    Guest(#[from] guest::Error),
+    #[error(transparent)]
     Samples(#[from] samples::SamplesError),
     #[error("{0}")]
     Environment(String),

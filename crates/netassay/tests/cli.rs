@@ -166,7 +166,7 @@ fn the_doctor_examines_every_area() {
     expect(&output, 0);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = report["findings"].as_array().unwrap();
-    for area in ["privileges", "scenario", "feature", "tracing", "noise"] {
+    for area in ["privileges", "scenario", "feature", "guests", "tracing", "noise"] {
         assert!(findings.iter().any(|finding| finding["area"] == area), "nothing about {area}");
     }
     let veth = findings.iter().find(|finding| finding["name"] == "veth, rootless").unwrap();

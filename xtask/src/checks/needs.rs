@@ -27,6 +27,11 @@ const NEEDS: &[Need] = &[
         purpose: "second opinion on the classic t-test in tests",
     },
     Need { package: "nuttcp", program: "nuttcp", purpose: "a peer in the bench, and in its smoke test" },
+    Need {
+        package: "qemu-system-x86",
+        program: "qemu-system-x86_64",
+        purpose: "the guests of tests and benches",
+    },
     Need { package: "shellcheck", program: "shellcheck", purpose: "the check of the shell scripts" },
     Need { package: "sockperf", program: "sockperf", purpose: "a peer in the bench, and in its smoke test" },
 ];

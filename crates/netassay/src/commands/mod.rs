@@ -6,6 +6,7 @@ mod compare;
 mod compare_files;
 mod doctor;
 mod export;
+mod kernel;
 mod load;
 pub(crate) mod ministat;
 mod plan;
@@ -40,6 +41,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Compare(flags) => compare::compare(flags).map(done),
         Command::Export(flags) => export::export(flags).map(done),
         Command::Ministat(ministat) => Ok(ministat::ministat(ministat.words.iter().cloned())),
+        Command::Kernel(flags) => kernel::kernel(flags).map(done),
         Command::Doctor(flags) => doctor::doctor(flags),
         Command::Restore(flags) => restore::restore(flags),
         Command::Agent(flags) => agent::agent(flags).map(done),

@@ -2,6 +2,7 @@
 
 mod disturbance;
 mod feature;
+mod guest;
 mod privilege;
 mod scenario;
 mod tracing;
@@ -60,6 +61,7 @@ impl Examination {
         let mut findings = privilege::findings(&privileges);
         findings.extend(scenario::findings(&privileges, interrupt)?);
         findings.extend(feature::findings(&privileges, interrupt)?);
+        findings.extend(guest::findings());
         findings.extend(tracing::findings());
         findings.extend(disturbance::findings());
         Ok(Self { findings })
@@ -113,6 +115,7 @@ mod tests {
     #[test]
     fn nothing_on_this_machine_is_found_amiss_without_a_remedy() {
         let mut findings = privilege::findings(&host::Privileges::read());
+        findings.extend(guest::findings());
         findings.extend(tracing::findings());
         findings.extend(disturbance::findings());
         assert!(!findings.is_empty());

@@ -1,0 +1,28 @@
+//! The command line of `netassay kernel`.
+
+use clap::{Args, Subcommand};
+
+use super::Formatted;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay kernel fetch linux-image-cloud-amd64\n  netassay kernel fetch ./linux-image-6.12.0-1-amd64_6.12.1-1_amd64.deb\n  netassay kernel list"
+)]
+pub(crate) struct Kernel {
+    #[command(subcommand)]
+    pub(crate) action: KernelAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KernelAction {
+    /// Fetch a distribution's kernel package and unpack it for guests; nothing is installed
+    Fetch(Fetch),
+    /// List the kernels that were fetched
+    List(Formatted),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fetch {
+    /// The package, such as linux-image-cloud-amd64, or a .deb file
+    pub(crate) package: String,
+}

@@ -1,0 +1,49 @@
+//! `netassay kernel`: kernels for guests.
+
+use guest::Fetched;
+use serde_json::json;
+
+use crate::cli::{Format, Formatted, Kernel, KernelAction};
+use crate::failure::{Failure, say};
+use crate::output::{print, print_json};
+
+pub(crate) fn kernel(flags: &Kernel) -> Result<(), Failure> {
+    match &flags.action {
+        KernelAction::Fetch(fetch) => {
+            let fetched = guest::fetch(&fetch.package)?;
+            say(&format!("{}: {} is in {}", fetch.package, release(&fetched), fetched.directory.display()));
+            say(&format!("in a study: kernel = \"{}\"", fetched.package));
+            Ok(())
+        }
+        KernelAction::List(output) => list(output),
+    }
+}
+
+fn list(output: &Formatted) -> Result<(), Failure> {
+    let fetched = guest::fetched()?;
+    if output.format == Format::Json {
+        let rows: Vec<_> = fetched
+            .iter()
+            .map(|fetched| {
+                json!({"package": fetched.package, "aliases": fetched.aliases, "version": fetched.version,
+                       "release": fetched.kernel.release, "image": fetched.kernel.image,
+                       "modules": fetched.kernel.modules})
+            })
+            .collect();
+        return print_json(&rows);
+    }
+    if fetched.is_empty() {
+        say("no kernel was fetched yet: netassay kernel fetch linux-image-cloud-amd64");
+        return Ok(());
+    }
+    let mut table = report::Table::new(&["kernel", "release", "version", "also called"]);
+    for fetched in &fetched {
+        let version = fetched.version.as_deref().unwrap_or("not known");
+        table.row(&[&fetched.package, &release(fetched), version, &fetched.aliases.join(", ")]);
+    }
+    print(&table.render())
+}
+
+fn release(fetched: &Fetched) -> String {
+    fetched.kernel.release.clone().unwrap_or_else(|| "a kernel that does not tell its release".to_owned())
+}

@@ -1,0 +1,54 @@
+//! What guests need: QEMU, an accelerator, a kernel.
+
+use ::guest::{Error, Fetched, Kernel, Tools};
+
+use super::{Finding, Status};
+
+const AREA: &str = "guests";
+const FETCH: &str = "netassay kernel fetch linux-image-cloud-amd64";
+
+pub(super) fn findings() -> Vec<Finding> {
+    let tools = Tools::here();
+    let kernels = ::guest::fetched();
+    let running = Kernel::find(None);
+    let bootable = running.as_ref().ok().or_else(|| Some(&kernels.as_ref().ok()?.first()?.kernel));
+    vec![qemu(&tools), kvm(&tools, bootable), image(&running, kernels.as_deref().unwrap_or_default())]
+}
+
+fn qemu(tools: &Tools) -> Finding {
+    match tools.qemu() {
+        Ok(path) => Finding::new(AREA, "QEMU", Status::Ok, format!("is {}", path.display())),
+        // Only two scenarios need it.
+        Err(error) => Finding::new(AREA, "QEMU", Status::Warn, error.to_string())
+            .fix("needed for scenarios vm and vm-vxlan, and inside = \"guest\"; measuring goes without"),
+    }
+}
+
+/// KVM is tried where there is something to try it with.
+fn kvm(tools: &Tools, kernel: Option<&Kernel>) -> Finding {
+    let finding = |status, what: String| Finding::new(AREA, "KVM", status, what);
+    let slow = "guests are emulated: rates compare with each other, not with hardware; counts of instructions are exact";
+    match kernel {
+        Some(kernel) => match tools.try_kvm(&kernel.image) {
+            Ok(()) => finding(Status::Ok, "works: a guest said its first line".to_owned()),
+            Err(why) => finding(Status::Warn, why).fix(slow),
+        },
+        None if tools.kvm.exists() => {
+            let what =
+                format!("{} is there, but was not tried: there is no kernel to boot", tools.kvm.display());
+            finding(Status::Warn, what).fix(FETCH)
+        }
+        None => finding(Status::Warn, format!("{} is not there", tools.kvm.display())).fix(slow),
+    }
+}
+
+fn image(running: &Result<Kernel, Error>, fetched: &[Fetched]) -> Finding {
+    let names: Vec<&str> = fetched.iter().map(|fetched| fetched.package.as_str()).collect();
+    let fetched = if names.is_empty() { String::new() } else { format!("; fetched: {}", names.join(", ")) };
+    let finding = |status, what: String| Finding::new(AREA, "kernels", status, format!("{what}{fetched}"));
+    match running {
+        Ok(kernel) => finding(Status::Ok, format!("the running one's image is {}", kernel.image.display())),
+        Err(_) if !names.is_empty() => finding(Status::Ok, "the running one's image is not here".to_owned()),
+        Err(_) => finding(Status::Warn, "none: the running one's image is not here".to_owned()).fix(FETCH),
+    }
+}

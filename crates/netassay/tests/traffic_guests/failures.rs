@@ -1,0 +1,141 @@
+//! Guests that do not come to life, or do not stay.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use agent::Interrupt;
+use guest::{Error, Guest, Kernel, Nic, Order};
+
+use crate::{elf, order};
+
+/// A guest with a first process of our own making.
+fn with_init(directory: &tempfile::TempDir, program: &[u8]) -> Order {
+    let path = directory.path().join("init");
+    fs::write(&path, program).unwrap();
+    Order { program: path, ..order() }
+}
+
+fn await_death(order: &Order) -> Error {
+    Guest::start(order).unwrap().await_life(&Interrupt::new().unwrap()).unwrap_err()
+}
+
+#[test]
+fn a_panic_is_told_with_its_words() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = await_death(&with_init(&directory, &elf::that_ends()));
+    assert!(matches!(error, Error::Panicked { .. }), "{error}");
+    let text = error.to_string();
+    // Exit code 7, as the kernel writes it.
+    assert!(
+        text.starts_with("the transmitter's kernel panicked: Attempted to kill init! exitcode=0x00000700\n"),
+        "{text}"
+    );
+    assert!(text.contains("  | "), "the console's last lines: {text}");
+}
+
+#[test]
+fn a_guest_that_hangs_is_waited_for_within_bounds() {
+    let directory = tempfile::tempdir().unwrap();
+    let interrupt = Interrupt::new().unwrap();
+    let mut guest = Guest::start(&with_init(&directory, &elf::that_hangs("stuck here\n"))).unwrap();
+    // However long a busy machine takes to bring it that far.
+    let mut patience = Duration::from_secs(2);
+    let text = loop {
+        let error = guest.await_life_within(patience, &interrupt).unwrap_err();
+        assert!(matches!(&error, Error::Hung { waited, .. } if *waited == patience), "{error}");
+        let text = error.to_string();
+        if text.contains("stuck here") {
+            break text;
+        }
+        assert!(patience < Duration::from_secs(200), "{text}");
+        patience *= 2;
+    };
+    assert!(text.starts_with("the transmitter did not come to life within "), "{text}");
+    assert!(text.contains("the last lines of its console:\n") && text.contains("  | stuck here"), "{text}");
+    interrupt.trip();
+    assert!(matches!(guest.await_life(&interrupt), Err(Error::Interrupted)));
+}
+
+#[test]
+fn a_kernel_without_virtio_is_told_before_or_after_it_was_booted() {
+    let mut blind = order();
+    let modules = tempfile::tempdir().unwrap();
+    blind.kernel.modules = Some(modules.path().to_owned());
+    let error = Guest::start(&blind).unwrap_err();
+    assert!(matches!(&error, Error::NoDriver { module, .. } if module == "virtio_pci"), "{error}");
+    assert!(error.to_string().contains("netassay kernel fetch"), "{error}");
+
+    // Of an image alone nothing is known: its guest says it.
+    blind.kernel.modules = None;
+    let error = await_death(&blind);
+    assert!(matches!(&error, Error::Init { why, .. } if why.contains("no virtio_console")), "{error}");
+}
+
+#[test]
+fn a_kernel_for_clouds_has_no_e1000e() {
+    let error =
+        Guest::start(&Order { nic: Nic::E1000e, tap: Some("wire".to_owned()), ..order() }).unwrap_err();
+    assert!(matches!(&error, Error::NoDriver { module, .. } if module == "e1000e"), "{error}");
+    assert!(error.to_string().contains("nic = \"virtio-net\""), "{error}");
+}
+
+#[test]
+fn what_qemu_says_before_it_gives_up_is_told() {
+    // More memory than any machine lends.
+    let error = await_death(&Order { memory_mib: 1 << 30, ..order() });
+    let text = error.to_string();
+    assert!(
+        matches!(error, Error::Exited { .. })
+            && text.contains("the transmitter's QEMU ended (exit status: 1)"),
+        "{text}"
+    );
+    let error = Guest::start(&Order { place: Some(u32::MAX), ..order() }).unwrap_err().to_string();
+    assert!(error.contains("open the namespaces of its place"), "{error}");
+}
+
+#[test]
+fn an_image_that_is_none_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("vmlinuz");
+    fs::write(&path, "not a kernel").unwrap();
+    let error = Kernel::find(path.to_str()).unwrap_err().to_string();
+    assert!(error.contains("no bootable x86 kernel image"), "{error}");
+}
+
+/// Where a controller that is to be killed tells the number of its guest's process.
+const CONTROLLER: &str = "NETASSAY_TEST_CONTROLLER";
+
+#[test]
+fn a_killed_controller_leaves_no_guest() {
+    if let Some(told) = std::env::var_os(CONTROLLER) {
+        let guest = Guest::start(&order()).unwrap();
+        let beside = PathBuf::from(&told).with_extension("new");
+        fs::write(&beside, guest.pid().to_string()).unwrap();
+        fs::rename(&beside, &told).unwrap();
+        std::thread::sleep(Duration::from_secs(120));
+        panic!("nobody killed the controller");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let told = directory.path().join("pid");
+    let mut controller = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "failures::a_killed_controller_leaves_no_guest"])
+        .env(CONTROLLER, &told)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while !told.exists() {
+        assert!(Instant::now() < end && controller.try_wait().unwrap().is_none(), "no guest");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let qemu = PathBuf::from(format!("/proc/{}", fs::read_to_string(&told).unwrap()));
+    assert!(fs::read_to_string(qemu.join("cmdline")).unwrap().contains("qemu-system"));
+    controller.kill().unwrap();
+    controller.wait().unwrap();
+    while fs::read_to_string(qemu.join("cmdline")).is_ok_and(|line| !line.is_empty()) {
+        assert!(Instant::now() < end, "QEMU outlived its controller");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

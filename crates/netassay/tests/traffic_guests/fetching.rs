@@ -1,0 +1,116 @@
+//! `netassay kernel`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::kernel::{PACKAGE, data_home};
+
+fn netassay(arguments: &[&str], home: &Path, path: Option<&Path>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_netassay"));
+    command.args(arguments).env("XDG_DATA_HOME", home).env("NO_COLOR", "1");
+    if let Some(path) = path {
+        command.env("PATH", path);
+    }
+    command.output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn what_was_fetched_is_listed_by_its_names_and_not_fetched_again() {
+    let home = data_home();
+    let output = netassay(&["kernel", "list", "--format", "json"], &home, None);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let row = &rows[0];
+    assert_eq!(row["aliases"][0], PACKAGE, "{rows}");
+    let release = row["release"].as_str().unwrap();
+    assert!(row["package"].as_str().unwrap().ends_with(release), "{rows}");
+    let image = row["image"].as_str().unwrap();
+    let before = fs::metadata(image).unwrap();
+    let again = netassay(&["kernel", "fetch", PACKAGE], &home, None);
+    assert!(again.status.success(), "{}", stderr(&again));
+    assert!(stderr(&again).contains(release), "{}", stderr(&again));
+    let after = fs::metadata(image).unwrap();
+    assert_eq!(std::os::unix::fs::MetadataExt::ino(&before), std::os::unix::fs::MetadataExt::ino(&after));
+    let text = netassay(&["kernel", "list"], &home, None);
+    assert!(String::from_utf8_lossy(&text.stdout).contains(PACKAGE));
+}
+
+#[test]
+fn what_cannot_be_fetched_is_told_and_leaves_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let empty = tempfile::tempdir().unwrap();
+    let kept = home.path().join("netassay/kernels");
+    for (package, path, words) in [
+        ("linux-image-no-such-thing", None, "cannot fetch linux-image-no-such-thing: apt-cache"),
+        ("../evil", None, "cannot fetch ../evil: this cannot be a package's name"),
+        ("/nonexistent/linux.deb", None, "cannot fetch /nonexistent/linux.deb: there is no such file"),
+        ("linux-image-cloud-amd64", Some(empty.path()), "no apt-cache in the PATH"),
+    ] {
+        let output = netassay(&["kernel", "fetch", package], home.path(), path);
+        assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        assert_eq!(fs::read_dir(&kept).unwrap().count(), 0, "{package}");
+    }
+    let list = netassay(&["kernel", "list"], home.path(), None);
+    assert!(list.status.success() && stderr(&list).contains("netassay kernel fetch"), "{}", stderr(&list));
+}
+
+/// A stand-in for one of Debian's tools.
+fn tool(directory: &Path, name: &str, script: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = directory.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn a_machine_without_a_network_is_told_so_in_the_tools_own_words() {
+    let (home, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    tool(tools.path(), "apt-cache", "echo 'Package: linux-image-1-amd64'; echo 'Version: 1'");
+    tool(
+        tools.path(),
+        "apt-get",
+        "echo 'E: Failed to fetch http://deb/x  Temporary failure resolving deb' >&2; exit 100",
+    );
+    let output = netassay(&["kernel", "fetch", "linux-image-1-amd64"], home.path(), Some(tools.path()));
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("apt-get: Failed to fetch http://deb/x"), "{}", stderr(&output));
+    assert_eq!(fs::read_dir(home.path().join("netassay/kernels")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_package_file_is_unpacked_too() {
+    let (home, build) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let tree = build.path().join("tree");
+    for directory in ["DEBIAN", "boot", "lib/modules/6.1.0-t"] {
+        fs::create_dir_all(tree.join(directory)).unwrap();
+    }
+    let control =
+        "Package: linux-image-t\nVersion: 1.2\nArchitecture: amd64\nMaintainer: t <t@t>\nDescription: t\n";
+    fs::write(tree.join("DEBIAN/control"), control).unwrap();
+    let mut image = vec![0; 0x400];
+    image[0x202..0x206].copy_from_slice(b"HdrS");
+    image[0x20f] = 1;
+    image[0x300..0x309].copy_from_slice(b"6.1.0-t (");
+    fs::write(tree.join("boot/vmlinuz-6.1.0-t"), image).unwrap();
+    let built = Command::new("dpkg-deb")
+        .args(["--build", "tree", "t.deb"])
+        .current_dir(build.path())
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", stderr(&built));
+    let file = build.path().join("t.deb");
+    for _ in 0..2 {
+        let output = netassay(&["kernel", "fetch", file.to_str().unwrap()], home.path(), None);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(stderr(&output).contains("kernel = \"linux-image-t\""), "{}", stderr(&output));
+    }
+    let kept = home.path().join("netassay/kernels");
+    assert_eq!(fs::read_dir(&kept).unwrap().count(), 1, "nothing but the kernel");
+    assert!(kept.join("linux-image-t/lib/modules/6.1.0-t").is_dir());
+}

@@ -1,0 +1,153 @@
+//! A guest that lives.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::BufRead as _;
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use agent::message::{Answer, PROTOCOL, Request};
+use agent::{Client, Interrupt, Isolation, Launch};
+use guest::{Accelerated, Guest, Order};
+
+use crate::order;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Writes the launch before anything else, as a testbed does; it waits in the socket.
+fn agent_at(guest: &mut Guest, port: usize, isolation: Isolation, interrupt: &Interrupt) -> Client {
+    let (to, from) = guest.port(port).unwrap();
+    let mut to: fs::File = to.into();
+    std::io::Write::write_all(&mut to, &Launch { isolation, cpus: Vec::new() }.line().unwrap()).unwrap();
+    Client::new("agent", OwnedFd::from(to), from, interrupt.clone())
+}
+
+fn greet(client: &mut Client) -> u32 {
+    match client.receive(PATIENCE).unwrap() {
+        Answer::Hello { protocol: PROTOCOL, pid, .. } => pid,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn each_port_has_an_agent_and_the_guest_ends_with_the_last() {
+    let interrupt = Interrupt::new().unwrap();
+    let cpu = *host::affinity::allowed_cpus().last().unwrap();
+    let mut guest = Guest::start(&Order {
+        modules: vec!["veth".to_owned(), "no-such".to_owned()],
+        pin: vec![cpu],
+        ..order()
+    })
+    .unwrap();
+    assert_eq!(*guest.accelerated(), Accelerated::Emulation { why: "asked for".to_owned() });
+    assert_eq!(guest.absent_modules(), ["no-such"]);
+    // Both launches and greetings are there before the guest is.
+    let mut clients = [0, 1].map(|port| agent_at(&mut guest, port, Isolation::Network, &interrupt));
+    for client in &mut clients {
+        client.send(&Request::Hello { protocol: PROTOCOL }).unwrap();
+    }
+    assert!(guest.port(0).is_none(), "a port is given once");
+    guest.await_life(&interrupt).unwrap();
+    let pids: BTreeSet<u32> = clients.iter_mut().map(greet).collect();
+    assert_eq!(pids.len(), 2, "one agent for each port: {pids:?}");
+    assert!(guest.explain().is_none());
+
+    let threads = guest.threads().unwrap();
+    assert_eq!(threads.vcpus.len(), 1, "{threads:?}");
+    assert!(threads.io.contains(&guest.pid()), "{threads:?}");
+    let allowed = fs::read_to_string(format!("/proc/{}/status", threads.vcpus[0])).unwrap();
+    assert!(allowed.contains(&format!("Cpus_allowed_list:\t{cpu}\n")), "{allowed}");
+
+    // The module that was asked for serves: a wire between the two agents' namespaces, inside the guest.
+    let peer = *pids.last().unwrap();
+    let wire = Request::CreateVeth { name: "left".into(), peer: "right".into(), peer_pid: peer };
+    clients[0].order(&wire, PATIENCE).unwrap();
+    let ends = ["left", "right"].map(str::to_owned);
+    for (client, interface) in clients.iter_mut().zip(ends.clone()) {
+        client.order(&Request::Configure { interface, addresses: Vec::new() }, PATIENCE).unwrap();
+    }
+    for (client, interface) in clients.iter_mut().zip(ends) {
+        client.order(&Request::AwaitRunning { interface }, PATIENCE).unwrap();
+    }
+
+    let pid = guest.pid();
+    drop(clients);
+    let end = Instant::now() + PATIENCE;
+    let explained = loop {
+        assert!(Instant::now() < end, "the guest goes on without agents");
+        if let Some(error) = guest.explain() {
+            break error.to_string();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert!(
+        explained.contains("QEMU ended (exit status: 0)") && explained.contains("Power down"),
+        "{explained}"
+    );
+    drop(guest);
+    assert!(!fs::exists(format!("/proc/{pid}")).unwrap());
+}
+
+/// A process in a network namespace of its own that has a tap, called "wire".
+struct Place(Child);
+
+impl Place {
+    fn make() -> Self {
+        let script = "ip tuntap add dev wire mode tap && ip link set wire up && echo ready && exec sleep 600";
+        let mut command = Command::new("unshare");
+        command.args(["--net", "sh", "-c", script]).stdout(Stdio::piped());
+        let mut process = command.spawn().unwrap();
+        let mut line = String::new();
+        std::io::BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        Self(process)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_tap_of_another_process_becomes_the_guests_network_card() {
+    let place = Place::make();
+    let interrupt = Interrupt::new().unwrap();
+    let wired =
+        Order { tap: Some("wire".to_owned()), place: Some(place.0.id()), ports: 1, vcpus: 2, ..order() };
+    let mut guest = Guest::start(&wired).unwrap();
+    let mut client = agent_at(&mut guest, 0, Isolation::None, &interrupt);
+    guest.await_life(&interrupt).unwrap();
+    assert_eq!(guest.threads().unwrap().vcpus.len(), 2);
+    client.order(&Request::Configure { interface: "eth0".into(), addresses: Vec::new() }, PATIENCE).unwrap();
+    client.order(&Request::AwaitRunning { interface: "eth0".into() }, PATIENCE).unwrap();
+    // The card agrees with the tap on segments and checksums, which is what the tap's header is for.
+    let on = [("tx-tcp-segmentation".to_owned(), true)].into();
+    let settle = Request::Settle { interface: "eth0".into(), mtu: None, features: on };
+    let Answer::Settled(settled) = client.call(&settle, PATIENCE).unwrap() else { panic!("another answer") };
+    assert!(settled.refused.is_empty() && settled.active["tx-tcp-segmentation"], "{settled:?}");
+    let Answer::Environment(about) =
+        client.call(&Request::Environment { interfaces: vec!["eth0".into()] }, PATIENCE).unwrap()
+    else {
+        panic!("another answer")
+    };
+    let kernel = wired.kernel.release.unwrap();
+    assert!(about.to_string().contains(&kernel), "the agent sees the guest's kernel, {kernel}: {about}");
+}
+
+#[test]
+fn an_exact_guest_lives_with_one_virtual_cpu_only() {
+    let interrupt = Interrupt::new().unwrap();
+    let exact = Order { exact: true, ports: 1, ..order() };
+    let error = Guest::start(&Order { vcpus: 2, ..exact.clone() }).unwrap_err().to_string();
+    assert!(error.contains("vcpus = 1"), "{error}");
+    let mut guest = Guest::start(&exact).unwrap();
+    assert!(matches!(guest.accelerated(), Accelerated::Emulation { why } if why.contains("exact mode")));
+    let mut client = agent_at(&mut guest, 0, Isolation::Network, &interrupt);
+    client.send(&Request::Hello { protocol: PROTOCOL }).unwrap();
+    guest.await_life(&interrupt).unwrap();
+    assert!(greet(&mut client) > 1);
+}
