@@ -65,9 +65,12 @@ impl PlanListing {
     #[must_use]
     pub fn text(&self) -> String {
         let expected = duration(std::time::Duration::try_from_secs_f64(self.expected_s).unwrap_or_default());
+        let states = self.view.plan.states().len();
+        let of_each =
+            if states > 1 { format!(" of each of {states} states of the testbed") } else { String::new() };
         let mut text = format!("{}: {}\n", self.study, self.question);
         text.push_str(&format!(
-            "scenario {}, {} x {} x ({} warm-up + {} recorded) = {}, {}, seed {}, about {expected}\n",
+            "scenario {}, {} x {}{of_each} x ({} warm-up + {} recorded) = {}, {}, seed {}, about {expected}\n",
             self.scenario,
             counted(self.view.plan.conditions.len(), "condition"),
             counted(self.boots as usize, "boot"),
@@ -78,7 +81,7 @@ impl PlanListing {
             self.seed,
         ));
         if let Some(stop) = self.stop {
-            let looks: Vec<String> = stop.after(self.boots).map(|boot| boot.to_string()).collect();
+            let looks: Vec<String> = stop.after(self.boots, states).map(|boot| boot.to_string()).collect();
             text.push_str(&format!(
                 "ends as soon as every comparison is decided to within {}: looks after boot {} ({})\n",
                 stop.detect,

@@ -143,7 +143,7 @@ impl Sizing {
         let protocol = study.protocol();
         let early = protocol
             .stop
-            .map(|stop| Early { bounds: bounds(stop.bounds), looks: stop.after(protocol.boots).collect() });
+            .map(|stop| Early { bounds: bounds(stop.bounds), looks: stop.after(protocol.boots, 1).collect() });
         let alpha = 1.0 - request.confidence;
         let plan = |interaction: f64| Plan {
             design: Design::Crossed,
