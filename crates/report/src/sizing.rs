@@ -141,9 +141,10 @@ impl Sizing {
         let target = target(study, request.metric.as_deref())?;
         let conditions = target.conditions.len() + 1;
         let protocol = study.protocol();
-        let early = protocol
-            .stop
-            .map(|stop| Early { bounds: bounds(stop.bounds), looks: stop.after(protocol.boots, 1).collect() });
+        let early = protocol.stop.map(|stop| Early {
+            bounds: bounds(stop.bounds),
+            looks: stop.after(protocol.boots, 1).collect(),
+        });
         let alpha = 1.0 - request.confidence;
         let plan = |interaction: f64| Plan {
             design: Design::Crossed,

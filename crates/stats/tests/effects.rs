@@ -323,3 +323,34 @@ proptest! {
         let _ = ladder(&runs, &seen.into_iter().collect::<Vec<_>>(), None, 0.95);
     }
 }
+
+/// Percentages say how much of their base, and leave zero out exactly where the difference does.
+#[test]
+fn percentages_are_of_the_base_that_is_named() {
+    let cells = switches(2);
+    // Off 40, the second on 60, the first 50, both 100.
+    let runs = campaign(&[40.0, 60.0, 50.0, 100.0]);
+    let factors = names(2);
+    let layout = Layout { factors: &factors, levels: &cells };
+    let close = |one: Option<f64>, other: f64| (one.unwrap() - other).abs() < 1e-9;
+    let shares = shapley(&runs, &layout, Orders::All, None, 0.95).unwrap();
+    assert!(close(shares.total.relative, 150.0) && close(shares.back.relative, -60.0), "{shares:?}");
+    let [first, second] = shares.shares.as_slice() else { panic!("{shares:?}") };
+    // (50 - 40 + 100 - 60) / 2 = 25 of 40, and (60 - 40 + 100 - 50) / 2 = 35 of 40.
+    assert!(close(first.share.relative, 62.5) && close(second.share.relative, 87.5), "{shares:?}");
+    let steps = ladder(&runs, &[3, 1, 0], None, 0.95).unwrap();
+    assert!(close(steps.steps[1].change.relative, -100.0 / 3.0) && close(steps.back.relative, 150.0));
+    let result = factorial(&runs, &layout, 1, None, 0.95).unwrap();
+    // The first's effect is 75 - 50, of a mean of 62.5.
+    assert!(close(result.effects[0].effect.relative, 40.0), "{result:?}");
+
+    // One condition against another: the interval of a comparison.
+    let question = netassay_stats::Question {
+        correction: netassay_stats::Correction::None,
+        ..netassay_stats::Question::against(0)
+    };
+    let compared = netassay_stats::analyse(&runs, &question).unwrap();
+    let (one, other) =
+        (shares.total.relative_interval.unwrap(), compared.comparisons[2].relative_interval.unwrap());
+    assert!((one.0 - other.0).abs() < 1e-6 && (one.1 - other.1).abs() < 1e-6, "{one:?} {other:?}");
+}

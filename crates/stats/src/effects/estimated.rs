@@ -1,12 +1,16 @@
 //! A combination of condition means with what is known of its error.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::EffectsError;
 use crate::boots::{Cells, Observation};
 use crate::distribution::student;
 use crate::error::StatsError;
+use crate::fieller::{Fieller, Quantiles};
 use crate::fit::Fit;
+use crate::model::{Estimate, Uncertainty};
 use crate::question::Design;
 
 /// An effect, share or step with its interval, in the metric's unit.
@@ -22,6 +26,11 @@ pub struct Estimated {
     pub df: f64,
     /// The p-value of the hypothesis that it is zero, not adjusted for the other effects; none without an interval.
     pub p: Option<f64>,
+    /// The estimate in % of the size of its base, which whatever estimates it names; none where the base cannot be told from
+    /// zero.
+    pub relative: Option<f64>,
+    /// The interval of `relative` (Fieller's); none for too few boots.
+    pub relative_interval: Option<(f64, f64)>,
 }
 
 /// The fitted model, and the level of what is estimated from it.
@@ -47,10 +56,12 @@ impl Estimator {
         self.fit.conditions().binary_search(&condition).is_ok()
     }
 
-    /// The combination of condition means with these coefficients; `what` names it if it cannot be had.
+    /// The combination of condition means with these coefficients, also in % of the one that `base` gives; `what` names it
+    /// if it cannot be had.
     pub(super) fn estimate(
         &self,
         terms: &[(usize, f64)],
+        base: &[(usize, f64)],
         what: impl Fn() -> String,
     ) -> Result<Estimated, EffectsError> {
         let terms: Vec<(usize, f64)> =
@@ -58,7 +69,12 @@ impl Estimator {
         let estimate = self.fit.contrast(&terms).ok_or_else(|| EffectsError::Unconnected { what: what() })?;
         let interval = estimate.interval(1.0 - self.level);
         let p = 2.0 * student::sf(estimate.t(), estimate.df);
+        let base_value = self.fit.contrast(base).map_or(0.0, |base| base.value);
+        let relative_interval = interval.and_then(|_| self.relative_interval(&terms, base, estimate));
+        let has_percentage = (relative_interval.is_some() || interval.is_none()) && base_value != 0.0;
         Ok(Estimated {
+            relative: has_percentage.then(|| 100.0 * estimate.value / base_value.abs()),
+            relative_interval,
             value: estimate.value,
             interval,
             standard_error: interval.map(|_| estimate.se),
@@ -66,4 +82,43 @@ impl Estimator {
             p: interval.map(|_| p),
         })
     }
+
+    /// Fieller's interval of a combination in % of another.
+    fn relative_interval(
+        &self,
+        terms: &[(usize, f64)],
+        base: &[(usize, f64)],
+        difference: Estimate,
+    ) -> Option<(f64, f64)> {
+        let (fit, model) = (&self.fit, &self.fit.additive);
+        let (baseline, quantiles) = (fit.contrast(base)?, Quantiles::default());
+        let critical = student::upper_quantile((1.0 - self.level) / 2.0, difference.df)?;
+        let interval = |error: &dyn Fn(f64) -> Option<(f64, f64)>| {
+            Fieller { difference, baseline, error, critical, quantiles: &quantiles }.interval()
+        };
+        if fit.is_by_pair() {
+            return interval(&|r| {
+                let estimate = fit.contrast(&sum(terms, base, -r)).filter(Estimate::is_sure)?;
+                Some((estimate.se, estimate.df))
+            });
+        }
+        let uncertainty = |terms: &[(usize, f64)]| Some(model.uncertainty(&fit.rows(terms)?));
+        let of_both = uncertainty(&sum(terms, base, 1.0))?;
+        let (of_terms, of_base) = (uncertainty(terms)?, uncertainty(base)?);
+        interval(&|r| {
+            let along = Uncertainty::along(of_terms, of_base, of_both, -r);
+            let (variance, df) = model.variance_and_df(&along)?;
+            Some((model.layout.scale * variance.sqrt(), df))
+        })
+    }
+}
+
+/// `one` + `factor` * `other`, each condition once.
+fn sum(one: &[(usize, f64)], other: &[(usize, f64)], factor: f64) -> Vec<(usize, f64)> {
+    let mut terms: BTreeMap<usize, f64> = BTreeMap::new();
+    let scaled = other.iter().map(|(condition, coefficient)| (*condition, factor * coefficient));
+    for (condition, coefficient) in one.iter().copied().chain(scaled) {
+        *terms.entry(condition).or_default() += coefficient;
+    }
+    terms.into_iter().collect()
 }

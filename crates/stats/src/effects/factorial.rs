@@ -32,7 +32,7 @@ pub struct Effect {
     /// difference between the one's effect at the other's high level and at its low one, and so on (Box, Hunter and Hunter,
     /// Statistics for Experimenters, 1978, chapter 10), all of the high levels. Otherwise: how far the mean at these levels is from
     /// the mean of all combinations, less what main effects and smaller interactions make of that; these sum to zero over the
-    /// levels of each factor.
+    /// levels of each factor. Percentages are of the mean of all conditions.
     pub effect: Estimated,
 }
 
@@ -61,6 +61,8 @@ pub fn factorial(
     let sizes: Vec<usize> = measured.levels_of.iter().map(Vec::len).collect();
     let combinations = sizes.iter().try_fold(1_usize, |product, size| product.checked_mul(*size));
     let model = largest(layout, &measured.places, &sizes, order)?;
+    let share = 1.0 / conditions.len() as f64;
+    let mean: Vec<(usize, f64)> = conditions.iter().map(|condition| (*condition, share)).collect();
     let mut effects = Vec::new();
     for term in model.terms.iter().filter(|term| !term.is_empty()) {
         let is_plain = term.iter().all(|factor| sizes[*factor] == 2);
@@ -71,7 +73,7 @@ pub fn factorial(
             let coefficients =
                 model.coefficients(term, places).into_iter().map(|of| without_rounding(scale * of));
             let terms: Vec<(usize, f64)> = conditions.iter().copied().zip(coefficients).collect();
-            let effect = estimator.estimate(&terms, || {
+            let effect = estimator.estimate(&terms, &mean, || {
                 let names: Vec<String> = term.iter().map(|factor| layout.name(*factor)).collect();
                 format!("the effect of {}", names.join(" x "))
             })?;

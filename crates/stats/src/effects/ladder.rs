@@ -16,8 +16,10 @@ pub const REMARK: &str = "a step's credit depends on its place: on another rung 
 pub struct Ladder {
     /// From each rung to the next.
     pub steps: Vec<Step>,
-    /// From the first rung to the last.
+    /// From the first rung to the last; percentages are of the first.
     pub total: Estimated,
+    /// From the last rung back to the first: the total with the other sign; percentages are of the last.
+    pub back: Estimated,
 }
 
 /// One step.
@@ -27,7 +29,7 @@ pub struct Step {
     pub from: usize,
     /// The condition above.
     pub to: usize,
-    /// The mean above less the mean below.
+    /// The mean above less the mean below; percentages are of the mean below.
     pub change: Estimated,
 }
 
@@ -52,9 +54,9 @@ pub fn ladder(
     let change = |from: usize, to: usize| {
         // A step to the same condition is no change, not a condition counted twice.
         let terms = if from == to { [(to, 0.0), (from, 0.0)] } else { [(to, 1.0), (from, -1.0)] };
-        estimator.estimate(&terms, || format!("the step from condition {from} to {to}"))
+        estimator.estimate(&terms, &[(from, 1.0)], || format!("the step from condition {from} to {to}"))
     };
     let step = |pair: &[usize]| Ok(Step { from: pair[0], to: pair[1], change: change(pair[0], pair[1])? });
     let steps = rungs.windows(2).map(step).collect::<Result<Vec<Step>, EffectsError>>()?;
-    Ok(Ladder { steps, total: change(*first, *last)? })
+    Ok(Ladder { steps, total: change(*first, *last)?, back: change(*last, *first)? })
 }

@@ -23,8 +23,10 @@ pub enum Orders {
 /// A total, from nothing switched on to everything, and each factor's share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Shares {
-    /// The mean with everything on less that with nothing on.
+    /// The mean with everything on less that with nothing on; percentages are of the latter.
     pub total: Estimated,
+    /// The other way round: percentages are of the mean with everything on.
+    pub back: Estimated,
     /// By factor. They add up to the total.
     pub shares: Vec<Share>,
     /// How many orders were averaged.
@@ -38,7 +40,7 @@ pub struct Shares {
 pub struct Share {
     /// The factor's index.
     pub factor: usize,
-    /// What switching it on brings, on average over the orders.
+    /// What switching it on brings, on average over the orders; percentages are of the mean with nothing on.
     pub share: Estimated,
 }
 
@@ -65,11 +67,10 @@ pub fn shapley(
         return Err(EffectsError::Unreachable { subset: subset(layout, missing) });
     }
     let everything = lattice.conditions.len() - 1;
-    for end in [0, everything] {
-        if lattice.conditions[end].is_none() {
-            return Err(EffectsError::Unreachable { subset: subset(layout, end) });
-        }
-    }
+    let end = |set: usize| {
+        lattice.conditions[set].ok_or_else(|| EffectsError::Unreachable { subset: subset(layout, set) })
+    };
+    let (off, on) = (end(0)?, end(everything)?);
     let paths = Paths::of(&lattice);
     let count = paths.to[everything];
     if count == 0 {
@@ -77,16 +78,17 @@ pub fn shapley(
     }
     let share = |factor: usize| {
         let terms = lattice.terms(&paths.weights(&lattice, factor));
-        let share = estimator.estimate(&terms, || format!("the share of {}", layout.factors[factor]))?;
+        let share = estimator
+            .estimate(&terms, &[(off, 1.0)], || format!("the share of {}", layout.factors[factor]))?;
         Ok(Share { factor, share })
     };
     let factors = layout.factors.len();
     let shares = (0..factors).map(share).collect::<Result<Vec<Share>, EffectsError>>()?;
-    let mut ends = vec![0.0; lattice.conditions.len()];
-    ends[everything] += 1.0;
-    ends[0] -= 1.0;
-    let total = estimator.estimate(&lattice.terms(&ends), || "the total".to_owned())?;
-    Ok(Shares { total, shares, orders: count, all_orders: (1..=factors as u64).product() })
+    let change = |from: usize, to: usize| {
+        estimator.estimate(&[(to, 1.0), (from, -1.0)], &[(from, 1.0)], || "the total".to_owned())
+    };
+    let (total, back) = (change(off, on)?, change(on, off)?);
+    Ok(Shares { total, back, shares, orders: count, all_orders: (1..=factors as u64).product() })
 }
 
 /// The combination in words: "tso and gso on, gro off" would name all; what is on is enough.
