@@ -3,9 +3,10 @@
 use serde::Serialize;
 use store::StoredStudy;
 
+use crate::credit::Credits;
 use crate::error::Error;
 use crate::group::Group;
-use crate::metric::plan_of;
+use crate::metric::{known, plan_of};
 use crate::stored::subjects;
 use crate::subject::{Subject, answer};
 use crate::target::{ComparisonRequest, targets};
@@ -18,6 +19,9 @@ pub struct Comparisons {
     name: String,
     confidence: f64,
     groups: Vec<Group>,
+    /// What each offload of the study's design brings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credit: Option<Credits>,
 }
 
 impl Comparisons {
@@ -29,7 +33,9 @@ impl Comparisons {
         let plan = plan_of(stored)?;
         let subjects = subjects(stored, &plan, &targets(stored, &plan, request)?, request)?;
         let comparisons = Self::of(&stored.row.name, subjects)?;
-        Ok(Self { study: Some(stored.row.id.0), ..comparisons })
+        let metric = request.metric.as_deref().map(known).transpose()?;
+        let credit = Credits::of(stored, &plan, metric, request.confidence);
+        Ok(Self { study: Some(stored.row.id.0), credit, ..comparisons })
     }
 
     /// Compares values from elsewhere. `name` says what they are.
@@ -42,6 +48,7 @@ impl Comparisons {
             name: name.to_owned(),
             confidence: subjects.first().map_or(0.95, |subject| subject.asked),
             groups: groups(&mut subjects)?,
+            credit: None,
         })
     }
 
@@ -59,6 +66,9 @@ impl Comparisons {
                 text.push_str(&format!("{}\n\n", group.workload));
             }
             text.push_str(&group.text());
+        }
+        if let Some(credit) = &self.credit {
+            text.push_str(&credit.details());
         }
         text
     }

@@ -6,9 +6,11 @@
 mod classic;
 mod column;
 mod comparison;
+mod credit;
 mod disturbed;
 mod environment;
 mod error;
+mod exact;
 mod false_positives;
 mod group;
 mod limits;

@@ -78,6 +78,23 @@ pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a Li
     if limited.is_empty() { String::new() } else { table.render() }
 }
 
+/// What set the rate of both conditions, in words, if something outside both hosts did and `metric` is a rate: the two then
+/// cannot differ.
+pub(crate) fn set_from_outside(
+    stored: &StoredStudy,
+    metric: &str,
+    one: usize,
+    other: usize,
+) -> Option<String> {
+    if !RATES.contains(&metric) {
+        return None;
+    }
+    let label = |condition: usize| LimitView::of(stored, condition).map(|limit| limit.label);
+    let limit = label(one).filter(|limit| SET_FROM_OUTSIDE.contains(&limit.as_str()))?;
+    (label(other).as_ref() == Some(&limit))
+        .then(|| if limit == "link" { "the link".to_owned() } else { limit })
+}
+
 /// What must be said of a comparison in `metric` where both conditions have a rate that was set from outside.
 pub(crate) fn cannot_differ(
     stored: &StoredStudy,
@@ -86,18 +103,13 @@ pub(crate) fn cannot_differ(
     baseline: usize,
     others: &[usize],
 ) -> Option<String> {
-    if !RATES.contains(&metric) {
-        return None;
-    }
-    let label = |condition: usize| LimitView::of(stored, condition).map(|limit| limit.label);
-    let limit = label(baseline).filter(|limit| SET_FROM_OUTSIDE.contains(&limit.as_str()))?;
+    let limit = set_from_outside(stored, metric, baseline, baseline)?;
     let alike: Vec<&str> = others
         .iter()
-        .filter(|other| label(**other).as_ref() == Some(&limit))
+        .filter(|other| set_from_outside(stored, metric, baseline, **other).is_some())
         .filter_map(|other| conditions.get(*other).map(|condition| condition.label.as_str()))
         .collect();
     let baseline = conditions.get(baseline)?.label.as_str();
-    let limit = if limit == "link" { "the link".to_owned() } else { limit };
     let cost = if metric == "transactions" { "transaction" } else { "byte" };
     (!alike.is_empty()).then(|| {
         format!(

@@ -9,6 +9,7 @@ use study::WorkloadKind;
 
 use crate::column::columns;
 use crate::comparison::groups;
+use crate::credit::Credits;
 use crate::disturbed::Disturbed;
 use crate::error::Error;
 use crate::group::{Group, level, range};
@@ -35,6 +36,9 @@ pub struct Results {
     confidence: f64,
     conditions: Vec<Condition>,
     comparisons: Vec<Group>,
+    /// What each offload of the study's design brings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credit: Option<Credits>,
     /// What the data answer, in one sentence for each comparison.
     answer: Vec<String>,
     /// Where a study that may stop early stands.
@@ -91,6 +95,7 @@ impl Results {
             status: stored.row.status.to_string(),
             confidence: request.confidence,
             answer: comparisons.iter().map(answer).collect(),
+            credit: Credits::of(stored, &plan, None, request.confidence),
             stopping: stopping(stored),
             notes: notes(stored, &plan),
             failed_runs: stored.row.failed_runs,
@@ -124,6 +129,9 @@ impl Results {
             limits::table(self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref())));
         if !limits.is_empty() {
             text.push_str(&format!("\n{limits}"));
+        }
+        if let Some(credit) = &self.credit {
+            text.push_str(&credit.text());
         }
         text.push('\n');
         for answer in &self.answer {

@@ -73,7 +73,7 @@ fn words(metric: &str) -> String {
     }
 }
 
-fn list<S: AsRef<str>>(items: &[S]) -> String {
+pub(crate) fn list<S: AsRef<str>>(items: &[S]) -> String {
     match items {
         [] => String::new(),
         [one] => one.as_ref().to_owned(),

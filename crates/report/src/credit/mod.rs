@@ -1,0 +1,165 @@
+//! Fair credit: what each offload of a study's design brings, for every combination of the other factors, in the rate and in
+//! CPU per unit of work, both sides apart.
+
+mod combination;
+mod gain;
+mod parts;
+mod text;
+
+use serde::Serialize;
+use store::StoredStudy;
+use study::metric::Metric;
+use study::{DesignKind, Dropped, WorkloadKind};
+
+use crate::exact::RESOLUTION;
+use crate::limits;
+use crate::view::PlanView;
+use combination::Combination;
+use parts::{EffectView, Part, Parts, Whole};
+
+/// The credit that a study with a design gives.
+#[derive(Debug, Serialize)]
+pub(crate) struct Credits {
+    design: DesignKind,
+    /// Combinations of the design that cannot be had here, with what they read back as.
+    unreachable: Vec<Dropped>,
+    credits: Vec<Credit>,
+}
+
+/// The credit under one combination of the levels of the other factors, in one metric.
+#[derive(Debug, Serialize)]
+struct Credit {
+    workload: String,
+    /// `family=ipv4 mtu=1500`; empty where the design's are the only factors.
+    at: String,
+    metric: &'static str,
+    unit: &'static str,
+    level: f64,
+    /// Whether counts without noise are judged by the resolution instead of intervals.
+    exact: bool,
+    /// Everything on against everything off; none where one of them was not measured.
+    whole: Option<Whole>,
+    /// By offload, or by step.
+    parts: Vec<Part>,
+    adds_up: bool,
+    effects: Vec<EffectView>,
+    /// What set the rate at both ends of the whole, if something outside the hosts did: nothing can be gained then.
+    saturated: Option<String>,
+    /// Parts of which the same is true, by name.
+    saturated_parts: Vec<String>,
+    remarks: Vec<String>,
+    /// The credit, in sentences.
+    sentences: Vec<String>,
+}
+
+impl Credits {
+    /// None for a study without a design. `metric`: none for the rate and CPU per unit of work.
+    pub(crate) fn of(
+        stored: &StoredStudy,
+        plan: &PlanView,
+        metric: Option<&'static Metric>,
+        level: f64,
+    ) -> Option<Self> {
+        let design = plan.plan.design.as_ref()?;
+        let mut credits = Vec::new();
+        for combination in Combination::all(plan) {
+            let metrics =
+                metric.map_or_else(|| metrics(combination.kind, plan.plan.exact), |metric| vec![metric]);
+            let of_metric = |metric| Credit::of(stored, plan, &combination, metric, level);
+            credits.extend(metrics.into_iter().filter_map(of_metric));
+        }
+        Some(Self { design: design.kind, unreachable: plan.plan.merged.clone(), credits })
+    }
+}
+
+/// What credit is given in: the rate, and the CPU for a unit of work on each side; of guests the host's too. In exact mode
+/// the instructions for a unit of work, as time means nothing there. What was not recorded gives none.
+fn metrics(kind: WorkloadKind, exact: bool) -> Vec<&'static Metric> {
+    let per = match kind {
+        _ if kind.is_stream() => "byte",
+        _ if kind.is_rr() => "transaction",
+        _ => "packet",
+    };
+    if exact {
+        let keys = ["", "user_", "kernel_"].map(|part| format!("{part}instructions_{per}"));
+        return keys.iter().filter_map(|key| study::metric::find(key)).collect();
+    }
+    let mut keys = vec![kind.primary_metric().key.to_owned()];
+    for host in ["", "host_"] {
+        for side in ["transmitter", "receiver"] {
+            keys.push(format!("{side}.{host}service_demand_{per}"));
+        }
+    }
+    keys.iter().filter_map(|key| study::metric::find(key)).collect()
+}
+
+impl Credit {
+    /// None where no run has the metric.
+    fn of(
+        stored: &StoredStudy,
+        plan: &PlanView,
+        combination: &Combination,
+        metric: &'static Metric,
+        level: f64,
+    ) -> Option<Self> {
+        let runs = combination.observations(stored, metric.key);
+        if runs.is_empty() {
+            return None;
+        }
+        let Parts { whole, parts, adds_up, effects, remarks } = Parts::of(combination, &runs, level);
+        let outside = |[one, other]: [usize; 2]| {
+            let (one, other) = (combination.conditions[one], combination.conditions[other]);
+            limits::set_from_outside(stored, metric.key, one, other)
+        };
+        let saturated = whole.as_ref().and_then(|whole| outside(whole.ends));
+        let is_saturated = |part: &&Part| part.ends.is_some_and(|ends| outside(ends).is_some());
+        let saturated_parts = parts.iter().filter(is_saturated).map(|part| part.name.clone()).collect();
+        let mut credit = Self {
+            workload: combination.workload.to_owned(),
+            at: combination.at.clone(),
+            metric: metric.key,
+            unit: metric.unit,
+            level,
+            exact: plan.plan.exact && crate::exact::is_count(metric),
+            whole,
+            parts,
+            adds_up,
+            effects,
+            saturated,
+            saturated_parts,
+            remarks,
+            sentences: Vec::new(),
+        };
+        if !credit.exact && credit.parts.iter().any(|part| part.change.interval.is_some()) {
+            credit.remarks.push(format!("each interval has its {} % by itself", crate::group::level(level)));
+        }
+        credit.remarks.extend(limited_states(stored, combination, metric));
+        credit.sentences = credit.sentences();
+        Some(credit)
+    }
+
+    /// Is the change more than chance, or of counts without noise more than their resolution?
+    fn is_proven(&self, change: &stats::effects::Estimated) -> bool {
+        if self.exact {
+            return change.relative.is_some_and(|relative| relative.abs() > RESOLUTION);
+        }
+        change.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    }
+}
+
+/// What must be said where only some of the states ran at a limit from outside: averages over them hide what it cut off.
+fn limited_states(stored: &StoredStudy, combination: &Combination, metric: &Metric) -> Option<String> {
+    let limits: Vec<String> = combination
+        .conditions
+        .iter()
+        .filter_map(|condition| limits::set_from_outside(stored, metric.key, *condition, *condition))
+        .collect();
+    let (count, of) = (limits.len(), combination.conditions.len());
+    let limit = limits.first()?;
+    (count > 0).then(|| {
+        format!(
+            "{count} of {of} states ran at the limit of {limit}: {} there is its, not the offloads', and what they spare shows in the CPU",
+            metric.key
+        )
+    })
+}

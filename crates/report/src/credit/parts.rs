@@ -1,0 +1,224 @@
+//! What each offload of a combination is credited with, by the kind of the design.
+
+use serde::Serialize;
+use stats::Observation;
+use stats::effects::{
+    Effect, EffectsError, Estimated, Factorial, Ladder, Orders, REMARK, factorial, ladder, shapley,
+};
+use study::DesignKind;
+
+use super::combination::Combination;
+
+/// Interactions of so many factors are estimated: those of more are hard to read, and harder to tell apart.
+const ORDER: usize = 2;
+
+/// What one offload, or one step, is credited with.
+#[derive(Debug, Serialize)]
+pub(crate) struct Part {
+    /// `tso`, `without tso`, `tso off`.
+    pub(crate) name: String,
+    /// What the percentage is of: `off`, `on`, `the step before`.
+    pub(crate) base: &'static str,
+    #[serde(flatten)]
+    pub(crate) change: Estimated,
+    /// The conditions at both ends, by their places in the combination; none for what is averaged over several.
+    #[serde(skip)]
+    pub(super) ends: Option<[usize; 2]>,
+}
+
+/// Everything on against everything off.
+#[derive(Debug, Serialize)]
+pub(crate) struct Whole {
+    /// On less off; percentages are of off.
+    pub(crate) gain: Estimated,
+    /// Off less on; percentages are of on.
+    pub(crate) loss: Estimated,
+    /// The places of the conditions: off, on.
+    #[serde(skip)]
+    pub(super) ends: [usize; 2],
+}
+
+/// A main effect, or an interaction of several factors.
+#[derive(Debug, Serialize)]
+pub(crate) struct EffectView {
+    /// `tso`, `tso x gro`.
+    pub(crate) name: String,
+    /// Percentages are of the mean of all states.
+    #[serde(flatten)]
+    pub(crate) effect: Estimated,
+}
+
+/// The credit of one combination in one metric.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    pub(super) whole: Option<Whole>,
+    pub(super) parts: Vec<Part>,
+    /// Whether the parts add up to the whole.
+    pub(super) adds_up: bool,
+    pub(super) effects: Vec<EffectView>,
+    /// What a reader must know.
+    pub(super) remarks: Vec<String>,
+}
+
+impl Parts {
+    pub(super) fn of(combination: &Combination, runs: &[Observation], level: f64) -> Self {
+        let mut parts = Self { whole: whole(combination, runs, level), ..Self::default() };
+        let found = match combination.design.kind {
+            DesignKind::Factorial => parts.shares(combination, runs, level),
+            DesignKind::Fractional => parts.main_effects(combination, runs, level),
+            DesignKind::Ladder => parts.steps(combination, runs, level),
+            DesignKind::OneOut => parts.singles(combination, runs, level, true),
+            DesignKind::OneIn => parts.singles(combination, runs, level, false),
+        };
+        if let Err(why) = found {
+            parts.remarks.push(format!("no credit by {}: {why}", combination.design.kind));
+        }
+        parts
+    }
+
+    fn shares(
+        &mut self,
+        combination: &Combination,
+        runs: &[Observation],
+        level: f64,
+    ) -> Result<(), EffectsError> {
+        // The effects do not depend on an order of switching on, so they may be had where shares are not.
+        match factorial(runs, &combination.layout(), ORDER, None, level) {
+            Ok(found) => self.effects = effects(combination, &found),
+            Err(why) => self.remarks.push(format!("no main effects: {why}")),
+        }
+        let shares = shapley(runs, &combination.layout(), Orders::Reachable, None, level)?;
+        self.parts = shares
+            .shares
+            .iter()
+            .map(|share| Part {
+                name: combination.design.factors[share.factor].clone(),
+                base: "off",
+                change: share.share,
+                ends: None,
+            })
+            .collect();
+        self.adds_up = true;
+        let orders = if shares.orders == shares.all_orders {
+            format!("all {} orders", shares.all_orders)
+        } else {
+            format!("the {} of {} orders whose every step can be reached", shares.orders, shares.all_orders)
+        };
+        self.remarks.push(format!(
+            "Shapley shares: what switching an offload on brings, averaged over {orders}; they add up to the whole"
+        ));
+        Ok(())
+    }
+
+    fn main_effects(
+        &mut self,
+        combination: &Combination,
+        runs: &[Observation],
+        level: f64,
+    ) -> Result<(), EffectsError> {
+        let found = factorial(runs, &combination.layout(), ORDER, None, level)?;
+        self.parts = found
+            .effects
+            .iter()
+            .filter(|effect| effect.factors.len() == 1)
+            .map(|effect| Part {
+                name: name(combination, effect),
+                base: "the mean of all states",
+                change: effect.effect,
+                ends: None,
+            })
+            .collect();
+        self.effects = effects(combination, &found);
+        self.remarks.push(
+            "main effects: the mean with an offload on less that with it off, over the measured fraction of the states; interactions count as nothing"
+                .to_owned(),
+        );
+        self.remarks.extend(combination.design.aliases.iter().cloned());
+        Ok(())
+    }
+
+    fn steps(
+        &mut self,
+        combination: &Combination,
+        runs: &[Observation],
+        level: f64,
+    ) -> Result<(), EffectsError> {
+        let measured = |place: &usize| runs.iter().any(|run| run.condition == *place);
+        let rungs: Vec<usize> = (0..=combination.design.factors.len())
+            .filter_map(|gone| combination.place(|factor| factor >= gone))
+            .filter(measured)
+            .collect();
+        let Ladder { steps, .. } = ladder(runs, &rungs, None, level)?;
+        self.parts = steps
+            .iter()
+            .map(|step| {
+                let before = combination.names(step.from, 0);
+                let gone = combination.names(step.to, 0).into_iter().filter(|name| !before.contains(name));
+                Part {
+                    name: format!("{} off", gone.collect::<Vec<_>>().join(" and ")),
+                    base: "the step before",
+                    change: step.change,
+                    ends: Some([step.from, step.to]),
+                }
+            })
+            .collect();
+        self.adds_up = true;
+        self.remarks.push(REMARK.to_owned());
+        Ok(())
+    }
+
+    /// All on and one of them off, or all off and one of them on.
+    fn singles(
+        &mut self,
+        combination: &Combination,
+        runs: &[Observation],
+        level: f64,
+        is_out: bool,
+    ) -> Result<(), EffectsError> {
+        let (base, word) = if is_out { (1, "on") } else { (0, "off") };
+        let Some(all) = combination.place(|_| is_out) else {
+            return Err(EffectsError::Unreachable {
+                subset: format!("the combination with everything {word}"),
+            });
+        };
+        let end = combination.place(|_| !is_out);
+        let measured = |place: usize| runs.iter().any(|run| run.condition == place);
+        for place in combination.places().filter(|place| *place != all && measured(*place)) {
+            let changed = combination.names(place, 1 - base);
+            if Some(place) == end && changed.len() > 1 {
+                continue;
+            }
+            let change = ladder(runs, &[all, place], None, level)?.total;
+            let name = if is_out {
+                format!("without {}", changed.join(" and "))
+            } else {
+                format!("{} alone", changed.join(" and "))
+            };
+            self.parts.push(Part { name, base: word, change, ends: Some([all, place]) });
+        }
+        self.remarks.push(if is_out {
+            "what each offload is worth with all others on: the parts do not add up to a whole".to_owned()
+        } else {
+            "what each offload brings with all others off: the parts do not add up to a whole".to_owned()
+        });
+        Ok(())
+    }
+}
+
+/// Everything on against everything off, where both were measured.
+fn whole(combination: &Combination, runs: &[Observation], level: f64) -> Option<Whole> {
+    let (off, on) = (combination.place(|_| false)?, combination.place(|_| true)?);
+    let Ladder { total, back, .. } = ladder(runs, &[off, on], None, level).ok()?;
+    Some(Whole { gain: total, loss: back, ends: [off, on] })
+}
+
+fn effects(combination: &Combination, found: &Factorial) -> Vec<EffectView> {
+    let view = |effect: &Effect| EffectView { name: name(combination, effect), effect: effect.effect };
+    found.effects.iter().map(view).collect()
+}
+
+fn name(combination: &Combination, effect: &Effect) -> String {
+    let names: Vec<&str> =
+        effect.factors.iter().map(|factor| combination.design.factors[*factor].as_str()).collect();
+    names.join(" x ")
+}

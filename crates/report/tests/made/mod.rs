@@ -1,0 +1,142 @@
+//! Made-up studies whose figures are known.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use store::{
+    BootId, BootRow, Limit, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus,
+};
+use study::{Condition, Design, DesignKind, Plan, Study};
+
+/// A study with these lines of factors, and its plan.
+pub(crate) fn study(factors: &str) -> (Study, Plan) {
+    let text = format!(
+        "name = \"made\"\nquestion = \"which offload pays?\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\nduration = \"1s\"\n\
+         [factors]\n{factors}\n[protocol]\nboots = 3\nruns = 2\n"
+    );
+    let study = Study::parse("made", &text).unwrap();
+    let plan = study.plan();
+    (study, plan)
+}
+
+/// Makes the conditions with these levels those of a design.
+pub(crate) fn design(
+    plan: &mut Plan,
+    kind: DesignKind,
+    factors: &[&str],
+    is_reached: impl Fn(&Condition) -> bool,
+) {
+    let factors: Vec<String> = factors.iter().map(|name| (*name).to_owned()).collect();
+    plan.design = Some(Design { kind, factors, aliases: Vec::new() });
+    keep(plan, is_reached);
+}
+
+/// Leaves out what cannot be reached; the study's own comparisons go with it.
+fn keep(plan: &mut Plan, is_reached: impl Fn(&Condition) -> bool) {
+    plan.comparisons.clear();
+    let (kept, gone): (Vec<Condition>, Vec<Condition>) =
+        std::mem::take(&mut plan.conditions).into_iter().partition(|condition| is_reached(condition));
+    plan.merged = gone
+        .into_iter()
+        .map(|gone| study::Dropped {
+            label: gone.label,
+            why: format!("reads back as the same state as `{}`", kept[0].label),
+        })
+        .collect();
+    plan.conditions = kept.into_iter().zip(0..).map(|(one, index)| Condition { index, ..one }).collect();
+}
+
+/// Is the switch on?
+pub(crate) fn is_on(condition: &Condition, factor: &str) -> bool {
+    level(condition, factor) == "on"
+}
+
+pub(crate) fn level<'a>(condition: &'a Condition, factor: &str) -> &'a str {
+    condition.levels.iter().find(|(name, _)| name == factor).map_or("", |(_, level)| level)
+}
+
+/// A small change that boots and runs make to a value, the same on every machine.
+pub(crate) fn wobble(boot: u32, repeat: u32, condition: usize) -> f64 {
+    let place = f64::from(boot) * 12.9898 + f64::from(repeat) * 78.233 + condition as f64 * 37.719;
+    2.0 * (place.sin() * 43_758.545_3).rem_euclid(1.0) - 1.0
+}
+
+/// The study as stored, with three boots of two runs of each state; `values` gives a condition's metrics.
+pub(crate) fn stored(
+    study: &Study,
+    plan: &Plan,
+    values: impl Fn(&Condition, u32, u32) -> Vec<(&'static str, f64)>,
+) -> StoredStudy {
+    let mut runs = Vec::new();
+    let schedule = study::schedule(&plan.states_of_conditions(), study.protocol());
+    for run in schedule.iter().flatten().filter(|run| !run.warmup) {
+        let condition = &plan.conditions[run.condition];
+        let metrics = values(condition, run.boot, run.repeat);
+        let id = i64::try_from(runs.len()).unwrap();
+        runs.push(StoredRun {
+            id: RunId(id),
+            boot: run.boot,
+            part: 1,
+            block: run.block,
+            repeat: run.repeat,
+            position: run.position,
+            warmup: false,
+            condition: run.condition,
+            started_unix_ms: 1_795_181_965_000 + id * 1000,
+            status: RunStatus::Ok,
+            reason: None,
+            metrics: metrics.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+            limited_by: None,
+            detail: Value::Null,
+        });
+    }
+    let boot = |number: u32| BootRow {
+        id: BootId(i64::from(number)),
+        number,
+        part: 1,
+        environment: json!({}),
+        environment_after: None,
+        started_unix_ms: 1_795_181_965_000,
+        ended_unix_ms: Some(1_795_181_965_000),
+    };
+    let boots = u32::try_from(schedule.len()).unwrap();
+    StoredStudy {
+        row: StudyRow {
+            id: StudyId(1),
+            name: study.name().to_owned(),
+            scenario: study.scenario().to_string(),
+            seed: 1,
+            version: "0.1.0".to_owned(),
+            status: StudyStatus::Complete,
+            started_unix_ms: 1_795_181_965_000,
+            finished_unix_ms: None,
+            boots,
+            recorded_runs: u32::try_from(runs.len()).unwrap(),
+            failed_runs: 0,
+            invalid_runs: 0,
+            toml: study.source_text().to_owned(),
+        },
+        plan_json: serde_json::to_value(plan).unwrap(),
+        boots: (1..=boots).map(boot).collect(),
+        runs,
+    }
+}
+
+/// Says that these conditions' runs were limited by something.
+pub(crate) fn limited(stored: &mut StoredStudy, by: impl Fn(usize) -> &'static str) {
+    for run in &mut stored.runs {
+        let label = by(run.condition).to_owned();
+        run.limited_by = Some(Limit { label, evidence: vec!["so said a counter".to_owned()] });
+    }
+}
+
+/// Means of one condition's runs, for what a test computes by itself.
+pub(crate) fn means(stored: &StoredStudy, metric: &str) -> BTreeMap<usize, f64> {
+    let mut sums: BTreeMap<usize, (f64, u32)> = BTreeMap::new();
+    for (condition, _, value) in stored.values(metric) {
+        let (sum, count) = sums.entry(condition).or_default();
+        *sum += value;
+        *count += 1;
+    }
+    sums.into_iter().map(|(condition, (sum, count))| (condition, sum / f64::from(count))).collect()
+}
