@@ -152,6 +152,11 @@ fn compare_shows_one_metric_in_all_units() {
     assert_eq!(json["credit"]["credits"].as_array().unwrap().len(), 1);
 }
 
+/// What this design does not hold was never asked for.
+fn not_asked(plan: &mut Plan) {
+    plan.design.as_mut().unwrap().unreachable.clear();
+}
+
 /// All on, TSO off, GSO off too, GRO off too.
 fn is_rung(condition: &Condition) -> bool {
     let on = OFFLOADS.map(|name| is_on(condition, name));
@@ -163,7 +168,7 @@ fn a_ladder_names_its_steps_and_their_base() {
     let (study, mut plan) =
         study(&format!("mtu = [\"1500\", \"9000\"]\n{SWITCHES}").replace("\"1500\", \"9000\"", "1500, 9000"));
     design(&mut plan, DesignKind::Ladder, &OFFLOADS, is_rung);
-    plan.merged.clear();
+    not_asked(&mut plan);
     let stored = stored(&study, &plan, |condition, boot, repeat| {
         let mut values = values(condition, boot, repeat);
         if level(condition, "mtu") == "9000" {
@@ -178,7 +183,7 @@ fn a_ladder_names_its_steps_and_their_base() {
 fn a_saturated_comparison_moves_to_the_cpu() {
     let (study, mut plan) = study(SWITCHES);
     design(&mut plan, DesignKind::Ladder, &OFFLOADS, is_rung);
-    plan.merged.clear();
+    not_asked(&mut plan);
     let mut some = stored(&study, &plan, values);
     // All on and TSO off sit at line rate.
     limited(&mut some, |condition| {
@@ -207,7 +212,7 @@ fn one_out_and_one_in_name_on_and_off() {
         let count = |one: &Condition| OFFLOADS.iter().filter(|name| is_on(one, name)).count();
         let neighbour = if base == 3 { 2 } else { 1 };
         design(&mut plan, kind, &OFFLOADS, |one| count(one) == base || count(one) == neighbour);
-        plan.merged.clear();
+        not_asked(&mut plan);
         let text = page(&stored(&study, &plan, values));
         insta::assert_snapshot!(snapshot, text);
     }
@@ -218,7 +223,7 @@ fn a_fraction_gives_main_effects_and_says_what_they_may_be() {
     let (study, mut plan) = study(SWITCHES);
     let odd = |one: &Condition| OFFLOADS.iter().filter(|name| is_on(one, name)).count() % 2 == 1;
     design(&mut plan, DesignKind::Fractional, &OFFLOADS, odd);
-    plan.merged.clear();
+    not_asked(&mut plan);
     let alias = "transmitter.tso cannot be told from transmitter.gso x receiver.gro".to_owned();
     plan.design.as_mut().unwrap().aliases.push(alias.clone());
     let text = page(&stored(&study, &plan, values));

@@ -9,7 +9,7 @@ mod text;
 use serde::Serialize;
 use store::StoredStudy;
 use study::metric::Metric;
-use study::{DesignKind, Dropped, WorkloadKind};
+use study::{Design, DesignKind, Dropped, WorkloadKind};
 
 use crate::exact::RESOLUTION;
 use crate::limits;
@@ -21,9 +21,20 @@ use parts::{EffectView, Part, Parts, Whole};
 #[derive(Debug, Serialize)]
 pub(crate) struct Credits {
     design: DesignKind,
-    /// Combinations of the design that cannot be had here, with what they read back as.
-    unreachable: Vec<Dropped>,
+    /// Combinations of the design that cannot be had here, each once.
+    unreachable: Vec<Unreachable>,
+    /// Offloads that left the design because nothing here can switch them.
+    dropped: Vec<Dropped>,
     credits: Vec<Credit>,
+}
+
+/// A combination that cannot be had.
+#[derive(Debug, PartialEq, Serialize)]
+struct Unreachable {
+    /// The offloads that were asked to be on; the others were asked to be off.
+    asked: Vec<String>,
+    /// Those that then read back as on.
+    reads: Vec<String>,
 }
 
 /// The credit under one combination of the levels of the other factors, in one metric.
@@ -68,8 +79,28 @@ impl Credits {
             let of_metric = |metric| Credit::of(stored, plan, &combination, metric, level);
             credits.extend(metrics.into_iter().filter_map(of_metric));
         }
-        Some(Self { design: design.kind, unreachable: plan.plan.merged.clone(), credits })
+        Some(Self {
+            design: design.kind,
+            unreachable: unreachable(design),
+            dropped: design.dropped.clone(),
+            credits,
+        })
     }
+}
+
+fn unreachable(design: &Design) -> Vec<Unreachable> {
+    let on = |states: &[bool]| {
+        let factors = design.factors.iter().zip(states).filter(|(_, is_on)| **is_on);
+        factors.map(|(name, _)| name.clone()).collect()
+    };
+    let mut unreachable: Vec<Unreachable> = Vec::new();
+    for one in &design.unreachable {
+        let one = Unreachable { asked: on(&one.asked), reads: on(&one.reads) };
+        if !unreachable.contains(&one) {
+            unreachable.push(one);
+        }
+    }
+    unreachable
 }
 
 /// What credit is given in: the rate, and the CPU for a unit of work on each side; of guests the host's too. In exact mode

@@ -53,11 +53,18 @@ impl Credits {
 
     fn unreachable(&self) -> String {
         let mut text = String::new();
-        if !self.unreachable.is_empty() {
-            text.push_str("\nCombinations that cannot be reached:\n");
+        for dropped in &self.dropped {
+            text.push_str(&format!("\nNot in the design: {}: {}\n", dropped.label, dropped.why));
         }
-        for dropped in self.unreachable.iter().take(LISTED) {
-            text.push_str(&format!("  {}: {}\n", dropped.label, dropped.why));
+        if !self.unreachable.is_empty() {
+            text.push_str("\nStates that cannot be reached:\n");
+        }
+        let state = |on: &[String]| match on {
+            [] => "all off".to_owned(),
+            on => format!("only {} on", list(on)),
+        };
+        for one in self.unreachable.iter().take(LISTED) {
+            text.push_str(&format!("  {} reads back as {}\n", state(&one.asked), state(&one.reads)));
         }
         if self.unreachable.len() > LISTED {
             text.push_str(&format!("  and {} more\n", self.unreachable.len() - LISTED));

@@ -27,23 +27,23 @@ pub(crate) fn design(
     is_reached: impl Fn(&Condition) -> bool,
 ) {
     let factors: Vec<String> = factors.iter().map(|name| (*name).to_owned()).collect();
-    plan.design = Some(Design { kind, factors, aliases: Vec::new() });
+    let unreachable = plan.conditions.iter().filter(|condition| !is_reached(condition)).map(|condition| {
+        let asked: Vec<bool> = factors.iter().map(|name| is_on(condition, name)).collect();
+        // What is only on with another is off without it.
+        study::Unreachable { reads: [&[false], &asked[1..]].concat(), asked }
+    });
+    let unreachable = unreachable.collect();
+    plan.design = Some(Design { kind, factors, aliases: Vec::new(), unreachable, dropped: Vec::new() });
     keep(plan, is_reached);
 }
 
 /// Leaves out what cannot be reached; the study's own comparisons go with it.
 fn keep(plan: &mut Plan, is_reached: impl Fn(&Condition) -> bool) {
     plan.comparisons.clear();
-    let (kept, gone): (Vec<Condition>, Vec<Condition>) =
-        std::mem::take(&mut plan.conditions).into_iter().partition(|condition| is_reached(condition));
-    plan.merged = gone
-        .into_iter()
-        .map(|gone| study::Dropped {
-            label: gone.label,
-            why: format!("reads back as the same state as `{}`", kept[0].label),
-        })
-        .collect();
-    plan.conditions = kept.into_iter().zip(0..).map(|(one, index)| Condition { index, ..one }).collect();
+    plan.conditions.retain(is_reached);
+    for (condition, index) in plan.conditions.iter_mut().zip(0..) {
+        condition.index = index;
+    }
 }
 
 /// Is the switch on?
