@@ -7,6 +7,7 @@
 
 mod boot;
 mod campaign;
+mod designed;
 mod document;
 mod event;
 mod lab;

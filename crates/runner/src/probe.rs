@@ -1,10 +1,11 @@
 //! Trying a plan's switches out: what was asked is not what was got.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use study::{Condition, Family, Plan, SideSettings};
 use testbed::{Effective, RunOrder, Switches, UnderlaySwitches};
 
+use crate::designed::{Shown, reads};
 use crate::document::PlanDocument;
 use crate::lab::{Bench, Lab};
 use crate::words;
@@ -19,7 +20,8 @@ pub struct Probed {
 }
 
 /// Leaves out the conditions whose traffic the hosts cannot make, sets every other condition's switches once, reads them back,
-/// and merges the conditions that come to the same. Each state of the testbed is built once.
+/// makes those of a design what they read back as, and merges the conditions that come to the same. Each state of the testbed is built
+/// once.
 ///
 /// # Errors
 /// When a testbed cannot be built or fails, or a condition's values are out of its range.
@@ -33,17 +35,19 @@ pub fn probe(plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error> {
         let conditions = (0..).zip(&states).filter(|(_, of)| **of == state).map(|(index, _)| index);
         try_conditions(&plan, conditions, bench.as_mut(), &mut tried)?;
     }
-    notes.extend(tried.iter().flatten().flatten().flat_map(|effective| effective.notes.clone()));
+    notes.extend(tried.iter().flatten().flatten().flat_map(|shown| shown.own.notes.clone()));
     let mut seen = BTreeSet::new();
     notes.retain(|note| seen.insert(note.clone()));
     let lacking: Vec<Option<String>> =
         tried.iter().map(|one| one.as_ref().and_then(|one| one.as_ref().err().cloned())).collect();
-    let effective: Vec<Effective> = tried.into_iter().flatten().filter_map(Result::ok).collect();
-    Ok(Probed { document: merged(plan.without(&lacking), effective), notes })
+    let shown: Vec<Shown> = tried.into_iter().flatten().filter_map(Result::ok).collect();
+    let plan = plan.without(&lacking);
+    let (plan, shown) = settled(plan, shown);
+    Ok(Probed { document: merged(plan, shown.into_iter().map(|one| one.own).collect()), notes })
 }
 
 /// What a condition's switches read back, or why its hosts cannot make its traffic.
-type Tried = Result<Effective, String>;
+type Tried = Result<Shown, String>;
 
 /// Tries these conditions on a testbed in their state.
 fn try_conditions(
@@ -52,8 +56,20 @@ fn try_conditions(
     bench: &mut dyn Bench,
     tried: &mut [Option<Tried>],
 ) -> Result<(), testbed::Error> {
-    // Conditions of a workload differ in much that needs nothing of the kernel, so each kind of traffic is tried once.
+    // Conditions of a workload differ in much that needs nothing of the kernel, so each kind of traffic is tried once, and so
+    // are the switches that several conditions share.
     let mut known: Vec<(load::Traffic, bool, Vec<String>)> = Vec::new();
+    let mut settled: HashMap<String, Effective> = HashMap::new();
+    let mut settle = |condition: &Condition, bench: &mut dyn Bench| {
+        let switches = switches_of(condition);
+        let key = format!("{switches:?}");
+        if let Some(effective) = settled.get(&key) {
+            return Ok(effective.clone());
+        }
+        let effective = bench.settle(&switches)?;
+        settled.insert(key, effective.clone());
+        Ok::<_, testbed::Error>(effective)
+    };
     for index in conditions {
         let condition = &plan.conditions[index];
         let RunOrder { traffic, ipv6, .. } = order_of(condition);
@@ -67,13 +83,31 @@ fn try_conditions(
             }
         };
         let lacks = &known[place].2;
-        tried[index] = Some(if lacks.is_empty() {
-            Ok(bench.settle(&switches_of(condition))?)
-        } else {
-            Err(format!("this host lacks: {}", lacks.join("; ")))
-        });
+        if !lacks.is_empty() {
+            tried[index] = Some(Err(format!("this host lacks: {}", lacks.join("; "))));
+            continue;
+        }
+        let own = settle(condition, bench)?;
+        let extremes = match &plan.design {
+            None => [own.clone(), own.clone()],
+            Some(design) => [
+                settle(&condition.with_all(design, true), bench)?,
+                settle(&condition.with_all(design, false), bench)?,
+            ],
+        };
+        tried[index] = Some(Ok(Shown { own, extremes }));
     }
     Ok(())
+}
+
+/// The plan with the conditions of its design made what they read back as.
+fn settled(plan: Plan, shown: Vec<Shown>) -> (Plan, Vec<Shown>) {
+    let Some(design) = &plan.design else { return (plan, shown) };
+    let (reads, dropped) = reads(&plan, design, &shown);
+    let (plan, numbers) = plan.settled(&reads, dropped);
+    let mut shown: Vec<Option<Shown>> = shown.into_iter().map(Some).collect();
+    let shown = numbers.into_iter().filter_map(|number| shown.get_mut(number)?.take()).collect();
+    (plan, shown)
 }
 
 /// The plan with conditions that came to the same made one.

@@ -90,7 +90,10 @@ fn same_traffic(one: &Condition, other: &Condition) -> bool {
 }
 
 /// A comparison under new numbers; `None` if nothing is left to compare.
-fn follow(comparison: Comparison, renumber: impl Fn(usize) -> Option<usize>) -> Option<Comparison> {
+pub(crate) fn follow(
+    comparison: Comparison,
+    renumber: impl Fn(usize) -> Option<usize>,
+) -> Option<Comparison> {
     let baseline = renumber(comparison.baseline)?;
     let mut conditions: Vec<usize> = comparison.conditions.into_iter().filter_map(renumber).collect();
     conditions.sort_unstable();

@@ -10,6 +10,7 @@ pub(crate) mod fraction;
 mod offload;
 pub(crate) mod order;
 pub(crate) mod rows;
+mod settled;
 pub(crate) mod words;
 
 pub use offload::Offload;

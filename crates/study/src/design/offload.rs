@@ -24,4 +24,18 @@ impl Offload {
             _ => None,
         }
     }
+
+    /// Whether some feature of some interface is of both.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.meets(other) && self.features.iter().any(|feature| other.features.contains(feature))
+    }
+
+    /// Whether some interface is of both.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        let sides = match (self.side, other.side) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        };
+        sides && self.underlay == other.underlay
+    }
 }

@@ -18,11 +18,7 @@ pub(crate) fn by_dependencies(offloads: &[Offload]) -> Vec<usize> {
 
 /// Whether some interface that both are about loses one with the other.
 fn needs(one: &Offload, other: &Offload) -> bool {
-    let meet = match (one.side, other.side) {
-        (Some(one), Some(other)) => one == other,
-        _ => true,
-    };
-    meet && one.underlay == other.underlay && dependency::needs(&one.features, &other.features)
+    one.meets(other) && dependency::needs(&one.features, &other.features)
 }
 
 #[cfg(test)]

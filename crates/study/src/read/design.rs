@@ -127,13 +127,17 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
             ));
             continue;
         }
-        let same = |read: &&factor::Read| *read.factor.subject() == subject;
-        if let Some(earlier) = factors.iter().find(same) {
-            let message = format!("`{}` is the same as `{}`", quoted(name), earlier.factor.name());
+        let Some(offload) = Offload::named(name) else { continue };
+        let overlaps = |read: &&factor::Read| {
+            Offload::named(read.factor.name()).is_some_and(|other| other.overlaps(&offload))
+        };
+        if let Some(earlier) = factors.iter().find(overlaps) {
+            let earlier = earlier.factor.name();
+            let message = format!("`{}` and `{earlier}` switch the same", quoted(name));
             problems.push(Problem::new(place, message).help("keep one of the two"));
             continue;
         }
-        if let Some(factor) = taken.iter().find(same) {
+        if let Some(factor) = taken.iter().find(|read| *read.factor.subject() == subject) {
             let message = format!("`{}` is a factor of its own", quoted(name));
             let help = format!("remove it here, or `{}` from `[factors]`", factor.factor.name());
             problems.push(Problem::new(place, message).help(help));

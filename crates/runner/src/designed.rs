@@ -1,0 +1,131 @@
+//! What of a design can be had here: read from what switches came to, pure.
+
+use std::collections::HashMap;
+
+use agent::message::Settled;
+use study::{Design, Dropped, Offload, Plan, Side};
+use testbed::Effective;
+
+/// What trying a condition out showed.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    /// Its own switches.
+    pub(crate) own: Effective,
+    /// Those with all of the design on, and with all off.
+    pub(crate) extremes: [Effective; 2],
+}
+
+/// What each condition has on of the design, and the factors that nothing here can switch.
+pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<bool>>, Vec<Dropped>) {
+    let offloads: Vec<Option<Offload>> = design.factors.iter().map(|name| Offload::named(name)).collect();
+    let groups = groups(plan, design);
+    let mut reads = vec![Vec::new(); shown.len()];
+    let mut dropped = Vec::new();
+    for (factor, offload) in design.factors.iter().zip(&offloads) {
+        let Some(offload) = offload else { continue };
+        // What can be switched, group by group: a network interface of one state may, of another may not. And switch by switch: of
+        // features that go by one name some may be fixed, and a side may be unable to do what the other can.
+        let mut seen: HashMap<usize, Vec<Seen>> = HashMap::new();
+        for (one, group) in shown.iter().zip(&groups) {
+            for effective in one.extremes.iter().chain([&one.own]) {
+                let states = states(offload, effective);
+                let seen = seen.entry(*group).or_insert_with(|| vec![Seen::default(); states.len()]);
+                seen.iter_mut().zip(states).for_each(|(seen, state)| seen.add(state));
+            }
+        }
+        for ((one, group), reads) in shown.iter().zip(&groups).zip(&mut reads) {
+            let seen = &seen[group];
+            // What is fixed says nothing of what was asked, unless all is.
+            let fixed = !seen.iter().any(Seen::moved);
+            let speaks = |(_, seen): &(Option<bool>, &Seen)| fixed || seen.moved();
+            reads.push(
+                states(offload, &one.own)
+                    .into_iter()
+                    .zip(seen)
+                    .filter(speaks)
+                    .any(|(state, _)| state == Some(true)),
+            );
+        }
+        if !seen.values().flatten().any(Seen::moved) {
+            let refused = shown.iter().find_map(|one| refusal(offload, &one.extremes));
+            dropped.push(Dropped { label: factor.clone(), why: why(seen.values().flatten(), refused) });
+        }
+    }
+    (reads, dropped)
+}
+
+/// States that a feature of an interface was seen in.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    on: bool,
+    off: bool,
+}
+
+impl Seen {
+    fn add(&mut self, state: Option<bool>) {
+        self.on |= state == Some(true);
+        self.off |= state == Some(false);
+    }
+
+    fn moved(&self) -> bool {
+        self.on && self.off
+    }
+}
+
+/// The state of each feature of an offload on the transmitter's and then on the receiver's interface. `None` where it is not of that
+/// side, or the interface does not have the feature.
+fn states(offload: &Offload, effective: &Effective) -> Vec<Option<bool>> {
+    let of_side = |side| {
+        let settled = interface(offload, side, effective);
+        offload.features.iter().map(move |name| settled?.active.get(*name).copied())
+    };
+    Side::BOTH.into_iter().flat_map(of_side).collect()
+}
+
+/// The interface of a side that an offload is of.
+fn interface<'e>(offload: &Offload, side: Side, effective: &'e Effective) -> Option<&'e Settled> {
+    if offload.side.is_some_and(|only| only != side) {
+        return None;
+    }
+    match (offload.underlay, side) {
+        (false, Side::Transmitter) => Some(&effective.transmitter),
+        (false, Side::Receiver) => effective.receiver.as_ref(),
+        (true, side) => effective.underlay.as_ref().map(|[transmitter, receiver]| match side {
+            Side::Transmitter => transmitter,
+            Side::Receiver => receiver,
+        }),
+    }
+}
+
+/// What the interface said to being asked.
+fn refusal(offload: &Offload, extremes: &[Effective; 2]) -> Option<String> {
+    extremes.iter().find_map(|effective| {
+        Side::BOTH.into_iter().find_map(|side| {
+            let settled = interface(offload, side, effective)?;
+            offload.features.iter().find_map(|name| Some(format!("{name}: {}", settled.refused.get(*name)?)))
+        })
+    })
+}
+
+/// Why a factor leaves the design.
+fn why<'s>(seen: impl Iterator<Item = &'s Seen> + Clone, refused: Option<String>) -> String {
+    let stays = match (seen.clone().any(|seen| seen.on), seen.clone().any(|seen| seen.off)) {
+        (false, false) => return "no interface here has it".to_owned(),
+        (true, false) => "it stays on",
+        (false, true) => "it stays off",
+        (true, true) => "no interface here can switch it",
+    };
+    refused.map_or(stays.to_owned(), |refused| format!("{stays} ({refused})"))
+}
+
+/// For each condition a number that it shares with those that differ from it in the design, or in the traffic, only.
+fn groups(plan: &Plan, design: &Design) -> Vec<usize> {
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut group = |index: usize| {
+        let condition = &plan.conditions[index];
+        let switches = crate::probe::switches_of(&condition.with_all(design, true));
+        let next = known.len();
+        *known.entry(format!("{switches:?} {:?}", condition.boot)).or_insert(next)
+    };
+    (0..plan.conditions.len()).map(&mut group).collect()
+}

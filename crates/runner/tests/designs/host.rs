@@ -1,0 +1,173 @@
+//! A testbed without hosts, whose interfaces follow rules: the kernel's own, or any.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use agent::message::Settled;
+use netassay_runner::{Bench, Lab, Readings};
+use serde_json::{Value, json};
+use study::{BootState, Condition};
+use testbed::{Effective, RunOrder, Switches};
+
+/// What an interface makes of the features that are wanted.
+pub(crate) type Rules = fn(&mut BTreeSet<String>);
+
+/// An interface.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Interface {
+    /// What can be switched, and is on when it comes up.
+    pub(crate) switchable: BTreeSet<String>,
+    /// What is on and stays on.
+    pub(crate) fixed_on: BTreeSet<String>,
+    /// What is off and stays off.
+    pub(crate) fixed_off: BTreeSet<String>,
+    /// Beside the kernel's rules: a feature, and what it needs.
+    pub(crate) needs: Vec<(String, String)>,
+}
+
+impl Interface {
+    /// One that can switch these.
+    pub(crate) fn with(switchable: &[&str]) -> Self {
+        let switchable = switchable.iter().map(ToString::to_string).collect();
+        Self { switchable, ..Self::default() }
+    }
+
+    /// The state it comes to when this is asked of it, whatever it was in before.
+    pub(crate) fn settle(&self, asked: &BTreeMap<String, bool>, rules: Rules) -> Settled {
+        let wanted = |name: &&String| asked.get(*name).copied().unwrap_or(true);
+        let mut on: BTreeSet<String> = self.switchable.iter().filter(wanted).cloned().collect();
+        on.extend(self.fixed_on.iter().cloned());
+        loop {
+            let before = on.clone();
+            rules(&mut on);
+            for (feature, need) in &self.needs {
+                if !on.contains(need) {
+                    on.remove(feature);
+                }
+            }
+            on.extend(self.fixed_on.iter().cloned());
+            if on == before {
+                break;
+            }
+        }
+        let known = self.switchable.iter().chain(&self.fixed_on).chain(&self.fixed_off);
+        let active: BTreeMap<String, bool> = known.map(|name| (name.clone(), on.contains(name))).collect();
+        let unfulfilled = |(name, want): &(&String, &bool)| active.get(*name).is_some_and(|is| is != *want);
+        let refused =
+            asked.iter().filter(unfulfilled).map(|(name, _)| (name.clone(), "fixed".to_owned())).collect();
+        Settled { mtu: 1500, active, refused, follow_on: BTreeMap::new() }
+    }
+}
+
+/// `netdev_fix_features` of `net/core/dev.c` (Linux 6.18), rule by rule, for what a study may name.
+pub(crate) fn kernel(on: &mut BTreeSet<String>) {
+    let has = |on: &BTreeSet<String>, name: &str| on.contains(name);
+    let drop = |on: &mut BTreeSet<String>, names: &[&str]| names.iter().for_each(|name| drop_one(on, name));
+    let tso = [
+        "tx-tcp-segmentation",
+        "tx-tcp6-segmentation",
+        "tx-tcp-ecn-segmentation",
+        "tx-tcp-mangleid-segmentation",
+    ];
+    let (generic, ipv4, ipv6) = ("tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-checksum-ipv6");
+    // Mixed settings of checksums.
+    if has(on, generic) {
+        drop(on, &[ipv4, ipv6]);
+    }
+    if !has(on, "tx-scatter-gather") {
+        drop(on, &tso);
+        drop(on, &["tx-generic-segmentation"]);
+    }
+    if !has(on, generic) && !has(on, ipv4) {
+        drop(on, &[tso[0], tso[2]]);
+    }
+    if !has(on, generic) && !has(on, ipv6) {
+        drop(on, &[tso[1]]);
+    }
+    if !has(on, tso[0]) {
+        drop(on, &[tso[3]]);
+    }
+    if !has(on, tso[0]) && !has(on, tso[1]) && !has(on, tso[3]) {
+        drop(on, &[tso[2]]);
+    }
+    if !has(on, generic) && !(has(on, ipv4) && has(on, ipv6)) {
+        drop(on, &["tx-udp-segmentation"]);
+    }
+    if !has(on, "rx-checksum") {
+        drop(on, &["rx-gro-hw"]);
+    }
+    if has(on, "rx-gro-hw") {
+        drop(on, &["rx-lro"]);
+    }
+}
+
+fn drop_one(on: &mut BTreeSet<String>, name: &str) {
+    on.remove(name);
+}
+
+/// No rules but an interface's own.
+pub(crate) fn free(_: &mut BTreeSet<String>) {}
+
+/// Testbeds of two such interfaces, with two more under a tunnel if asked.
+#[derive(Debug, Clone)]
+pub(crate) struct RuledLab {
+    pub(crate) rules: Rules,
+    pub(crate) transmitter: Interface,
+    pub(crate) receiver: Interface,
+    pub(crate) underlay: Option<Interface>,
+}
+
+impl RuledLab {
+    /// Both sides alike, by the kernel's rules.
+    pub(crate) fn of(interface: Interface) -> Self {
+        Self { rules: kernel, transmitter: interface.clone(), receiver: interface, underlay: None }
+    }
+
+    /// What switches come to.
+    pub(crate) fn settled(&self, switches: &Switches) -> Effective {
+        let under = |interface: &Interface| {
+            [&switches.underlay.transmitter, &switches.underlay.receiver]
+                .map(|asked| interface.settle(asked, self.rules))
+        };
+        Effective {
+            transmitter: self.transmitter.settle(&switches.transmitter, self.rules),
+            receiver: Some(self.receiver.settle(&switches.receiver, self.rules)),
+            underlay: self.underlay.as_ref().map(under),
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl Lab for RuledLab {
+    fn build(&mut self, _state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
+        Ok(Box::new(RuledBench(self.clone())))
+    }
+}
+
+struct RuledBench(RuledLab);
+
+impl Bench for RuledBench {
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn environment(&mut self) -> Result<Value, testbed::Error> {
+        Ok(json!({}))
+    }
+
+    fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
+        Ok(self.0.settled(switches))
+    }
+
+    fn lacking(&mut self, _traffic: &load::Traffic, _ipv6: bool) -> Result<Vec<String>, testbed::Error> {
+        Ok(Vec::new())
+    }
+
+    fn run(
+        &mut self,
+        _condition: &Condition,
+        _order: &RunOrder,
+        _tick: &mut dyn FnMut(),
+    ) -> Result<Readings, testbed::Error> {
+        Ok(Readings::default())
+    }
+}
