@@ -36,19 +36,14 @@ impl Interface {
         let wanted = |name: &&String| asked.get(*name).copied().unwrap_or(true);
         let mut on: BTreeSet<String> = self.switchable.iter().filter(wanted).cloned().collect();
         on.extend(self.fixed_on.iter().cloned());
-        loop {
-            let before = on.clone();
-            rules(&mut on);
-            for (feature, need) in &self.needs {
-                if !on.contains(need) {
-                    on.remove(feature);
-                }
-            }
-            on.extend(self.fixed_on.iter().cloned());
-            if on == before {
-                break;
-            }
+        // As `__netdev_update_features` has it: first the driver's own rules, then the kernel's, once.
+        while let Some((feature, _)) =
+            self.needs.iter().find(|(feature, need)| on.contains(feature) && !on.contains(need))
+        {
+            on.remove(feature);
         }
+        rules(&mut on);
+        on.extend(self.fixed_on.iter().cloned());
         let known = self.switchable.iter().chain(&self.fixed_on).chain(&self.fixed_off);
         let active: BTreeMap<String, bool> = known.map(|name| (name.clone(), on.contains(name))).collect();
         let unfulfilled = |(name, want): &(&String, &bool)| active.get(*name).is_some_and(|is| is != *want);
@@ -89,7 +84,7 @@ pub(crate) fn kernel(on: &mut BTreeSet<String>) {
     if !has(on, tso[0]) && !has(on, tso[1]) && !has(on, tso[3]) {
         drop(on, &[tso[2]]);
     }
-    if !has(on, generic) && !(has(on, ipv4) && has(on, ipv6)) {
+    if !(has(on, generic) || has(on, ipv4) && has(on, ipv6)) {
         drop(on, &["tx-udp-segmentation"]);
     }
     if !has(on, "rx-checksum") {

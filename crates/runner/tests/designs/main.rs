@@ -79,7 +79,7 @@ fn a_step_that_takes_another_offload_with_it_is_called_what_it_is() {
         second.levels,
         [("tx", "off"), ("gso", "on"), ("tso", "off")].map(|(a, b)| (a.to_owned(), b.to_owned()))
     );
-    assert!(!second.transmitter.features["tx-tcp-segmentation"], "it asks for what it gets");
+    assert!(second.transmitter.features["tx-tcp-segmentation"], "it asks for what came to this");
     let [comparison] = document.plan.comparisons.as_slice() else { panic!("one comparison") };
     assert_eq!((comparison.baseline, &comparison.conditions), (0, &vec![1, 2]));
     let unreachable = document.plan.design.unwrap().unreachable;

@@ -49,14 +49,9 @@ impl Condition {
         }
     }
 
-    /// Makes it the condition that has these on, of a design that may have lost factors.
-    fn settle(&mut self, old: &Design, new: &Design, on: &[bool]) {
+    /// Names it after what it has on, of a design that may have lost factors. What it asks for stays: that is what came to this.
+    fn rename(&mut self, old: &Design, new: &Design, on: &[bool]) {
         let was = self.designed(old);
-        for (factor, on) in new.factors.iter().zip(on) {
-            let place = old.factors.iter().position(|known| known == factor);
-            let was = place.is_some_and(|place| was[place]);
-            self.switch(factor, was, *on);
-        }
         let label = self.label.strip_suffix(&old.words(&was));
         self.label = label.map_or(self.label.clone(), |rest| rest.to_owned() + &new.words(on));
         // A number that makes a slug unique may stand behind it.
@@ -120,7 +115,7 @@ impl Plan {
             .collect();
 
         // For each state of each group, the condition that stays for it.
-        let mut kept: HashMap<(Vec<(String, String)>, &[bool]), usize> = HashMap::new();
+        let mut kept: HashMap<State<'_>, usize> = HashMap::new();
         let key = |index: usize| (self.conditions[index].undesigned(&old), reads[index].as_slice());
         let in_order = 0..self.conditions.len();
         let as_asked = in_order.clone().filter(|&index| asked[index] == reads[index]);
@@ -139,7 +134,7 @@ impl Plan {
             }
         }
         for (condition, old_number) in conditions.iter_mut().zip(&numbers) {
-            condition.settle(&old, &design, &reads[*old_number]);
+            condition.rename(&old, &design, &reads[*old_number]);
         }
         name::make_unique(&mut conditions);
 
@@ -163,6 +158,9 @@ impl Plan {
         (plan, numbers)
     }
 }
+
+/// Levels of everything but the design, and what of the design is on.
+type State<'r> = (Vec<(String, String)>, &'r [bool]);
 
 /// What was asked for and read back otherwise, each once, with how many conditions it was.
 fn unreachable<'a>(asked: &'a [Vec<bool>], reads: &'a [Vec<bool>]) -> Vec<(&'a [bool], &'a [bool], usize)> {
