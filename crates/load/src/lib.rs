@@ -23,6 +23,7 @@ mod destination;
 mod drain;
 mod error;
 mod error_queue;
+pub mod exact;
 mod headers;
 mod kind;
 mod lacking;

@@ -1,0 +1,72 @@
+//! What was counted.
+
+use serde::{Deserialize, Serialize};
+
+/// What fixed work came to. Nanoseconds of the host's clock: instructions, where that counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    /// Messages, or transactions, of a batch.
+    pub messages: u32,
+    /// Batches of each pass.
+    pub batches: u32,
+    /// What a reading of the clock costs in ns, already taken off [`Account::kernel`].
+    pub clock_ns: u64,
+    /// What a message, or transaction, takes.
+    pub whole: Spread,
+    /// Of it, inside system calls.
+    pub kernel: Spread,
+}
+
+impl Account {
+    /// What a message takes outside of system calls, in ns: the difference of the two passes.
+    #[must_use]
+    pub fn user(&self) -> f64 {
+        (self.whole.median - self.kernel.median).max(0.0)
+    }
+}
+
+/// What a message takes, over batches, in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The least of a batch.
+    pub least: f64,
+    /// A quarter of the batches are below.
+    pub low: f64,
+    /// Half of them are.
+    pub median: f64,
+    /// Three quarters of them are.
+    pub high: f64,
+    /// The most of a batch.
+    pub most: f64,
+}
+
+impl Spread {
+    /// Of what batches of `messages` messages took.
+    pub(super) fn of(mut batches: Vec<u64>, messages: u32) -> Self {
+        batches.sort_unstable();
+        let last = batches.len().saturating_sub(1);
+        let at = |quarter: usize| {
+            batches.get(last * quarter / 4).map_or(0.0, |taken| *taken as f64 / f64::from(messages))
+        };
+        Self { least: at(0), low: at(1), median: at(2), high: at(3), most: at(4) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_are_batches_per_message() {
+        let spread = Spread::of(vec![50, 10, 20, 40, 30], 10);
+        assert_eq!(spread, Spread { least: 1.0, low: 2.0, median: 3.0, high: 4.0, most: 5.0 });
+        let account = Account {
+            messages: 10,
+            batches: 5,
+            clock_ns: 1,
+            whole: spread,
+            kernel: Spread::of(vec![25], 10),
+        };
+        assert!((account.user() - 0.5).abs() < 1e-12);
+    }
+}

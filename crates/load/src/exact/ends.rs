@@ -1,0 +1,99 @@
+//! The sockets of both ends, in one hand.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use socket2::Socket;
+
+use crate::error::{Errno, Error, Result};
+use crate::kind::Kind;
+use crate::socket;
+use crate::spec::Spec;
+use crate::traffic::Traffic;
+
+/// How long a message may be on its way: it is there when its sending returns, or hangs on one timer of the kernel's.
+const LOST: Duration = Duration::from_secs(5);
+
+/// The socket of the end that takes. It stays in the network namespace of the thread that opened it, whoever uses it.
+#[derive(Debug)]
+pub struct Taker {
+    socket: Socket,
+    address: SocketAddr,
+}
+
+impl Taker {
+    /// Opens it in the network namespace of the calling thread.
+    ///
+    /// # Errors
+    /// A workload or an address that cannot be had.
+    pub fn open(spec: &Spec) -> Result<Self> {
+        spec.validate()?;
+        super::check(&spec.traffic)?;
+        let what = "the taking end";
+        let socket = socket::open(&spec.traffic, spec.local, what)?;
+        let local = SocketAddr::new(spec.local, spec.traffic.port.unwrap_or(0));
+        let address = socket::bind(&socket, local, what)?;
+        if !spec.traffic.kind.is_udp() {
+            // What TCP connections are like is settled at their beginning, by the listener.
+            prepare(&socket, &spec.traffic, what)?;
+            socket.listen(1).map_err(|e| Error::setup("listen", what, &e))?;
+        }
+        Ok(Self { socket, address })
+    }
+}
+
+/// Both sockets, connected with each other; the second only where somebody takes.
+#[derive(Debug)]
+pub(super) struct Ends {
+    pub(super) source: Socket,
+    pub(super) sink: Option<Socket>,
+    pub(super) peer: SocketAddr,
+}
+
+impl Ends {
+    pub(super) fn connect(spec: &Spec, taker: Option<Taker>, nobody: Option<SocketAddr>) -> Result<Self> {
+        spec.validate()?;
+        let what = "the sending end";
+        let source = socket::open(&spec.traffic, spec.local, what)?;
+        let local = socket::bind(&source, SocketAddr::new(spec.local, 0), what)?;
+        prepare(&source, &spec.traffic, what)?;
+        let Some(peer) = taker.as_ref().map(|taker| taker.address).or(nobody) else {
+            return Err(Error::Mismatch {
+                peer: "receiver",
+                got: "no address".to_owned(),
+                wanted: "somebody has to take the messages".to_owned(),
+            });
+        };
+        source.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| flow("connect", peer, &e))?;
+        let sink = taker.map(|taker| taker.join(&spec.traffic, local)).transpose()?;
+        Ok(Self { source, sink, peer })
+    }
+}
+
+impl Taker {
+    /// Connected with the sender at `from`.
+    fn join(self, traffic: &Traffic, from: SocketAddr) -> Result<Socket> {
+        let what = "the taking end";
+        let socket = if traffic.kind.is_udp() {
+            self.socket.connect(&from.into()).map_err(|e| flow("connect", from, &e))?;
+            self.socket
+        } else {
+            self.socket.accept().map_err(|e| flow("accept", from, &e))?.0
+        };
+        prepare(&socket, traffic, what)?;
+        Ok(socket)
+    }
+}
+
+fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
+    // As the sending end of a workload, whichever it is: the taking end's low water mark would wait for what cannot come while
+    // this one thread waits for it.
+    if traffic.kind != Kind::Pps {
+        socket::prepare(socket, traffic, true, what)?;
+    }
+    socket.set_read_timeout(Some(LOST)).map_err(|e| Error::setup("setsockopt SO_RCVTIMEO", what, &e))
+}
+
+pub(super) fn flow(call: &'static str, peer: SocketAddr, error: &std::io::Error) -> Error {
+    Error::Flow { flow: 0, call, peer, errno: Errno::of(error) }
+}
