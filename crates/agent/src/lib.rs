@@ -7,6 +7,7 @@
 
 mod account;
 mod client;
+mod exact;
 mod frame;
 pub mod init;
 mod interrupt;

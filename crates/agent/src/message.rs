@@ -12,7 +12,7 @@ pub use crate::account::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must agree on it exactly: they are the same binary on every
 /// host that netassay starts by itself, and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -161,10 +161,32 @@ pub enum Request {
         /// Length of the window, in ns.
         window_ns: u64,
     },
+    /// Do fixed work in one thread that holds the sockets of both ends, and count what it takes.
+    Exact {
+        /// The transmitter's side of the workload.
+        spec: load::Spec,
+        /// Who takes.
+        taker: ExactTaker,
+    },
     /// Stop the threads, close the sockets and give the final account.
     Finish,
     /// Drop whatever workload there is, without an account.
     Abandon,
+}
+
+/// Who takes the messages of [`Request::Exact`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExactTaker {
+    /// A socket in the network namespace of another process on the same kernel.
+    In {
+        /// The process.
+        process: u32,
+        /// The receiver's side of the workload.
+        spec: load::Spec,
+    },
+    /// Nobody: an interface throws away what is sent to this address.
+    Nobody(SocketAddr),
 }
 
 /// What the agent answers.
@@ -207,6 +229,8 @@ pub enum Answer {
     },
     /// To [`Request::Watch`].
     Watched(Box<Watched>),
+    /// To [`Request::Exact`].
+    Exact(Box<load::exact::Account>),
     /// To [`Request::Finish`].
     Finished(Box<Finished>),
     /// The request could not be carried out.

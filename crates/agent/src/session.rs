@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use host::{Ethtool, Features, Links};
 
+use crate::exact::exact;
 use crate::message::{Answer, PROTOCOL, Request, Settled};
 use crate::refusal::{Refusal, Reply};
 use crate::serve::AgentOptions;
@@ -119,6 +120,10 @@ impl Session {
             Request::Watch { processes, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);
                 watch(&mut self.links, &processes, underlay.as_deref(), times)
+            }
+            Request::Exact { spec, taker } => {
+                self.traffic = None;
+                exact(&spec, taker)
             }
             Request::Finish => {
                 let traffic = self.traffic.take().ok_or(NO_TRAFFIC)?;

@@ -5,6 +5,7 @@ use serde_json::Value;
 use study::{BootState, Condition};
 use testbed::{Effective, RunOrder, Switches, Testbed};
 
+use crate::exact::instructions;
 use crate::limit::{Limit, limit};
 use crate::measure::{directions, metrics};
 use crate::validity::disturbances;
@@ -103,6 +104,12 @@ impl Bench for Testbed {
         order: &RunOrder,
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error> {
+        if self.is_exact() {
+            let account = self.exact(order)?;
+            let metrics = instructions(condition.workload.kind, order.traffic.message, &account);
+            let detail = serde_json::json!({ "exact": account });
+            return Ok(Readings { metrics, detail, ..Readings::default() });
+        }
         let mut account = Testbed::run(self, order, tick)?;
         let mut metrics = metrics(condition.workload.kind, &order.traffic, &account);
         if order.traffic.direction == load::Direction::Both {

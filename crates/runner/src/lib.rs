@@ -10,6 +10,7 @@ mod campaign;
 mod designed;
 mod document;
 mod event;
+mod exact;
 mod lab;
 mod limit;
 mod loss;

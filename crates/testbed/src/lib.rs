@@ -7,6 +7,7 @@ mod cpus;
 mod discard;
 mod end;
 mod error;
+mod exact;
 mod ground;
 mod launched;
 mod local;

@@ -163,7 +163,7 @@ fn patience(order: &RunOrder) -> Duration {
     PATIENCE + Duration::from_millis(20) * order.traffic.lanes()
 }
 
-fn spec(end: &End, order: &RunOrder) -> load::Spec {
+pub(crate) fn spec(end: &End, order: &RunOrder) -> load::Spec {
     let local: IpAddr = if order.ipv6 { end.ipv6 } else { end.ipv4 };
     load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone() }
 }

@@ -25,6 +25,7 @@ pub struct Testbed {
     scenario: Scenario,
     cpus: CpuSplit,
     rootless: bool,
+    pub(crate) exact: bool,
     pub(crate) discard: Option<Discard>,
     /// What carries the tunnel, where there is one.
     pub(crate) underlay_family: Option<Family>,
@@ -70,6 +71,7 @@ impl Testbed {
             scenario: options.scenario,
             cpus: options.cpus.clone(),
             rootless: options.rootless,
+            exact: options.exact,
             discard: None,
             underlay_family: options.scenario.has_tunnel().then_some(options.state.underlay_family),
             notes: Vec::new(),

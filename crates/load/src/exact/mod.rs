@@ -31,6 +31,8 @@ use work::Work;
 
 /// Messages before anything is counted: caches, windows and buffers of the kernel have found their sizes by then.
 const WARM_UP: u32 = 1024;
+/// Bytes of them, where messages are so long that fewer do.
+const WARM_UP_BYTES: u32 = 16 << 20;
 /// Batches of each pass; odd, so that the median is one of them.
 const BATCHES: u32 = 201;
 /// The most messages of a batch.
@@ -51,7 +53,7 @@ pub fn run(spec: &Spec, taker: Option<Taker>, nobody: Option<SocketAddr>) -> Res
     let ends = Ends::connect(spec, taker, nobody)?;
     let mut work = Work::new(&spec.traffic, &ends);
     let mut plain = Plain;
-    work.messages(&mut plain, WARM_UP)?;
+    work.messages(&mut plain, WARM_UP.min(1 + WARM_UP_BYTES / spec.traffic.message.max(1)))?;
     let messages = size_of_batch(&mut work)?;
     let whole = batches(&mut work, &mut plain, messages, |_| 0)?;
     let clock_ns = cost_of_reading();
@@ -171,9 +173,9 @@ mod tests {
 
     #[test]
     fn messages_beyond_every_buffer_go_through() {
-        ran(Traffic { message: 16 << 20, ..Traffic::new(Kind::TcpStream) });
+        ran(Traffic { message: 5 << 20, ..Traffic::new(Kind::TcpStream) });
         ran(Traffic {
-            message: 4 << 20,
+            message: 1 << 20,
             response: 1,
             socket_buffer: Some(65_536),
             ..Traffic::new(Kind::TcpRr)

@@ -1,0 +1,62 @@
+//! From the account of fixed work to its metrics (`study::metric` says what each means).
+
+use load::exact::Account;
+use study::WorkloadKind;
+
+/// The metrics of one run in exact mode, by key, in instructions: a nanosecond of a clock that counts them is one.
+pub(crate) fn instructions(kind: WorkloadKind, message: u32, account: &Account) -> Vec<(String, f64)> {
+    let units: &[(&str, f64)] = match kind {
+        WorkloadKind::TcpStream => &[("byte", f64::from(message))],
+        WorkloadKind::UdpStream => &[("packet", 1.0), ("byte", f64::from(message))],
+        WorkloadKind::Pps => &[("packet", 1.0)],
+        WorkloadKind::TcpRr | WorkloadKind::UdpRr | WorkloadKind::TcpCrr => &[("transaction", 1.0)],
+    };
+    let parts = [("", account.whole.median), ("user_", account.user()), ("kernel_", account.kernel.median)];
+    let metric = |(unit, per): &(&str, f64)| {
+        parts.map(|(part, taken)| (format!("{part}instructions_{unit}"), taken / per))
+    };
+    units.iter().flat_map(metric).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use load::exact::Spread;
+    use study::metric;
+
+    use super::*;
+
+    fn account() -> Account {
+        let spread = |median| Spread { least: median, low: median, median, high: median, most: median };
+        Account {
+            messages: 32,
+            batches: 201,
+            clock_ns: 30,
+            whole: spread(20_000.0),
+            kernel: spread(19_000.0),
+        }
+    }
+
+    #[test]
+    fn instructions_are_per_unit_of_the_workload_and_divide_into_user_and_kernel() {
+        let value = |kind, key: &str| {
+            let metrics = instructions(kind, 1000, &account());
+            metrics.into_iter().find(|(known, _)| known == key).map(|(_, value)| value)
+        };
+        assert_eq!(value(WorkloadKind::UdpStream, "instructions_packet"), Some(20_000.0));
+        assert_eq!(value(WorkloadKind::UdpStream, "user_instructions_packet"), Some(1_000.0));
+        assert_eq!(value(WorkloadKind::TcpStream, "kernel_instructions_byte"), Some(19.0));
+        assert_eq!(value(WorkloadKind::TcpStream, "instructions_packet"), None);
+        assert_eq!(value(WorkloadKind::UdpRr, "instructions_transaction"), Some(20_000.0));
+    }
+
+    #[test]
+    fn every_key_is_in_the_vocabulary() {
+        let known: Vec<&str> = metric::keys().collect();
+        for kind in [WorkloadKind::TcpStream, WorkloadKind::UdpStream, WorkloadKind::Pps, WorkloadKind::TcpRr]
+        {
+            for (key, _) in instructions(kind, 1, &account()) {
+                assert!(known.contains(&key.as_str()), "{key}");
+            }
+        }
+    }
+}

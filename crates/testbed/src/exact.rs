@@ -1,0 +1,48 @@
+//! Exact mode: fixed work in one host that holds the sockets of both, counted where the clock counts instructions.
+
+use std::time::Duration;
+
+use agent::message::{Answer, ExactTaker, Request};
+use load::exact::Account;
+
+use crate::discard::nobody;
+use crate::error::Error;
+use crate::launched::PATIENCE;
+use crate::run::{RunOrder, spec};
+use crate::testbed::Testbed;
+
+/// How long the work may take: a few hundred million instructions, which an emulator on a busy machine does in half a minute.
+const WORK: Duration = Duration::from_secs(300);
+
+impl Testbed {
+    /// Does the workload's work, message after message, and counts what one takes. Ramp, window and step of the order mean nothing
+    /// here.
+    ///
+    /// # Errors
+    /// A workload that is more than one message after the other, and as [`Testbed::run`].
+    pub fn exact(&mut self, order: &RunOrder) -> Result<Account, Error> {
+        let taker = match (&self.receiver, order.traffic.kind) {
+            (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
+            (Some(receiver), _) => ExactTaker::In { process: receiver.pid(), spec: spec(receiver, order) },
+            (None, load::Kind::Pps) => {
+                let there = nobody(order.ipv6, 1, order.traffic.port);
+                ExactTaker::Nobody(there[0])
+            }
+            (None, kind) => return Err(Error::NoReceiver { kind }),
+        };
+        let request = Request::Exact { spec: spec(&self.transmitter, order), taker };
+        self.transmitter.agent.patience = PATIENCE + WORK;
+        let answer = self.transmitter.call(&request);
+        self.transmitter.agent.patience = PATIENCE;
+        match answer? {
+            Answer::Exact(account) => Ok(*account),
+            other => Err(self.transmitter.agent.client.unexpected(&other).into()),
+        }
+    }
+
+    /// Whether instructions are counted in the place of time.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+}
