@@ -96,6 +96,8 @@ pub struct Watched {
     pub late: Late,
     /// Of each guest, in the order of [`crate::message::Request::Watch`].
     pub guests: Vec<GuestTimes>,
+    /// CPU time of each of the CPUs that were asked for, in their order.
+    pub cpu_each: Vec<host::CpuTimes>,
     /// The counters of the interface under the tunnel between the guests, if there is one.
     pub underlay: Option<host::WireCounters>,
 }

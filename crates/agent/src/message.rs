@@ -78,6 +78,13 @@ pub enum Request {
         /// Addresses with their prefix lengths.
         addresses: Vec<(IpAddr, u8)>,
     },
+    /// Set the MTU of an interface that has no switches of its own to settle: a port of a bridge.
+    SetMtu {
+        /// The interface.
+        interface: String,
+        /// In bytes.
+        mtu: u32,
+    },
     /// Wait until an interface sends what it is given: just set up, it may throw it away.
     AwaitRunning {
         /// The interface.
@@ -154,6 +161,8 @@ pub enum Request {
     Watch {
         /// The guests' processes on this host.
         processes: Vec<u32>,
+        /// The CPUs of this host that are the guests', by number.
+        cpus: Vec<u32>,
         /// The interface under the tunnel between the guests, if there is one.
         underlay: Option<String>,
         /// Time from this request to the window's opening, in ns.

@@ -10,7 +10,7 @@ use crate::message::{Answer, PROTOCOL, Request, Settled};
 use crate::refusal::{Refusal, Reply};
 use crate::serve::AgentOptions;
 use crate::traffic::Traffic;
-use crate::watch::watch;
+use crate::watch::Watch;
 
 /// One controller's conversation with this host.
 pub(crate) struct Session {
@@ -84,6 +84,10 @@ impl Session {
                 Ok(Answer::Interface { name })
             }
             Request::Configure { interface, addresses } => self.configure(&interface, &addresses),
+            Request::SetMtu { interface, mtu } => {
+                self.links.set_mtu(&interface, mtu)?;
+                Ok(Answer::Done)
+            }
             Request::AwaitRunning { interface } => {
                 self.links.await_running(&interface)?;
                 Ok(Answer::Done)
@@ -117,9 +121,10 @@ impl Session {
                 let times = [ramp_ns, window_ns, step_ns].map(Duration::from_nanos);
                 self.traffic.as_ref().ok_or(NO_TRAFFIC)?.measure(&mut self.links, &self.cpus, times)
             }
-            Request::Watch { processes, underlay, ramp_ns, window_ns } => {
+            Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);
-                watch(&mut self.links, &processes, underlay.as_deref(), times)
+                let watched = Watch { processes, cpus, underlay };
+                watched.over(&mut self.links, times)
             }
             Request::Exact { spec, taker } => {
                 self.traffic = None;

@@ -2,59 +2,64 @@
 
 use std::time::{Duration, Instant};
 
-use host::{Links, ProcessThreads, WireCounters};
+use host::{CpuTimes, Links, ProcessThreads, WireCounters};
 
 use crate::account::{GuestTimes, Late, Watched};
 use crate::message::Answer;
 use crate::refusal::{Refusal, Reply};
 use crate::traffic::{TOO_LONG, since, sleep_watching_the_controller};
 
-/// Counts for `window`, after `ramp`, the threads of `processes` and what crosses `underlay`.
-pub(crate) fn watch(
-    links: &mut Links,
-    processes: &[u32],
-    underlay: Option<&str>,
-    [ramp, window]: [Duration; 2],
-) -> Reply {
-    let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
-    let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
-    sleep_until(opens)?;
-    let opened_ns = since(opens);
-    let first = Edge::read(links, processes, underlay)?;
-    sleep_until(closes)?;
-    let closed_ns = since(closes);
-    let last = Edge::read(links, processes, underlay)?;
-    let guests = last.threads.iter().zip(&first.threads).map(|(last, first)| {
-        let passed = last.since(first);
-        GuestTimes { vcpu: passed.sum(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
-    });
-    Ok(Answer::Watched(Box::new(Watched {
-        elapsed_ns: u64::try_from(last.at.duration_since(first.at).as_nanos()).unwrap_or(u64::MAX),
-        late: Late { opened_ns, closed_ns },
-        guests: guests.collect(),
-        underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
-    })))
+/// What of a host is watched.
+pub(crate) struct Watch {
+    pub(crate) processes: Vec<u32>,
+    pub(crate) cpus: Vec<u32>,
+    pub(crate) underlay: Option<String>,
 }
 
-/// QEMU names the threads of its virtual CPUs `CPU 0/TCG`, `CPU 1/KVM` … (with `-name debug-threads=on`).
-fn is_vcpu(name: &str) -> bool {
-    name.starts_with("CPU ")
+impl Watch {
+    /// Counts for `window`, after `ramp`.
+    pub(crate) fn over(&self, links: &mut Links, [ramp, window]: [Duration; 2]) -> Reply {
+        let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
+        let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
+        sleep_until(opens)?;
+        let opened_ns = since(opens);
+        let first = self.edge(links)?;
+        sleep_until(closes)?;
+        let closed_ns = since(closes);
+        let last = self.edge(links)?;
+        let guests = last.threads.iter().zip(&first.threads).map(|(last, first)| {
+            let passed = last.since(first);
+            GuestTimes { vcpu: passed.sum(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
+        });
+        Ok(Answer::Watched(Box::new(Watched {
+            elapsed_ns: u64::try_from(last.at.duration_since(first.at).as_nanos()).unwrap_or(u64::MAX),
+            late: Late { opened_ns, closed_ns },
+            guests: guests.collect(),
+            cpu_each: last.cpus.iter().zip(&first.cpus).map(|(last, first)| last.since(first)).collect(),
+            underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
+        })))
+    }
+
+    fn edge(&self, links: &mut Links) -> Result<Edge, Refusal> {
+        let at = Instant::now();
+        let threads = self.processes.iter().map(|process| ProcessThreads::read(*process));
+        let threads = threads.collect::<Result<_, _>>()?;
+        let cpus = CpuTimes::read_each(&self.cpus)?;
+        let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
+        Ok(Edge { at, threads, cpus, underlay })
+    }
 }
 
 struct Edge {
     at: Instant,
     threads: Vec<ProcessThreads>,
+    cpus: Vec<CpuTimes>,
     underlay: Option<WireCounters>,
 }
 
-impl Edge {
-    fn read(links: &mut Links, processes: &[u32], underlay: Option<&str>) -> Result<Self, Refusal> {
-        let at = Instant::now();
-        let threads =
-            processes.iter().map(|process| ProcessThreads::read(*process)).collect::<Result<_, _>>()?;
-        let underlay = underlay.map(|name| WireCounters::read(links, name)).transpose()?;
-        Ok(Self { at, threads, underlay })
-    }
+/// QEMU names the threads of its virtual CPUs `CPU 0/TCG`, `CPU 1/KVM`, or one for them all `ALL CPUs/TCG` (with `-name debug-threads=on`).
+fn is_vcpu(name: &str) -> bool {
+    name.starts_with("CPU ") || name.starts_with("ALL CPUs/")
 }
 
 fn sleep_until(when: Instant) -> Result<(), Refusal> {
@@ -73,7 +78,7 @@ mod tests {
 
     #[test]
     fn virtual_cpus_are_told_from_the_rest() {
-        for name in ["CPU 0/TCG", "CPU 11/KVM"] {
+        for name in ["CPU 0/TCG", "CPU 11/KVM", "ALL CPUs/TCG"] {
             assert!(is_vcpu(name), "{name}");
         }
         for name in ["qemu-system-x86", "worker", "IO mon_iothread", "CPUs"] {

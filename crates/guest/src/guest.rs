@@ -157,6 +157,12 @@ impl Guest {
         (dying || gone).then(|| self.end())
     }
 
+    /// The console's last lines.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        self.console.tail()
+    }
+
     /// QEMU's process.
     #[must_use]
     pub fn pid(&self) -> u32 {

@@ -2,7 +2,7 @@
 
 use load::Traffic;
 use study::{Side, WorkloadKind};
-use testbed::{RunAccount, SideAccount};
+use testbed::{HostAccount, RunAccount, SideAccount};
 
 use crate::loss::Loss;
 
@@ -37,37 +37,44 @@ pub fn metrics(kind: WorkloadKind, traffic: &Traffic, account: &RunAccount) -> V
     if let Some(loss) = Loss::of(traffic, account) {
         loss.tell(|key, value| metrics.put(key, value));
     }
+    let done = work(kind, &forward, &reverse, sent.transactions, discarded);
     let sides =
         [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())];
     for (side, own) in sides.into_iter().filter_map(|(side, own)| Some((side, own?))) {
         cpu(&mut metrics, side, own);
-        let busy = own.window.cpu.busy() as f64;
-        // Per unit of useful work, and the useful work is what arrived.
-        match kind {
-            WorkloadKind::TcpStream | WorkloadKind::UdpStream => {
-                metrics.ratio(
-                    &format!("{side}.service_demand_byte"),
-                    busy,
-                    (forward.bytes + reverse.bytes) as f64,
-                );
-            }
-            WorkloadKind::TcpRr | WorkloadKind::UdpRr | WorkloadKind::TcpCrr => {
-                metrics.ratio(&format!("{side}.service_demand_transaction"), busy, sent.transactions as f64);
-            }
-            WorkloadKind::Pps => {
-                metrics.ratio(&format!("{side}.service_demand_packet"), busy, discarded as f64);
-            }
-        }
-        if kind == WorkloadKind::UdpStream {
-            metrics.ratio(
-                &format!("{side}.service_demand_packet"),
-                busy,
-                (forward.messages + reverse.messages) as f64,
-            );
+        for (of, work) in &done {
+            metrics.ratio(&format!("{side}.service_demand_{of}"), own.window.cpu.busy() as f64, *work);
         }
         proof(&mut metrics, kind, side, own);
+        let host = account.hosts.as_ref().map(|hosts| &hosts[usize::from(side == Side::Receiver)]);
+        if let Some(host) = host {
+            on_host(&mut metrics, side, host, &done);
+        }
+        let counted = own.window.underlay.or_else(|| host.and_then(|host| host.underlay));
+        if let Some(underlay) = counted {
+            below(&mut metrics, side, &underlay, segments(kind, side, own));
+        }
     }
     metrics.entries
+}
+
+/// The useful work of a window, which is what arrived: units and how many.
+fn work(
+    kind: WorkloadKind,
+    forward: &Taken,
+    reverse: &Taken,
+    transactions: u64,
+    discarded: u64,
+) -> Vec<(&'static str, f64)> {
+    let bytes = ("byte", (forward.bytes + reverse.bytes) as f64);
+    match kind {
+        WorkloadKind::TcpStream => vec![bytes],
+        WorkloadKind::UdpStream => vec![bytes, ("packet", (forward.messages + reverse.messages) as f64)],
+        WorkloadKind::TcpRr | WorkloadKind::UdpRr | WorkloadKind::TcpCrr => {
+            vec![("transaction", transactions as f64)]
+        }
+        WorkloadKind::Pps => vec![("packet", discarded as f64)],
+    }
 }
 
 /// The throughput of each direction, for a stream that flows both ways.
@@ -154,21 +161,10 @@ fn cpu(metrics: &mut Sheet, side: Side, own: &SideAccount) {
 /// reached it.
 fn proof(metrics: &mut Sheet, kind: WorkloadKind, side: Side, own: &SideAccount) {
     let counters = &own.window.counters;
-    let (packets, bytes, segments) = match side {
-        Side::Transmitter => (
-            counters.link.tx_packets,
-            counters.link.tx_bytes,
-            if kind.is_tcp() {
-                counters.tcp.out_segs + counters.tcp.retrans_segs
-            } else {
-                counters.udp.out_datagrams
-            },
-        ),
-        Side::Receiver => (
-            counters.link.rx_packets,
-            counters.link.rx_bytes,
-            if kind.is_tcp() { counters.tcp.in_segs } else { counters.udp.in_datagrams },
-        ),
+    let segments = segments(kind, side, own);
+    let (packets, bytes) = match side {
+        Side::Transmitter => (counters.link.tx_packets, counters.link.tx_bytes),
+        Side::Receiver => (counters.link.rx_packets, counters.link.rx_bytes),
     };
     metrics.put(&format!("{side}.wire_packets"), packets as f64);
     metrics.ratio(&format!("{side}.bytes_per_wire_packet"), bytes as f64, packets as f64);
@@ -188,8 +184,45 @@ fn proof(metrics: &mut Sheet, kind: WorkloadKind, side: Side, own: &SideAccount)
     metrics.put(&format!("{side}.context_switches"), switches as f64);
 }
 
+/// What TCP or UDP counted of what a side sent or got.
+fn segments(kind: WorkloadKind, side: Side, own: &SideAccount) -> u64 {
+    let host::Counters { tcp, udp, .. } = &own.window.counters;
+    match (kind.is_tcp(), side) {
+        (true, Side::Transmitter) => tcp.out_segs + tcp.retrans_segs,
+        (true, Side::Receiver) => tcp.in_segs,
+        (false, Side::Transmitter) => udp.out_datagrams,
+        (false, Side::Receiver) => udp.in_datagrams,
+    }
+}
+
+/// The same evidence of the interface under a tunnel.
+fn below(metrics: &mut Sheet, side: Side, underlay: &host::WireCounters, segments: u64) {
+    let (packets, bytes) = match side {
+        Side::Transmitter => (underlay.link.tx_packets, underlay.link.tx_bytes),
+        Side::Receiver => (underlay.link.rx_packets, underlay.link.rx_bytes),
+    };
+    metrics.put(&format!("{side}.underlay_packets"), packets as f64);
+    metrics.ratio(&format!("{side}.bytes_per_underlay_packet"), bytes as f64, packets as f64);
+    metrics.ratio(&format!("{side}.segments_per_underlay_packet"), segments as f64, packets as f64);
+    metrics.put(&format!("{side}.underlay_fragments"), underlay.ip.frag_creates as f64);
+}
+
+/// What a virtual machine cost its host. The threads that move packets are not bound to the side's CPUs, so that more than 100 % is possible.
+fn on_host(metrics: &mut Sheet, side: Side, host: &HostAccount, work: &[(&str, f64)]) {
+    let all = host.elapsed_ns as f64 * host.cpus.len() as f64;
+    let (vcpu, io) = (host.vcpu.running_ns as f64, host.io.running_ns as f64);
+    for (part, spent) in [("", vcpu + io), ("_vcpu", vcpu), ("_io", io)] {
+        metrics.ratio(&format!("{side}.host_cpu{part}"), spent * 100.0, all);
+    }
+    for (of, work) in work {
+        metrics.ratio(&format!("{side}.host_service_demand_{of}"), vcpu + io, *work);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use study::Scenario;
+
     use super::*;
     use crate::sample::account;
 
@@ -206,23 +239,72 @@ mod tests {
     fn every_metric_is_of_the_vocabulary_and_of_its_workload() {
         use WorkloadKind::{Pps, TcpCrr, TcpRr, TcpStream, UdpRr, UdpStream};
         for kind in [TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr, Pps] {
-            let mut account = account();
-            account.receiver = account.receiver.filter(|_| kind.is_received());
-            let mut metrics = metrics(kind, &account);
-            if kind.is_stream() {
-                metrics.extend(directions(&account));
+            for scenario in [Scenario::Veth, Scenario::Vxlan, Scenario::Vm, Scenario::VmVxlan] {
+                let mut account = account();
+                account.receiver = account.receiver.filter(|_| kind.is_received());
+                if scenario.has_guests() {
+                    account.hosts = Some([0, 1].map(|cpu| on(cpu, scenario.has_tunnel())));
+                } else if scenario.has_tunnel() {
+                    for own in
+                        [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten()
+                    {
+                        own.window.underlay = Some(underlay());
+                    }
+                }
+                let mut metrics = metrics(kind, &account);
+                if kind.is_stream() {
+                    metrics.extend(directions(&account));
+                }
+                let mut expected: Vec<&str> = study::metric::METRICS
+                    .iter()
+                    .filter(|metric| kind.produces(metric) && metric.needs.is_met(scenario, false))
+                    .map(|metric| metric.key)
+                    .collect();
+                let mut found: Vec<&str> = metrics.iter().map(|(key, _)| key.as_str()).collect();
+                found.sort_unstable();
+                expected.sort_unstable();
+                assert_eq!(found, expected, "{kind} on {scenario}");
             }
-            let expected: Vec<&str> = study::metric::METRICS
-                .iter()
-                .filter(|metric| kind.produces(metric) && metric.needs == study::metric::Needs::Nothing)
-                .map(|metric| metric.key)
-                .collect();
-            let mut found: Vec<&str> = metrics.iter().map(|(key, _)| key.as_str()).collect();
-            found.sort_unstable();
-            let mut sorted = expected.clone();
-            sorted.sort_unstable();
-            assert_eq!(found, sorted, "{kind}");
         }
+    }
+
+    /// An interface under a tunnel that sent 50 packets of 2000 bytes and got 25 of 4000.
+    fn underlay() -> host::WireCounters {
+        let mut underlay = host::WireCounters::default();
+        (underlay.link.tx_packets, underlay.link.tx_bytes) = (50, 100_000);
+        (underlay.link.rx_packets, underlay.link.rx_bytes) = (25, 100_000);
+        underlay.ip.frag_creates = 3;
+        underlay
+    }
+
+    /// A host that spent 0.4 s of half a second on a virtual CPU, and 0.2 s on its packets.
+    fn on(cpu: u32, tunnel: bool) -> HostAccount {
+        let spent = |running_ns| host::ThreadTimes { running_ns, ..host::ThreadTimes::default() };
+        HostAccount {
+            elapsed_ns: 500_000_000,
+            cpus: vec![cpu],
+            cpu_each: vec![host::CpuTimes::default()],
+            vcpu: spent(400_000_000),
+            io: spent(200_000_000),
+            underlay: tunnel.then(underlay),
+        }
+    }
+
+    #[test]
+    fn what_a_virtual_machine_costs_is_counted_inside_and_outside() {
+        let mut account = account();
+        account.hosts = Some([on(0, true), on(1, true)]);
+        account.transmitter.window.counters.tcp.out_segs = 500;
+        let metrics = metrics(WorkloadKind::TcpStream, &account);
+        let value = |key: &str| value(&metrics, key);
+        assert!((value("transmitter.cpu") - 60.0).abs() < 1e-9);
+        assert_eq!(value("transmitter.host_cpu"), 120.0);
+        assert_eq!((value("receiver.host_cpu_vcpu"), value("receiver.host_cpu_io")), (80.0, 40.0));
+        // 0.6 s for 125 MB.
+        assert!((value("receiver.host_service_demand_byte") - 4.8).abs() < 1e-9);
+        assert_eq!(value("transmitter.segments_per_underlay_packet"), 10.0);
+        assert_eq!(value("receiver.bytes_per_underlay_packet"), 4000.0);
+        assert_eq!(value("transmitter.underlay_fragments"), 3.0);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! The CPUs' times come in units of 10 ms, and most kernels find them by looking, 100 to 1000 times a second, at what runs. So of a
 //! short window little can be said, and each rule allows for that: what an undisturbed window may look like by chance is no disturbance.
 
-use testbed::{RunAccount, RunOrder, SideAccount};
+use host::CpuTimes;
+use testbed::{HostAccount, RunAccount, RunOrder, SideAccount};
 
 /// The share of a CPU's time that the hypervisor may give to others. A rate falls by about as much as is stolen, and the bundled
 /// studies ask for differences of 2 %.
@@ -26,6 +27,12 @@ const LATE: f64 = 0.1;
 /// And in ns: an agent that shares its CPU with many flows wakes up when the scheduler comes to it, after some slices of 3 ms.
 const LATE_NS: f64 = 50e6;
 
+/// Of a virtual machine, whose CPUs the host runs and puts aside as it runs and puts aside everything: the same in ns for its clocks, read one
+/// after the other, and for its agent, which shares its CPU with the workload as the whole guest does the host's.
+const GUEST_CLOCKS_NS: f64 = 100e6;
+/// See [`GUEST_CLOCKS_NS`].
+const GUEST_LATE_NS: f64 = 250e6;
+
 /// The longest time between two looks at what runs, and the unit of the times: 10 ms (`USER_HZ`, and the slowest tick that Linux has).
 const TICK_NS: f64 = 10e6;
 
@@ -42,11 +49,25 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
     let mut found = Vec::new();
     for &(side, own) in &sides {
         let shares = |other: &SideAccount| own.window.cpus.iter().any(|cpu| other.window.cpus.contains(cpu));
-        let agents: Vec<&host::ProcessTimes> =
-            sides.iter().filter(|(_, other)| shares(other)).map(|(_, other)| &other.window.own).collect();
-        let said = [clocks(own), lateness(own, order), stolen(own), others(own, &agents)];
+        let said = if account.hosts.is_some() {
+            // A guest's own word on stolen time and on others is worth little: what it waits for is mostly the rest of its own machine. Its
+            // host tells.
+            [clocks(own, GUEST_CLOCKS_NS), lateness(own, order, GUEST_LATE_NS), None, None]
+        } else {
+            let agents: Vec<&host::ProcessTimes> =
+                sides.iter().filter(|(_, other)| shares(other)).map(|(_, other)| &other.window.own).collect();
+            let cpus = &own.window.cpus;
+            let user = agents.iter().map(|own| own.user_ns as f64).sum();
+            [
+                clocks(own, CLOCKS_NS),
+                lateness(own, order, LATE_NS),
+                stolen(cpus, &own.window.cpu_each, own.window.elapsed_ns),
+                others(cpus, own.window.cpu.user, own.window.elapsed_ns, user),
+            ]
+        };
         found.extend(said.into_iter().flatten().map(|what| (side, what)));
     }
+    found.extend(account.hosts.iter().flat_map(on_host).map(|what| ("host", what)));
     // Two hosts on one machine have clocks and CPUs in common: what both tell is told once.
     let mut sentences = Vec::new();
     for (side, what) in &found {
@@ -59,14 +80,14 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
     sentences
 }
 
-fn clocks(own: &SideAccount) -> Option<String> {
+fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<String> {
     let clock = &own.window.clock;
     if clock.source_changed {
         return Some("the kernel changed its clock source".to_owned());
     }
     let apart = |other: u64| {
         let difference = other as f64 - clock.monotonic_ns as f64;
-        let allowed = (clock.monotonic_ns as f64 * CLOCKS).max(CLOCKS_NS);
+        let allowed = (clock.monotonic_ns as f64 * CLOCKS).max(allowed_ns);
         (difference.abs() > allowed).then(|| milliseconds(difference.abs()))
     };
     // While the machine sleeps only this clock goes on.
@@ -79,9 +100,9 @@ fn clocks(own: &SideAccount) -> Option<String> {
     ))
 }
 
-fn lateness(own: &SideAccount, order: &RunOrder) -> Option<String> {
+fn lateness(own: &SideAccount, order: &RunOrder, allowed_ns: f64) -> Option<String> {
     let window = order.window.as_nanos() as f64;
-    let allowed = (window * LATE).max(LATE_NS);
+    let allowed = (window * LATE).max(allowed_ns);
     let late = &own.window.late;
     for (edge, by) in [("opened", late.opened_ns), ("closed", late.closed_ns)] {
         if by as f64 > allowed {
@@ -99,34 +120,43 @@ fn lateness(own: &SideAccount, order: &RunOrder) -> Option<String> {
 }
 
 /// The worst of the CPUs: a flow has one of its own, and the mean over many would hide what one lost.
-fn stolen(own: &SideAccount) -> Option<String> {
-    let window = &own.window;
-    let share =
-        |cpu: &host::CpuTimes| (cpu.steal as f64 - TICK_NS).max(0.0) / window.elapsed_ns.max(1) as f64;
-    let (cpu, times) = window
-        .cpus
-        .iter()
-        .zip(&window.cpu_each)
-        .max_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)))?;
+fn stolen(cpus: &[u32], each: &[CpuTimes], elapsed_ns: u64) -> Option<String> {
+    let share = |cpu: &CpuTimes| (cpu.steal as f64 - TICK_NS).max(0.0) / elapsed_ns.max(1) as f64;
+    let worst = cpus.iter().zip(each).max_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)));
+    let (cpu, times) = worst?;
     (share(times) > STOLEN).then(|| {
-        let lost = percent(times.steal as f64 / window.elapsed_ns.max(1) as f64);
+        let lost = percent(times.steal as f64 / elapsed_ns.max(1) as f64);
         format!("the hypervisor took {lost} of CPU {cpu}'s time (steal)")
     })
 }
 
-/// What the CPUs did in user mode, less what the agents did. Both terms rest on the same looks, so that little is left to chance.
+/// What the CPUs did in user mode (`spent`), less what the agents did. Both terms rest on the same looks, so that little is left to chance.
 /// Kernel time is left out: what the kernel does for the agents' own packets in threads of its own is nobody's in the account. On two
 /// quiet CPUs it came to 30 to 44 % of the receiver's CPU, where user mode came to 0 to 4 %.
 ///
-/// `agents` are those that ran on these CPUs: where two hosts share them, both.
-fn others(own: &SideAccount, agents: &[&host::ProcessTimes]) -> Option<String> {
-    let window = &own.window;
-    let all = window.elapsed_ns as f64 * window.cpus.len() as f64;
-    let agents = agents.iter().map(|own| own.user_ns as f64).sum();
-    let most = beyond_chance(window.cpu.user as f64, agents, all, window.cpus.len())?;
-    let cpus: Vec<String> = window.cpus.iter().map(u32::to_string).collect();
+/// `agents` is the user time of those that ran on these CPUs: where two hosts share them, of both.
+fn others(cpus: &[u32], spent: u64, elapsed_ns: u64, agents: f64) -> Option<String> {
+    let all = elapsed_ns as f64 * cpus.len() as f64;
+    let most = beyond_chance(spent as f64, agents, all, cpus.len())?;
+    let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
     let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
-    Some(format!("other processes took {} of the time of {word} {}", percent(most / all), cpus.join(",")))
+    Some(format!("other processes took {} of the time of {word} {}", percent(most / all), list.join(",")))
+}
+
+/// The same of the host of two virtual machines: what is theirs is the time of their processes, whose threads for input and output run on the
+/// CPUs of either.
+fn on_host(hosts: &[HostAccount; 2]) -> Vec<String> {
+    let [one, other] = hosts;
+    let shared = one.cpus == other.cpus;
+    let counted = if shared { &hosts[..1] } else { &hosts[..] };
+    let cpus: Vec<u32> = counted.iter().flat_map(|host| host.cpus.clone()).collect();
+    let each: Vec<CpuTimes> = counted.iter().flat_map(|host| host.cpu_each.clone()).collect();
+    let user = hosts.iter().map(|host| (host.vcpu.user_ns as f64) + (host.io.user_ns as f64)).sum();
+    let elapsed_ns = one.elapsed_ns.max(other.elapsed_ns);
+    [stolen(&cpus, &each, elapsed_ns), others(&cpus, CpuTimes::sum(&each).user, elapsed_ns, user)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The time that is not the agents' own, in ns, if it is more than others may take and than chance explains. `all` is the CPUs'
@@ -255,6 +285,44 @@ mod tests {
             }
         });
         assert_eq!(hogged, ["both ends: other processes took 33 % of the time of CPU 0"]);
+    }
+
+    /// The same between two virtual machines, whose virtual CPUs take 80 % of their host's CPUs and whose other threads 10 %.
+    fn between_guests(change: fn(&mut RunAccount)) -> Vec<String> {
+        said(|account| {
+            let spent = |user_ns| host::ThreadTimes { running_ns: user_ns, user_ns, ..Default::default() };
+            account.hosts = Some([2, 3].map(|cpu| HostAccount {
+                elapsed_ns: S,
+                cpus: vec![cpu],
+                cpu_each: vec![CpuTimes { user: 900 * MS, idle: 100 * MS, ..CpuTimes::default() }],
+                vcpu: spent(800 * MS),
+                io: spent(100 * MS),
+                underlay: None,
+            }));
+            change(account);
+        })
+    }
+
+    #[test]
+    fn guests_are_judged_by_what_their_host_tells() {
+        assert_eq!(between_guests(|_| {}), Vec::<String>::new());
+        let inside = between_guests(|account| {
+            for own in windows(account) {
+                own.cpu_each[0].steal = 300 * MS;
+                own.cpu_each[0].user = 900 * MS;
+                own.clock.raw_ns -= 90 * MS;
+                own.late.opened_ns = 240 * MS;
+            }
+        });
+        assert_eq!(inside, Vec::<String>::new(), "what a guest waits for is its own machine");
+        let hog = between_guests(|account| {
+            account.hosts.as_mut().unwrap()[1].vcpu.user_ns = 400 * MS;
+        });
+        assert_eq!(hog, ["host: other processes took 20 % of the time of CPUs 2,3"]);
+        let stolen = between_guests(|account| account.hosts.as_mut().unwrap()[0].cpu_each[0].steal = 50 * MS);
+        assert_eq!(stolen, ["host: the hypervisor took 5 % of CPU 2's time (steal)"]);
+        let late = between_guests(|account| account.transmitter.window.late.opened_ns = 300 * MS);
+        assert_eq!(late, ["transmitter: the window opened 300 ms late: the agent had no CPU"]);
     }
 
     #[test]

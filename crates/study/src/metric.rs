@@ -33,6 +33,8 @@ pub enum Needs {
     Nothing,
     /// Two virtual machines: it is counted on the host that runs them.
     Guests,
+    /// A tunnel: it is counted at the interface under it.
+    Tunnel,
     /// Exact mode: it is counted by the emulator.
     Exact,
 }
@@ -43,6 +45,7 @@ impl Needs {
         match self {
             Self::Nothing => true,
             Self::Guests => scenario.has_guests(),
+            Self::Tunnel => scenario.has_tunnel(),
             Self::Exact => exact,
         }
     }
@@ -190,6 +193,10 @@ metrics! {
         "segments_per_wire_packet", "1", Neither, Every, Nothing, "segments carried by one packet: above 1, offloads acted";
         "retransmits", "1", Lower, Tcp, Nothing, "TCP segments sent again in the window";
         "drops", "1", Lower, Every, Nothing, "packets the kernel's counters say were dropped in the window";
+        "underlay_packets", "1", Neither, Every, Tunnel, "packets across the interface under the tunnel in the window, as it counts them";
+        "bytes_per_underlay_packet", "bytes", Neither, Every, Tunnel, "mean size of what the interface under the tunnel counts as a packet";
+        "segments_per_underlay_packet", "1", Neither, Every, Tunnel, "segments carried by one packet of the underlay: above 1, the underlay's offloads acted";
+        "underlay_fragments", "1", Lower, Every, Tunnel, "IP fragments made in the window: packets of the tunnel that did not fit";
         "host_cpu", "%", Lower, Every, Guests, "CPU that the virtual machine takes of its host, of the host's CPUs of this side";
         "host_cpu_vcpu", "%", Lower, Every, Guests, "CPU of the host that executes the guest, of the host's CPUs of this side";
         "host_cpu_io", "%", Lower, Every, Guests, "CPU of the host that moves the guest's packets, of the host's CPUs of this side";
@@ -230,7 +237,7 @@ mod tests {
             assert!(seen.insert(metric.key), "{}", metric.key);
             assert_eq!(find(metric.key).unwrap().key, metric.key);
         }
-        assert_eq!(METRICS.len(), 21 + 9 + 2 * 23);
+        assert_eq!(METRICS.len(), 21 + 9 + 2 * 27);
         assert_eq!(find("speed"), None);
     }
 

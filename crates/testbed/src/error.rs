@@ -34,6 +34,17 @@ pub enum Error {
     /// The machine's CPUs could not be found out.
     #[error(transparent)]
     Host(#[from] host::Error),
+    /// A virtual machine could not be started, or is gone.
+    #[error(transparent)]
+    Guest(#[from] guest::Error),
+    /// A virtual machine that runs, but whose agent is gone or says nothing.
+    #[error("{source}, though its virtual machine runs; its console's last lines:\n{console}")]
+    Mute {
+        /// What came of talking to the agent.
+        source: CallError,
+        /// The console's last lines.
+        console: String,
+    },
     /// Somebody has to answer, and the testbed has nobody.
     #[error(
         "{kind} needs a receiver, and scenario \"discard\" has none: only pps sends to nobody; take scenario \"veth\" or \"loopback\""
@@ -42,9 +53,14 @@ pub enum Error {
         /// The workload in question.
         kind: load::Kind,
     },
-    /// This scenario is being built.
-    #[error("this scenario cannot be built yet")]
-    NotYet,
+    /// Virtual machines cannot be built inside one.
+    #[error(
+        "scenario \"{scenario}\" has virtual machines already: leave `inside` out, or take scenario \"veth\""
+    )]
+    Nested {
+        /// The scenario.
+        scenario: study::Scenario,
+    },
     /// A receiver's host would answer that nobody listens.
     #[error("pps sends to nobody, who is to be found in scenario \"discard\" only: take that, or udp_stream")]
     NeedsDiscard,
@@ -62,7 +78,7 @@ impl Error {
     /// Did the user ask to stop?
     #[must_use]
     pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Call(CallError::Interrupted))
+        matches!(self, Self::Call(CallError::Interrupted) | Self::Guest(guest::Error::Interrupted))
     }
 
     /// Can the testbed be used for the next run? If not, it must be built anew.

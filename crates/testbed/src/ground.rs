@@ -1,9 +1,12 @@
 //! What every local scenario begins with: agents in network namespaces of their own, and a wire between two of them.
 
+use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::rc::Rc;
 
 use agent::message::Request;
 use agent::{Interrupt, Isolation};
+use guest::Guest;
 
 use crate::error::Error;
 use crate::launched::Launched;
@@ -31,6 +34,8 @@ pub(crate) struct Wire<'a> {
 pub(crate) struct Ground<'a> {
     pub(crate) options: &'a Options,
     pub(crate) interrupt: &'a Interrupt,
+    /// The virtual machine in which everything is put up, where one is, and how many of its ports are taken.
+    pub(crate) inside: Option<(Rc<RefCell<Guest>>, usize)>,
 }
 
 impl Ground<'_> {
@@ -41,7 +46,14 @@ impl Ground<'_> {
         isolation: Isolation,
         cpus: &[u32],
     ) -> Result<Launched, Error> {
-        Launched::process(&self.options.program, name, isolation, cpus, self.interrupt)
+        match &mut self.inside {
+            Some((guest, taken)) => {
+                let port = *taken;
+                *taken += 1;
+                Launched::in_guest(guest, port, name, isolation, cpus, self.interrupt)
+            }
+            None => Launched::process(&self.options.program, name, isolation, cpus, self.interrupt),
+        }
     }
 
     /// The isolation of a first host.

@@ -1,12 +1,16 @@
 //! An agent that was launched, wherever it is, and the conversation with it.
 
+use std::cell::RefCell;
+use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
 use std::time::Duration;
 
 use agent::message::{Answer, PROTOCOL, Request};
-use agent::{CallError, Client, Interrupt, Isolation};
+use agent::{CallError, Client, Interrupt, Isolation, Launch};
+use guest::Guest;
 
 use crate::error::Error;
 
@@ -21,7 +25,17 @@ pub(crate) struct Launched {
     pub(crate) client: Client,
     /// How long it may take to answer: [`PATIENCE`], and more for a run of many threads.
     pub(crate) patience: Duration,
-    process: Child,
+    /// Its process, as its own host counts; of a process of this machine from the start, else from [`Launched::greet`] on.
+    pid: u32,
+    life: Life,
+}
+
+/// What an agent lives in.
+#[derive(Debug)]
+enum Life {
+    Process(Child),
+    /// A guest, which may hold other agents too.
+    Guest(Rc<RefCell<Guest>>),
 }
 
 impl Launched {
@@ -36,7 +50,10 @@ impl Launched {
         let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
         let (place, pid) = words(isolation);
         let mut command = Command::new(program);
-        command.arg("agent").args(["--isolation", place]).args(["--cpus", &list.join(",")]);
+        command.arg("agent").args(["--isolation", place]);
+        if !list.is_empty() {
+            command.args(["--cpus", &list.join(",")]);
+        }
         command.args(["--parent", &std::process::id().to_string()]);
         if let Some(pid) = pid {
             command.args(["--of", &pid.to_string()]);
@@ -53,18 +70,47 @@ impl Launched {
             name: name.to_owned(),
             client: Client::new(name, to, from, interrupt.clone()),
             patience: PATIENCE,
-            process,
+            pid: process.id(),
+            life: Life::Process(process),
         })
     }
 
-    /// The agent's process id.
+    /// Starts an agent at a port of a guest that lives, or soon will.
+    pub(crate) fn in_guest(
+        guest: &Rc<RefCell<Guest>>,
+        port: usize,
+        name: &str,
+        isolation: Isolation,
+        cpus: &[u32],
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        let (to, from) =
+            guest.borrow_mut().port(port).expect("a guest is ordered with a port for each agent");
+        let mut to = std::fs::File::from(to);
+        let launch = Launch { isolation, cpus: cpus.to_vec() };
+        let line = launch.line().map_err(std::io::Error::from);
+        line.and_then(|line| to.write_all(&line))
+            .map_err(|source| CallError::Pipe { host: name.to_owned(), source })?;
+        Ok(Self {
+            name: name.to_owned(),
+            client: Client::new(name, to, from, interrupt.clone()),
+            patience: PATIENCE,
+            pid: 0,
+            life: Life::Guest(Rc::clone(guest)),
+        })
+    }
+
+    /// The agent's process id, as its own host counts.
     pub(crate) fn pid(&self) -> u32 {
-        self.process.id()
+        self.pid
     }
 
     pub(crate) fn greet(&mut self) -> Result<(), Error> {
         match self.client.call(&Request::Hello { protocol: PROTOCOL }, PATIENCE) {
-            Ok(Answer::Hello { protocol: PROTOCOL, .. }) => Ok(()),
+            Ok(Answer::Hello { protocol: PROTOCOL, pid, .. }) => {
+                self.pid = pid;
+                Ok(())
+            }
             Ok(other) => Err(self.client.unexpected(&other).into()),
             Err(error) => Err(self.explain(error)),
         }
@@ -78,30 +124,57 @@ impl Launched {
         self.client.call(request, self.patience).map_err(|error| self.explain(error))
     }
 
-    /// Adds to "gone" how the process ended, where that can be known.
+    /// Adds to "gone" how the process ended, where that can be known, and to a guest's silence its last words.
     pub(crate) fn explain(&mut self, error: CallError) -> Error {
-        if !matches!(error, CallError::Gone { .. }) {
-            return error.into();
-        }
-        // The pipe closes a moment before the process can be waited for.
-        for _ in 0..50 {
-            if let Ok(Some(status)) = self.process.try_wait() {
-                return Error::Died { host: self.name.clone(), pid: self.pid(), how: status.to_string() };
+        let gone = matches!(error, CallError::Gone { .. });
+        match &mut self.life {
+            Life::Process(process) if gone => {
+                // The pipe closes a moment before the process can be waited for.
+                let ended = soon(|| process.try_wait().ok().flatten());
+                match ended {
+                    Some(status) => {
+                        Error::Died { host: self.name.clone(), pid: self.pid, how: status.to_string() }
+                    }
+                    None => error.into(),
+                }
             }
-            std::thread::sleep(Duration::from_millis(2));
+            Life::Guest(guest) if gone => match soon(|| guest.borrow_mut().explain()) {
+                Some(why) => why.into(),
+                None => Error::Mute { source: error, console: guest.borrow().last_words() },
+            },
+            Life::Guest(guest) if matches!(error, CallError::Silent { .. } | CallError::Garbled { .. }) => {
+                let why = guest.borrow_mut().explain();
+                match why {
+                    Some(why) => why.into(),
+                    None => Error::Mute { source: error, console: guest.borrow().last_words() },
+                }
+            }
+            _ => error.into(),
         }
-        error.into()
     }
 }
 
 impl Drop for Launched {
     /// Ends the agent at once. It holds nothing but its namespaces, which end with it, so there is nothing that a
-    /// gentler way would save.
+    /// gentler way would save. A guest ends when its last agent is dropped.
     fn drop(&mut self) {
-        // Both fail only when the process is already gone.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        if let Life::Process(process) = &mut self.life {
+            // Both fail only when the process is already gone.
+            let _ = process.kill();
+            let _ = process.wait();
+        }
     }
+}
+
+/// What is there within a tenth of a second.
+fn soon<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    for _ in 0..50 {
+        if let Some(found) = look() {
+            return Some(found);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    None
 }
 
 /// An isolation as the agent's command line has it, and whose place it is, if it is another's.

@@ -4,13 +4,14 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use agent::CallError;
-use agent::message::{Answer, Finished, Measured, Request};
+use agent::message::{Answer, Finished, GuestTimes, Measured, Request, Watched};
 use serde::{Deserialize, Serialize};
 
 use crate::discard::nobody;
 use crate::end::End;
 use crate::error::Error;
 use crate::launched::PATIENCE;
+use crate::node::Node;
 use crate::testbed::Testbed;
 
 /// What is to be run.
@@ -53,6 +54,27 @@ pub struct RunAccount {
     /// The receiver's; `None` where nobody receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<SideAccount>,
+    /// What the two sides' virtual machines cost the host that runs them; `None` where the sides are no virtual machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<[HostAccount; 2]>,
+}
+
+/// What a virtual machine cost the host that runs it, over the window and by that host's clock.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostAccount {
+    /// Length of the window, in ns.
+    pub elapsed_ns: u64,
+    /// The host's CPUs that are this machine's.
+    pub cpus: Vec<u32>,
+    /// CPU time of each of them, whatever it was spent on.
+    pub cpu_each: Vec<host::CpuTimes>,
+    /// CPU time of the threads that are its virtual CPUs.
+    pub vcpu: host::ThreadTimes,
+    /// CPU time of the other threads of its process: input and output, timers.
+    pub io: host::ThreadTimes,
+    /// The counters of its node's interface under the tunnel, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub underlay: Option<host::WireCounters>,
 }
 
 /// How long a waiting controller looks at one end before it looks at the other and calls back. Waking twice a second
@@ -101,6 +123,10 @@ impl Testbed {
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
         let patience = patience(order);
         self.ends().for_each(|end| end.agent.patience = patience);
+        for node in &mut self.nodes {
+            node.agent.patience = order.ramp + order.window + patience;
+        }
+        let sides_cpus = [&self.cpus.transmitter, &self.cpus.receiver];
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
         match (&receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
@@ -146,7 +172,11 @@ impl Testbed {
         for end in &mut ends {
             end.agent.client.send(&measure)?;
         }
+        for node in &mut self.nodes {
+            node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
+        }
         let windows = measured(&mut ends, order.ramp + order.window + patience, tick)?;
+        let watched = self.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
         // The transmitter first from here on. Both ends stop sending before either stops taking, so that what is on the way is
         // drained and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Quiet))?;
@@ -154,8 +184,27 @@ impl Testbed {
         let mut sides =
             windows.into_iter().rev().zip(wholes).map(|(window, whole)| SideAccount { window, whole });
         let transmitter = sides.next().expect("there always is a transmitter");
-        Ok(RunAccount { transmitter, receiver: sides.next() })
+        Ok(RunAccount { transmitter, receiver: sides.next(), hosts: hosts(watched, sides_cpus) })
     }
+}
+
+/// The host's account of each side's machine, from what its nodes watched: one both machines, or each its own.
+fn hosts(watched: Vec<Watched>, cpus: [&Vec<u32>; 2]) -> Option<[HostAccount; 2]> {
+    let of = |side: usize| {
+        let (node, guest) =
+            if watched.len() == 1 { (watched.first()?, side) } else { (watched.get(side)?, 0) };
+        let before = if watched.len() == 1 && side == 1 { cpus[0].len() } else { 0 };
+        let GuestTimes { vcpu, io } = *node.guests.get(guest)?;
+        Some(HostAccount {
+            elapsed_ns: node.elapsed_ns,
+            cpus: cpus[side].clone(),
+            cpu_each: node.cpu_each.iter().skip(before).take(cpus[side].len()).copied().collect(),
+            vcpu,
+            io,
+            underlay: node.underlay,
+        })
+    };
+    Some([of(0)?, of(1)?])
 }
 
 /// How long an agent may take to answer while its threads run: each of them may have its turn on the CPU before.

@@ -80,17 +80,23 @@ impl Testbed {
     /// one interface) the two ends are asked for different states.
     pub fn settle(&mut self, switches: &Switches) -> Result<Effective, Error> {
         let Some(family) = self.underlay_family else {
+            self.set_bridged_mtu(switches.mtu.unwrap_or(self.scenario.default_mtu()))?;
             let (transmitter, receiver) = self.settle_ends(switches, switches.mtu)?;
             return Ok(Effective { transmitter, receiver, underlay: None, notes: Vec::new() });
         };
         let mtu = TunnelMtu::of(switches.mtu, switches.underlay.mtu, family == Family::Ipv6);
         let mut underlay = self.settle_underlay(&switches.underlay, mtu.roomy())?;
+        self.set_bridged_mtu(mtu.inner)?;
         let (transmitter, receiver) = self.settle_ends(switches, Some(mtu.inner))?;
         if mtu.roomy() > mtu.outer {
             underlay = self.settle_underlay(&switches.underlay, mtu.outer)?;
         }
         let notes = mtu.note().into_iter().collect();
         Ok(Effective { transmitter, receiver, underlay: Some(underlay), notes })
+    }
+
+    fn set_bridged_mtu(&mut self, mtu: u32) -> Result<(), Error> {
+        self.nodes.iter_mut().try_for_each(|node| node.set_mtu(mtu))
     }
 
     fn settle_ends(

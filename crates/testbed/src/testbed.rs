@@ -13,6 +13,8 @@ use crate::end::End;
 use crate::error::Error;
 use crate::ground::Ground;
 use crate::launched::Launched;
+use crate::machines::Machine;
+use crate::node::Node;
 use crate::options::Options;
 
 /// Two hosts with a wire between them, or one that sends to nobody. Dropping it takes everything down.
@@ -22,13 +24,17 @@ pub struct Testbed {
     pub transmitter: End,
     /// The host that takes it; `None` where everything is thrown away.
     pub receiver: Option<End>,
-    scenario: Scenario,
-    cpus: CpuSplit,
+    pub(crate) scenario: Scenario,
+    pub(crate) cpus: CpuSplit,
     rootless: bool,
     pub(crate) exact: bool,
     pub(crate) discard: Option<Discard>,
     /// What carries the tunnel, where there is one.
     pub(crate) underlay_family: Option<Family>,
+    /// The virtual machines, the transmitter's first; one, if everything is inside it.
+    pub(crate) machines: Vec<Machine>,
+    /// The host's side of virtual machines: one for both, or the transmitter's and the receiver's.
+    pub(crate) nodes: Vec<Node>,
     notes: Vec<String>,
 }
 
@@ -39,13 +45,19 @@ impl Testbed {
     /// When a namespace is not allowed, an interface cannot be made, or the user interrupts; what had been built
     /// is gone again.
     pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
-        let ground = &mut Ground { options, interrupt };
-        let mut testbed = match options.scenario {
+        let mut ground = Ground { options, interrupt, inside: None };
+        if options.inside_guest { Self::inside(&ground) } else { Self::put_up(&mut ground) }
+    }
+
+    /// Builds it on the given ground.
+    pub(crate) fn put_up(ground: &mut Ground<'_>) -> Result<Self, Error> {
+        let mut testbed = match ground.options.scenario {
             Scenario::Discard => Self::discard(ground)?,
             Scenario::Loopback => Self::loopback(ground)?,
             Scenario::Veth => Self::veth(ground)?,
             Scenario::Vxlan => Self::vxlan(ground)?,
-            Scenario::Vm | Scenario::VmVxlan => return Err(Error::NotYet),
+            Scenario::Vm => Self::vm(ground)?,
+            Scenario::VmVxlan => Self::vm_vxlan(ground)?,
         };
         testbed.steer();
         Ok(testbed)
@@ -74,6 +86,8 @@ impl Testbed {
             exact: options.exact,
             discard: None,
             underlay_family: options.scenario.has_tunnel().then_some(options.state.underlay_family),
+            machines: Vec::new(),
+            nodes: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -88,6 +102,10 @@ impl Testbed {
             self.notes.push(
                 "one core only: both hosts share it, and their CPU use cannot be told apart".to_owned(),
             );
+            return;
+        }
+        if self.scenario.has_guests() {
+            // The network card of a guest has one queue, and its receive work a vCPU of the guest.
             return;
         }
         if self.ends_share_an_interface() {
@@ -131,6 +149,12 @@ impl Testbed {
 
     /// Who has the interface under the tunnel on this side, and its name.
     pub(crate) fn underlay(&mut self, side: Side) -> (&mut Launched, String) {
+        let node = if side == Side::Receiver { self.nodes.last_mut() } else { self.nodes.first_mut() };
+        if let Some(node) = node {
+            let interface =
+                node.underlay.clone().expect("nodes with a tunnel between them know its underlay");
+            return (&mut node.agent, interface);
+        }
         let end = match (side, &mut self.receiver) {
             (Side::Receiver, Some(receiver)) => receiver,
             _ => &mut self.transmitter,
@@ -156,6 +180,9 @@ impl Testbed {
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }
+        let nodes = self.nodes.iter_mut().map(Node::environment).collect::<Result<Vec<_>, _>>()?;
+        let machines = self.machines.iter().map(|machine| (machine.name.clone(), machine.describe()));
+        let machines: serde_json::Map<String, Value> = machines.collect();
         let mut hosts = hosts.into_iter();
         let (transmitter, receiver) = (hosts.next(), hosts.next());
         Ok(json!({
@@ -165,6 +192,8 @@ impl Testbed {
             "discard_device": self.discard_device(),
             "discard_devices_lacking": self.discard.as_ref().map(|discard| &discard.lacking),
             "cpus": self.cpus,
+            "guests": (!machines.is_empty()).then_some(machines),
+            "nodes": (!nodes.is_empty()).then_some(nodes),
             "notes": self.notes,
             "transmitter": transmitter,
             "receiver": receiver,

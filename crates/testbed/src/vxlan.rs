@@ -33,7 +33,7 @@ impl Testbed {
         let mut hosts = ground.pair(["transmitter", "receiver"], [&cpus.transmitter, &cpus.receiver])?;
         let inside = [0, 1].map(|index| vec![(IPV4[index], PREFIXES[0]), (IPV6[index], PREFIXES[1])]);
         let family = ground.options.state.underlay_family;
-        dig(&mut hosts, family, inside, None)?;
+        dig(hosts.each_mut(), family, inside, None)?;
         let mut testbed = Self::two(ground.options, hosts, [TUNNEL; 2], [IPV4, IPV6]);
         for (end, underlay) in testbed.ends().zip(VETH) {
             end.underlay = Some(underlay.to_owned());
@@ -44,7 +44,7 @@ impl Testbed {
 
 /// Lays a veth pair between two hosts and a tunnel over it, whose ends have these addresses or are ports of the bridge of this name.
 pub(crate) fn dig(
-    hosts: &mut [Launched; 2],
+    mut hosts: [&mut Launched; 2],
     family: Family,
     inside: [Vec<(IpAddr, u8)>; 2],
     bridge: Option<&str>,
@@ -53,7 +53,7 @@ pub(crate) fn dig(
         Family::Ipv4 => (UNDERLAY_IPV4, PREFIXES[0]),
         Family::Ipv6 => (UNDERLAY_IPV6, PREFIXES[1]),
     };
-    let [one, other] = hosts;
+    let [one, other] = &mut hosts;
     let addresses = underlay.map(|address| vec![(address, prefix)]);
     Wire { interfaces: VETH, addresses }.lay([one, other])?;
     for (index, addresses) in inside.into_iter().enumerate() {
@@ -67,7 +67,7 @@ pub(crate) fn dig(
         let bridge = bridge.map(str::to_owned);
         hosts[index].order(&Request::CreateVxlan { name: TUNNEL.to_owned(), vxlan, addresses, bridge })?;
     }
-    for (host, interface) in hosts.iter_mut().zip(VETH) {
+    for (host, interface) in hosts.into_iter().zip(VETH) {
         await_running(host, interface)?;
         await_running(host, TUNNEL)?;
     }

@@ -326,7 +326,7 @@ fn what_is_left_is_the_path_and_says_on_what_grounds() {
 #[test]
 fn a_stream_that_flows_back_has_its_sender_at_the_receiver() {
     let mut case = quiet(Kind::TcpStream);
-    let RunAccount { transmitter, receiver } = &mut case.1;
+    let RunAccount { transmitter, receiver, .. } = &mut case.1;
     std::mem::swap(transmitter, receiver.as_mut().unwrap());
     case.0.traffic.direction = Direction::Reverse;
     works(taker(&mut case), 990, 0, 1);
@@ -448,7 +448,7 @@ proptest! {
         transmitter in any_side(),
         receiver in prop::option::weighted(0.9, any_side()),
     ) {
-        let limit = limit(&order, &RunAccount { transmitter, receiver });
+        let limit = limit(&order, &RunAccount { transmitter, receiver, hosts: None });
         prop_assert!(!limit.evidence.is_empty());
         prop_assert!(limit.evidence.iter().all(|what| !what.is_empty() && !what.contains("NaN")), "{limit:?}");
     }

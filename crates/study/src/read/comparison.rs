@@ -107,6 +107,10 @@ fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
             "it counts instructions, which exact mode does",
             "write `exact = true` at the top, or take `service_demand_byte`, `_packet` or `_transaction`",
         ),
+        Needs::Tunnel => (
+            "it is counted at the interface under a tunnel",
+            "take the scenario `vxlan` or `vm-vxlan`, or the metric without `underlay_`",
+        ),
         Needs::Guests | Needs::Nothing => (
             "it is counted on the host of virtual machines",
             "take the scenario `vm` or `vm-vxlan`, or the metric without `host_`",

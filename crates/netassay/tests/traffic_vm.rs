@@ -1,0 +1,230 @@
+//! Traffic between virtual machines: real boots of a distribution's kernel, switches inside and under the tunnel, what the host spends on it, and
+//! nothing left behind.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "where the time that booting takes is told")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use agent::Interrupt;
+use common::{Bench, Watched, expect, expect_no_agents_of, guest_kernel, is_root, links, skip};
+use serde_json::Value;
+use study::{BootState, Guest, Scenario};
+use testbed::{Options, RunOrder, Switches, Testbed};
+
+/// One workload and one switch, over two boots.
+fn small(scenario: &str, factor: &str) -> String {
+    format!(
+        r#"
+        name = "small-{scenario}"
+        question = "Does it act between virtual machines?"
+        scenario = "{scenario}"
+        [guest]
+        kernel = "{}"
+        memory = "256MiB"
+        [[workload]]
+        kind = "tcp_stream"
+        message = 65536
+        duration = "700ms"
+        ramp = "300ms"
+        [factors]
+        {factor}
+        [protocol]
+        boots = 2
+        warmup = 0
+        runs = 1
+        "#,
+        guest_kernel()
+    )
+}
+
+/// The environments of a bench's boots.
+fn boots(bench: &Bench) -> Vec<Value> {
+    let database = bench.database();
+    let mut query = database
+        .prepare("SELECT json FROM document JOIN boot ON boot.environment = document.id ORDER BY boot.number")
+        .unwrap();
+    let texts = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    texts.map(|text| serde_json::from_str(&text.unwrap()).unwrap()).collect()
+}
+
+/// The plan's read-back states, whose first has everything on.
+fn effective(bench: &Bench) -> Vec<Value> {
+    let plan: String = bench.database().query_row("SELECT plan FROM study", [], |row| row.get(0)).unwrap();
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    plan["effective"].as_array().unwrap().clone()
+}
+
+/// Each boot has two machines of its own, and tells what they are.
+fn expect_real_boots(bench: &Bench) {
+    let boots = boots(bench);
+    assert_eq!(boots.len(), 2);
+    let mut ids = BTreeSet::new();
+    for boot in &boots {
+        let release = &boot["guests"]["transmitter"]["kernel_release"];
+        for side in ["transmitter", "receiver"] {
+            let (inside, outside) = (&boot[side], &boot["guests"][side]);
+            ids.insert(inside["kernel"]["boot_id"].as_str().unwrap().to_owned());
+            assert_eq!(&inside["kernel"]["release"], release);
+            assert!(inside["kernel"]["command_line"].as_str().unwrap().contains("console="), "{inside}");
+            assert_eq!((&outside["vcpus"], &outside["memory_mib"]), (&1.into(), &256.into()));
+            assert_eq!(outside["nic"], "virtio-net");
+            println!("note: {side} alive after {:.1} s", outside["boot_ms"].as_f64().unwrap() / 1e3);
+        }
+        let notes = boot["notes"].to_string();
+        let accelerated = boot["guests"]["receiver"]["acceleration"].as_str().unwrap();
+        assert!(notes.contains("KVM"), "{notes}");
+        assert_eq!(accelerated == "KVM", !notes.contains("their rates compare with each other"), "{notes}");
+        let host = boot["nodes"][0]["kernel"]["boot_id"].as_str().unwrap();
+        assert!(!ids.contains(host), "the nodes are namespaces of this machine");
+    }
+    assert_eq!(ids.len(), 4, "four boots of virtual machines");
+}
+
+/// Bytes flowed in every condition, and guest and host were both counted.
+fn expect_traffic(bench: &Bench, slugs: &[&str]) {
+    for slug in slugs {
+        assert_eq!(bench.values(slug, "throughput").len(), 2, "{slug}");
+        assert!(bench.mean(slug, "throughput") > 1.0, "{slug}");
+        for side in ["transmitter", "receiver"] {
+            let value = |metric: &str| bench.mean(slug, &format!("{side}.{metric}"));
+            assert!(value("cpu") > 0.0 && value("host_service_demand_byte") > 0.0, "{slug} {side}");
+            let parts = value("host_cpu_vcpu") + value("host_cpu_io");
+            assert!((value("host_cpu") - parts).abs() < 0.01 && parts > 1.0, "{slug} {side}: {parts}");
+        }
+    }
+}
+
+#[test]
+fn traffic_vm_study_over_two_boots() {
+    if !is_root() {
+        return skip("traffic_vm_study_over_two_boots", "not root");
+    }
+    let before = links();
+    let bench = Bench::new();
+    let study = bench.write("vm.toml", &small("vm", "transmitter.tso = [\"on\", \"off\"]\nmtu = [1500]"));
+    let output = bench.run(&["run", study.to_str().unwrap()]);
+    expect(&output, 0);
+    expect_real_boots(&bench);
+    let states = effective(&bench);
+    let slugs = slugs(&bench);
+    assert_eq!((states.len(), slugs.len()), (2, 2));
+    let tso = |state: &Value| state["transmitter"]["active"]["tx-tcp-segmentation"] == true;
+    assert!(tso(&states[0]) && !tso(&states[1]), "{states:#?}");
+    assert!(states.iter().all(|state| state["receiver"]["active"]["tx-tcp-segmentation"] == true));
+    expect_traffic(&bench, &[&slugs[0], &slugs[1]]);
+    let segments = |slug: &str| bench.mean(slug, "transmitter.segments_per_wire_packet");
+    assert!(segments(&slugs[0]) > 2.0, "{}", segments(&slugs[0]));
+    assert!((segments(&slugs[1]) - 1.0).abs() < 0.2, "{}", segments(&slugs[1]));
+    assert_eq!(links(), before);
+}
+
+#[test]
+fn traffic_vm_vxlan_study_over_two_boots_and_a_kill() {
+    if !is_root() {
+        return skip("traffic_vm_vxlan_study_over_two_boots_and_a_kill", "not root");
+    }
+    let before = links();
+    let bench = Bench::new();
+    let factor = "transmitter.underlay.tx-udp_tnl-segmentation = [\"on\", \"off\"]";
+    let study = bench.write("vm-vxlan.toml", &small("vm-vxlan", factor));
+    let study = study.to_str().unwrap();
+    expect(&bench.run(&["run", study]), 0);
+    expect_real_boots(&bench);
+    let (states, slugs) = (effective(&bench), slugs(&bench));
+    let on = |state: &Value, index: usize| {
+        state["underlay"][index]["active"]["tx-udp_tnl-segmentation"].as_bool().unwrap()
+    };
+    assert_eq!([on(&states[0], 0), on(&states[1], 0)], [true, false]);
+    assert_eq!([on(&states[0], 1), on(&states[1], 1)], [true, true], "the receiver's was not asked");
+    for state in &states {
+        assert_eq!(
+            (&state["transmitter"]["mtu"], &state["underlay"][0]["mtu"]),
+            (&1450.into(), &1500.into())
+        );
+    }
+    expect_traffic(&bench, &[&slugs[0], &slugs[1]]);
+    let bytes = |slug: &str| bench.mean(slug, "transmitter.bytes_per_underlay_packet");
+    assert!(bytes(&slugs[0]) > 3000.0, "{}", bytes(&slugs[0]));
+    assert!(bytes(&slugs[1]) < 1515.0, "{}", bytes(&slugs[1]));
+
+    // Killed with its machines at work, the controller takes everything with it.
+    std::fs::remove_file(bench.path("netassay.db")).unwrap();
+    let controller = Watched::start(bench.netassay(&["run", study]));
+    let id = controller.id();
+    let mut controller = controller;
+    controller.wait_for("boot 1");
+    let alive = children_of(id);
+    assert!(alive.len() >= 4, "two nodes and two machines: {alive:?}");
+    // SAFETY: a signal to a process that this test started.
+    unsafe { libc::kill(i32::try_from(id).unwrap(), libc::SIGKILL) };
+    controller.finish();
+    expect_no_agents_of(id);
+    let begun = Instant::now();
+    while alive.iter().any(|pid| std::path::Path::new(&format!("/proc/{pid}/exe")).exists()) {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{alive:?} are still there");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(links(), before);
+}
+
+#[test]
+fn traffic_inside_a_guest() {
+    let bench = Bench::new();
+    let guest = Guest { kernel: Some(guest_kernel()), vcpus: 2, ..Guest::default() };
+    let options = Options {
+        state: BootState { guest: Some(guest), ..BootState::default() },
+        inside_guest: true,
+        ..Options::new(
+            Scenario::Vxlan,
+            bench.path("netassay"),
+            testbed::split(&testbed::usable()),
+            !is_root(),
+        )
+    };
+    let mut testbed = Testbed::build(&options, &Interrupt::new().unwrap()).unwrap();
+    assert!(testbed.notes().iter().any(|note| note.contains("KVM")), "{:?}", testbed.notes());
+    assert_eq!(
+        (testbed.transmitter.cpus.clone(), testbed.receiver.as_ref().unwrap().cpus.clone()),
+        (vec![0], vec![1])
+    );
+    let plain = testbed.settle(&Switches::default()).unwrap();
+    assert_eq!((plain.transmitter.mtu, plain.underlay.as_ref().unwrap()[0].mtu), (1450, 1500));
+    let environment = testbed.environment().unwrap();
+    let own = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let boot = |side: &str| environment[side]["kernel"]["boot_id"].as_str().unwrap().to_owned();
+    assert_eq!(boot("transmitter"), boot("receiver"), "one machine");
+    assert_ne!(boot("transmitter"), own.trim());
+    assert_eq!(environment["guests"]["guest"]["vcpus"], 2);
+    for ipv6 in [false, true] {
+        let (ramp, window) = (Duration::from_millis(200), Duration::from_millis(500));
+        let traffic = load::Traffic::new(load::Kind::TcpStream);
+        let order = RunOrder { traffic, ipv6, ramp, window, step: RunOrder::step_of(window) };
+        let account = testbed.run(&order, &mut || {}).unwrap();
+        assert!(account.receiver.unwrap().window.load.received.bytes > 100_000);
+        assert!(account.transmitter.window.underlay.unwrap().link.tx_packets > 0);
+    }
+    let nested = Options { scenario: Scenario::Vm, ..options };
+    let error = Testbed::build(&nested, &Interrupt::new().unwrap()).unwrap_err().to_string();
+    assert!(error.contains("scenario \"vm\" has virtual machines already"), "{error}");
+}
+
+/// The slugs of the plan's conditions.
+fn slugs(bench: &Bench) -> Vec<String> {
+    let plan: String = bench.database().query_row("SELECT plan FROM study", [], |row| row.get(0)).unwrap();
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    let conditions = plan["conditions"].as_array().unwrap().iter();
+    conditions.map(|condition| condition["slug"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The processes that a process started and that live.
+fn children_of(parent: u32) -> Vec<u32> {
+    let mine = format!("PPid:\t{parent}\n");
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let status = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    pids.filter(|pid| status(*pid).contains(&mine)).collect()
+}

@@ -1,0 +1,117 @@
+//! Virtual machines of a testbed: what is ordered, and what came of it.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use guest::{Guest, Kernel, Order};
+use serde_json::{Value, json};
+
+use crate::error::Error;
+use crate::ground::Ground;
+
+/// A virtual machine that lives.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) name: String,
+    pub(crate) guest: Rc<RefCell<Guest>>,
+    order: Order,
+    /// From its start until its agents were at their ports.
+    boot: Duration,
+}
+
+/// What one machine has that another has not.
+pub(crate) struct Wish<'a> {
+    /// Its name in messages.
+    pub(crate) name: &'a str,
+    /// The interface on the host that its network card is joined to, the card's address, and a process whose network namespace that is in.
+    pub(crate) card: Option<(&'a str, [u8; 6], u32)>,
+    /// How many agents it has.
+    pub(crate) ports: usize,
+    /// Kernel modules beside those of its devices.
+    pub(crate) modules: &'a [&'a str],
+    /// The host's CPUs that are its own.
+    pub(crate) cpus: &'a [u32],
+}
+
+impl Ground<'_> {
+    /// Boots machines side by side, and waits until all of them live.
+    pub(crate) fn boot(&self, wishes: &[Wish<'_>]) -> Result<Vec<Machine>, Error> {
+        let mut started = Vec::new();
+        for wish in wishes {
+            let order = self.order(wish)?;
+            started.push((Guest::start(&order)?, order));
+        }
+        started
+            .into_iter()
+            .map(|(mut guest, order)| {
+                let boot = guest.await_life(self.interrupt)?;
+                Ok(Machine { name: order.name.clone(), guest: Rc::new(RefCell::new(guest)), order, boot })
+            })
+            .collect()
+    }
+
+    fn order(&self, wish: &Wish<'_>) -> Result<Order, Error> {
+        let options = self.options;
+        let asked = options.state.guest.clone().unwrap_or_default();
+        let (tap, mac, place) = match wish.card {
+            Some((tap, mac, place)) => (Some(tap.to_owned()), mac, Some(place)),
+            None => (None, [0; 6], None),
+        };
+        Ok(Order {
+            name: wish.name.to_owned(),
+            kernel: Kernel::find(asked.kernel.as_deref())?,
+            command_line: asked.command_line,
+            vcpus: asked.vcpus,
+            memory_mib: asked.memory_mib,
+            nic: match asked.nic {
+                study::Nic::VirtioNet => guest::Nic::VirtioNet,
+                study::Nic::E1000e => guest::Nic::E1000e,
+            },
+            tap,
+            mac,
+            ports: wish.ports,
+            acceleration: match asked.acceleration {
+                study::Acceleration::Auto => guest::Acceleration::Auto,
+                study::Acceleration::Kvm => guest::Acceleration::Kvm,
+                study::Acceleration::Emulation => guest::Acceleration::Emulation,
+            },
+            exact: options.exact,
+            program: options.program.clone(),
+            modules: wish.modules.iter().map(|&module| module.to_owned()).collect(),
+            place,
+            rootless: options.rootless,
+            pin: if asked.pin { wish.cpus.to_vec() } else { Vec::new() },
+        })
+    }
+}
+
+impl Machine {
+    /// The machine as an environment tells it. What its kernel is and how it was started, the agent inside tells.
+    pub(crate) fn describe(&self) -> Value {
+        let order = &self.order;
+        let guest = self.guest.borrow();
+        json!({
+            "kernel_image": order.kernel.image,
+            "kernel_release": order.kernel.release,
+            "vcpus": order.vcpus,
+            "memory_mib": order.memory_mib,
+            "nic": order.tap.is_some().then(|| order.nic.to_string()),
+            "acceleration": guest.accelerated().to_string(),
+            "pinned_to": order.pin,
+            "modules_absent": guest.absent_modules(),
+            "exact": order.exact,
+            "boot_ms": self.boot.as_secs_f64() * 1e3,
+        })
+    }
+
+    /// What of it the reader of any result must know.
+    pub(crate) fn note(&self) -> String {
+        match self.guest.borrow().accelerated() {
+            guest::Accelerated::Kvm => "virtual machines run under KVM".to_owned(),
+            guest::Accelerated::Emulation { why } => format!(
+                "virtual machines run under emulation ({why}): their rates compare with each other, not with those of hardware"
+            ),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Nodes: the host's side of virtual machines, each an agent in a network namespace with a bridge and what is joined to it.
+
+use agent::message::{Answer, Request, Watched};
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::launched::Launched;
+
+/// The bridge of every node.
+pub(crate) const BRIDGE: &str = "bridge0";
+
+/// The taps of guests, the transmitter's first.
+pub(crate) const TAPS: [&str; 2] = ["tap-transmit", "tap-receive"];
+
+/// A node.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) agent: Launched,
+    /// The bridge's ports.
+    pub(crate) ports: Vec<String>,
+    /// QEMU's process of each guest here.
+    pub(crate) guests: Vec<u32>,
+    /// The interface under the tunnel, if there is one.
+    pub(crate) underlay: Option<String>,
+    /// The CPUs of its guests.
+    pub(crate) cpus: Vec<u32>,
+}
+
+impl Node {
+    /// Of an agent in a namespace that has a bridge, with nothing joined to it yet.
+    pub(crate) fn new(mut agent: Launched, cpus: &[u32]) -> Result<Self, Error> {
+        agent.order(&Request::CreateBridge { name: BRIDGE.to_owned() })?;
+        Ok(Self { agent, ports: Vec::new(), guests: Vec::new(), underlay: None, cpus: cpus.to_vec() })
+    }
+
+    /// Makes a tap for a guest.
+    pub(crate) fn add_tap(&mut self, name: &str) -> Result<(), Error> {
+        self.agent.order(&Request::CreateTap { name: name.to_owned(), bridge: BRIDGE.to_owned() })?;
+        self.ports.push(name.to_owned());
+        Ok(())
+    }
+
+    /// Has the bridge carry packets of this size: it throws away those that are too long for the port that they leave by.
+    pub(crate) fn set_mtu(&mut self, mtu: u32) -> Result<(), Error> {
+        for interface in self.ports.clone() {
+            self.agent.order(&Request::SetMtu { interface, mtu })?;
+        }
+        Ok(())
+    }
+
+    /// Has its agent watch over a window; [`Node::watched`] has the answer.
+    pub(crate) fn watch(&mut self, ramp_ns: u64, window_ns: u64) -> Result<(), Error> {
+        let (processes, cpus) = (self.guests.clone(), self.cpus.clone());
+        let underlay = self.underlay.clone();
+        Ok(self.agent.client.send(&Request::Watch { processes, cpus, underlay, ramp_ns, window_ns })?)
+    }
+
+    /// What it saw.
+    pub(crate) fn watched(&mut self) -> Result<Watched, Error> {
+        match self.agent.client.receive(self.agent.patience) {
+            Ok(Answer::Watched(watched)) => Ok(*watched),
+            Ok(other) => Err(self.agent.client.unexpected(&other).into()),
+            Err(error) => Err(self.agent.explain(error)),
+        }
+    }
+
+    /// This host with the interfaces of the node.
+    pub(crate) fn environment(&mut self) -> Result<Value, Error> {
+        let mut interfaces = vec![BRIDGE.to_owned()];
+        interfaces.extend(self.ports.iter().chain(&self.underlay).cloned());
+        match self.agent.call(&Request::Environment { interfaces })? {
+            Answer::Environment(value) => Ok(value),
+            other => Err(self.agent.client.unexpected(&other).into()),
+        }
+    }
+}

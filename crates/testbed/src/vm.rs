@@ -1,0 +1,138 @@
+//! The scenarios `vm` and `vm-vxlan`, and any local scenario inside one virtual machine.
+
+use agent::Isolation;
+use agent::message::{Answer, Request};
+use study::{Scenario, Side};
+
+use crate::cpus::{CpuSplit, split};
+use crate::end::End;
+use crate::error::Error;
+use crate::ground::{Ground, IPV4, IPV6, PREFIXES, await_running};
+use crate::launched::Launched;
+use crate::local::VETH;
+use crate::machines::{Machine, Wish};
+use crate::node::{BRIDGE, Node, TAPS};
+use crate::options::Options;
+use crate::testbed::Testbed;
+use crate::vxlan::{TUNNEL, dig};
+
+/// The addresses of the guests' network cards: locally administered, and nobody else's in a namespace of ours.
+const CARDS: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x01, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02]];
+
+const SIDES: [&str; 2] = ["transmitter", "receiver"];
+
+/// Modules that local scenarios may need of a guest's kernel.
+const LOCAL_MODULES: [&str; 4] = ["veth", "vxlan", "bridge", "dummy"];
+
+impl Testbed {
+    /// Two virtual machines on one bridge.
+    pub(crate) fn vm(ground: &mut Ground<'_>) -> Result<Self, Error> {
+        let CpuSplit { transmitter, receiver, controller } = &ground.options.cpus;
+        let mut agent = ground.launch("node", ground.first(), controller)?;
+        agent.greet()?;
+        let both: Vec<u32> = transmitter.iter().chain(receiver).copied().collect();
+        let mut node = Node::new(agent, &both)?;
+        TAPS.iter().try_for_each(|tap| node.add_tap(tap))?;
+        let place = node.agent.pid();
+        let machines = machines(ground, [place; 2])?;
+        node.guests = machines.iter().map(|machine| machine.guest.borrow().pid()).collect();
+        Self::of_machines(ground, machines, vec![node])
+    }
+
+    /// Two virtual machines, each on the bridge of its own node, and a tunnel between the nodes.
+    pub(crate) fn vm_vxlan(ground: &mut Ground<'_>) -> Result<Self, Error> {
+        let CpuSplit { transmitter, receiver, controller } = &ground.options.cpus;
+        let names = ["transmitter's node", "receiver's node"];
+        let [one, other] = ground.pair(names, [controller, controller])?;
+        let mut nodes = [Node::new(one, transmitter)?, Node::new(other, receiver)?];
+        let [one, other] = &mut nodes;
+        let family = ground.options.state.underlay_family;
+        dig([&mut one.agent, &mut other.agent], family, [vec![], vec![]], Some(BRIDGE))?;
+        for ((node, tap), underlay) in nodes.iter_mut().zip(TAPS).zip(VETH) {
+            node.add_tap(tap)?;
+            node.ports.push(TUNNEL.to_owned());
+            node.underlay = Some(underlay.to_owned());
+        }
+        let machines = machines(ground, nodes.each_ref().map(|node| node.agent.pid()))?;
+        for (node, machine) in nodes.iter_mut().zip(&machines) {
+            node.guests = vec![machine.guest.borrow().pid()];
+        }
+        Self::of_machines(ground, machines, nodes.into())
+    }
+
+    /// The scenario, built inside one virtual machine.
+    pub(crate) fn inside(ground: &Ground<'_>) -> Result<Self, Error> {
+        let options = ground.options;
+        if options.scenario.has_guests() {
+            return Err(Error::Nested { scenario: options.scenario });
+        }
+        let host = options.cpus.for_one_host();
+        let ports = if options.scenario == Scenario::Discard { 1 } else { 2 };
+        let wish =
+            Wish { name: "guest", card: None, ports, modules: &LOCAL_MODULES, cpus: &host.transmitter };
+        let machines = ground.boot(&[wish])?;
+        let Machine { guest, .. } = &machines[0];
+        let vcpus = options.state.guest.as_ref().map_or(1, |guest| guest.vcpus);
+        let cpus: Vec<(u32, u32)> = (0..vcpus).map(|cpu| (cpu, cpu)).collect();
+        // Inside, everything is ours: there are no users to keep apart.
+        let options = Options { cpus: split(&cpus), rootless: false, ..options.clone() };
+        let inside = Some((std::rc::Rc::clone(guest), 0));
+        let mut testbed =
+            Self::put_up(&mut Ground { options: &options, interrupt: ground.interrupt, inside })?;
+        testbed.note(machines[0].note());
+        testbed.machines = machines;
+        Ok(testbed)
+    }
+
+    /// With an end in each of two virtual machines.
+    fn of_machines(ground: &Ground<'_>, machines: Vec<Machine>, nodes: Vec<Node>) -> Result<Self, Error> {
+        let vcpus = ground.options.state.guest.as_ref().map_or(1, |guest| guest.vcpus);
+        let cpus: Vec<u32> = (0..vcpus).collect();
+        let mut ends = Vec::new();
+        for (index, machine) in machines.iter().enumerate() {
+            let name = SIDES[index];
+            let place = Isolation::None;
+            let mut agent = Launched::in_guest(&machine.guest, 0, name, place, &cpus, ground.interrupt)?;
+            agent.greet()?;
+            let interface = find(&mut agent, CARDS[index])?;
+            let addresses = vec![(IPV4[index], PREFIXES[0]), (IPV6[index], PREFIXES[1])];
+            agent.order(&Request::Configure { interface: interface.clone(), addresses })?;
+            let side = [Side::Transmitter, Side::Receiver][index];
+            ends.push(End::new(side, agent, &cpus, (&interface, IPV4[index], IPV6[index])));
+        }
+        for end in &mut ends {
+            let interface = end.interface.clone();
+            await_running(&mut end.agent, &interface)?;
+        }
+        let receiver = ends.pop();
+        let transmitter = ends.pop().expect("there are two machines");
+        let mut testbed = Self::of(ground.options, transmitter, receiver);
+        testbed.note(machines[0].note());
+        testbed.machines = machines;
+        testbed.nodes = nodes;
+        Ok(testbed)
+    }
+}
+
+/// Boots a machine for each side, in the places of these processes.
+fn machines(ground: &Ground<'_>, places: [u32; 2]) -> Result<Vec<Machine>, Error> {
+    let cpus = &ground.options.cpus;
+    let cpus = [&cpus.transmitter, &cpus.receiver];
+    let wish = |index: usize| Wish {
+        name: SIDES[index],
+        card: Some((TAPS[index], CARDS[index], places[index])),
+        ports: 1,
+        modules: &[],
+        cpus: cpus[index],
+    };
+    ground.boot(&[wish(0), wish(1)])
+}
+
+/// The name that a guest's kernel gave to its network card.
+fn find(agent: &mut Launched, card: [u8; 6]) -> Result<String, Error> {
+    let address = card.map(|byte| format!("{byte:02x}")).join(":");
+    match agent.call(&Request::FindInterface { address })? {
+        Answer::Interface { name } => Ok(name),
+        other => Err(agent.client.unexpected(&other).into()),
+    }
+}
