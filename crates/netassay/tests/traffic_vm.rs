@@ -5,12 +5,14 @@
 #![expect(clippy::print_stdout, reason = "where the time that booting takes is told")]
 
 mod common;
+#[path = "common/kernel.rs"]
+mod kernel;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use common::{Bench, Watched, expect, expect_no_agents_of, guest_kernel, is_root, links, skip};
+use common::{Bench, Watched, expect, expect_no_agents_of, is_root, links, skip};
 use serde_json::Value;
 use study::{BootState, Guest, Scenario};
 use testbed::{Options, RunOrder, Switches, Testbed};
@@ -37,7 +39,7 @@ fn small(scenario: &str, factor: &str) -> String {
         warmup = 0
         runs = 1
         "#,
-        guest_kernel()
+        kernel::directory().display()
     )
 }
 
@@ -174,7 +176,8 @@ fn traffic_vm_vxlan_study_over_two_boots_and_a_kill() {
 #[test]
 fn traffic_inside_a_guest() {
     let bench = Bench::new();
-    let guest = Guest { kernel: Some(guest_kernel()), vcpus: 2, ..Guest::default() };
+    let guest =
+        Guest { kernel: Some(kernel::directory().display().to_string()), vcpus: 2, ..Guest::default() };
     let options = Options {
         state: BootState { guest: Some(guest), ..BootState::default() },
         inside_guest: true,

@@ -106,15 +106,6 @@ fn counting<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     all
 }
 
-/// A kernel for virtual machines: a directory with `boot/` and `lib/modules/`. `NETASSAY_TEST_KERNEL` names one; else a distribution's is
-/// fetched once and kept.
-pub(crate) fn guest_kernel() -> String {
-    std::env::var("NETASSAY_TEST_KERNEL").unwrap_or_else(|_| {
-        let fetched = guest::fetch("linux-image-cloud-amd64").unwrap();
-        fetched.directory.to_str().unwrap().to_owned()
-    })
-}
-
 pub(crate) fn is_root() -> bool {
     // SAFETY: geteuid takes nothing and cannot fail.
     unsafe { libc::geteuid() == 0 }
