@@ -10,6 +10,9 @@ pub fn loaded_part(file: &[u8]) -> Result<Vec<u8>, &'static str> {
     if header.machine != EM_X86_64 {
         return Err("it is not a program for x86-64");
     }
+    if header.programs < HEADER {
+        return Err("its program headers lie inside its header");
+    }
     let mut end = header.programs.checked_add(header.program_size.saturating_mul(header.program_count));
     let mut loads = 0;
     for index in 0..header.program_count {
@@ -159,6 +162,8 @@ mod tests {
         empty[..6].copy_from_slice(b"\x7fELF\x02\x01");
         assert!(loaded_part(&empty).unwrap_err().contains("x86-64"));
         empty[0x12] = 62;
+        assert!(loaded_part(&empty).unwrap_err().contains("inside its header"));
+        empty[0x20] = 64;
         assert!(loaded_part(&empty).unwrap_err().contains("nothing of it"));
     }
 
