@@ -1,12 +1,26 @@
 //! Just as much of ELF as is needed: which part of a program is loaded, and a section by its name.
 
-/// What the kernel loads of the 64-bit little-endian ELF program `file`: its length in bytes, and the same header without sections.
+/// What the kernel loads of the 64-bit little-endian ELF program `file`: its beginning, with a header that tells of no sections.
 /// The rest (symbols, what a debugger wants) is for others, and in a guest's memory it costs the time of copying it there.
 ///
 /// # Errors
 /// What is wrong with the file, in words: not ELF, not x86-64, needs a program interpreter, or refers beyond its end.
 pub fn loaded_part(file: &[u8]) -> Result<Vec<u8>, &'static str> {
-    let header = Header::read(file).ok_or("it is no 64-bit little-endian ELF file")?;
+    let end = loaded_length(file)?;
+    let mut part = file.get(..end).ok_or("it is cut short")?.to_vec();
+    // Without the section headers, what points at them would point nowhere.
+    for range in [0x28..0x30, 0x3c..0x40] {
+        part[range].fill(0);
+    }
+    Ok(part)
+}
+
+/// How many bytes of a program are loaded, from its beginning `head` with the program headers.
+///
+/// # Errors
+/// As [`loaded_part`].
+pub(crate) fn loaded_length(head: &[u8]) -> Result<usize, &'static str> {
+    let header = Header::read(head).ok_or("it is no 64-bit little-endian ELF file")?;
     if header.machine != EM_X86_64 {
         return Err("it is not a program for x86-64");
     }
@@ -16,7 +30,7 @@ pub fn loaded_part(file: &[u8]) -> Result<Vec<u8>, &'static str> {
     let mut end = header.programs.checked_add(header.program_size.saturating_mul(header.program_count));
     let mut loads = 0;
     for index in 0..header.program_count {
-        let program = header.program(file, index).ok_or("its program headers lie beyond its end")?;
+        let program = header.program(head, index).ok_or("its program headers lie beyond its end")?;
         match program.kind {
             PT_INTERP => {
                 return Err("it is linked dynamically, and a guest has no libraries: build it static");
@@ -32,13 +46,7 @@ pub fn loaded_part(file: &[u8]) -> Result<Vec<u8>, &'static str> {
     if loads == 0 {
         return Err("nothing of it is loaded: it is no program");
     }
-    let end = end.ok_or("its program headers lie beyond its end")?;
-    let mut part = file.get(..end.max(HEADER)).ok_or("it is cut short")?.to_vec();
-    // Without the section headers, what points at them would point nowhere.
-    for range in [0x28..0x30, 0x3c..0x40] {
-        part[range].fill(0);
-    }
-    Ok(part)
+    end.ok_or("its program headers lie beyond its end")
 }
 
 /// The contents of the section `name`; `None` if there is none, or `file` is no ELF file.
@@ -151,6 +159,7 @@ mod tests {
         let part = loaded_part(&whole).unwrap();
         assert!(part.len() < whole.len(), "{} of {}", part.len(), whole.len());
         assert_eq!(loaded_part(&part).unwrap(), part);
+        assert_eq!(loaded_length(&whole[..4096]), Ok(part.len()));
         assert!(section(&whole, ".text").unwrap().len() > 1000);
         assert!(section(&part, ".text").is_none());
     }

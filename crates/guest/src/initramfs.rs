@@ -1,18 +1,22 @@
 //! The guest's first file system: netassay as `/init`, the modules that it needs, and what it is told.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use agent::init::{MODULES, SETTINGS, Settings};
 
 use crate::cpio::Archive;
-use crate::elf::loaded_part;
+use crate::elf::{loaded_length, loaded_part};
 use crate::error::Error;
 use crate::modules::{Chosen, Modules};
 use crate::order::{Nic, Order};
 
 /// What exact mode's random numbers begin with: any bytes do, as long as they are always the same.
 const SEED: [u8; 32] = *b"netassay: the same at every boot";
+
+/// A program's own headers lie within its first bytes; linkers put them right behind the ELF header.
+const PROGRAM_HEAD: u64 = 4096;
 
 /// A packed file system.
 #[derive(Debug)]
@@ -32,9 +36,7 @@ pub(crate) fn pack(order: &Order) -> Result<Initramfs, Error> {
         // Nothing is known of such a kernel: it may have all built in, and says so when it runs.
         None => Chosen::default(),
     };
-    let program = fs::read(&order.program).map_err(Error::read(&order.program))?;
-    let program = loaded_part(&program)
-        .map_err(|why| Error::Program { path: order.program.clone(), why: why.to_owned() })?;
+    let program = program(&order.program)?;
     let settings =
         Settings { ports: order.ports, seed: if order.exact { SEED.to_vec() } else { Vec::new() } };
     let settings = agent::encode(&settings)
@@ -71,6 +73,19 @@ fn choose(order: &Order, directory: &Path) -> Result<Chosen, Error> {
     }
     wanted.extend(order.modules.iter().cloned());
     modules.choose(&wanted)
+}
+
+/// What is loaded of a program. Only that is read: of a binary with all that a debugger wants, it is a quarter.
+fn program(path: &Path) -> Result<Vec<u8>, Error> {
+    let broken = |why: &str| Error::Program { path: path.to_owned(), why: why.to_owned() };
+    let mut file = File::open(path).map_err(Error::read(path))?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(PROGRAM_HEAD).read_to_end(&mut bytes).map_err(Error::read(path))?;
+    let length = loaded_length(&bytes).map_err(broken)?;
+    let rest = length.saturating_sub(bytes.len());
+    bytes.reserve(rest);
+    file.take(rest as u64).read_to_end(&mut bytes).map_err(Error::read(path))?;
+    loaded_part(&bytes).map_err(broken)
 }
 
 /// The drivers of the guest's devices: module, purpose, and what helps where it is not there.
