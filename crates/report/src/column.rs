@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use study::WorkloadKind;
 
+use crate::exact;
 use crate::number::{figure, percent};
 
 /// A column of figures.
@@ -25,6 +26,19 @@ impl Column {
         };
         self.metrics.iter().map(show).collect::<Vec<_>>().join(" / ")
     }
+}
+
+/// The columns of a table of counted instructions.
+pub(crate) fn counted(kind: WorkloadKind) -> Vec<Column> {
+    let per = exact::unit_of_work(kind);
+    let column = |(head, part): (&'static str, &str)| {
+        let metric = study::metric::find(&format!("{part}instructions_{per}"))?;
+        Some(Column { head, unit: per, metrics: vec![metric.key], scale: 1.0, show: figure })
+    };
+    [("instructions per", ""), ("of programs, per", "user_"), ("of the kernel, per", "kernel_")]
+        .into_iter()
+        .filter_map(column)
+        .collect()
 }
 
 /// The columns of a table of this traffic.

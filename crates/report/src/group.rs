@@ -4,11 +4,13 @@ use serde::Serialize;
 use stats::{Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Verdict};
 
 use crate::error::Error;
+use crate::exact;
 use crate::method;
 use crate::number::{figure, percent};
 use crate::spread;
 use crate::subject::Subject;
 use crate::table::Table;
+use crate::truth;
 
 /// One comparison, worked out.
 #[derive(Debug, Serialize)]
@@ -31,6 +33,12 @@ pub(crate) struct Group {
     pub(crate) flags: Vec<String>,
     /// What a reader must know of where the values come from.
     pub(crate) notes: Vec<String>,
+    /// Which kind of truth the values are, if not time on a machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) truth: Option<&'static str>,
+    /// Counts without noise were judged by this share, in %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resolution: Option<f64>,
 }
 
 /// One condition by itself.
@@ -93,22 +101,26 @@ impl Group {
             baseline,
             spread: analysis.components,
             method,
-            flags: stats::diagnostics::diagnose(&subject.compared_observations())?
-                .iter()
-                .map(|flag| flag.sentence(label))
-                .collect(),
+            flags: flags(subject)?,
             notes: subject.notes.clone(),
+            truth: subject.truth,
+            resolution: subject.resolution,
         })
     }
 
     /// Everything that there is to say, for people.
     pub(crate) fn text(&self) -> String {
-        let mut text = self.table();
+        let mut text = self.table() + &truth::line(self.truth);
         text.push('\n');
         for row in &self.rows {
             text.push_str(&format!("{}.\n", row.sentence));
         }
-        text.push_str(&format!("\n{}", spread::of(&self.spread, &self.unit, self.mean(), self.level)));
+        // Counts without noise have no spread to show.
+        let is_measured = self.resolution.is_none();
+        text.push('\n');
+        if is_measured {
+            text.push_str(&spread::of(&self.spread, &self.unit, self.mean(), self.level));
+        }
         if let Some(seen) = spread::seen(&self.rows) {
             text.push_str(&format!("Power: {seen}.\n"));
         }
@@ -123,6 +135,9 @@ impl Group {
     /// How far boots and runs spread, and what difference would have been seen, in a sentence without a full stop; none where
     /// nothing tells it.
     pub(crate) fn spread_sentence(&self) -> Option<String> {
+        if self.resolution.is_some() {
+            return None;
+        }
         let parts = spread::parts(&self.spread, self.mean());
         let metric = self.metric.replace('_', " ");
         let seen = spread::seen(&self.rows).map_or(String::new(), |seen| format!("; {seen}"));
@@ -173,6 +188,16 @@ impl Group {
             );
         }
     }
+}
+
+/// What looks odd about the runs that are compared.
+fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
+    let (runs, label) = (subject.compared_observations(), |condition: usize| subject.label(condition));
+    if subject.resolution.is_some() {
+        return Ok(exact::unlike(&runs, label));
+    }
+    let flags = stats::diagnostics::diagnose(&runs)?;
+    Ok(flags.iter().map(|flag| flag.sentence(label)).collect())
 }
 
 /// A comparison's cells of the table, from the difference on.

@@ -3,6 +3,7 @@
 //! [`Results`] is the page that a run ends with, [`Comparisons`] and [`Classic`] what `compare` prints,
 //! [`PlanListing`] what `--dry-run` prints.
 
+mod acted;
 mod classic;
 mod column;
 mod comparison;
@@ -34,6 +35,7 @@ mod stored;
 mod subject;
 mod table;
 mod target;
+mod truth;
 mod view;
 
 pub use classic::Classic;

@@ -8,6 +8,9 @@ use crate::subject::Subject;
 
 /// One sentence for each decision that the intervals rest on, without full stops.
 pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
+    if let Some(resolution) = subject.resolution {
+        return vec![format!("{} ({resolution} %)", analysis.error.as_sentence())];
+    }
     let mut sentences = vec![if is_of_several_states(analysis) {
         format!("{SEVERAL_STATES}; {}", between_states(analysis.error))
     } else {

@@ -51,12 +51,42 @@ impl Results {
             ]);
         }
         format!(
-            "\nProof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver):\n{}{}{}{}{}",
+            "\nProof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver):\n{}{}{}{}{}{}",
             table.render(),
+            self.acted(),
             self.losses(),
             outcomes::zerocopy(self.stored(), &self.plan.plan.conditions),
             outcomes::clock(self.stored()),
             self.states()
+        )
+    }
+
+    /// Which offloads acted.
+    fn acted(&self) -> String {
+        let all = || self.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
+        let has_tunnel = all().any(|(_, acted)| acted.segments_per_underlay_packet.is_some());
+        let (mut head, mut under) = (vec!["condition", "segments per"], vec!["", "buffer, tx"]);
+        if has_tunnel {
+            head.push("segments per");
+            under.push("underlay packet");
+        }
+        head.extend(["packets per", "checksums"]);
+        under.extend(["batch, rx", "computed by"]);
+        let mut table = Table::new(&head).under(&under);
+        let show = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
+        for (label, acted) in all() {
+            let checksum = acted.checksum.map_or("-", |checksum| checksum.as_str());
+            let mut row = vec![label.to_owned(), show(acted.segments_per_buffer)];
+            if has_tunnel {
+                row.push(show(acted.segments_per_underlay_packet));
+            }
+            row.extend([show(acted.packets_per_batch), checksum.to_owned()]);
+            table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        format!(
+            "\nWhat acted (buffers as the transmitter's interface is given them, cut by TSO; batches as TCP is given them, merged by GRO):\n{}\
+             Buffers that the stack cuts before the interface (GSO) are not counted anywhere, nor is who computed a checksum: its place is what the switches read back. Tracing would tell.\n",
+            table.render(),
         )
     }
 

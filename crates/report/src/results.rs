@@ -7,11 +7,13 @@ use serde::Serialize;
 use store::StoredStudy;
 use study::WorkloadKind;
 
-use crate::column::columns;
+use crate::acted::Acted;
+use crate::column::{columns, counted as columns_of_counts};
 use crate::comparison::groups;
 use crate::credit::Credits;
 use crate::disturbed::Disturbed;
 use crate::error::Error;
+use crate::exact;
 use crate::group::{Group, level, range};
 use crate::limits::{self, LimitView};
 use crate::looks::stopping;
@@ -23,6 +25,7 @@ use crate::sentence::answer;
 use crate::stored::subjects;
 use crate::table::Table;
 use crate::target::{ComparisonRequest, Target, own_targets};
+use crate::truth::{self, truth};
 use crate::view::PlanView;
 
 /// What a stored study found.
@@ -34,11 +37,13 @@ pub struct Results {
     scenario: String,
     status: String,
     confidence: f64,
-    conditions: Vec<Condition>,
+    pub(crate) conditions: Vec<Condition>,
     comparisons: Vec<Group>,
     /// What each offload of the study's design brings.
     #[serde(skip_serializing_if = "Option::is_none")]
     credit: Option<Credits>,
+    /// Which kind of truth the figures are, if not time on a machine.
+    truth: Option<&'static str>,
     /// What the data answer, in one sentence for each comparison.
     answer: Vec<String>,
     /// Where a study that may stop early stands.
@@ -56,8 +61,8 @@ pub struct Results {
 
 /// One condition's figures.
 #[derive(Debug, Serialize)]
-struct Condition {
-    label: String,
+pub(crate) struct Condition {
+    pub(crate) label: String,
     short_name: String,
     workload: String,
     #[serde(skip)]
@@ -66,6 +71,8 @@ struct Condition {
     runs: usize,
     /// What held its runs back; none if that was not told.
     limited_by: Option<LimitView>,
+    /// The evidence that offloads acted.
+    pub(crate) acted: Acted,
     /// Means of boot means of every metric, in the unit of the vocabulary.
     means: BTreeMap<String, f64>,
 }
@@ -98,6 +105,7 @@ impl Results {
             credit: Credits::of(stored, &plan, None, request.confidence),
             stopping: stopping(stored),
             notes: notes(stored, &plan),
+            truth: truth(stored, &plan),
             failed_runs: stored.row.failed_runs,
             invalid_runs: Disturbed::of(stored, &plan.plan.conditions),
             conditions,
@@ -149,6 +157,9 @@ impl Results {
         if let Some(stopping) = &self.stopping {
             text.push_str(&format!("Looks: {stopping}.\n"));
         }
+        for flag in self.conditions.iter().flat_map(|condition| condition.acted.flags(&condition.label)) {
+            text.push_str(&format!("Flag: {flag}.\n"));
+        }
         let flags: usize = self.comparisons.iter().map(|group| group.flags.len()).sum();
         if flags > 0 {
             let flags = counted(flags, "thing");
@@ -177,7 +188,7 @@ impl Results {
         let Some(kind) = members.first().map(|condition| condition.kind) else { return String::new() };
         let groups: Vec<&Group> =
             self.comparisons.iter().filter(|group| group.workload == workload).collect();
-        let columns = columns(kind);
+        let columns = if self.plan.plan.exact { columns_of_counts(kind) } else { columns(kind) };
         let confidence = groups.first().map_or(self.confidence, |group| group.level);
         let interval = format!("{} % interval", level(confidence));
         let mut head = vec![workload];
@@ -200,12 +211,14 @@ impl Results {
             cells.extend(groups.first().map_or_else(Vec::new, |group| verdict(group, &condition.label)));
             table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        table.render()
+        table.render() + &truth::line(self.truth)
     }
 
     fn advice(&self) -> Vec<String> {
         let id = self.study;
         let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
+        let counts = self.conditions.first().map(|one| exact::unit_of_work(one.kind));
+        let counts = counts.filter(|_| self.plan.plan.exact).map(|per| format!("kernel_instructions_{per}"));
         let other = if self.conditions.iter().any(|condition| condition.kind.is_rr()) {
             "latency_p99"
         } else if self.conditions.iter().any(|condition| condition.kind.is_received()) {
@@ -220,8 +233,9 @@ impl Results {
             advice.push((format!("netassay show {id} --runs"), "what disturbed runs"));
         }
         advice.push((format!("netassay show {id}"), "proof that each switch acted"));
+        let other = counts.as_deref().unwrap_or(other);
         advice.push((format!("netassay compare {id} --metric {other}"), "the same runs by another metric"));
-        if rows().any(|row| !row.is_proven()) {
+        if counts.is_none() && rows().any(|row| !row.is_proven()) {
             advice.push((
                 "netassay new mine".to_owned(),
                 "a study of your own: more boots show smaller differences",
@@ -273,6 +287,7 @@ fn conditions(stored: &StoredStudy, plan: &PlanView) -> Vec<Condition> {
                 boots: boots.len(),
                 runs: stored.measurements().filter(|run| run.condition == index).count(),
                 limited_by: LimitView::of(stored, index),
+                acted: Acted::of(condition, plan.effective.get(index), &means),
                 means,
             }
         })

@@ -29,18 +29,24 @@ pub(crate) fn answer(group: &Group) -> String {
             (Some(relative), Some((low, high))) => {
                 let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
                 format!(
-                    "{} % {} with {} ({} to {} %)",
+                    "{} % {} {} ({} to {} %)",
                     percent(relative.abs()),
                     comparison.verdict,
-                    row.label,
+                    with(&row.label),
                     percent(low),
                     percent(high)
                 )
             }
-            _ => format!("{} with {}", comparison.verdict, row.label),
+            (Some(relative), None) if comparison.resolution.is_some() => {
+                format!("{} % {} {}", percent(relative.abs()), comparison.verdict, with(&row.label))
+            }
+            _ => format!("{} {}", comparison.verdict, with(&row.label)),
         });
     }
-    let base = format!("against {baseline} ({} {})", figure(first.comparison.baseline_mean), group.unit);
+    // A plain number has the unit 1, which nobody says.
+    let unit = if group.unit == "1" { "" } else { group.unit.as_str() };
+    let mean = format!("{} {unit}", figure(first.comparison.baseline_mean));
+    let base = format!("against {baseline} ({})", mean.trim_end());
     let boots = counted(first.comparison.boots, "boot");
     let mut parts = Vec::new();
     if !proven.is_empty() {
@@ -56,7 +62,15 @@ pub(crate) fn answer(group: &Group) -> String {
         let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
         parts.push(format!("{subject} is proven for {}", list(&open)));
     }
+    if let Some(resolution) = group.resolution {
+        return format!("{base}, {}; counted, to {resolution} %, in {boots}.", parts.join("; "));
+    }
     format!("{base}, {}; {} % intervals from {boots}.", parts.join("; "), level(group.level))
+}
+
+/// A condition as what a value is seen with; one whose name says what it is without is its own word.
+fn with(label: &str) -> String {
+    if label.starts_with("without ") { label.to_owned() } else { format!("with {label}") }
 }
 
 fn margin_words(margin: Margin, unit: &str) -> String {

@@ -4,10 +4,12 @@ use stats::{Against, Margin, Observation, Question};
 use store::StoredStudy;
 
 use crate::error::Error;
+use crate::exact;
 use crate::limits;
 use crate::looks::look_of;
 use crate::subject::Subject;
 use crate::target::{ComparisonRequest, Target};
+use crate::truth::truth;
 use crate::view::PlanView;
 
 /// The runs and the question of each target.
@@ -22,6 +24,7 @@ pub(crate) fn subjects(
 ) -> Result<Vec<Subject>, Error> {
     let look = look_of(stored, request.confidence);
     let labels: Vec<String> = plan.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
+    let truth = truth(stored, plan);
     let subject = |target: &Target| {
         // Every condition of the workload tells how boots treat conditions, whichever are compared.
         let conditions = &plan.plan.conditions;
@@ -55,7 +58,14 @@ pub(crate) fn subjects(
         let subject = Subject::new(&target.workload, metric, labels.clone(), observations, question);
         let cannot_differ =
             limits::cannot_differ(stored, conditions, target.metric.key, target.baseline, &target.conditions);
-        Ok(Subject { compared: Some(compared), notes: cannot_differ.into_iter().collect(), ..subject })
+        let is_counted = plan.plan.exact && exact::is_count(target.metric);
+        Ok(Subject {
+            compared: Some(compared),
+            notes: cannot_differ.into_iter().collect(),
+            truth,
+            resolution: is_counted.then_some(exact::RESOLUTION),
+            ..subject
+        })
     };
     targets.iter().map(subject).collect()
 }

@@ -26,6 +26,10 @@ pub struct Subject {
     pub(crate) asked: f64,
     /// What a reader must know of where the values come from.
     pub notes: Vec<String>,
+    /// Which kind of truth the values are, if not time on a machine.
+    pub(crate) truth: Option<&'static str>,
+    /// Counts without noise are judged by this share, in %, instead of intervals.
+    pub(crate) resolution: Option<f64>,
 }
 
 impl Subject {
@@ -48,12 +52,19 @@ impl Subject {
             compared: None,
             asked: question.level,
             notes: Vec::new(),
+            truth: None,
+            resolution: None,
         }
     }
 
     /// What the data answer.
     fn analyse(&self) -> Result<Analysis, Error> {
-        Ok(stats::analyse_among(&self.observations, &self.question, |condition| self.takes_part(condition))?)
+        let takes_part = |condition| self.takes_part(condition);
+        let analysis = stats::analyse_among(&self.observations, &self.question, takes_part)?;
+        Ok(match self.resolution {
+            Some(resolution) => analysis.by_resolution(resolution),
+            None => analysis,
+        })
     }
 
     /// The runs of the conditions that are compared.

@@ -7,6 +7,7 @@ use study::Percent;
 use study::metric::Metric;
 
 use crate::error::Error;
+use crate::exact;
 use crate::metric::known;
 use crate::view::PlanView;
 
@@ -98,13 +99,22 @@ pub(crate) fn own_targets(plan: &PlanView) -> Vec<Target> {
         .iter()
         .map(|comparison| Target {
             workload: comparison.workload.clone(),
-            metric: study::metric::find(&comparison.metric)
-                .unwrap_or_else(|| plan.plan.conditions[comparison.baseline].workload.kind.primary_metric()),
+            metric: metric_of(plan, comparison),
             baseline: comparison.baseline,
             conditions: comparison.conditions.clone(),
             equivalent: comparison.equivalent,
         })
         .collect()
+}
+
+/// The metric that a study compares in: in exact mode a count, where the file has no say.
+fn metric_of(plan: &PlanView, comparison: &study::Comparison) -> &'static Metric {
+    let kind = plan.plan.conditions[comparison.baseline].workload.kind;
+    let metric = study::metric::find(&comparison.metric).unwrap_or_else(|| kind.primary_metric());
+    match exact::primary(kind) {
+        Some(count) if plan.plan.exact && !exact::is_count(metric) => count,
+        _ => metric,
+    }
 }
 
 /// Compares the same conditions with another of them.

@@ -47,8 +47,10 @@ pub struct Comparison {
     pub detectable_relative: Option<f64>,
     /// The margin of equivalence, if one was stated.
     pub margin: Option<Margin>,
-    /// Why there is no interval.
+    /// Why there is no interval; none either where `resolution` stands in for one.
     pub gap: Option<Gap>,
+    /// The share, in %, to which counts without noise are the same: what they are judged by instead of an interval.
+    pub resolution: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
 }

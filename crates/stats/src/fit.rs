@@ -24,6 +24,8 @@ pub enum ErrorTerm {
     /// (Bakirov and Székely, J. Math. Sci. 139, 2006), so that two conditions need no estimated weights, which few boots
     /// cannot give.
     PairedByPair,
+    /// Counts without noise: no error at all, but a resolution.
+    Resolution,
     /// Unequal numbers of runs: variances by restricted maximum likelihood, with Kenward and Roger's degrees of freedom.
     Reml,
 }
@@ -43,6 +45,9 @@ impl ErrorTerm {
             }
             ErrorTerm::PairedByPair => {
                 "intervals rest on the differences inside each boot of the two conditions (paired Student's t)"
+            }
+            ErrorTerm::Resolution => {
+                "counts have no noise to speak of: what differs by more than their resolution differs, what does not is equivalent"
             }
             ErrorTerm::Reml => {
                 "conditions have unequal numbers of runs: intervals rest on variances by REML (Kenward and Roger)"

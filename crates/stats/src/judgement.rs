@@ -154,6 +154,7 @@ impl Judge<'_> {
             detectable_relative: None,
             margin: self.question.margin,
             gap: pair.gap,
+            resolution: None,
             verdict: Verdict::Inconclusive,
         };
         let alpha = self.question.alpha();

@@ -8,6 +8,7 @@ mod analysis;
 mod boots;
 mod comparison;
 mod components;
+mod counts;
 mod crossed;
 mod detectable;
 pub mod diagnostics;

@@ -8,6 +8,9 @@ impl Comparison {
     /// The verdict in a sentence, without a full stop: "ipv6 offloads=none is 33.3 % lower (95 % interval 31.0 to 35.6,
     /// 3 boots)". `label` names the condition; `unit` is the metric's, used where there is no percentage.
     pub fn sentence(&self, label: &str, unit: &str) -> String {
+        if let Some(resolution) = self.resolution {
+            return self.counted(label, resolution);
+        }
         let shown = Shown::of(self, unit);
         let Some((low, high)) = shown.interval else {
             let value = if self.boots == 0 { String::new() } else { format!(" ({})", shown.signed(1)) };
@@ -42,6 +45,20 @@ impl Comparison {
             ),
             Verdict::NoDifferenceProven => {
                 format!("{label}: {} ({}){}", self.verdict, signed(), shown.could_have_been_seen())
+            }
+        }
+    }
+
+    /// The verdict on counts without noise.
+    fn counted(&self, label: &str, resolution: f64) -> String {
+        let size = self.relative.map_or(String::new(), |share| format!("{:.3} % ", share.abs()));
+        match self.verdict {
+            Verdict::Higher | Verdict::Lower => {
+                format!("{label} is {size}{} (counts are the same to {resolution} %)", self.verdict)
+            }
+            _ => {
+                let share = signed(self.relative.unwrap_or(0.0), 3);
+                format!("{label}: equivalent, {share} % is within the resolution of counts ({resolution} %)")
             }
         }
     }
@@ -160,6 +177,7 @@ mod tests {
             detectable_relative: Some(4.2),
             margin: None,
             gap: None,
+            resolution: None,
             verdict,
         }
     }

@@ -11,8 +11,9 @@ use store::StoredStudy;
 use study::metric::Metric;
 use study::{Design, DesignKind, Dropped, WorkloadKind};
 
-use crate::exact::RESOLUTION;
+use crate::exact::{self, RESOLUTION};
 use crate::limits;
+use crate::truth::truth;
 use crate::view::PlanView;
 use combination::Combination;
 use parts::{EffectView, Part, Parts, Whole};
@@ -25,6 +26,9 @@ pub(crate) struct Credits {
     unreachable: Vec<Unreachable>,
     /// Offloads that left the design because nothing here can switch them.
     dropped: Vec<Dropped>,
+    /// Which kind of truth the figures are, if not time on a machine.
+    #[serde(skip)]
+    truth: Option<&'static str>,
     credits: Vec<Credit>,
 }
 
@@ -83,6 +87,7 @@ impl Credits {
             design: design.kind,
             unreachable: unreachable(design),
             dropped: design.dropped.clone(),
+            truth: truth(stored, plan),
             credits,
         })
     }
@@ -106,11 +111,7 @@ fn unreachable(design: &Design) -> Vec<Unreachable> {
 /// What credit is given in: the rate, and the CPU for a unit of work on each side; of guests the host's too. In exact mode
 /// the instructions for a unit of work, as time means nothing there. What was not recorded gives none.
 fn metrics(kind: WorkloadKind, exact: bool) -> Vec<&'static Metric> {
-    let per = match kind {
-        _ if kind.is_stream() => "byte",
-        _ if kind.is_rr() => "transaction",
-        _ => "packet",
-    };
+    let per = exact::unit_of_work(kind);
     if exact {
         let keys = ["", "user_", "kernel_"].map(|part| format!("{part}instructions_{per}"));
         return keys.iter().filter_map(|key| study::metric::find(key)).collect();
@@ -151,7 +152,7 @@ impl Credit {
             metric: metric.key,
             unit: metric.unit,
             level,
-            exact: plan.plan.exact && crate::exact::is_count(metric),
+            exact: plan.plan.exact && exact::is_count(metric),
             whole,
             parts,
             adds_up,

@@ -9,6 +9,7 @@ use crate::group::{level, range};
 use crate::number::{figure, percent};
 use crate::sentence::list;
 use crate::table::Table;
+use crate::truth;
 
 /// So many states that cannot be reached are listed; the JSON has all.
 const LISTED: usize = 12;
@@ -20,6 +21,7 @@ impl Credits {
         for group in self.by_combination() {
             text.push_str(&format!("\nCredit ({}){}\n", self.title(), group[0].place()));
             text.push_str(&table(group));
+            text.push_str(&truth::line(self.truth));
             text.push_str(&sentences(group));
         }
         text + &self.unreachable()
@@ -31,6 +33,7 @@ impl Credits {
         for credit in &self.credits {
             text.push_str(&format!("\nCredit ({}){}: {}\n", self.title(), credit.place(), credit.metric));
             text.push_str(&credit.table());
+            text.push_str(&truth::line(self.truth));
             text.push_str(&credit.effects());
             text.push_str(&sentences(std::slice::from_ref(credit)));
         }
@@ -156,7 +159,8 @@ impl Credit {
             });
         }
         // Shares of a whole were said with it.
-        let is_said = self.base() == Some("off") && self.adds_up;
+        let has_gain = self.whole.as_ref().is_some_and(|whole| self.is_proven(&whole.gain));
+        let is_said = self.base() == Some("off") && self.adds_up && has_gain;
         let proven: Vec<String> = self
             .parts
             .iter()

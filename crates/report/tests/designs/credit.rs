@@ -1,9 +1,5 @@
 //! Who is credited with what, through the report, from studies whose truth is known.
 
-#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
-
-mod made;
-
 use std::path::Path;
 
 use netassay_report::{ComparisonRequest, Comparisons, Results};
@@ -11,7 +7,7 @@ use serde_json::Value;
 use store::StoredStudy;
 use study::{Condition, DesignKind, Plan};
 
-use made::{design, is_on, level, limited, means, stored, study, wobble};
+use crate::made::{design, is_on, level, limited, means, stored, study, wobble};
 
 const OFFLOADS: [&str; 3] = ["transmitter.tso", "transmitter.gso", "receiver.gro"];
 const SWITCHES: &str = "transmitter.tso = [\"off\", \"on\"]\ntransmitter.gso = [\"off\", \"on\"]\nreceiver.gro = [\"off\", \"on\"]";

@@ -1,0 +1,7 @@
+//! Studies with designs, states of the testbed, guests and exact mode, from made-up stores whose truth is known.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+mod credit;
+mod made;
+mod truth;

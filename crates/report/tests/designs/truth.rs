@@ -1,0 +1,174 @@
+//! What tables say of the kind of their figures, and of switches that do not do what they read back.
+
+use std::path::Path;
+
+use netassay_report::{ComparisonRequest, Comparisons, Results};
+use serde_json::{Value, json};
+use store::StoredStudy;
+use study::{Condition, DesignKind};
+
+use crate::made::{design, is_on, level, stored, study, wobble};
+
+const SWITCHES: &str = "tso = [\"on\", \"off\"]\ngro = [\"on\", \"off\"]";
+
+fn page(stored: &StoredStudy) -> String {
+    Results::new(stored).unwrap().text(Path::new("netassay.db"))
+}
+
+fn compared(stored: &StoredStudy) -> String {
+    Comparisons::new(stored, &ComparisonRequest::default()).unwrap().text()
+}
+
+/// What the kernel counts where the switches act: TSO leaves 30 segments in a buffer; without it packets come in one by
+/// one, and GRO makes batches of 20.
+fn counted(condition: &Condition) -> Vec<(&'static str, f64)> {
+    let (tso, gro) = (is_on(condition, "tso"), is_on(condition, "gro"));
+    let packets = if tso { 1000.0 } else { 30_000.0 };
+    vec![
+        ("throughput", 1000.0),
+        ("transmitter.segments", 30_000.0),
+        ("transmitter.wire_packets", packets),
+        ("transmitter.segments_per_wire_packet", 30_000.0 / packets),
+        ("receiver.wire_packets", packets),
+        ("receiver.segments", if tso || !gro { packets } else { 1500.0 }),
+        ("receiver.bytes_per_wire_packet", if tso { 43_000.0 } else { 1514.0 }),
+    ]
+}
+
+/// A study of both switches whose states read back as asked.
+fn acted(values: impl Fn(&Condition) -> Vec<(&'static str, f64)>) -> StoredStudy {
+    let (study, plan) = study(SWITCHES);
+    let side = |condition: &Condition| {
+        json!({
+            "mtu": 1500,
+            "active": {
+                "tx-tcp-segmentation": is_on(condition, "tso"),
+                "rx-gro": is_on(condition, "gro"),
+                "tx-checksum-ip-generic": is_on(condition, "tso"),
+            },
+            "refused": {},
+            "follow_on": {},
+        })
+    };
+    let state = |condition: &Condition| json!({"transmitter": side(condition), "receiver": side(condition)});
+    let effective: Vec<Value> = plan.conditions.iter().map(state).collect();
+    let mut stored = stored(&study, &plan, |condition, _, _| values(condition));
+    stored.plan_json["effective"] = effective.into();
+    stored
+}
+
+#[test]
+fn what_acted_stands_in_each_row() {
+    let stored = acted(counted);
+    let results = Results::new(&stored).unwrap();
+    insta::assert_snapshot!("acted", results.proof());
+    assert!(!page(&stored).contains("reads back"), "{}", page(&stored));
+    let json = serde_json::to_value(&results).unwrap();
+    assert_eq!(json["conditions"][2]["acted"]["packets_per_batch"], 20.0);
+    assert_eq!(json["conditions"][2]["acted"]["checksum"], "stack");
+}
+
+#[test]
+fn a_switch_that_does_not_do_what_it_reads_back_is_flagged() {
+    // The counters of the opposite of what was asked.
+    let opposite = |condition: &Condition| {
+        let mut other = condition.clone();
+        for (_, level) in &mut other.levels {
+            *level = if level == "on" { "off".to_owned() } else { "on".to_owned() };
+        }
+        counted(&other)
+    };
+    let text = page(&acted(opposite));
+    for flag in [
+        "Flag: tso=on gro=off: TSO reads back on at the transmitter, but each buffer that its interface was given held one segment (1.000): it did not act.",
+        "Flag: tso=off gro=on: TSO reads back off at the transmitter, but each buffer that its interface was given held 30.00 segments.",
+        "Flag: tso=on gro=on: GRO reads back on at the receiver, packets came in one by one, and TCP was given them so (1.000 a batch): it did not act.",
+        "Flag: tso=on gro=off: GRO reads back off at the receiver, but TCP was given batches of 20.00 packets.",
+    ] {
+        assert!(text.contains(flag), "{flag}\nnot in\n{text}");
+    }
+}
+
+#[test]
+fn with_a_tunnel_the_underlay_counts() {
+    let text = Results::new(&acted(|condition| {
+        let mut values = counted(condition);
+        values.push(("transmitter.segments_per_underlay_packet", 1.0));
+        values.push(("receiver.underlay_packets", 30_000.0));
+        values.push(("receiver.bytes_per_underlay_packet", 1514.0));
+        values
+    }))
+    .unwrap()
+    .proof();
+    let row =
+        text.lines().find(|line| line.starts_with("tso=on gro=on") && line.ends_with("device")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells[2..], ["30.00", "1.000", "30.00", "device"], "{text}");
+}
+
+#[test]
+fn rates_under_emulation_say_so_at_every_table() {
+    let (study, mut plan) = study(SWITCHES);
+    design(&mut plan, DesignKind::Factorial, &["tso", "gro"], |_| true);
+    plan.comparisons = study.plan().comparisons;
+    let values = |condition: &Condition, boot: u32, repeat: u32| {
+        vec![("throughput", 500.0 + wobble(boot, repeat, condition.index))]
+    };
+    let mut stored = stored(&study, &plan, values);
+    let said = |stored: &StoredStudy, page: fn(&StoredStudy) -> String| {
+        page(stored)
+            .matches("(measured under emulation: rates compare with each other, not with those of hardware)")
+            .count()
+    };
+    assert_eq!((said(&stored, page), said(&stored, compared)), (0, 0));
+    stored.boots[1].environment = json!({"guests": {"transmitter": {"acceleration": "KVM"}}});
+    assert_eq!(said(&stored, page), 0);
+    stored.boots[2].environment =
+        json!({"guests": {"transmitter": {"acceleration": "emulation (KVM is not there)"}}});
+    // The workload's table and the credit's; in compare the comparison's and the credit's.
+    assert_eq!((said(&stored, page), said(&stored, compared)), (2, 2));
+}
+
+#[test]
+fn exact_mode_judges_by_its_resolution_and_says_what_it_does_not_see() {
+    let (study, mut plan) = study(SWITCHES);
+    plan.exact = true;
+    let values = |condition: &Condition, _: u32, _: u32| {
+        let per = match (level(condition, "tso"), level(condition, "gro")) {
+            ("on", "on") => 1.0,
+            ("on", _) => 1.000_5,
+            (_, "on") => 1.02,
+            _ => 0.7,
+        };
+        vec![
+            ("instructions_byte", 4.0 * per),
+            ("user_instructions_byte", 1.0),
+            ("kernel_instructions_byte", 4.0 * per - 1.0),
+        ]
+    };
+    let mut stored = stored(&study, &plan, values);
+    stored.runs.retain(|run| run.boot == 1);
+    stored.boots.truncate(1);
+    insta::assert_snapshot!("exact", page(&stored));
+    insta::assert_snapshot!("exact_compare", compared(&stored));
+    // What does not repeat to the resolution is told.
+    stored.runs[0].metrics.insert("instructions_byte".to_owned(), 4.5);
+    assert!(compared(&stored).contains("more than the resolution of 0.1 %"), "{}", compared(&stored));
+}
+
+#[test]
+fn conditions_of_different_states_say_how_they_are_compared() {
+    let (study, mut plan) = study("family = [\"ipv4\", \"ipv6\"]\ntso = [\"on\", \"off\"]");
+    for condition in &mut plan.conditions {
+        let kernel = if level(condition, "family") == "ipv6" { "b" } else { "a" };
+        condition.boot.guest =
+            Some(study::Guest { kernel: Some(kernel.to_owned()), ..study::Guest::default() });
+    }
+    assert_eq!(plan.states().len(), 2);
+    let values = |condition: &Condition, boot: u32, repeat: u32| {
+        vec![("throughput", 500.0 + 5.0 * wobble(boot, 0, 0) + wobble(boot, repeat, condition.index))]
+    };
+    let stored = stored(&study, &plan, values);
+    assert_eq!(stored.boots.len(), 6);
+    insta::assert_snapshot!("states", compared(&stored));
+}
