@@ -37,11 +37,12 @@ impl Plan {
     }
 
     /// Moves the conditions that cannot be measured here to `excluded`; the others are numbered anew and the comparisons follow. One
-    /// whose baseline is gone goes with it.
+    /// whose baseline is gone goes there too, with what it was to tell.
     ///
     /// `reasons[i]` is why `conditions[i]` cannot be measured; without one it stays.
     pub fn without(self, reasons: &[Option<String>]) -> Plan {
         let mut excluded = self.excluded;
+        let labels: Vec<String> = self.conditions.iter().map(|condition| condition.label.clone()).collect();
         let mut conditions: Vec<Condition> = Vec::new();
         let mut numbers = Vec::new();
         for (old, condition) in self.conditions.into_iter().enumerate() {
@@ -54,8 +55,17 @@ impl Plan {
             }
         }
         let renumber = |old: usize| numbers.get(old).copied().flatten();
-        let comparisons =
-            self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
+        let mut comparisons = Vec::new();
+        for comparison in self.comparisons {
+            let Comparison { metric, baseline, .. } = &comparison;
+            match (renumber(*baseline), labels.get(*baseline)) {
+                (None, Some(baseline)) => excluded.push(Dropped {
+                    label: format!("the comparison of {metric} with {baseline}"),
+                    why: "its baseline is not measured".to_owned(),
+                }),
+                _ => comparisons.extend(follow(comparison, renumber)),
+            }
+        }
         Plan { conditions, excluded, comparisons, ..self }
     }
 }

@@ -60,7 +60,7 @@ impl Plan {
     }
 }
 
-/// A combination of levels that is not measured.
+/// A combination of levels that is not measured, or a comparison that is not made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dropped {
     /// Its label.
