@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::BufRead as _;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -93,9 +94,10 @@ fn each_port_has_an_agent_and_the_guest_ends_with_the_last() {
 struct Place(Child);
 
 impl Place {
-    fn make() -> Self {
+    fn make(rootless: bool) -> Self {
         let script = "ip tuntap add dev wire mode tap && ip link set wire up && echo ready && exec sleep 600";
         let mut command = Command::new("unshare");
+        command.args(if rootless { &["--map-root-user"][..] } else { &[] });
         command.args(["--net", "sh", "-c", script]).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut line = String::new();
@@ -114,10 +116,13 @@ impl Drop for Place {
 
 #[test]
 fn a_tap_of_another_process_becomes_the_guests_network_card() {
-    let place = Place::make();
+    // An ordinary user may have taps too, in a user namespace.
+    let rootless = fs::metadata("/proc/self").unwrap().uid() != 0;
+    let place = Place::make(rootless);
     let interrupt = Interrupt::new().unwrap();
+    let place_of = Some(place.0.id());
     let wired =
-        Order { tap: Some("wire".to_owned()), place: Some(place.0.id()), ports: 1, vcpus: 2, ..order() };
+        Order { tap: Some("wire".to_owned()), place: place_of, rootless, ports: 1, vcpus: 2, ..order() };
     let mut guest = Guest::start(&wired).unwrap();
     let mut client = agent_at(&mut guest, 0, Isolation::None, &interrupt);
     guest.await_life(&interrupt).unwrap();
@@ -136,6 +141,18 @@ fn a_tap_of_another_process_becomes_the_guests_network_card() {
     };
     let kernel = wired.kernel.release.unwrap();
     assert!(about.to_string().contains(&kernel), "the agent sees the guest's kernel, {kernel}: {about}");
+}
+
+#[test]
+fn qemu_enters_a_user_namespace_too() {
+    let place = Place::make(true);
+    let wired = Order { tap: Some("wire".to_owned()), place: Some(place.0.id()), rootless: true, ..order() };
+    let guest = Guest::start(&wired).unwrap();
+    let of = |pid: u32, kind: &str| fs::read_link(format!("/proc/{pid}/ns/{kind}")).unwrap();
+    for kind in ["user", "net"] {
+        assert_eq!(of(guest.pid(), kind), of(place.0.id(), kind));
+        assert_ne!(of(guest.pid(), kind), of(std::process::id(), kind));
+    }
 }
 
 #[test]
