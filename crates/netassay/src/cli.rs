@@ -142,7 +142,7 @@ pub(crate) struct RunFlags {
     /// Count runs that something disturbed, and repeat none: for a machine that is never quiet
     #[arg(long)]
     pub(crate) keep_disturbed: bool,
-    /// Allow the study to change this machine itself, as its [machine] says; undone at the end
+    /// Allow the study to change this machine itself, as its table `machine` says; undone at the end
     #[arg(long)]
     pub(crate) change_machine: bool,
     /// How to show what happens, on standard error
