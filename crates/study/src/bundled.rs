@@ -33,11 +33,17 @@ macro_rules! bundled {
 /// All of them, the shortest first.
 const ALL: &[Bundled] = bundled![
     "quick",
+    "kernel-ab-exact",
+    "kernel-ab",
     "rr-latency",
     "mtu",
     "sender-ladder",
+    "offload-gain-vm-vxlan",
     "tcp-offload",
+    "offload-gain-veth",
+    "offload-gain-vxlan",
     "udp-loopback",
+    "offload-gain-vm",
     "udp-send-discard",
 ];
 

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::condition::Condition;
 use crate::duration::format_duration;
+use crate::factor::RUNNING;
 use crate::protocol::Protocol;
 use crate::read::limit;
 use crate::study::Study;
@@ -17,11 +18,12 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         "# Made from the study {:?}: one of its conditions under two labels.\n\n\
          name = \"{}\"\n\
          question = \"How often do two labels of the same condition seem to differ?\"\n\
-         scenario = \"{}\"\n\n\
+         scenario = \"{}\"\n{}\n\
          [[workload]]\nkind = \"{}\"\nname = \"{}\"\nduration = \"{}\"\nramp = \"{}\"\n",
         study.name(),
         name(study.name()),
         study.scenario(),
+        place(study),
         workload.kind,
         workload.name,
         format_duration(workload.duration),
@@ -45,11 +47,14 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
             text.push_str(&format!("{key} = {value}\n"));
         }
     }
+    text.push_str(&testbed(study, condition));
     text.push_str("\n[factors]\n");
     // The only workload that is left needs no factor; a study's own twins are replaced by ours.
     let kept = condition.levels.iter().filter(|(factor, _)| factor != "workload" && factor != "twin");
     for (factor, level) in kept {
-        let level = if level.parse::<u32>().is_ok() { level.clone() } else { format!("\"{level}\"") };
+        let is_text = factor == "kernel" || factor == "command_line";
+        let is_number = level.parse::<u32>().is_ok() && !is_text;
+        let level = if is_number { level.clone() } else { quoted(level) };
         text.push_str(&format!("{factor} = [{level}]\n"));
     }
     text.push_str("twin = [\"a\", \"b\"]\n");
@@ -61,6 +66,53 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     );
     text.push_str(&study.machine().toml());
     text
+}
+
+/// Where the testbed stands.
+fn place(study: &Study) -> &'static str {
+    match (study.exact(), study.inside_guest()) {
+        (true, _) => "exact = true\n",
+        (false, true) => "inside = \"guest\"\n",
+        (false, false) => "",
+    }
+}
+
+/// The tables of its testbed: what no factor says.
+fn testbed(study: &Study, condition: &Condition) -> String {
+    let is_factor = |key: &str| condition.levels.iter().any(|(factor, _)| factor == key);
+    let mut text = String::new();
+    if let Some(guest) = &condition.boot.guest {
+        text.push_str("\n[guest]\n");
+        let nic = study.scenario().has_guests().then(|| quoted(guest.nic.word()));
+        for (key, value) in [
+            ("kernel", Some(quoted(guest.kernel.as_deref().unwrap_or(RUNNING)))),
+            ("command_line", Some(quoted(&guest.command_line))),
+            ("vcpus", Some(guest.vcpus.to_string())),
+            ("nic", nic),
+            ("memory", Some(quoted(&format!("{}MiB", guest.memory_mib)))),
+            ("acceleration", Some(quoted(guest.acceleration.word()))),
+            ("pin", Some(guest.pin.to_string())),
+        ] {
+            if let Some(value) = value.filter(|_| !is_factor(key)) {
+                text.push_str(&format!("{key} = {value}\n"));
+            }
+        }
+    }
+    if study.scenario().has_tunnel() {
+        text.push_str("\n[underlay]\n");
+        if !is_factor("underlay.family") {
+            text.push_str(&format!("family = \"{}\"\n", condition.boot.underlay_family));
+        }
+        if let Some(mtu) = condition.underlay.mtu.filter(|_| !is_factor("underlay.mtu")) {
+            text.push_str(&format!("mtu = {mtu}\n"));
+        }
+    }
+    text
+}
+
+/// A text as TOML has it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// The study's name with `-aa`, cut to the length that a name may have.
@@ -90,6 +142,10 @@ mod tests {
                 assert_eq!(labels, [Some("a"), Some("b")], "{text}");
                 for twin in &plan.conditions {
                     assert_eq!(twin.workload, condition.workload, "{text}");
+                    assert_eq!(
+                        (&twin.boot, &twin.underlay, made.exact(), made.inside_guest()),
+                        (&condition.boot, &condition.underlay, study.exact(), study.inside_guest())
+                    );
                     assert_eq!(
                         (twin.family, twin.checksum, twin.mtu, &twin.transmitter, &twin.receiver),
                         (
