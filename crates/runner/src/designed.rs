@@ -27,24 +27,15 @@ pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<b
         // features that go by one name some may be fixed, and a side may be unable to do what the other can.
         let mut seen: HashMap<usize, Vec<Seen>> = HashMap::new();
         for (one, group) in shown.iter().zip(&groups) {
+            let with_all = states(offload, &one.extremes[0]);
+            let seen = seen.entry(*group).or_insert_with(|| vec![Seen::default(); with_all.len()]);
+            seen.iter_mut().zip(with_all).for_each(|(seen, state)| seen.with_all = state == Some(true));
             for effective in one.extremes.iter().chain([&one.own]) {
-                let states = states(offload, effective);
-                let seen = seen.entry(*group).or_insert_with(|| vec![Seen::default(); states.len()]);
-                seen.iter_mut().zip(states).for_each(|(seen, state)| seen.add(state));
+                seen.iter_mut().zip(states(offload, effective)).for_each(|(seen, state)| seen.add(state));
             }
         }
         for ((one, group), reads) in shown.iter().zip(&groups).zip(&mut reads) {
-            let seen = &seen[group];
-            // What is fixed says nothing of what was asked, unless all is.
-            let fixed = !seen.iter().any(Seen::moved);
-            let speaks = |(_, seen): &(Option<bool>, &Seen)| fixed || seen.moved();
-            reads.push(
-                states(offload, &one.own)
-                    .into_iter()
-                    .zip(seen)
-                    .filter(speaks)
-                    .any(|(state, _)| state == Some(true)),
-            );
+            reads.push(is_on(&states(offload, &one.own), &seen[group]));
         }
         if !seen.values().flatten().any(Seen::moved) {
             let refused = shown.iter().find_map(|one| refusal(offload, &one.extremes));
@@ -54,11 +45,29 @@ pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<b
     (reads, dropped)
 }
 
+/// Whether an offload is on: all that it switches is as with everything on. A part of it, such as the one kind of TSO that outlives
+/// the checksums, is not what was asked for. What is fixed says nothing of what was asked, unless all is.
+fn is_on(states: &[Option<bool>], seen: &[Seen]) -> bool {
+    let of = |speaks: fn(&Seen) -> bool| {
+        let chosen = states.iter().zip(seen).filter(move |(_, seen)| speaks(seen));
+        chosen.map(|(state, _)| *state == Some(true))
+    };
+    if of(|seen| seen.moved() && seen.with_all).next().is_some() {
+        of(|seen| seen.moved() && seen.with_all).all(|on| on)
+    } else if of(Seen::moved).next().is_some() {
+        of(Seen::moved).any(|on| on)
+    } else {
+        of(|_| true).any(|on| on)
+    }
+}
+
 /// States that a feature of an interface was seen in.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     on: bool,
     off: bool,
+    /// On with everything of the design on.
+    with_all: bool,
 }
 
 impl Seen {
@@ -67,6 +76,7 @@ impl Seen {
         self.off |= state == Some(false);
     }
 
+    /// Whether it can be switched.
     fn moved(&self) -> bool {
         self.on && self.off
     }

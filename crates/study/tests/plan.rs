@@ -397,3 +397,48 @@ fn twins_stay_apart_whatever_reads_back() {
     assert_eq!(labels, ["tso=on twin=A", "tso=on twin=b"]);
     assert_eq!(plan.comparisons.len(), 1);
 }
+
+#[test]
+fn kernels_and_command_lines_have_names_that_read_well() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"loopback\"\ninside = \"guest\"\n[[workload]]\nkind = \"udp_rr\"\n\
+                [factors]\nkernel = [\"running\", \"/boot/vmlinuz-6.1.0-56-cloud-amd64\"]\n\
+                command_line = [\"default\", \"mitigations=off nosmt\"]\n\
+                [[exclude]]\nkernel = \"6.1.0-56-cloud-amd64\"\ncommand_line = \"default\"\n";
+    let plan = Study::parse("x.toml", text).unwrap_or_else(|problems| panic!("{problems}")).plan();
+    assert_eq!(
+        labels(&plan),
+        [
+            "kernel=running command_line=default",
+            "kernel=running command_line=\"mitigations=off nosmt\"",
+            "kernel=6.1.0-56-cloud-amd64 command_line=\"mitigations=off nosmt\"",
+        ]
+    );
+    assert_eq!(slugs(&plan)[2], "udprr4_kernel-6.1.0-56-cloud-amd64_mitigations-off-nosmt");
+    assert_eq!(plan.states().len(), 3);
+    let kernel = &plan.conditions[2].boot.guest.as_ref().unwrap().kernel;
+    assert_eq!(kernel.as_deref(), Some("/boot/vmlinuz-6.1.0-56-cloud-amd64"));
+}
+
+#[test]
+fn a_design_is_crossed_with_everything_else() {
+    let plan = plan(
+        &["tcp_stream", "udp_stream"],
+        "mtu = [1500, 9000]\n[design]\nkind = \"one-in\"\noffloads = [\"transmitter.tso\", \"receiver.gro\"]\n\
+         [[exclude]]\nworkload = \"udp_stream\"\ntransmitter.tso = \"on\"\n\
+         [[comparison]]\nbaseline = { mtu = 1500, transmitter.tso = \"off\", receiver.gro = \"on\" }",
+    );
+    assert_eq!(
+        labels(&plan)[..4],
+        [
+            "tcp_stream mtu=1500 all off",
+            "tcp_stream mtu=1500 only transmitter.tso",
+            "tcp_stream mtu=1500 only receiver.gro",
+            "tcp_stream mtu=9000 all off",
+        ]
+    );
+    assert_eq!((plan.conditions.len(), plan.excluded.len()), (6 + 4, 2));
+    assert_eq!(slugs(&plan)[1], "tcp4_mtu1500_only-tx-tso");
+    let baselines: Vec<usize> = plan.comparisons.iter().map(|comparison| comparison.baseline).collect();
+    assert_eq!(baselines, [2, 7]);
+    assert_eq!(plan.design.unwrap().factors, ["transmitter.tso", "receiver.gro"]);
+}

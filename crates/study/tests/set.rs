@@ -194,3 +194,57 @@ fn bundled_studies_and_new_ones_can_be_shortened() {
         );
     }
 }
+
+const GUESTS: &str = r#"name = "guests"
+question = "q"
+scenario = "vm-vxlan"
+
+[guest]
+kernel = "a" # the old one
+
+[[workload]]
+kind = "tcp_stream"
+
+[factors]
+nic = ["virtio-net", "e1000e"]
+
+[design]
+kind = "factorial"
+offloads = ["transmitter.tso", "transmitter.gso", "receiver.gro"]
+"#;
+
+#[test]
+fn testbeds_and_designs_can_be_changed() {
+    let set = [
+        "kernel=b,6",
+        "guest.memory=1GiB",
+        "vcpus=2",
+        "command_line=mitigations=off",
+        "nic=e1000e",
+        "underlay.mtu=9000",
+        "transmitter.underlay.tso=off",
+        "design.kind=ladder",
+        "transmitter.tcp-segmentation-offload=on",
+    ];
+    let study = changed(GUESTS, &set);
+    shows!(difference(GUESTS, study.source_text()));
+    assert_eq!(changed(study.source_text(), &set), study, "made twice they are made once");
+    let plan = study.plan();
+    assert_eq!((plan.states().len(), plan.conditions.len()), (2, 2 * 3));
+    let condition = &plan.conditions[0];
+    assert_eq!(condition.label, "kernel=b all on");
+    let guest = condition.boot.guest.as_ref().unwrap();
+    assert_eq!((guest.vcpus, guest.memory_mib, guest.command_line.as_str()), (2, 1024, "mitigations=off"));
+    assert_eq!(
+        (condition.underlay.mtu, condition.transmitter.features["tx-tcp-segmentation"]),
+        (Some(9_000), true)
+    );
+
+    let plain =
+        changed(GUESTS, &["design=", "guest=", "scenario=veth", "nic=", "inside=guest", "exact=true"]);
+    assert!(plain.design().is_none() && plain.exact() && plain.factors().is_empty());
+    let one = changed(GUESTS, &["design.offloads=receiver.gro", "design.kind=one-out"]);
+    assert_eq!(one.plan().conditions[1].label, "nic=virtio-net receiver.gro=off");
+    shows!(refused(GUESTS, &["design.size=3"]));
+    shows!(refused(GUESTS, &["scenario=veth"]));
+}

@@ -112,6 +112,21 @@ fn a_factorial_has_every_state_that_can_be_reached() {
     assert_eq!(combinations, 16);
 }
 
+/// Linux 6.18 has no rule for the TSO of accurate ECN, so that it stays when the checksums take the others with them.
+#[test]
+fn a_part_of_an_offload_that_stays_is_not_the_offload() {
+    let mut interface = Interface::with(ETHERNET);
+    interface.switchable.insert("tx-tcp-accecn-segmentation".into());
+    let study = study("veth", "kind = \"factorial\"\noffloads = [\"tx\", \"tso\"]", "");
+    let document = probed(&study, &mut RuledLab::of(interface));
+    assert_eq!(labels(&document), ["all on", "without tso", "all off"]);
+    assert_eq!(said(&document.plan.merged), ["without tx: reads back as `all off`"]);
+    assert!(
+        !document.effective[2].transmitter.active["tx-tcp-accecn-segmentation"],
+        "what was asked for stays"
+    );
+}
+
 #[test]
 fn a_fraction_says_its_aliases() {
     let document = on_ethernet(

@@ -74,23 +74,35 @@ const FACTORS: &[(&str, &[&str])] = &[
     ("nodelay", &["true", "\"default\""]),
     ("connected", &["\"on\"", "\"off\""]),
     ("workload", &["\"tcp_stream\"", "\"udp_rr\"", "\"small\""]),
+    ("kernel", &["\"running\"", "\"/boot/vmlinuz-6.1\"", "\"b/vmlinuz-6.1\""]),
+    ("command_line", &["\"default\"", "\"mitigations=off nosmt\""]),
+    ("vcpus", &["1", "64"]),
+    ("nic", &["\"virtio-net\"", "\"e1000e\""]),
+    ("underlay.family", &["\"ipv4\"", "\"ipv6\""]),
+    ("underlay.mtu", &["1500", "\"default\""]),
+    ("\"transmitter.underlay.tso\"", &["true", "false"]),
+    ("underlay.offloads", &["\"default\"", "\"none\""]),
 ];
 
 fn any_value() -> impl Strategy<Value = String> {
     select(VALUES).prop_map(str::to_owned)
 }
 
+/// How many of them any testbed has.
+const PLAIN: usize = 24;
+
 /// A factor with some of its levels, or with something else.
 fn factor() -> impl Strategy<Value = String> {
-    (select(FACTORS), 0..4_usize, any_value(), 0..60_u8).prop_map(|((name, levels), first, other, luck)| {
-        let levels: Vec<&str> = levels.iter().copied().skip(first % levels.len()).collect();
-        match luck {
-            0 => format!("{name} = {other}"),
-            1 => format!("{name} = [{other}]"),
-            2..20 => format!("{name} = {}", levels[0]),
-            _ => format!("{name} = [{}]", levels.join(", ")),
-        }
-    })
+    (prop_oneof![4 => select(&FACTORS[..PLAIN]), 1 => select(FACTORS)], 0..4_usize, any_value(), 0..60_u8)
+        .prop_map(|((name, levels), first, other, luck)| {
+            let levels: Vec<&str> = levels.iter().copied().skip(first % levels.len()).collect();
+            match luck {
+                0 => format!("{name} = {other}"),
+                1 => format!("{name} = [{other}]"),
+                2..20 => format!("{name} = {}", levels[0]),
+                _ => format!("{name} = [{}]", levels.join(", ")),
+            }
+        })
 }
 
 /// A table under a header; keys that come twice come once.
@@ -180,8 +192,43 @@ fn protocol() -> impl Strategy<Value = String> {
     vec(line, 0..2).prop_map(|lines| table("[protocol]", &lines))
 }
 
+/// What a testbed may have, and a design.
+fn tables() -> impl Strategy<Value = String> {
+    let keys =
+        &["kernel", "command_line", "vcpus", "memory", "nic", "acceleration", "pin", "family", "mtu"][..];
+    let kinds = &["ladder", "one-out", "one-in", "factorial", "fractional"][..];
+    let offloads = &["tso", "transmitter.gso", "receiver.underlay.gro", "rx", "\\u001b", "mtu"][..];
+    let design = (select(kinds), vec(select(offloads), 0..4)).prop_map(|(kind, offloads)| {
+        let names: Vec<String> = offloads.iter().map(|name| format!("\"{name}\"")).collect();
+        format!("[design]\nkind = \"{kind}\"\noffloads = [{}]\n", names.join(", "))
+    });
+    let any = (select(&["guest", "underlay", "design"][..]), select(keys), any_value());
+    prop_oneof![
+        8 => Just(String::new()),
+        1 => Just("[guest]\nvcpus = 2\nmemory = \"1GiB\"\n".to_owned()),
+        1 => Just("[underlay]\nmtu = 9000\n".to_owned()),
+        2 => design,
+        1 => any.prop_map(|(table, key, value)| format!("[{table}]\n{key} = {value}\n")),
+    ]
+}
+
 fn file() -> impl Strategy<Value = String> {
-    let scenario = select(&["veth", "veth", "veth", "veth", "loopback", "discard", "vm"][..]);
+    let scenario = select(
+        &[
+            "veth",
+            "veth",
+            "veth",
+            "veth\"\ninside = \"guest",
+            "veth\"\nexact = true\n#\"",
+            "vxlan",
+            "loopback",
+            "discard",
+            "vm",
+            "vm-vxlan",
+            "veth",
+            "veth",
+        ][..],
+    );
     let workloads = prop_oneof![
         12 => vec(workload(), 1..3).prop_map(|tables| tables.concat()),
         1 => any_value().prop_map(|value| format!("workload = {value}\n")),
@@ -190,10 +237,10 @@ fn file() -> impl Strategy<Value = String> {
     let exclude = vec(vec(factor(), 1..3).prop_map(|factors| table("[[exclude]]", &factors)), 0..2);
     let comparisons = vec(comparison(), 0..2);
     let protocol = prop_oneof![4 => Just(String::new()), 1 => protocol()];
-    (scenario, workloads, factors, exclude, protocol, comparisons).prop_map(
-        |(scenario, workloads, factors, exclude, protocol, comparisons)| {
+    (scenario, workloads, (factors, tables()), exclude, protocol, comparisons).prop_map(
+        |(scenario, workloads, (factors, tables), exclude, protocol, comparisons)| {
             let head = format!("name = \"x\"\nquestion = \"q\"\nscenario = \"{scenario}\"\n");
-            [head, workloads, factors, exclude.concat(), protocol, comparisons.concat()].concat()
+            [head, workloads, factors, tables, exclude.concat(), protocol, comparisons.concat()].concat()
         },
     )
 }
