@@ -1,6 +1,7 @@
 //! What an agent knows between requests, and how it answers each.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use host::{Ethtool, Features, Links};
@@ -20,7 +21,15 @@ pub(crate) struct Session {
     version: &'static str,
     /// Interfaces as they were first seen: what "not asked for" returns to.
     originals: BTreeMap<String, Original>,
+    /// What interfaces were given: the kernel takes what is IPv6 of it away when the MTU is too small for IPv6.
+    given: BTreeMap<String, Given>,
     traffic: Option<Traffic>,
+}
+
+#[derive(Clone, Default)]
+struct Given {
+    addresses: Vec<(IpAddr, u8)>,
+    behind: Vec<IpAddr>,
 }
 
 struct Original {
@@ -37,6 +46,7 @@ impl Session {
             cpus,
             version: options.version,
             originals: BTreeMap::new(),
+            given: BTreeMap::new(),
             traffic: None,
         })
     }
@@ -51,18 +61,17 @@ impl Session {
             Request::CreateDiscard { name, device, addresses, behind } => {
                 let discard = self.links.create_discard(&name, device)?;
                 self.configure(&name, &addresses)?;
-                for address in behind {
-                    self.links.add_neighbour_behind_discard(&name, address)?;
+                for address in &behind {
+                    self.links.add_neighbour_behind_discard(&name, *address)?;
                 }
+                self.given.entry(name).or_default().behind = behind;
                 Ok(Answer::Discards(discard))
             }
             Request::CreateVxlan { name, vxlan, addresses, bridge } => {
                 self.links.create_vxlan(&name, &vxlan)?;
                 self.links.quiet_ipv6(&name)?;
                 self.join(&name, bridge.as_deref())?;
-                for (address, prefix) in addresses {
-                    self.links.add_address(&name, address, prefix)?;
-                }
+                self.address(&name, &addresses)?;
                 self.links.set_vxlan_up(&name, &vxlan)?;
                 Ok(Answer::Done)
             }
@@ -85,7 +94,7 @@ impl Session {
             }
             Request::Configure { interface, addresses } => self.configure(&interface, &addresses),
             Request::SetMtu { interface, mtu } => {
-                self.links.set_mtu(&interface, mtu)?;
+                self.set_mtu(&interface, mtu)?;
                 Ok(Answer::Done)
             }
             Request::AwaitRunning { interface } => {
@@ -151,12 +160,38 @@ impl Session {
         Ok(Answer::Hello { protocol: PROTOCOL, version: self.version.to_owned(), pid: std::process::id() })
     }
 
-    fn configure(&mut self, interface: &str, addresses: &[(std::net::IpAddr, u8)]) -> Reply {
+    fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
+        self.address(interface, addresses)?;
+        self.links.set_up(interface)?;
+        Ok(Answer::Done)
+    }
+
+    fn address(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Result<(), host::Error> {
         for (address, prefix) in addresses {
             self.links.add_address(interface, *address, *prefix)?;
         }
-        self.links.set_up(interface)?;
-        Ok(Answer::Done)
+        self.given.entry(interface.to_owned()).or_default().addresses.extend(addresses);
+        Ok(())
+    }
+
+    fn set_mtu(&mut self, interface: &str, mtu: u32) -> Result<(), host::Error> {
+        let before = self.links.find(interface)?.mtu;
+        if before == mtu {
+            return Ok(());
+        }
+        self.links.set_mtu(interface, mtu)?;
+        // What the kernel found out about paths' MTUs was of the MTU before, and would outlive it by ten minutes.
+        host::forget_path_mtus();
+        if before < LEAST_IPV6_MTU && mtu >= LEAST_IPV6_MTU {
+            let given = self.given.get(interface).cloned().unwrap_or_default();
+            for (address, prefix) in given.addresses.iter().filter(|(address, _)| address.is_ipv6()) {
+                self.links.add_address(interface, *address, *prefix)?;
+            }
+            for address in given.behind.iter().filter(|address| address.is_ipv6()) {
+                self.links.add_neighbour_behind_discard(interface, *address)?;
+            }
+        }
+        Ok(())
     }
 
     fn join(&mut self, interface: &str, bridge: Option<&str>) -> Result<(), host::Error> {
@@ -180,11 +215,7 @@ impl Session {
         wanted.extend(asked.iter().map(|(name, on)| (name.clone(), *on)));
         let defaults = original.features.clone();
 
-        if self.links.find(interface)?.mtu != target_mtu {
-            self.links.set_mtu(interface, target_mtu)?;
-            // What the kernel found out about paths' MTUs was of the MTU before, and would outlive it by ten minutes.
-            host::forget_path_mtus();
-        }
+        self.set_mtu(interface, target_mtu)?;
         let change = self.ethtool.set(interface, &wanted)?;
         let after = &change.after;
         // Only what was asked for can be refused: the rest of `wanted` is the way back to the defaults. A feature that
@@ -231,5 +262,8 @@ impl Session {
         Ok(self.traffic.as_mut().ok_or(NO_TRAFFIC)?)
     }
 }
+
+/// The smallest MTU that IPv6 works with, in bytes (RFC 8200, section 5). Below, Linux turns IPv6 off on the interface.
+const LEAST_IPV6_MTU: u32 = 1_280;
 
 const NO_TRAFFIC: &str = "no workload is open: listen or connect first";

@@ -209,7 +209,19 @@ fn traffic_inside_a_guest() {
         let account = testbed.run(&order, &mut || {}).unwrap();
         assert!(account.receiver.unwrap().window.load.received.bytes > 100_000);
         assert!(account.transmitter.window.underlay.unwrap().link.tx_packets > 0);
+        let around = account.around.unwrap();
+        assert!(around.vcpu.running_ns > 0 && !around.cpus.is_empty(), "{around:?}");
     }
+    // A machine that goes is named with what it said last.
+    let machine = children_of(std::process::id());
+    let is_qemu =
+        |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap().starts_with("qemu");
+    let machine = machine.into_iter().find(is_qemu).unwrap();
+    // SAFETY: a signal to a process that this test's testbed started.
+    unsafe { libc::kill(i32::try_from(machine).unwrap(), libc::SIGKILL) };
+    let error = testbed.settle(&Switches::default()).unwrap_err();
+    assert!(matches!(error, testbed::Error::Guest(_)) && !error.testbed_is_well(), "{error:?}");
+    assert!(error.to_string().contains("guest") && error.to_string().contains("signal: 9"), "{error}");
     let nested = Options { scenario: Scenario::Vm, ..options };
     let error = Testbed::build(&nested, &Interrupt::new().unwrap()).unwrap_err().to_string();
     assert!(error.contains("scenario \"vm\" has virtual machines already"), "{error}");

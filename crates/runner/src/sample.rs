@@ -65,5 +65,10 @@ pub(crate) fn account() -> RunAccount {
             },
         }
     };
-    RunAccount { transmitter: side(300_000_000, true), receiver: Some(side(100_000_000, false)), hosts: None }
+    RunAccount {
+        transmitter: side(300_000_000, true),
+        receiver: Some(side(100_000_000, false)),
+        hosts: None,
+        around: None,
+    }
 }

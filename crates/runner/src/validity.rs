@@ -3,6 +3,8 @@
 //! The CPUs' times come in units of 10 ms, and most kernels find them by looking, 100 to 1000 times a second, at what runs. So of a
 //! short window little can be said, and each rule allows for that: what an undisturbed window may look like by chance is no disturbance.
 
+use std::collections::BTreeMap;
+
 use host::CpuTimes;
 use testbed::{HostAccount, RunAccount, RunOrder, SideAccount};
 
@@ -46,10 +48,12 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
         .into_iter()
         .chain(account.receiver.iter().map(|receiver| ("receiver", receiver)))
         .collect();
+    let hosts = account.hosts.as_ref().map(<[HostAccount; 2]>::as_slice);
+    let hosts = hosts.or(account.around.as_ref().map(std::slice::from_ref));
     let mut found = Vec::new();
     for &(side, own) in &sides {
         let shares = |other: &SideAccount| own.window.cpus.iter().any(|cpu| other.window.cpus.contains(cpu));
-        let said = if account.hosts.is_some() {
+        let said = if hosts.is_some() {
             // A guest's own word on stolen time and on others is worth little: what it waits for is mostly the rest of its own machine. Its
             // host tells.
             [clocks(own, GUEST_CLOCKS_NS), lateness(own, order, GUEST_LATE_NS), None, None]
@@ -67,7 +71,7 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
         };
         found.extend(said.into_iter().flatten().map(|what| (side, what)));
     }
-    found.extend(account.hosts.iter().flat_map(on_host).map(|what| ("host", what)));
+    found.extend(hosts.into_iter().flat_map(on_host).map(|what| ("host", what)));
     // Two hosts on one machine have clocks and CPUs in common: what both tell is told once.
     let mut sentences = Vec::new();
     for (side, what) in &found {
@@ -143,20 +147,16 @@ fn others(cpus: &[u32], spent: u64, elapsed_ns: u64, agents: f64) -> Option<Stri
     Some(format!("other processes took {} of the time of {word} {}", percent(most / all), list.join(",")))
 }
 
-/// The same of the host of two virtual machines: what is theirs is the time of their processes, whose threads for input and output run on the
-/// CPUs of either.
-fn on_host(hosts: &[HostAccount; 2]) -> Vec<String> {
-    let [one, other] = hosts;
-    let shared = one.cpus == other.cpus;
-    let counted = if shared { &hosts[..1] } else { &hosts[..] };
-    let cpus: Vec<u32> = counted.iter().flat_map(|host| host.cpus.clone()).collect();
-    let each: Vec<CpuTimes> = counted.iter().flat_map(|host| host.cpu_each.clone()).collect();
+/// The same of the host of virtual machines: what is theirs is the time of their processes, whose threads for input and output run on the
+/// CPUs of any.
+fn on_host(hosts: &[HostAccount]) -> Vec<String> {
+    let each: BTreeMap<u32, CpuTimes> =
+        hosts.iter().flat_map(|host| host.cpus.iter().copied().zip(host.cpu_each.iter().copied())).collect();
+    let (cpus, each): (Vec<u32>, Vec<CpuTimes>) = each.into_iter().unzip();
     let user = hosts.iter().map(|host| (host.vcpu.user_ns as f64) + (host.io.user_ns as f64)).sum();
-    let elapsed_ns = one.elapsed_ns.max(other.elapsed_ns);
-    [stolen(&cpus, &each, elapsed_ns), others(&cpus, CpuTimes::sum(&each).user, elapsed_ns, user)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let elapsed_ns = hosts.iter().map(|host| host.elapsed_ns).max().unwrap_or(0);
+    let others = others(&cpus, CpuTimes::sum(&each).user, elapsed_ns, user);
+    [stolen(&cpus, &each, elapsed_ns), others].into_iter().flatten().collect()
 }
 
 /// The time that is not the agents' own, in ns, if it is more than others may take and than chance explains. `all` is the CPUs'
@@ -321,6 +321,13 @@ mod tests {
         assert_eq!(hog, ["host: other processes took 20 % of the time of CPUs 2,3"]);
         let stolen = between_guests(|account| account.hosts.as_mut().unwrap()[0].cpu_each[0].steal = 50 * MS);
         assert_eq!(stolen, ["host: the hypervisor took 5 % of CPU 2's time (steal)"]);
+        let around = between_guests(|account| {
+            account.around = account.hosts.take().map(|[mut one, _]| {
+                one.vcpu.user_ns = 500 * MS;
+                one
+            });
+        });
+        assert_eq!(around, ["host: other processes took 30 % of the time of CPU 2"]);
         let late = between_guests(|account| account.transmitter.window.late.opened_ns = 300 * MS);
         assert_eq!(late, ["transmitter: the window opened 300 ms late: the agent had no CPU"]);
     }

@@ -4,7 +4,7 @@
 use crate::condition::Condition;
 use crate::family::Family;
 use crate::mode::Reader;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, VXLAN_OVERHEAD};
 
 /// The least MTU that IPv6 works over, in bytes (RFC 8200, section 5).
 const LEAST_IPV6_MTU: u32 = 1_280;
@@ -24,13 +24,34 @@ pub(crate) fn forbids(condition: &Condition, scenario: Scenario) -> Option<Strin
     if condition.family == Family::Ipv6 && !condition.checksum {
         return Some("UDP checksums are mandatory over IPv6 (RFC 8200, section 8.1)".to_owned());
     }
-    let too_small = |mtu: &u32| condition.family == Family::Ipv6 && *mtu < LEAST_IPV6_MTU;
-    if let Some(mtu) = condition.mtu.filter(too_small) {
+    let mtu = mtu(condition, scenario);
+    if condition.family == Family::Ipv6 && mtu < LEAST_IPV6_MTU {
         return Some(format!(
             "IPv6 needs an MTU of at least {LEAST_IPV6_MTU} bytes (RFC 8200, section 5), not {mtu}"
         ));
     }
+    let carries_ipv6 = scenario.has_tunnel() && condition.boot.underlay_family == Family::Ipv6;
+    if let Some(outer) = condition.underlay.mtu.filter(|outer| carries_ipv6 && *outer < LEAST_IPV6_MTU) {
+        return Some(format!(
+            "an underlay of IPv6 needs an MTU of at least {LEAST_IPV6_MTU} bytes (RFC 8200, section 5), not {outer}"
+        ));
+    }
     of_modes(condition, scenario)
+}
+
+/// The MTU that the traffic finds: what a tunnel's underlay leaves, where nothing else is asked.
+fn mtu(condition: &Condition, scenario: Scenario) -> u32 {
+    let taken = match condition.boot.underlay_family {
+        Family::Ipv4 => VXLAN_OVERHEAD,
+        Family::Ipv6 => VXLAN_OVERHEAD + 20,
+    };
+    condition.mtu.unwrap_or_else(|| {
+        if scenario.has_tunnel() {
+            condition.underlay.mtu.unwrap_or(Scenario::Veth.default_mtu()).saturating_sub(taken)
+        } else {
+            scenario.default_mtu()
+        }
+    })
 }
 
 /// Senders and readers that something else of the condition rules out.
@@ -48,7 +69,7 @@ fn of_modes(condition: &Condition, scenario: Scenario) -> Option<String> {
     if !condition.checksum {
         return Some(format!("`{sender}` needs the UDP checksum (UDP_SEGMENT)"));
     }
-    let mtu = condition.mtu.unwrap_or(scenario.default_mtu());
+    let mtu = mtu(condition, scenario);
     let most = mtu.saturating_sub(condition.family.udp_headers());
     (workload.message > most).then(|| {
         format!(
@@ -56,4 +77,40 @@ fn of_modes(condition: &Condition, scenario: Scenario) -> Option<String> {
             condition.family, workload.message
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Study;
+
+    fn excluded(factors: &str) -> Vec<String> {
+        let text = format!(
+            "name = \"x\"\nquestion = \"q\"\nscenario = \"vxlan\"\n[[workload]]\nkind = \"udp_stream\"\n[factors]\n{factors}\n"
+        );
+        let study = Study::parse("x.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+        study.plan().excluded.into_iter().map(|dropped| dropped.why).collect()
+    }
+
+    #[test]
+    fn ipv6_fits_neither_inside_nor_under_a_small_tunnel() {
+        // 1300 under the tunnel leave 1250 inside it over IPv4, and 1230 over IPv6.
+        let inside = excluded("family = [\"ipv4\", \"ipv6\"]\nunderlay.mtu = [1500, 1300]");
+        assert_eq!(inside.len(), 1, "{inside:?}");
+        assert!(inside[0].contains("not 1250"), "{inside:?}");
+        let under = excluded(
+            "family = [\"ipv4\"]\nunderlay.family = [\"ipv4\", \"ipv6\"]\nunderlay.mtu = [1500, 1200]",
+        );
+        assert_eq!(under.len(), 1, "{under:?}");
+        assert!(
+            under[0].starts_with("an underlay of IPv6 needs") && under[0].contains("not 1200"),
+            "{under:?}"
+        );
+    }
+
+    #[test]
+    fn segments_are_cut_to_what_the_tunnel_leaves() {
+        let why = excluded("sender = [\"gso\"]\nmessage = [1440]\nunderlay.mtu = [1500, 9000]");
+        assert_eq!(why.len(), 1, "{why:?}");
+        assert!(why[0].contains("an MTU of 1450"), "{why:?}");
+    }
 }

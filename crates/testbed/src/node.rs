@@ -33,6 +33,11 @@ impl Node {
         Ok(Self { agent, ports: Vec::new(), guests: Vec::new(), underlay: None, cpus: cpus.to_vec() })
     }
 
+    /// Of an agent that only watches a guest from outside.
+    pub(crate) fn watching(agent: Launched, guest: u32, cpus: &[u32]) -> Self {
+        Self { agent, ports: Vec::new(), guests: vec![guest], underlay: None, cpus: cpus.to_vec() }
+    }
+
     /// Makes a tap for a guest.
     pub(crate) fn add_tap(&mut self, name: &str) -> Result<(), Error> {
         self.agent.order(&Request::CreateTap { name: name.to_owned(), bridge: BRIDGE.to_owned() })?;
@@ -66,8 +71,10 @@ impl Node {
 
     /// This host with the interfaces of the node.
     pub(crate) fn environment(&mut self) -> Result<Value, Error> {
-        let mut interfaces = vec![BRIDGE.to_owned()];
-        interfaces.extend(self.ports.iter().chain(&self.underlay).cloned());
+        let mut interfaces: Vec<String> = self.ports.iter().chain(&self.underlay).cloned().collect();
+        if !interfaces.is_empty() {
+            interfaces.push(BRIDGE.to_owned());
+        }
         match self.agent.call(&Request::Environment { interfaces })? {
             Answer::Environment(value) => Ok(value),
             other => Err(self.agent.client.unexpected(&other).into()),

@@ -57,6 +57,9 @@ pub struct RunAccount {
     /// What the two sides' virtual machines cost the host that runs them; `None` where the sides are no virtual machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<[HostAccount; 2]>,
+    /// The same of the one virtual machine that both sides are in, where they are in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub around: Option<HostAccount>,
 }
 
 /// What a virtual machine cost the host that runs it, over the window and by that host's clock.
@@ -123,7 +126,7 @@ impl Testbed {
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
         let patience = patience(order);
         self.ends().for_each(|end| end.agent.patience = patience);
-        for node in &mut self.nodes {
+        for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.agent.patience = order.ramp + order.window + patience;
         }
         let sides_cpus = [&self.cpus.transmitter, &self.cpus.receiver];
@@ -172,11 +175,13 @@ impl Testbed {
         for end in &mut ends {
             end.agent.client.send(&measure)?;
         }
-        for node in &mut self.nodes {
+        for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
         }
         let windows = measured(&mut ends, order.ramp + order.window + patience, tick)?;
         let watched = self.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
+        let around = self.watcher.as_mut().map(Node::watched).transpose()?;
+        let around_cpus = self.watcher.as_ref().map(|node| node.cpus.clone()).unwrap_or_default();
         // The transmitter first from here on. Both ends stop sending before either stops taking, so that what is on the way is
         // drained and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Quiet))?;
@@ -184,27 +189,39 @@ impl Testbed {
         let mut sides =
             windows.into_iter().rev().zip(wholes).map(|(window, whole)| SideAccount { window, whole });
         let transmitter = sides.next().expect("there always is a transmitter");
-        Ok(RunAccount { transmitter, receiver: sides.next(), hosts: hosts(watched, sides_cpus) })
+        Ok(RunAccount {
+            transmitter,
+            receiver: sides.next(),
+            hosts: hosts(&watched, sides_cpus),
+            around: around.and_then(|watched| HostAccount::of(&watched, 0, around_cpus, 0)),
+        })
     }
 }
 
 /// The host's account of each side's machine, from what its nodes watched: one both machines, or each its own.
-fn hosts(watched: Vec<Watched>, cpus: [&Vec<u32>; 2]) -> Option<[HostAccount; 2]> {
-    let of = |side: usize| {
-        let (node, guest) =
-            if watched.len() == 1 { (watched.first()?, side) } else { (watched.get(side)?, 0) };
-        let before = if watched.len() == 1 && side == 1 { cpus[0].len() } else { 0 };
+fn hosts(watched: &[Watched], cpus: [&Vec<u32>; 2]) -> Option<[HostAccount; 2]> {
+    let (one, other) = (watched.first()?, watched.last()?);
+    let both = watched.len() == 1;
+    let before = if both { cpus[0].len() } else { 0 };
+    Some([
+        HostAccount::of(one, 0, cpus[0].clone(), 0)?,
+        HostAccount::of(other, usize::from(both), cpus[1].clone(), before)?,
+    ])
+}
+
+impl HostAccount {
+    /// Of the guest of this number on a node, whose CPUs come after so many others that the node watched.
+    fn of(node: &Watched, guest: usize, cpus: Vec<u32>, before: usize) -> Option<Self> {
         let GuestTimes { vcpu, io } = *node.guests.get(guest)?;
-        Some(HostAccount {
+        Some(Self {
             elapsed_ns: node.elapsed_ns,
-            cpus: cpus[side].clone(),
-            cpu_each: node.cpu_each.iter().skip(before).take(cpus[side].len()).copied().collect(),
+            cpu_each: node.cpu_each.iter().skip(before).take(cpus.len()).copied().collect(),
+            cpus,
             vcpu,
             io,
             underlay: node.underlay,
         })
-    };
-    Some([of(0)?, of(1)?])
+    }
 }
 
 /// How long an agent may take to answer while its threads run: each of them may have its turn on the CPU before.

@@ -35,6 +35,8 @@ pub struct Testbed {
     pub(crate) machines: Vec<Machine>,
     /// The host's side of virtual machines: one for both, or the transmitter's and the receiver's.
     pub(crate) nodes: Vec<Node>,
+    /// Who watches the virtual machine that everything is inside, from its host.
+    pub(crate) watcher: Option<Node>,
     notes: Vec<String>,
 }
 
@@ -88,6 +90,7 @@ impl Testbed {
             underlay_family: options.scenario.has_tunnel().then_some(options.state.underlay_family),
             machines: Vec::new(),
             nodes: Vec::new(),
+            watcher: None,
             notes: Vec::new(),
         }
     }
@@ -180,7 +183,12 @@ impl Testbed {
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }
-        let nodes = self.nodes.iter_mut().map(Node::environment).collect::<Result<Vec<_>, _>>()?;
+        let nodes = self
+            .nodes
+            .iter_mut()
+            .chain(&mut self.watcher)
+            .map(Node::environment)
+            .collect::<Result<Vec<_>, _>>()?;
         let machines = self.machines.iter().map(|machine| (machine.name.clone(), machine.describe()));
         let machines: serde_json::Map<String, Value> = machines.collect();
         let mut hosts = hosts.into_iter();

@@ -80,6 +80,15 @@ impl Testbed {
         let mut testbed =
             Self::put_up(&mut Ground { options: &options, interrupt: ground.interrupt, inside })?;
         testbed.note(machines[0].note());
+        // Exact mode has no windows to watch.
+        if !options.exact {
+            let controller = &ground.options.cpus.controller;
+            let mut agent =
+                Launched::process(&options.program, "host", Isolation::None, controller, ground.interrupt)?;
+            agent.greet()?;
+            testbed.watcher =
+                Some(Node::watching(agent, machines[0].guest.borrow().pid(), &host.transmitter));
+        }
         testbed.machines = machines;
         Ok(testbed)
     }

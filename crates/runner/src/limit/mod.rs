@@ -31,7 +31,7 @@ pub use self::label::{Label, Limit};
 
 use load::{Direction, Kind};
 use study::Side;
-use testbed::{RunAccount, RunOrder};
+use testbed::{HostAccount, RunAccount, RunOrder};
 
 use self::busy::Busy;
 use self::end::End;
@@ -46,9 +46,30 @@ const LOST: f64 = 0.01;
 /// a window of about 120 segments.
 const SEGMENTS_LOST: f64 = 1e-4;
 
-/// What limited a run, from both ends' accounts of it.
+/// What limited a run, from both ends' accounts of it, and those of the hosts of virtual machines.
 #[must_use]
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
+    let mut limit = of_ends(order, account);
+    // Labels name what is inside the machines; what it took outside is for whoever wants to know why.
+    let hosts = account.hosts.iter().flatten().zip([Side::Transmitter, Side::Receiver]);
+    limit.evidence.extend(hosts.map(|(host, side)| on_host(side, host)));
+    limit
+}
+
+/// What a virtual machine took of its host.
+fn on_host(side: Side, host: &HostAccount) -> String {
+    let share = |ns: u64| percent(ns as f64 / host.elapsed_ns.max(1) as f64);
+    format!(
+        "{side}'s virtual machine took {} of a CPU of its host to run and {} to move its packets, and was ready but without one {} and {} of the \
+         time",
+        share(host.vcpu.running_ns),
+        share(host.io.running_ns),
+        share(host.vcpu.waiting_ns),
+        share(host.io.waiting_ns)
+    )
+}
+
+fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
     let transmitter = End::new(Side::Transmitter, &account.transmitter);
     let Some(receiver) = &account.receiver else { return unreceived(order, &transmitter) };
     let receiver = End::new(Side::Receiver, receiver);

@@ -448,7 +448,7 @@ proptest! {
         transmitter in any_side(),
         receiver in prop::option::weighted(0.9, any_side()),
     ) {
-        let limit = limit(&order, &RunAccount { transmitter, receiver, hosts: None });
+        let limit = limit(&order, &RunAccount { transmitter, receiver, hosts: None, around: None });
         prop_assert!(!limit.evidence.is_empty());
         prop_assert!(limit.evidence.iter().all(|what| !what.is_empty() && !what.contains("NaN")), "{limit:?}");
     }
