@@ -129,7 +129,7 @@ impl Client {
         let line = encode(request).map_err(|error| self.pipe(error.into()))?;
         match self.to.write_all(&line) {
             Ok(()) => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(self.gone()),
+            Err(error) if is_gone(&error) => Err(self.gone()),
             Err(error) => Err(self.pipe(error)),
         }
     }
@@ -214,6 +214,7 @@ impl Client {
                 Ok(())
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) if is_gone(&error) => Err(self.gone()),
             Err(error) => Err(self.pipe(error)),
         }
     }
@@ -225,6 +226,11 @@ impl Client {
     fn pipe(&self, source: io::Error) -> CallError {
         CallError::Pipe { host: self.host.clone(), source }
     }
+}
+
+/// Whether nobody holds the other end any more. A socket, as guests have, says so in another way than a pipe when something was not read.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
 enum Wake {
@@ -259,6 +265,16 @@ mod tests {
         let error = client.receive(Duration::from_secs(1)).unwrap_err();
         assert_eq!(error.to_string(), "the receiver's agent is gone");
         assert!(!error.agent_is_well());
+    }
+
+    #[test]
+    fn an_agent_that_dies_with_a_request_unread_is_gone_too() {
+        let (mut client, agent, _) = conversation();
+        client.send(&Request::Start).unwrap();
+        drop(agent);
+        let error = client.receive(Duration::from_secs(1)).unwrap_err();
+        assert!(matches!(error, CallError::Gone { .. }), "{error}");
+        assert!(matches!(client.send(&Request::Start), Err(CallError::Gone { .. })));
     }
 
     #[test]
