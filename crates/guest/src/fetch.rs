@@ -47,8 +47,8 @@ pub fn fetched() -> Result<Vec<Fetched>, Error> {
 
 pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fetched, Error> {
     fs::create_dir_all(kept).map_err(Error::write(kept))?;
-    let workplace = kept.join(format!(".fetching-{}", std::process::id()));
-    // What an earlier process of this number left when it was killed.
+    sweep(kept)?;
+    let workplace = kept.join(format!("{WORKPLACE}{}", std::process::id()));
     remove(&workplace)?;
     fs::create_dir(&workplace).map_err(Error::write(&workplace))?;
     let done = if package.ends_with(".deb") {
@@ -60,6 +60,21 @@ pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fe
     let fetched = done?;
     swept?;
     Ok(fetched)
+}
+
+/// Where a process fetches to, before its number.
+const WORKPLACE: &str = ".fetching-";
+
+/// Removes what processes left that were killed while they fetched.
+fn sweep(kept: &Path) -> Result<(), Error> {
+    for entry in fs::read_dir(kept).map_err(Error::read(kept))? {
+        let path = entry.map_err(Error::read(kept))?.path();
+        let process = name_of(&path).strip_prefix(WORKPLACE).map(str::to_owned);
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            remove(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// A package file that is there already.
@@ -176,6 +191,9 @@ pub(crate) fn fetched_in(kept: &Path) -> Result<Vec<Fetched>, Error> {
     let mut links = Vec::new();
     for entry in entries {
         let path = entry.map_err(Error::read(kept))?.path();
+        if name_of(&path).starts_with('.') {
+            continue;
+        }
         match fs::read_link(&path) {
             Ok(target) => links.push((name_of(&path), name_of(&target))),
             Err(_) => found.extend(Fetched::read(&path)),
@@ -193,9 +211,6 @@ pub(crate) fn fetched_in(kept: &Path) -> Result<Vec<Fetched>, Error> {
 impl Fetched {
     fn read(directory: &Path) -> Option<Self> {
         let package = name_of(directory);
-        if package.starts_with('.') {
-            return None;
-        }
         let kernel = Kernel::in_directory(directory).ok()?;
         let version = fs::read_to_string(directory.join(VERSION)).ok().map(|text| text.trim().to_owned());
         Some(Self { package, aliases: Vec::new(), version, directory: directory.to_owned(), kernel })

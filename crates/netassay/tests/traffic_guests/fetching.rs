@@ -105,12 +105,14 @@ fn a_package_file_is_unpacked_too() {
         .unwrap();
     assert!(built.status.success(), "{}", stderr(&built));
     let file = build.path().join("t.deb");
+    // What a process left that was killed: no process has this number.
+    let kept = home.path().join("netassay/kernels");
+    fs::create_dir_all(kept.join(".fetching-99999999/tree")).unwrap();
     for _ in 0..2 {
         let output = netassay(&["kernel", "fetch", file.to_str().unwrap()], home.path(), None);
         assert!(output.status.success(), "{}", stderr(&output));
         assert!(stderr(&output).contains("kernel = \"linux-image-t\""), "{}", stderr(&output));
     }
-    let kept = home.path().join("netassay/kernels");
     assert_eq!(fs::read_dir(&kept).unwrap().count(), 1, "nothing but the kernel");
     assert!(kept.join("linux-image-t/lib/modules/6.1.0-t").is_dir());
 }
