@@ -106,7 +106,7 @@ impl Protocol {
             ..study::Protocol::default()
         };
         let share = |boots: u32| f64::from(boots) / f64::from(short.boots);
-        let fractions: Vec<f64> = stop.after(short.boots, 1).map(share).collect();
+        let fractions: Vec<f64> = stop.after(short.boots).map(share).collect();
         let nominal = Bounds::ObrienFleming.nominal(&fractions, ERROR_RATE);
         Self { name, rule: Rule::Looks { detect, nominal }, schedule, ramp: short.ramp, window: short.window }
     }
@@ -125,7 +125,7 @@ impl Protocol {
     /// After which boots the data are judged, in order; the last is the last boot.
     pub(crate) fn looks(&self) -> Vec<u32> {
         let boots = self.schedule.boots;
-        self.schedule.stop.map_or_else(|| vec![boots], |stop| stop.after(boots, 1).collect())
+        self.schedule.stop.map_or_else(|| vec![boots], |stop| stop.after(boots).collect())
     }
 
     /// The runs of each boot, in order.

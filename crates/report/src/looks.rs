@@ -43,10 +43,9 @@ pub(crate) fn look_of(stored: &StoredStudy, level: f64) -> Option<(Stop, Look)> 
     let study = Study::parse(&stored.row.name, &stored.row.toml).ok()?;
     let (stop, boots) = (study.protocol().stop?, study.protocol().boots);
     let over = boots_over(stored);
-    let after: Vec<u32> = stop.after(boots, states(stored)).collect();
-    let last = *after.last()?;
+    let after: Vec<u32> = stop.after(boots).collect();
     let taken = after.iter().filter(|after| **after <= over).count().max(1);
-    let fractions: Vec<f64> = after.iter().map(|after| f64::from(*after) / f64::from(last)).collect();
+    let fractions: Vec<f64> = after.iter().map(|after| f64::from(*after) / f64::from(boots)).collect();
     let nominal = *bounds(stop.bounds).nominal(&fractions, 1.0 - level).get(taken - 1)?;
     Some((stop, Look { number: u32::try_from(taken).ok()?, of: stop.looks, nominal }))
 }
@@ -57,18 +56,12 @@ fn boots_over(stored: &StoredStudy) -> u32 {
     ended.map(|boot| boot.number).max().unwrap_or(0)
 }
 
-/// How many states of the testbed the conditions need; each has boots of its own.
-fn states(stored: &StoredStudy) -> usize {
-    plan_of(stored).map_or(1, |view| view.plan.states().len())
-}
-
 /// Where a study that may stop early stands, in a sentence without a full stop.
 pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
     let study = Study::parse(&stored.row.name, &stored.row.toml).ok()?;
-    let stop = study.protocol().stop?;
+    let (stop, most) = (study.protocol().stop?, study.protocol().boots);
     let over = boots_over(stored);
-    let looks: Vec<u32> = stop.after(study.protocol().boots, states(stored)).collect();
-    let (taken, most) = (looks.iter().filter(|after| **after <= over).count(), *looks.last()?);
+    let taken = stop.after(most).filter(|after| *after <= over).count();
     let so = if is_decided(stored) {
         format!("every comparison is decided to within {}", stop.detect)
     } else {

@@ -81,7 +81,7 @@ impl PlanListing {
             self.seed,
         ));
         if let Some(stop) = self.stop {
-            let looks: Vec<String> = stop.after(self.boots, states).map(|boot| boot.to_string()).collect();
+            let looks: Vec<String> = stop.after(self.boots).map(|boot| boot.to_string()).collect();
             text.push_str(&format!(
                 "ends as soon as every comparison is decided to within {}: looks after boot {} ({})\n",
                 stop.detect,

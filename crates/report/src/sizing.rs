@@ -1,10 +1,11 @@
 //! How many boots and runs a study needs to show a difference, and how long that takes.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
 use stats::planning::{Choice, Cost, Early, Family, Goal, Noise, Plan, expected_boots};
-use stats::{Components, Design, Question};
+use stats::{Component, Components, Design, Question};
 use store::StoredStudy;
 use study::{Percent, Protocol, Study};
 
@@ -36,7 +37,8 @@ pub struct SizingRequest {
 /// Standard deviations in % of the mean, and where they are from.
 #[derive(Debug, Clone, Serialize)]
 pub struct Spread {
-    /// Of what a boot does to one condition and not to the others.
+    /// Of what a boot does to one condition and not to the others; where conditions of several states of the testbed are compared, of
+    /// all that a boot does to a condition.
     pub interaction: f64,
     /// The upper end of its interval.
     pub interaction_at_most: Option<f64>,
@@ -53,6 +55,8 @@ pub struct Sizing {
     metric: &'static str,
     baseline: String,
     conditions: usize,
+    /// How many states of the testbed they need; each has boots of its own.
+    states: usize,
     detect: Percent,
     power: f64,
     confidence: f64,
@@ -110,9 +114,18 @@ impl Spread {
         let analysis = stats::analyse(&observations, &Question::against(baseline)).ok()?;
         let mean =
             analysis.conditions.iter().map(|one| one.mean).sum::<f64>() / analysis.conditions.len() as f64;
-        let Components { interaction: Some(interaction), runs: Some(runs), .. } = analysis.components else {
+        let Components { boots, interaction: Some(interaction), runs: Some(runs) } = analysis.components
+        else {
             return None;
         };
+        let is_apart = states_of(&study.plan(), &target) > 1;
+        // What differs between states of the testbed differs between boots too.
+        let boots = boots.filter(|_| is_apart);
+        let with_boots = |of: fn(&Component) -> Option<f64>| {
+            Some(of(&interaction)?.hypot(boots.as_ref().map_or(Some(0.0), of)?))
+        };
+        let cell = with_boots(|component| Some(component.sd))?;
+        let cell_at_most = with_boots(|component| Some(component.interval?.1));
         let share = |value: f64| 100.0 * value / mean.abs();
         let window = plan.plan.conditions.get(baseline)?.workload.duration;
         let source = format!(
@@ -124,8 +137,8 @@ impl Spread {
             study::format_duration(window)
         );
         (mean != 0.0).then(|| Spread {
-            interaction: share(interaction.sd),
-            interaction_at_most: interaction.interval.map(|(_, high)| share(high)),
+            interaction: share(cell),
+            interaction_at_most: cell_at_most.map(share),
             runs: share(runs.sd),
             source,
         })
@@ -141,14 +154,15 @@ impl Sizing {
         let target = target(study, request.metric.as_deref())?;
         let conditions = target.conditions.len() + 1;
         let protocol = study.protocol();
-        let early = protocol.stop.map(|stop| Early {
-            bounds: bounds(stop.bounds),
-            looks: stop.after(protocol.boots, 1).collect(),
-        });
+        let early = protocol
+            .stop
+            .map(|stop| Early { bounds: bounds(stop.bounds), looks: stop.after(protocol.boots).collect() });
         let alpha = 1.0 - request.confidence;
+        // Conditions of several states have boots of their own; those of one state share them, and count once.
+        let states = states_of(&study.plan(), &target);
         let plan = |interaction: f64| Plan {
-            design: Design::Crossed,
-            conditions,
+            design: if states > 1 { Design::Nested } else { Design::Crossed },
+            conditions: if states > 1 { states } else { conditions },
             noise: Noise { cell: interaction, run: spread.runs },
             family: Family::Baseline,
             alpha: early.as_ref().and_then(|early| early.last_nominal(alpha)).unwrap_or(alpha),
@@ -159,7 +173,7 @@ impl Sizing {
             boots_at_most: BOOTS,
             runs_at_most: RUNS,
         };
-        let cost = cost(study, conditions);
+        let cost = cost(study, conditions, states);
         let likely = plan(spread.interaction);
         let cheapest = likely.cheapest(goal, cost);
         let as_written = Size {
@@ -177,6 +191,7 @@ impl Sizing {
             metric: target.metric.key,
             baseline: study.plan().conditions[target.baseline].label.clone(),
             conditions,
+            states,
             detect: request.detect,
             power: request.power,
             confidence: request.confidence,
@@ -200,13 +215,14 @@ impl Sizing {
     pub fn text(&self) -> String {
         let mut text = format!(
             "{}: to prove a difference of {} in {} ({} against {}) with {:.0} % power\n\
-             spread, in % of the mean: condition x boot {}{}, between runs {}; from {}\n\n",
+             spread, in % of the mean: {} {}{}, between runs {}; from {}\n\n",
             self.study,
             self.detect,
             self.metric,
             counted(self.conditions - 1, "condition"),
             self.baseline,
             100.0 * self.power,
+            if self.states > 1 { "between boots" } else { "condition x boot" },
             percent(self.spread.interaction),
             self.spread
                 .interaction_at_most
@@ -231,6 +247,9 @@ impl Sizing {
         }
         row("as the file has it", &self.as_written);
         text.push_str(&table.render());
+        if self.states > 1 {
+            text.push_str(&format!("Boots are of each of {} states of the testbed.\n", self.states));
+        }
         if let Some(detects) = self.as_written_detects {
             text.push_str(&format!("\nAs the file has it, the study detects {} %.\n", percent(detects)));
         }
@@ -265,8 +284,16 @@ fn target(study: &Study, metric: Option<&str>) -> Result<Target, Error> {
     if kind.produces(target.metric) { Ok(target) } else { Err(nothing()) }
 }
 
-/// What boots and runs of the conditions compared take, in seconds.
-fn cost(study: &Study, conditions: usize) -> Cost {
+/// How many states of the testbed the conditions of a comparison need.
+fn states_of(plan: &study::Plan, target: &Target) -> usize {
+    let of_conditions = plan.states_of_conditions();
+    let compared = target.conditions.iter().chain([&target.baseline]);
+    let states: BTreeSet<usize> = compared.filter_map(|one| of_conditions.get(*one).copied()).collect();
+    states.len()
+}
+
+/// What boots and runs of the conditions compared take, in seconds: of several states, a boot of each and its runs.
+fn cost(study: &Study, conditions: usize, states: usize) -> Cost {
     let plan = study.plan();
     let time = |boots: u32, runs: u32| {
         let protocol = Protocol { boots, runs, ..study.protocol().clone() };
@@ -274,5 +301,9 @@ fn cost(study: &Study, conditions: usize) -> Cost {
     };
     // All conditions of the study run in each boot, also those that this comparison leaves out.
     let block = time(1, 2) - time(1, 1);
+    if states > 1 {
+        let all = plan.states().len() as f64;
+        return Cost { boot: (time(1, 1) - block) / all, run: block / all };
+    }
     Cost { boot: time(1, 1) - block, run: block / conditions as f64 }
 }

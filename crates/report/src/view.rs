@@ -94,7 +94,9 @@ impl EffectiveView {
     /// The sides that there are, with their names.
     pub(crate) fn sides(&self) -> impl Iterator<Item = (&'static str, &SettledView)> {
         let receiver = self.receiver.as_ref().map(|receiver| ("receiver", receiver));
-        std::iter::once(("transmitter", &self.transmitter)).chain(receiver)
+        let under = ["transmitter's underlay", "receiver's underlay"];
+        let underlay = self.underlay.iter().flat_map(move |both| under.into_iter().zip(both));
+        std::iter::once(("transmitter", &self.transmitter)).chain(receiver).chain(underlay)
     }
 
     /// How this state differs from `base`, in words; empty if it does not.
@@ -104,17 +106,20 @@ impl EffectiveView {
             .zip(base.sides())
             .map(|((side, here), (_, there))| (side, differences(here, there)))
             .collect();
-        if let [(_, transmitter), (_, receiver)] = &described[..]
-            && transmitter == receiver
-            && !transmitter.is_empty()
-        {
-            return format!("both ends: {transmitter}");
+        let mut words: Vec<String> = Vec::new();
+        // The two ends, and then the two interfaces under a tunnel.
+        for pair in described.chunks(2) {
+            match pair {
+                [(side, one), (_, other)] if one == other && !one.is_empty() => {
+                    let both = if *side == "transmitter" { "both ends" } else { "both underlays" };
+                    words.push(format!("{both}: {one}"));
+                }
+                _ => {
+                    let told = pair.iter().filter(|(_, text)| !text.is_empty());
+                    words.extend(told.map(|(side, text)| format!("{side}: {text}")));
+                }
+            }
         }
-        let words: Vec<String> = described
-            .iter()
-            .filter(|(_, text)| !text.is_empty())
-            .map(|(side, text)| format!("{side}: {text}"))
-            .collect();
         words.join("; ")
     }
 }
@@ -179,6 +184,17 @@ mod tests {
             ..base.clone()
         };
         assert_eq!(other.against(&base), "both ends: mtu 9000");
+        let under = |on| Some([settled(&[("c", on)], 1600), settled(&[("c", true)], 1600)]);
+        let (tunnel, without) = (
+            EffectiveView { underlay: under(true), ..base.clone() },
+            EffectiveView { underlay: under(false), ..base.clone() },
+        );
+        assert_eq!(without.against(&tunnel), "transmitter's underlay: off c");
+        let both = EffectiveView {
+            underlay: Some([settled(&[("c", false)], 1600), settled(&[("c", false)], 1600)]),
+            ..other.clone()
+        };
+        assert_eq!(both.against(&tunnel), "both ends: mtu 9000; both underlays: off c");
         (base.receiver, other.receiver) = (None, None);
         assert_eq!(other.against(&base), "transmitter: mtu 9000");
     }

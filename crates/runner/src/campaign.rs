@@ -248,10 +248,7 @@ impl Campaign<'_> {
     /// adds to earlier boots cannot change its answer any more. After the last boot there is nothing left to stop.
     fn stops_after(&mut self, session: &Session<'_>, boot: u32) -> Result<bool, Error> {
         let Some(stop) = session.stop else { return Ok(false) };
-        let states = session.document.plan.states().len().max(1);
-        let of_each = session.boots / u32::try_from(states).unwrap_or(u32::MAX);
-        let mut looks = stop.after(of_each, states);
-        let Some(place) = looks.position(|after| after == boot) else { return Ok(false) };
+        let Some(place) = stop.after(session.boots).position(|after| after == boot) else { return Ok(false) };
         let went_on = session.recorded.iter().any(|key| key.boot > boot);
         if boot == session.boots || went_on {
             return Ok(false);

@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
+use netassay_stats::diagnostics::diagnose;
 use netassay_stats::effects::ladder;
 use netassay_stats::{
     Analysis, Comparison, Correction, Design, ErrorTerm, Gap, Observation, Question, Verdict, analyse,
@@ -179,4 +181,24 @@ fn taking_shared_boots_for_own_ones_errs_more_so_this_can_tell() {
     let nested = world.share(7, |runs| is_proven(&alone(runs, Some(Design::Nested)).comparisons[5]));
     let recognised = world.share(7, |runs| is_proven(&alone(runs, None).comparisons[5]));
     assert!(nested > 7.5 && recognised <= 6.7, "{nested} % and {recognised} %");
+}
+
+#[test]
+fn clean_states_are_flagged_as_seldom_as_any_campaign() {
+    for (seed, between) in [(200, 0.0), (201, 2.0)] {
+        let world = World { boots: 5, runs: 5, between, interaction: 0.3, ..WORLD };
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let (mut flagged, experiments) = (BTreeMap::<String, u32>::new(), 500);
+        for _ in 0..experiments {
+            let mut kinds: Vec<String> = diagnose(&world.experiment(&mut random))
+                .unwrap()
+                .iter()
+                .map(|flag| format!("{:?}", flag.kind))
+                .collect();
+            kinds.dedup();
+            kinds.into_iter().for_each(|kind| *flagged.entry(kind).or_default() += 1);
+        }
+        // Each kind flags one in a hundred; 15 of 500 are there once in a thousand times.
+        assert!(flagged.values().all(|count| *count < 15), "{flagged:?} with boots {between}");
+    }
 }

@@ -22,16 +22,10 @@ impl Stop {
     /// The looks of a study that does not say how many.
     pub const LOOKS: u32 = 5;
 
-    /// After which boots of at most `boots` it looks: equal steps, rounded up; the last look is after the last boot. Where the
-    /// conditions need a testbed in several `states`, there are `boots` of each and a look comes after as many of one as of
-    /// the other.
-    pub fn after(&self, boots: u32, states: usize) -> impl Iterator<Item = u32> + use<> {
+    /// After which boots of at most `boots` it looks: equal steps, rounded up; the last look is after the last boot.
+    pub fn after(&self, boots: u32) -> impl Iterator<Item = u32> + use<> {
         let looks = self.looks;
-        let states = u32::try_from(states).unwrap_or(u32::MAX).max(1);
-        (1..=looks).map(move |look| {
-            let rounds = (u64::from(boots) * u64::from(look)).div_ceil(u64::from(looks)) as u32;
-            rounds.saturating_mul(states)
-        })
+        (1..=looks).map(move |look| (u64::from(boots) * u64::from(look)).div_ceil(u64::from(looks)) as u32)
     }
 }
 
@@ -58,12 +52,10 @@ mod tests {
 
     #[test]
     fn looks_are_at_equal_steps_and_the_last_is_at_the_end() {
-        let of_states = |looks, boots, states| {
+        let after = |looks, boots| {
             let detect = Percent::parse("2%").unwrap();
-            Stop { detect, looks, bounds: Bounds::Pocock }.after(boots, states).collect::<Vec<_>>()
+            Stop { detect, looks, bounds: Bounds::Pocock }.after(boots).collect::<Vec<_>>()
         };
-        let after = |looks, boots| of_states(looks, boots, 1);
-        assert_eq!(of_states(3, 5, 2), [4, 8, 10]);
         assert_eq!(after(5, 10), [2, 4, 6, 8, 10]);
         assert_eq!(after(5, 6), [2, 3, 4, 5, 6]);
         assert_eq!(after(3, 10), [4, 7, 10]);

@@ -197,11 +197,11 @@ impl Credit {
         if !self.adds_up || self.parts.len() < 2 || whole.gain.value == 0.0 || total == 0.0 {
             return String::new();
         }
-        let share =
-            |part: &super::Part| format!("{} {} %", part.name, percent(100.0 * part.change.value / total));
-        let proven = self.parts.iter().filter(|part| self.is_proven(&part.change));
-        let shares: Vec<String> = proven.map(share).collect();
-        if shares.is_empty() { String::new() } else { format!("; of this {}", list(&shares)) }
+        let share = |part: &super::Part| {
+            let open = if self.is_proven(&part.change) { "" } else { " (not proven)" };
+            format!("{} {} %{open}", part.name, percent(100.0 * part.change.value / total))
+        };
+        format!("; of this {}", list(&self.parts.iter().map(share).collect::<Vec<_>>()))
     }
 
     /// What the percentages of its parts are of.

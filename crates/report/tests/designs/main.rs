@@ -4,4 +4,5 @@
 
 mod credit;
 mod made;
+mod states;
 mod truth;
