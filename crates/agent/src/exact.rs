@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use host::Links;
 use load::Spec;
 use load::exact::{Taker, run};
 
@@ -9,19 +10,32 @@ use crate::message::{Answer, ExactTaker};
 use crate::refusal::{Refusal, Reply};
 
 /// Does the work and tells what it took. Nothing else happens meanwhile: nobody is asked, nothing is said.
-pub(crate) fn exact(spec: &Spec, taker: ExactTaker) -> Reply {
-    let account = match taker {
-        ExactTaker::In { process, spec: there } => run(spec, Some(open_in(process, there)?), None)?,
-        ExactTaker::Nobody(address) => run(spec, None, Some(address))?,
+pub(crate) fn exact(links: &mut Links, spec: &Spec, taker: ExactTaker) -> Reply {
+    let (taker, mut there, nobody) = match taker {
+        ExactTaker::In { process, spec } => {
+            let (taker, there) = open_in(process, spec)?;
+            (Some(taker), Some(there), None)
+        }
+        ExactTaker::Nobody(address) => (None, None, Some(address)),
     };
+    let mut kept = Ok(0);
+    // When a neighbour was found, and so when it is asked for again, would be in the count.
+    let mut settled = || {
+        kept = std::iter::once(&mut *links)
+            .chain(&mut there)
+            .try_fold(0, |kept, links| links.keep_neighbours().map(|more| kept + more));
+    };
+    let account = run(spec, taker, nobody, &mut settled)?;
+    kept?;
     Ok(Answer::Exact(Box::new(account)))
 }
 
-/// Opens a socket in the network namespace of another process. A thread goes there and does not come back: this one stays.
-fn open_in(process: u32, spec: Spec) -> Result<Taker, Refusal> {
+/// Opens a socket in the network namespace of another process, and one to its kernel's links. A thread goes there and does not come
+/// back: this one stays.
+fn open_in(process: u32, spec: Spec) -> Result<(Taker, Links), Refusal> {
     let open = move || {
         host::namespace::join_net(process).map_err(|error| Refusal::from(error.to_string()))?;
-        Taker::open(&spec).map_err(Refusal::from)
+        Ok((Taker::open(&spec)?, Links::open()?))
     };
     let opened = thread::Builder::new().name("taker".to_owned()).spawn(open);
     let thread =

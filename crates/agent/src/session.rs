@@ -137,7 +137,7 @@ impl Session {
             }
             Request::Exact { spec, taker } => {
                 self.traffic = None;
-                exact(&spec, taker)
+                exact(&mut self.links, &spec, taker)
             }
             Request::Finish => {
                 let traffic = self.traffic.take().ok_or(NO_TRAFFIC)?;

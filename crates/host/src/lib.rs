@@ -23,6 +23,7 @@ mod files;
 mod link;
 mod link_limit;
 mod links;
+mod neighbours;
 mod netlink;
 mod privileges;
 mod process_threads;

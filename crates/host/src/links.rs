@@ -27,7 +27,7 @@ const CARRIER: Duration = Duration::from_secs(3);
 /// Changes need `CAP_NET_ADMIN` in the user namespace that owns the network namespace.
 #[derive(Debug)]
 pub struct Links {
-    netlink: Netlink,
+    pub(crate) netlink: Netlink,
 }
 
 impl Links {

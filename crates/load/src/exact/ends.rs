@@ -14,6 +14,21 @@ use crate::traffic::Traffic;
 /// How long a message may be on its way: it is there when its sending returns, or hangs on one timer of the kernel's.
 const LOST: Duration = Duration::from_secs(5);
 
+/// The ports where the workload names none: chosen by the kernel they would differ from run to run, and with them where sockets
+/// are found. Both are below those that the kernel chooses for others.
+const PORTS: [u16; 2] = [5471, 5472];
+
+/// The buffers of TCP's sockets in bytes where the workload names none. The kernel sizes them by how long round trips take, which is
+/// a question of when its timer ticks, and what it sends back depends on them.
+const BUFFER: u32 = 1 << 20;
+
+/// The workload with sockets that stay as they are.
+fn steady(traffic: &Traffic) -> Traffic {
+    let sized = !traffic.kind.is_udp() && traffic.socket_buffer.is_none();
+    let socket_buffer = if sized { Some(BUFFER) } else { traffic.socket_buffer };
+    Traffic { socket_buffer, ..traffic.clone() }
+}
+
 /// The socket of the end that takes. It stays in the network namespace of the thread that opened it, whoever uses it.
 #[derive(Debug)]
 pub struct Taker {
@@ -30,8 +45,8 @@ impl Taker {
         spec.validate()?;
         super::check(&spec.traffic)?;
         let what = "the taking end";
-        let socket = socket::open(&spec.traffic, spec.local, what)?;
-        let local = SocketAddr::new(spec.local, spec.traffic.port.unwrap_or(0));
+        let socket = socket::open(&steady(&spec.traffic), spec.local, what)?;
+        let local = SocketAddr::new(spec.local, spec.traffic.port.unwrap_or(PORTS[0]));
         let address = socket::bind(&socket, local, what)?;
         if !spec.traffic.kind.is_udp() {
             // What TCP connections are like is settled at their beginning, by the listener.
@@ -54,8 +69,8 @@ impl Ends {
     pub(super) fn connect(spec: &Spec, taker: Option<Taker>, nobody: Option<SocketAddr>) -> Result<Self> {
         spec.validate()?;
         let what = "the sending end";
-        let source = socket::open(&spec.traffic, spec.local, what)?;
-        let local = socket::bind(&source, SocketAddr::new(spec.local, 0), what)?;
+        let source = socket::open(&steady(&spec.traffic), spec.local, what)?;
+        let local = socket::bind(&source, SocketAddr::new(spec.local, PORTS[1]), what)?;
         prepare(&source, &spec.traffic, what)?;
         let Some(peer) = taker.as_ref().map(|taker| taker.address).or(nobody) else {
             return Err(Error::Mismatch {
@@ -90,6 +105,12 @@ fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
     // this one thread waits for it.
     if traffic.kind != Kind::Pps {
         socket::prepare(socket, traffic, true, what)?;
+    }
+    if !traffic.kind.is_udp() {
+        // Torn down at once: a connection that lingers would keep the next run's from having the same ports.
+        socket
+            .set_linger(Some(Duration::ZERO))
+            .map_err(|e| Error::setup("setsockopt SO_LINGER", what, &e))?;
     }
     socket.set_read_timeout(Some(LOST)).map_err(|e| Error::setup("setsockopt SO_RCVTIMEO", what, &e))
 }

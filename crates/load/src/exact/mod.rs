@@ -29,10 +29,10 @@ use calls::{Bracketed, Calls, Plain};
 use ends::Ends;
 use work::Work;
 
-/// Messages before anything is counted: caches, windows and buffers of the kernel have found their sizes by then.
-const WARM_UP: u32 = 1024;
-/// Bytes of them, where messages are so long that fewer do.
-const WARM_UP_BYTES: u32 = 16 << 20;
+/// How long messages flow before anything is counted, in ns of the clock, and how many at least: caches, windows and buffers of the
+/// kernel have found their sizes by then, and a datagram costs a fresh socket more for its first fifth of a second.
+const WARM_UP_NS: u64 = 600_000_000;
+const WARM_UP: u32 = 64;
 /// Batches of each pass; odd, so that the median is one of them.
 const BATCHES: u32 = 201;
 /// The most messages of a batch.
@@ -43,17 +43,28 @@ const BATCH_NS: u64 = 500_000;
 const READINGS: usize = 1001;
 
 /// Sends and takes the workload's messages, and counts. `taker` is the other end's socket, opened where it is; without one the
-/// messages go to `nobody` (an address behind an interface that throws them away). The calling thread does all of it.
+/// messages go to `nobody` (an address behind an interface that throws them away). The calling thread does all of it. `settled` is
+/// called when the first messages have gone: the kernel has found by then whom it had to ask for.
 ///
 /// # Errors
 /// A workload that is more than one message after the other ([`check`]), a socket that cannot be had, a message that does not
 /// arrive within seconds.
-pub fn run(spec: &Spec, taker: Option<Taker>, nobody: Option<SocketAddr>) -> Result<Account> {
+pub fn run(
+    spec: &Spec,
+    taker: Option<Taker>,
+    nobody: Option<SocketAddr>,
+    settled: &mut dyn FnMut(),
+) -> Result<Account> {
     check(&spec.traffic)?;
     let ends = Ends::connect(spec, taker, nobody)?;
     let mut work = Work::new(&spec.traffic, &ends);
     let mut plain = Plain;
-    work.messages(&mut plain, WARM_UP.min(1 + WARM_UP_BYTES / spec.traffic.message.max(1)))?;
+    work.messages(&mut plain, WARM_UP)?;
+    settled();
+    let begun = sys::now();
+    while sys::now().saturating_sub(begun) < WARM_UP_NS {
+        work.messages(&mut plain, 1)?;
+    }
     let messages = size_of_batch(&mut work)?;
     let whole = batches(&mut work, &mut plain, messages, |_| 0)?;
     let clock_ns = cost_of_reading();
@@ -150,12 +161,21 @@ fn cost_of_reading() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
     use super::*;
 
+    /// An address that no other test has, in this process or another: the ports are always the same.
+    fn local() -> std::net::IpAddr {
+        static NEXT: AtomicU8 = AtomicU8::new(1);
+        let [.., high, low] = std::process::id().to_be_bytes();
+        [127, high, low, NEXT.fetch_add(1, Ordering::Relaxed)].into()
+    }
+
     fn ran(traffic: Traffic) -> Account {
-        let spec = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: Vec::new() };
+        let spec = Spec { traffic, local: local(), cpus: Vec::new() };
         let taker = Taker::open(&spec).unwrap();
-        run(&spec, Some(taker), None).unwrap()
+        run(&spec, Some(taker), None, &mut || {}).unwrap()
     }
 
     #[test]
@@ -185,10 +205,9 @@ mod tests {
 
     #[test]
     fn packets_to_nobody_need_no_taker() {
-        let spec =
-            Spec { traffic: Traffic::new(Kind::Pps), local: "127.0.0.1".parse().unwrap(), cpus: Vec::new() };
+        let spec = Spec { traffic: Traffic::new(Kind::Pps), local: local(), cpus: Vec::new() };
         let sink = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        let account = run(&spec, None, Some(sink.local_addr().unwrap())).unwrap();
+        let account = run(&spec, None, Some(sink.local_addr().unwrap()), &mut || {}).unwrap();
         assert!(account.whole.median > 0.0);
     }
 

@@ -6,6 +6,7 @@
 mod kernel;
 
 mod elf;
+mod exact;
 mod failures;
 mod fetching;
 mod life;
