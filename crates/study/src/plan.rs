@@ -97,6 +97,7 @@ impl Draft {
                 }
             }
         }
+        draft.excluded = whole(draft.excluded, study);
         name::make_unique(&mut draft.conditions);
         draft
     }
@@ -122,6 +123,36 @@ impl Draft {
             exact: study.exact(),
         }
     }
+}
+
+/// Where everything of a design is left out for one reason, says so once.
+fn whole(excluded: Vec<Dropped>, study: &Study) -> Vec<Dropped> {
+    let Some(design) = study.design() else { return excluded };
+    let words: Vec<String> = study.rows.iter().map(|row| design.words(row)).collect();
+    // Combinations of a design follow each other, all on or all off first.
+    let without = |dropped: &Dropped, words: &str| Some(dropped.label.strip_suffix(words)?.to_owned());
+    let mut said = Vec::new();
+    let mut rest = excluded.as_slice();
+    while let Some(first) = rest.first() {
+        let one = rest.get(..words.len()).zip(without(first, &words[0])).filter(|(block, label)| {
+            let same = |(one, words): (&Dropped, &String)| {
+                one.why == first.why && without(one, words).as_ref() == Some(label)
+            };
+            block.iter().zip(&words).all(same)
+        });
+        match one {
+            Some((block, label)) => {
+                let label = format!("{label}whatever is on");
+                said.push(Dropped { label, why: first.why.clone() });
+                rest = &rest[block.len()..];
+            }
+            None => {
+                said.push(first.clone());
+                rest = &rest[1..];
+            }
+        }
+    }
+    said
 }
 
 /// What a boot of virtual machines takes under emulation: from 3 to 8 s with the kernels tried.

@@ -420,6 +420,25 @@ fn kernels_and_command_lines_have_names_that_read_well() {
 }
 
 #[test]
+fn what_leaves_a_whole_design_out_is_said_once() {
+    let plan = plan(
+        &["tcp_stream", "udp_stream"],
+        "mtu = [1500, 9000]\n[design]\nkind = \"ladder\"\noffloads = [\"tso\", \"gso\"]\n\
+         [[exclude]]\nworkload = \"udp_stream\"\nmtu = 9000\n[[exclude]]\nworkload = \"tcp_stream\"\nmtu = 1500\ntso = \"off\"",
+    );
+    let said: Vec<&str> = plan.excluded.iter().map(|dropped| dropped.label.as_str()).collect();
+    assert_eq!(
+        said,
+        [
+            "tcp_stream mtu=1500 without tso",
+            "tcp_stream mtu=1500 all off",
+            "udp_stream mtu=9000 whatever is on"
+        ]
+    );
+    assert_eq!(plan.conditions.len(), 1 + 3 + 3);
+}
+
+#[test]
 fn a_design_is_crossed_with_everything_else() {
     let plan = plan(
         &["tcp_stream", "udp_stream"],
