@@ -19,7 +19,7 @@ const NO_REMEDY: &str =
 pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
     let mut notes: Vec<Finding> = Vec::new();
-    for scenario in [Scenario::Veth, Scenario::Loopback, Scenario::Discard] {
+    for scenario in [Scenario::Veth, Scenario::Vxlan, Scenario::Loopback, Scenario::Discard] {
         // Root can do both; an ordinary user only the second.
         for rootless in [false, true].into_iter().filter(|rootless| *rootless || privileges.privileged()) {
             let begun = Instant::now();
@@ -27,7 +27,11 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
             match Testbed::build(&options(scenario, rootless), interrupt) {
                 Ok(testbed) => {
                     let built = begun.elapsed();
-                    let remedy = if scenario == Scenario::Veth && rootless { AS_ROOT } else { NO_REMEDY };
+                    let remedy = if matches!(scenario, Scenario::Veth | Scenario::Vxlan) && rootless {
+                        AS_ROOT
+                    } else {
+                        NO_REMEDY
+                    };
                     let mut how = String::new();
                     if scenario == Scenario::Discard {
                         // Which device it is shapes the figures, but is no limit.
