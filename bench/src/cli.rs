@@ -11,7 +11,9 @@ use study::{Family, Scenario};
 use crate::failure::{Failure, NOT_RUN};
 use crate::netassay::Netassay;
 use crate::report::Report;
-use crate::{controller, interrupt, observer, place, startup, statistics, teardown, traffic, verdict};
+use crate::{
+    controller, guest_boot, interrupt, observer, place, startup, statistics, teardown, traffic, verdict,
+};
 
 const AFTER: &str = "\
 Without a command all are run. Exit codes: 0 everything was run, whether or not its goals were met,
@@ -54,8 +56,10 @@ pub(crate) struct Common {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// How long the veth testbed takes to be built and to be gone
+    /// How long the veth testbed, or another, takes to be built and to be gone
     Testbed(Testbed),
+    /// How long a guest takes until its agent serves, beside QEMU to a busybox prompt
+    GuestBoot(GuestBoot),
     /// How much CPU the controller takes while a run is under way
     Controller(Controller),
     /// How long `netassay --help` takes, beside /bin/true
@@ -85,11 +89,37 @@ enum Command {
 /// Options of `testbed`.
 #[derive(Debug, Args)]
 pub(crate) struct Testbed {
+    /// Which
+    #[arg(long, value_enum, default_value_t = Wire::Veth)]
+    pub(crate) scenario: Wire,
     /// As whom
     #[arg(long, value_enum, default_value_t = Mode::Both)]
     pub(crate) mode: Mode,
     /// How often each is built
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) count: u32,
+}
+
+/// The testbeds that are built and taken down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Wire {
+    /// Two namespaces and a veth pair
+    Veth,
+    /// The same with a tunnel over it
+    Vxlan,
+}
+
+/// Options of `guest-boot`.
+#[derive(Debug, Args)]
+pub(crate) struct GuestBoot {
+    /// What both guests boot: an image, a directory with one, or a package that `netassay kernel fetch` brought
+    #[arg(long, default_value = "linux-image-cloud-amd64")]
+    pub(crate) kernel: String,
+    /// A static busybox; left out: the machine's
+    #[arg(long, value_name = "PATH")]
+    pub(crate) busybox: Option<PathBuf>,
+    /// How often each boots
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) count: u32,
 }
 
@@ -259,8 +289,9 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
 
 /// Every bench with its defaults.
 fn everything() -> Result<Vec<Command>, Failure> {
-    let commands = ["testbed", "controller", "startup", "stats", "verdict", "components", "load"]
-        .map(|name| Cli::try_parse_from(["", name]));
+    let commands =
+        ["testbed", "guest-boot", "controller", "startup", "stats", "verdict", "components", "load"]
+            .map(|name| Cli::try_parse_from(["", name]));
     let parsed: Result<Vec<Cli>, _> = commands.into_iter().collect();
     let parsed = parsed.map_err(|error| Failure::Internal(error.to_string()))?;
     Ok(parsed.into_iter().filter_map(|cli| cli.command).collect())
@@ -278,6 +309,7 @@ impl Bench<'_> {
     fn one(&self, command: &Command) -> Result<bool, Failure> {
         let report = match command {
             Command::Testbed(options) => teardown::run(self, options)?,
+            Command::GuestBoot(options) => guest_boot::run(self, options)?,
             Command::Controller(options) => controller::run(self, options)?,
             Command::Startup(options) => startup::run(self, options)?,
             Command::Stats(options) => statistics::run(self, options)?,
@@ -321,6 +353,6 @@ mod tests {
 
     #[test]
     fn everything_is_all() {
-        assert_eq!(everything().unwrap().len(), 7);
+        assert_eq!(everything().unwrap().len(), 8);
     }
 }

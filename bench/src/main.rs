@@ -5,6 +5,7 @@ mod cli;
 mod clock;
 mod controller;
 mod failure;
+mod guest_boot;
 mod installed;
 mod interrupt;
 mod machine;

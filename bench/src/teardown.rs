@@ -1,11 +1,11 @@
-//! How long the veth testbed takes to be built and to be gone.
+//! How long the veth testbed, or the one with a tunnel over it, takes to be built and to be gone.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use study::Scenario;
 
-use crate::cli::{Bench, Mode, Testbed as Options};
+use crate::cli::{Bench, Mode, Testbed as Options, Wire};
 use crate::failure::Failure;
 use crate::netassay::{no_root, receiver};
 use crate::observer::Observer;
@@ -14,10 +14,25 @@ use crate::spread::Spread;
 use crate::table::Table;
 use crate::{clock, interrupt};
 
-/// Building and taking down together, in ms.
-const GOAL: f64 = 50.0;
 /// Between two testbeds: what the kernel still has to tidy up of the watcher's own namespace must not slow the next.
 const PAUSE: Duration = Duration::from_millis(150);
+
+impl Wire {
+    fn scenario(self) -> Scenario {
+        match self {
+            Self::Veth => Scenario::Veth,
+            Self::Vxlan => Scenario::Vxlan,
+        }
+    }
+
+    /// Building and taking down together, in ms.
+    fn goal(self) -> f64 {
+        match self {
+            Self::Veth => 50.0,
+            Self::Vxlan => 80.0,
+        }
+    }
+}
 
 /// One testbed's life, in ms.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +46,16 @@ struct Life {
 
 /// `netassay-bench testbed`
 pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failure> {
-    let table = Table::new(1, ["testbed veth", "median ms", "min ms", "max ms", "count"]);
+    let table = Table::new(
+        1,
+        [
+            format!("testbed {}", options.scenario.scenario()).as_str(),
+            "median ms",
+            "min ms",
+            "max ms",
+            "count",
+        ],
+    );
     let mut report = Report::begin("testbed", table);
     report.note("built: from nothing until both ends have their agents, addresses and steering");
     report.note("gone: the kernel has announced that the interfaces of both namespaces are unregistered (see README.md)");
@@ -45,14 +69,14 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
             report.not_run.push(format!("as root: {why}"));
             continue;
         }
-        match lives(bench, &mut report, mode == Mode::Rootless, count) {
+        match lives(bench, &mut report, (options.scenario, mode == Mode::Rootless), count) {
             Ok(lives) => {
                 let every: Vec<_> = lives
                     .iter()
                     .map(|life| json!({"build_ms": life.build, "reaped_ms": life.reaped, "gone_ms": life.gone}))
                     .collect();
                 results.insert(name.to_owned(), every.into());
-                tell(&mut report, name, &lives);
+                tell(&mut report, (name, options.scenario.goal()), &lives);
             }
             Err(error) if error.is_interrupt() => return Err(error),
             Err(error) => report.not_run.push(format!("{name}: {error}")),
@@ -62,17 +86,22 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
     Ok(report.finish())
 }
 
-fn lives(bench: &Bench<'_>, report: &mut Report, rootless: bool, count: u32) -> Result<Vec<Life>, Failure> {
+fn lives(
+    bench: &Bench<'_>,
+    report: &mut Report,
+    what: (Wire, bool),
+    count: u32,
+) -> Result<Vec<Life>, Failure> {
     // The first is not counted: it loads what later ones find in memory.
-    life(bench, report, rootless)?;
-    (0..count).map(|_| life(bench, report, rootless)).collect()
+    life(bench, report, what)?;
+    (0..count).map(|_| life(bench, report, what)).collect()
 }
 
-fn life(bench: &Bench<'_>, report: &mut Report, rootless: bool) -> Result<Life, Failure> {
+fn life(bench: &Bench<'_>, report: &mut Report, (wire, rootless): (Wire, bool)) -> Result<Life, Failure> {
     interrupt::sleep(PAUSE, &bench.interrupt)?;
     let cpus = testbed::split(&testbed::usable());
     let start = Instant::now();
-    let testbed = bench.netassay.testbed(Scenario::Veth, &cpus, rootless, &bench.interrupt)?;
+    let testbed = bench.netassay.testbed(wire.scenario(), &cpus, rootless, &bench.interrupt)?;
     let build = start.elapsed();
     for note in testbed.notes() {
         report.note(format!("{}: {note}", if rootless { "rootless" } else { "root" }));
@@ -97,7 +126,7 @@ fn life(bench: &Bench<'_>, report: &mut Report, rootless: bool) -> Result<Life, 
     Ok(Life { build: ms(build), reaped: ms(reaped), gone: gone.map(ms) })
 }
 
-fn tell(report: &mut Report, name: &str, lives: &[Life]) {
+fn tell(report: &mut Report, (name, goal): (&str, f64), lives: &[Life]) {
     // `None` as soon as one end was not seen: a spread of the others would look like one of all.
     let over = |of: &dyn Fn(&Life) -> Option<f64>| {
         lives.iter().map(of).collect::<Option<Vec<f64>>>().and_then(Spread::of)
@@ -115,6 +144,6 @@ fn tell(report: &mut Report, name: &str, lives: &[Life]) {
         report.table.row([format!("{name}: {part}"), median, min, max, spread.count.to_string()]);
     }
     if let (_, Some(spread)) = parts[4] {
-        report.goals.push(Goal::under(format!("{name}: built and gone, median"), spread.median, GOAL, "ms"));
+        report.goals.push(Goal::under(format!("{name}: built and gone, median"), spread.median, goal, "ms"));
     }
 }

@@ -73,6 +73,48 @@ fn testbed_is_built_and_seen_to_go() {
 }
 
 #[test]
+fn a_testbed_with_a_tunnel_is_built_and_seen_to_go() {
+    let report = report(&bench(&["testbed", "--scenario", "vxlan", "--mode", "rootless"]));
+    for life in report["results"]["rootless"].as_array().unwrap() {
+        is_positive(&life["build_ms"]);
+        is_positive(&life["gone_ms"]);
+    }
+    assert!(report["goals"][0]["limit"].as_f64() == Some(80.0), "{report}");
+}
+
+/// The kernel that other tests fetch too, kept where they keep it.
+fn kernel() -> std::path::PathBuf {
+    const PACKAGE: &str = "linux-image-cloud-amd64";
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("data");
+    std::fs::create_dir_all(&home).unwrap();
+    let lock = std::fs::File::create(home.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let directory = home.join("netassay/kernels").join(PACKAGE);
+    if !directory.is_dir() {
+        let fetch = || {
+            let mut command = Command::new(netassay());
+            command.args(["kernel", "fetch", PACKAGE]).env("XDG_DATA_HOME", &home).output().unwrap()
+        };
+        if !fetch().status.success() {
+            // A fresh machine knows no packages yet.
+            let _ = Command::new("apt-get").args(["-q", "update"]).output();
+            let again = fetch();
+            assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+        }
+    }
+    directory
+}
+
+#[test]
+fn guests_boot_in_turn() {
+    let report = report(&bench(&["guest-boot", "--kernel", kernel().to_str().unwrap()]));
+    let emulated = &report["results"]["emulation"];
+    is_positive(&emulated["agent_ms"][0]);
+    is_positive(&emulated["prompt_ms"][0]);
+    is_positive(&report["goals"][0]["figure"]);
+}
+
+#[test]
 fn controller_is_watched_with_and_without_a_terminal() {
     let report = report(&bench(&["controller"]));
     let (lines, bar) =
