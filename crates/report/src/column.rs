@@ -30,7 +30,7 @@ impl Column {
 
 /// The columns of a table of counted instructions.
 pub(crate) fn counted(kind: WorkloadKind) -> Vec<Column> {
-    let per = exact::unit_of_work(kind);
+    let per = exact::counted_unit(kind);
     let column = |(head, part): (&'static str, &str)| {
         let metric = study::metric::find(&format!("{part}instructions_{per}"))?;
         Some(Column { head, unit: per, metrics: vec![metric.key], scale: 1.0, show: figure })

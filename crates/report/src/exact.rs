@@ -2,7 +2,7 @@
 
 use stats::Observation;
 use study::WorkloadKind;
-use study::metric::{self, Metric};
+use study::metric::Metric;
 
 use crate::number::percent;
 
@@ -17,7 +17,7 @@ pub(crate) fn is_count(metric: &Metric) -> bool {
     metric.key.contains("instructions_")
 }
 
-/// What a unit of work of this traffic is called in metrics.
+/// What a unit of work of this traffic is called in metrics of CPU time.
 pub(crate) fn unit_of_work(kind: WorkloadKind) -> &'static str {
     match kind {
         _ if kind.is_stream() => "byte",
@@ -26,9 +26,9 @@ pub(crate) fn unit_of_work(kind: WorkloadKind) -> &'static str {
     }
 }
 
-/// The instructions for a unit of work: what a study in exact mode compares where it does not say.
-pub(crate) fn primary(kind: WorkloadKind) -> Option<&'static Metric> {
-    metric::find(&format!("instructions_{}", unit_of_work(kind)))
+/// What instructions of this traffic are counted for, where a study does not say: a datagram is one piece of work however long.
+pub(crate) fn counted_unit(kind: WorkloadKind) -> &'static str {
+    kind.exact_metric().key.trim_start_matches("instructions_")
 }
 
 /// What must be said of counts that are not the same each time; none if they are, to the resolution. `label` names a condition.

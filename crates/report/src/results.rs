@@ -217,7 +217,7 @@ impl Results {
     fn advice(&self) -> Vec<String> {
         let id = self.study;
         let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
-        let counts = self.conditions.first().map(|one| exact::unit_of_work(one.kind));
+        let counts = self.conditions.first().map(|one| exact::counted_unit(one.kind));
         let counts = counts.filter(|_| self.plan.plan.exact).map(|per| format!("kernel_instructions_{per}"));
         let other = if self.conditions.iter().any(|condition| condition.kind.is_rr()) {
             "latency_p99"

@@ -80,10 +80,12 @@ fn margin_words(margin: Margin, unit: &str) -> String {
     }
 }
 
-fn words(metric: &str) -> String {
+/// A metric's key as it is spoken.
+pub(crate) fn words(metric: &str) -> String {
+    let plain = |key: &str| key.replace("instructions_", "instructions_per_").replace('_', " ");
     match metric.split_once('.') {
-        Some((side, rest)) => format!("the {side}'s {}", rest.replace('_', " ")),
-        None => metric.replace('_', " "),
+        Some((side, rest)) => format!("the {side}'s {}", plain(rest)),
+        None => plain(metric),
     }
 }
 

@@ -111,10 +111,7 @@ pub(crate) fn own_targets(plan: &PlanView) -> Vec<Target> {
 fn metric_of(plan: &PlanView, comparison: &study::Comparison) -> &'static Metric {
     let kind = plan.plan.conditions[comparison.baseline].workload.kind;
     let metric = study::metric::find(&comparison.metric).unwrap_or_else(|| kind.primary_metric());
-    match exact::primary(kind) {
-        Some(count) if plan.plan.exact && !exact::is_count(metric) => count,
-        _ => metric,
-    }
+    if plan.plan.exact && !exact::is_count(metric) { kind.exact_metric() } else { metric }
 }
 
 /// Compares the same conditions with another of them.

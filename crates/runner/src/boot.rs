@@ -128,7 +128,9 @@ impl Campaign<'_> {
                 (Readings::default(), Outcome::Failed(why), end)
             }
         };
-        let primary = condition.workload.kind.primary_metric().key;
+        let kind = condition.workload.kind;
+        let exact = session.document.plan.exact;
+        let primary = if exact { kind.exact_metric() } else { kind.primary_metric() }.key;
         let primary = outcome.metrics().iter().find(|(key, _)| key == primary).cloned();
         let new = NewRun {
             block: run.block,

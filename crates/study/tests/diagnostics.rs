@@ -494,3 +494,11 @@ fn a_design_has_a_size() {
     shows!(few);
     assert_eq!(design("one-out", &many), "no problem");
 }
+
+#[test]
+fn a_study_of_several_states_does_not_stop_early() {
+    shows!(problems(
+        "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\ninside = \"guest\"\n[[workload]]\nkind = \"udp_stream\"\n\
+         [factors]\nvcpus = [1, 2]\n[protocol]\nboots = 10\nstop = { detect = \"2%\" }\n"
+    ));
+}

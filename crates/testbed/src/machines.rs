@@ -107,6 +107,9 @@ impl Machine {
 
     /// What of it the reader of any result must know.
     pub(crate) fn note(&self) -> String {
+        if self.order.exact {
+            return "one virtual machine, emulated: it counts instructions".to_owned();
+        }
         match self.guest.borrow().accelerated() {
             guest::Accelerated::Kvm => "virtual machines run under KVM".to_owned(),
             guest::Accelerated::Emulation { why } => format!(

@@ -98,7 +98,7 @@ impl Testbed {
     /// Asks for receive work on the CPUs of the host that receives. Where that is refused, the work runs on the
     /// CPU that sends, and the CPU figures of the two hosts mix: said in a note, never passed over.
     fn steer(&mut self) {
-        if self.receiver.is_none() {
+        if self.receiver.is_none() || self.exact {
             return;
         }
         if self.cpus.is_shared() {

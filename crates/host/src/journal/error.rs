@@ -42,6 +42,12 @@ pub enum JournalError {
 }
 
 impl JournalError {
+    /// Is the place of another user, who keeps this one out? Whatever is there, this user has not written it.
+    #[must_use]
+    pub fn is_out_of_reach(&self) -> bool {
+        matches!(self, Self::File { errno, .. } if errno.kind() == io::ErrorKind::PermissionDenied)
+    }
+
     pub(super) fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |errno| Self::File { action, path, errno }

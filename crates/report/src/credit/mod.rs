@@ -111,11 +111,12 @@ fn unreachable(design: &Design) -> Vec<Unreachable> {
 /// What credit is given in: the rate, and the CPU for a unit of work on each side; of guests the host's too. In exact mode
 /// the instructions for a unit of work, as time means nothing there. What was not recorded gives none.
 fn metrics(kind: WorkloadKind, exact: bool) -> Vec<&'static Metric> {
-    let per = exact::unit_of_work(kind);
     if exact {
+        let per = exact::counted_unit(kind);
         let keys = ["", "user_", "kernel_"].map(|part| format!("{part}instructions_{per}"));
         return keys.iter().filter_map(|key| study::metric::find(key)).collect();
     }
+    let per = exact::unit_of_work(kind);
     let mut keys = vec![kind.primary_metric().key.to_owned()];
     for host in ["", "host_"] {
         for side in ["transmitter", "receiver"] {

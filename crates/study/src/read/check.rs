@@ -80,6 +80,7 @@ pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], p
 pub(crate) struct Places<'r> {
     pub(crate) exclusions: &'r [Range<usize>],
     pub(crate) comparisons: &'r [comparison::Read],
+    pub(crate) stop: Option<Range<usize>>,
 }
 
 /// Reports what only shows when all levels are combined.
@@ -110,6 +111,7 @@ pub(crate) fn plan(
         return;
     }
     sizes(study, &draft, workloads, problems);
+    states(&draft, places.stop.clone(), problems);
     let planned = draft.planned();
     for read in places.comparisons {
         if let Err(why) = read.request.resolve(&planned, study.exact()) {
@@ -130,6 +132,17 @@ fn exclusions_act(study: &Study, places: &[Range<usize>], problems: &mut Problem
                     .help("remove it");
             problems.push(problem);
         }
+    }
+}
+
+/// Reports a study that may stop early, but whose boots differ in what they measure.
+fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
+    let Some(place) = stop else { return };
+    let differ = draft.conditions.windows(2).any(|pair| pair[0].boot != pair[1].boot);
+    if differ {
+        let message = "a study that may stop early looks after whole boots, and here each boot measures a part of the conditions";
+        let help = "remove `stop`, or what takes a fresh boot to change (kernel, command_line, vcpus, nic, underlay.family)";
+        problems.push(Problem::new(place, message).help(help));
     }
 }
 

@@ -139,6 +139,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
                 Some((selection::exclusion(table, scope, problems)?, place))
             })
             .unzip();
+    let stop_place = root.place_within("protocol", "stop");
     let protocol = root.take("protocol").and_then(|entry| Table::of("[protocol]", &entry, problems));
     let protocol = protocol.map(|table| protocol::read(table, problems)).unwrap_or_default();
     let machine = root.take("machine").and_then(|entry| Table::of("[machine]", &entry, problems));
@@ -181,7 +182,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     };
     // What only shows when everything is combined is worth looking at when all the parts are right.
     if problems.is_empty() {
-        let places = check::Places { exclusions: &places, comparisons: &comparisons };
+        let places = check::Places { exclusions: &places, comparisons: &comparisons, stop: stop_place };
         check::plan(&study, &workloads, &places, problems);
     }
     Some(study)

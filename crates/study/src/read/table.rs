@@ -104,6 +104,13 @@ impl<'t> Table<'t> {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| entry.key_span.clone())
     }
 
+    /// Where a key of a table in this one is written, if it is there.
+    pub(crate) fn place_within(&self, table: &str, key: &str) -> Option<Range<usize>> {
+        let outer = self.entries.iter().find(|entry| entry.key == table)?;
+        let DeValue::Table(inner) = outer.value.get_ref() else { return None };
+        entries(inner).into_iter().find(|entry| entry.key == key).map(|entry| entry.key_span)
+    }
+
     /// Takes a key that must be there.
     pub(crate) fn require(&mut self, key: &str, example: &str, problems: &mut Problems) -> Option<Entry<'t>> {
         let entry = self.take(key);
