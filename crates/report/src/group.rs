@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::exact;
 use crate::method;
 use crate::number::{figure, percent};
+use crate::sentence::words;
 use crate::spread;
 use crate::subject::Subject;
 use crate::table::Table;
@@ -139,7 +140,8 @@ impl Group {
             return None;
         }
         let parts = spread::parts(&self.spread, self.mean());
-        let metric = self.metric.replace('_', " ");
+        let metric = words(&self.metric);
+        let metric = metric.trim_start_matches("the ");
         let seen = spread::seen(&self.rows).map_or(String::new(), |seen| format!("; {seen}"));
         (!parts.is_empty()).then(|| format!("{} of the mean {metric} (sd){seen}", parts.join(", ")))
     }

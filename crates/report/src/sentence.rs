@@ -82,7 +82,9 @@ fn margin_words(margin: Margin, unit: &str) -> String {
 
 /// A metric's key as it is spoken.
 pub(crate) fn words(metric: &str) -> String {
-    let plain = |key: &str| key.replace("instructions_", "instructions_per_").replace('_', " ");
+    // What is per a unit of work ends with that unit.
+    let per = |key: &str, of: &str| key.replace(&format!("{of}_"), &format!("{of}_per_"));
+    let plain = |key: &str| per(&per(key, "instructions"), "service_demand").replace('_', " ");
     match metric.split_once('.') {
         Some((side, rest)) => format!("the {side}'s {}", plain(rest)),
         None => plain(metric),
