@@ -111,9 +111,10 @@ pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>) -> Vec<St
     arguments
 }
 
-/// The virtual CPUs. An emulator that can have one only leaves out the guest's memory barriers, though its devices run in a thread
-/// beside it: now and then a queue of the network card then waits for ever for a word that was given. QEMU 8.1 mended that; for those
-/// before, there is a place for a second CPU that never comes. Exact mode has one thread for both.
+/// The virtual CPUs. Where there can be one only, QEMU's emulator makes plain instructions of the guest's locked ones, its memory
+/// barriers among them, though the devices run in a thread beside it. Seen with QEMU 7.2: after some ten runs a queue of the network
+/// card waits for ever for a word that was given. A place for a second CPU, which never comes, keeps them. Exact mode has one thread
+/// for both, and no network card.
 fn processors(vcpus: u32, kvm: bool, exact: bool) -> String {
     if kvm || exact || vcpus > 1 { vcpus.to_string() } else { "1,maxcpus=2".to_owned() }
 }
