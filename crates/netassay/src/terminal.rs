@@ -132,10 +132,10 @@ fn line(event: &Event) -> Option<String> {
                 (Some(why), ..) => format!("failed: {why}"),
                 (None, Some(invalid), _) => disturbed(invalid),
                 (None, None, Some((metric, value))) => {
-                    format!(
-                        "{metric} {value:.1} {}",
-                        study::metric::find(metric).map_or("", |metric| metric.unit)
-                    )
+                    let unit = study::metric::find(metric).map_or("1", |metric| metric.unit);
+                    // A plain number has no unit.
+                    let unit = if unit == "1" { String::new() } else { format!(" {unit}") };
+                    format!("{metric} {value:.1}{unit}")
                 }
                 (None, None, None) => "done".to_owned(),
             };
