@@ -18,7 +18,7 @@ fuzz_target!(|text: &str| {
     // What was accepted can be planned, and its plan can be run.
     let plan = study.plan();
     expected_duration(&plan, study.protocol());
-    let boots = schedule(plan.conditions.len(), study.protocol());
+    let boots = schedule(&plan.states_of_conditions(), study.protocol());
     assert!(boots.iter().flatten().all(|run| run.condition < plan.conditions.len()));
 
     // Whatever the kernel says, merging keeps every condition: as itself, or as part of an earlier one.

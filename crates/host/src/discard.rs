@@ -5,15 +5,13 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{InfoBridge, InfoData, InfoKind, LinkAttribute, LinkInfo};
-use netlink_packet_route::neighbour::{
-    NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState,
-};
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::links::{Links, named};
+use crate::neighbours::permanent;
 use crate::xdp;
 
 /// What stands behind a discarding interface.
@@ -105,23 +103,7 @@ impl Links {
 
     /// Tells the kernel where `address` is behind the interface, for good, so that it never asks.
     pub fn add_neighbour_behind_discard(&mut self, name: &str, address: IpAddr) -> Result<(), Error> {
-        let mut message = NeighbourMessage::default();
-        message.header.ifindex = self.find(name)?.index;
-        message.header.state = NeighbourState::Permanent;
-        let destination = match address {
-            IpAddr::V4(address) => {
-                message.header.family = AddressFamily::Inet;
-                NeighbourAddress::Inet(address)
-            }
-            IpAddr::V6(address) => {
-                message.header.family = AddressFamily::Inet6;
-                NeighbourAddress::Inet6(address)
-            }
-        };
-        message.attributes = vec![
-            NeighbourAttribute::Destination(destination),
-            NeighbourAttribute::LinkLayerAddress(NOBODY.to_vec()),
-        ];
+        let message = permanent(self.find(name)?.index, address, NOBODY.to_vec());
         self.change(RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
             format!("tell interface {name:?} where {address} is")
         })

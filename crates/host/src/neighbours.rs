@@ -54,27 +54,33 @@ impl Links {
     }
 
     fn keep(&mut self, Neighbour { interface, address, link_address }: Neighbour) -> Result<(), Error> {
-        let mut message = NeighbourMessage::default();
-        message.header.ifindex = interface;
-        message.header.state = NeighbourState::Permanent;
-        let destination = match address {
-            IpAddr::V4(address) => {
-                message.header.family = AddressFamily::Inet;
-                NeighbourAddress::Inet(address)
-            }
-            IpAddr::V6(address) => {
-                message.header.family = AddressFamily::Inet6;
-                NeighbourAddress::Inet6(address)
-            }
-        };
-        message.attributes = vec![
-            NeighbourAttribute::Destination(destination),
-            NeighbourAttribute::LinkLayerAddress(link_address),
-        ];
+        let message = permanent(interface, address, link_address);
         self.change(RouteNetlinkMessage::NewNeighbour(message), NLM_F_REPLACE, "", || {
             format!("keep the neighbour {address}")
         })
     }
+}
+
+/// The order to know a neighbour for good.
+pub(crate) fn permanent(interface: u32, address: IpAddr, link_address: Vec<u8>) -> NeighbourMessage {
+    let mut message = NeighbourMessage::default();
+    message.header.ifindex = interface;
+    message.header.state = NeighbourState::Permanent;
+    let destination = match address {
+        IpAddr::V4(address) => {
+            message.header.family = AddressFamily::Inet;
+            NeighbourAddress::Inet(address)
+        }
+        IpAddr::V6(address) => {
+            message.header.family = AddressFamily::Inet6;
+            NeighbourAddress::Inet6(address)
+        }
+    };
+    message.attributes = vec![
+        NeighbourAttribute::Destination(destination),
+        NeighbourAttribute::LinkLayerAddress(link_address),
+    ];
+    message
 }
 
 /// A neighbour as the kernel tells it; `None` for one that was not found, or is permanent.
