@@ -17,6 +17,11 @@ struct Need {
 
 /// The one place for such packages.
 const NEEDS: &[Need] = &[
+    Need {
+        package: "busybox-static",
+        program: "busybox",
+        purpose: "the other guest in the bench of boots, and in its smoke test",
+    },
     Need { package: "ethtool", program: "ethtool", purpose: "second opinion on offload features in tests" },
     Need { package: "iperf", program: "iperf", purpose: "a peer in the bench, and in its smoke test" },
     Need { package: "iperf3", program: "iperf3", purpose: "a peer in the bench, and in its smoke test" },
@@ -96,7 +101,7 @@ mod tests {
         assert_eq!(tell(&[]), None);
         let [first, .., last] = NEEDS else { panic!("there are some") };
         let text = tell(&[first, last]).unwrap();
-        assert!(text.contains("ethtool (second opinion"), "{text}");
-        assert!(text.ends_with("install --no-install-recommends ethtool sockperf"), "{text}");
+        assert!(text.contains("busybox (the other guest"), "{text}");
+        assert!(text.ends_with("install --no-install-recommends busybox-static sockperf"), "{text}");
     }
 }
