@@ -215,8 +215,13 @@ impl Session {
         wanted.extend(asked.iter().map(|(name, on)| (name.clone(), *on)));
         let defaults = original.features.clone();
 
+        let ran = self.links.find(interface)?.running;
         self.set_mtu(interface, target_mtu)?;
         let change = self.ethtool.set(interface, &wanted)?;
+        // Some drivers (e1000e) start their device anew, and what is sent before the link is back is lost.
+        if ran {
+            self.links.await_running(interface)?;
+        }
         let after = &change.after;
         // Only what was asked for can be refused: the rest of `wanted` is the way back to the defaults. A feature that
         // this kernel does not know is as good as off, so a wish for "off" is fulfilled.

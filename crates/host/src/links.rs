@@ -112,13 +112,17 @@ impl Links {
     /// [`Error::NoCarrier`] if it does not within 3 s; or the interface is gone.
     pub fn await_running(&mut self, name: &str) -> Result<(), Error> {
         let deadline = Instant::now() + CARRIER;
-        while !self.find(name)?.running {
+        loop {
+            // The kernel takes up to a second to notice a carrier that is gone: both must be there.
+            let link = self.find(name)?;
+            if link.running && link.carrier {
+                return Ok(());
+            }
             if Instant::now() >= deadline {
                 return Err(Error::NoCarrier { interface: name.to_owned(), seconds: CARRIER.as_secs() });
             }
             std::thread::sleep(Duration::from_micros(200));
         }
-        Ok(())
     }
 
     /// Sets the MTU, in bytes.
