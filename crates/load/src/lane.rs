@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use crate::buffer::first_damage;
+use crate::call::Call;
 use crate::control::Control;
 use crate::counts::Tally;
 use crate::error::{Errno, Error, Result};
@@ -48,8 +49,18 @@ pub(crate) struct End {
     pub(crate) unanswered: u64,
     /// Connections of others, closed unserved.
     pub(crate) strangers: u64,
+    /// Whether the thread slept though it was asked to poll the device; `notes` say why.
+    pub(crate) slept: bool,
     /// Recorded fallbacks, in words.
     pub(crate) notes: Vec<String>,
+}
+
+impl End {
+    /// Notes why busy polling, which was asked for, came to nothing; none: it did not.
+    pub(crate) fn sleeps(&mut self, why: Option<String>) {
+        self.slept |= why.is_some();
+        self.notes.extend(why);
+    }
 }
 
 /// How a loop goes on after a call that moved nothing.
@@ -83,7 +94,7 @@ impl Lane {
     /// Judges a call that returned 0 or less, its error being still that of the thread.
     #[cold]
     #[inline(never)]
-    pub(crate) fn trouble(&self, call: &'static str, returned: isize) -> Result<Next> {
+    pub(crate) fn trouble(&self, call: Call, returned: isize) -> Result<Next> {
         let errno = sys::errno();
         if returned == 0 {
             return if self.phase().load() < TAIL { Err(self.closed()) } else { Ok(Next::End) };
@@ -94,17 +105,15 @@ impl Lane {
     /// Judges an error of a call.
     #[cold]
     #[inline(never)]
-    pub(crate) fn judge(&self, call: &'static str, errno: i32) -> Result<Next> {
+    pub(crate) fn judge(&self, call: Call, errno: i32) -> Result<Next> {
         let phase = self.phase().load();
         match errno {
             libc::EINTR => Ok(Next::Again),
             _ if phase >= QUIET => Ok(Next::End),
-            libc::EAGAIN => {
-                Err(self.stalled(if call.starts_with("recv") { "answered nothing" } else { "took nothing" }))
-            }
+            libc::EAGAIN => Err(self.stalled(call.silence())),
             // From the tail on the other end may go first.
             libc::EPIPE | libc::ECONNRESET | libc::ECONNREFUSED if phase >= TAIL => Ok(Next::End),
-            _ => Err(self.failed(call, errno)),
+            _ => Err(self.failed(call.name(), errno)),
         }
     }
 

@@ -7,6 +7,7 @@
 use std::os::fd::RawFd;
 use std::time::Duration;
 
+use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::error_queue::{self, Notice};
 use crate::lane::{Lane, Next};
@@ -158,7 +159,7 @@ impl Lent {
 
     fn note(&mut self, lane: &Lane, notice: Notice) -> Result<Next> {
         match notice {
-            Notice::Failed(errno) => return lane.judge("send", errno),
+            Notice::Failed(errno) => return lane.judge(Call::Send, errno),
             Notice::Done { first, last, copied } => self.done(first, last, copied),
         }
         Ok(Next::Again)

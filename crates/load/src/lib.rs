@@ -17,6 +17,7 @@
 //! nothing. Per iteration they load one byte, the phase, and store their own counters, which are read from outside.
 
 mod buffer;
+mod call;
 mod control;
 mod counts;
 mod destination;

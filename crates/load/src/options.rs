@@ -13,9 +13,6 @@ use crate::sys;
 /// (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's own 8 for busy polling leave bursts to interrupts.
 const BUDGET: libc::c_int = 64;
 
-/// How a note ends that tells of busy polling which came to nothing.
-pub(crate) const SLEPT: &str = "receivers slept instead";
-
 /// Marks all packets of the socket with a code point of differentiated services (RFC 2474), the upper six bits of the
 /// traffic class.
 ///
@@ -79,7 +76,7 @@ pub(crate) fn poll_busily(socket: &Socket, micros: u32) -> Option<String> {
                 Some(libc::ENOPROTOOPT) => "this kernel is built without it".to_owned(),
                 _ => error.to_string(),
             };
-            return Some(format!("no busy polling ({name}): {reason}; {SLEPT}"));
+            return Some(format!("no busy polling ({name}): {reason}; receivers slept instead"));
         }
     }
     None
@@ -91,10 +88,11 @@ pub(crate) fn polled_nothing(socket: &Socket) -> Option<String> {
         return None;
     }
     match sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID) {
-        Ok(0) => Some(format!(
+        Ok(0) => Some(
             "busy polling could do nothing: packets came through no device queue that can be polled \
-             (SO_INCOMING_NAPI_ID is 0, as on loopback and veth); {SLEPT}"
-        )),
+             (SO_INCOMING_NAPI_ID is 0, as on loopback and veth); receivers slept instead"
+                .to_owned(),
+        ),
         _ => None,
     }
 }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::counts::Counts;
 use crate::lane::End;
 use crate::latency::Latency;
-use crate::options;
 use crate::sequence::Sequence;
 use crate::tcp_info::TcpInfo;
 
@@ -26,6 +25,8 @@ pub struct Outcome {
     pub buffers: Buffers,
     /// What became of sends without copying; `None` where none were asked for.
     pub zerocopy: Option<Zerocopy>,
+    /// Whether a thread of this end slept though it was asked to poll the device; `notes` say why.
+    pub slept: bool,
     /// What was asked for and could not be had, and what was done instead, in words.
     pub notes: Vec<String>,
 }
@@ -35,12 +36,6 @@ impl Outcome {
     #[must_use]
     pub fn socket_drops(&self) -> u64 {
         self.sent.socket_drops.saturating_add(self.received.socket_drops)
-    }
-
-    /// Whether this end's threads slept though they were asked to poll the device: the notes say why.
-    #[must_use]
-    pub fn slept(&self) -> bool {
-        self.notes.iter().any(|note| note.ends_with(options::SLEPT))
     }
 
     /// `udp_rr`: transactions given up.

@@ -52,6 +52,8 @@ pub(crate) struct Team {
     threads: Vec<JoinHandle<Option<End>>>,
     started: bool,
     drops: Mutex<Vec<DropCount>>,
+    /// Whether a socket cannot poll its device though it was asked to.
+    slept: bool,
     /// What could not be had from the start.
     notes: Vec<String>,
 }
@@ -61,10 +63,12 @@ impl Team {
     /// and at the other end sockets that only hold the lanes' place.
     pub(crate) fn new(role: Role, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic);
-        let mut notes = Vec::new();
+        let (mut slept, mut notes) = (false, Vec::new());
         for (flow, one) in sockets.iter().enumerate() {
             socket::prepare(one, &traffic, sends(role, &traffic, flow), socket::flow(flow))?;
-            note(&mut notes, traffic.busy_poll.and_then(|micros| options::poll_busily(one, micros)));
+            let refused = traffic.busy_poll.and_then(|micros| options::poll_busily(one, micros));
+            slept |= refused.is_some();
+            note(&mut notes, refused);
         }
         let drops = sockets.iter().map(|one| DropCount { last: socket::drops(one), total: 0 }).collect();
         let control = Arc::new(Control::new(sockets.len()));
@@ -79,6 +83,7 @@ impl Team {
             threads: Vec::new(),
             started: false,
             drops: Mutex::new(drops),
+            slept,
             notes,
         })
     }
@@ -185,13 +190,15 @@ impl Team {
         }
         let counts = self.sample();
         let (mut recorders, mut notes) = (Vec::new(), std::mem::take(&mut self.notes));
-        let mut zerocopy: Option<Zerocopy> = None;
+        let (mut slept, mut zerocopy) = (self.slept, None::<Zerocopy>);
         let mut flows = Vec::with_capacity(self.sockets.len());
         // A tcp_crr thread asks those sockets that received something.
         let crr = self.traffic.kind == Kind::TcpCrr;
         let polled = self.traffic.busy_poll.is_some() && !crr;
         for (flow, one) in self.sockets.iter().enumerate() {
-            note(&mut notes, polled.then(|| options::polled_nothing(one)).flatten());
+            let nothing = polled.then(|| options::polled_nothing(one)).flatten();
+            slept |= nothing.is_some();
+            note(&mut notes, nothing);
             flows.push(FlowOutcome {
                 sends: self.sends(flow),
                 local: socket::local_address(one)?,
@@ -211,6 +218,7 @@ impl Team {
                 sum.completed += one.completed;
                 sum.copied += one.copied;
             }
+            slept |= end.slept;
             end.notes.into_iter().for_each(|one| note(&mut notes, Some(one)));
         }
         let buffers = flows.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
@@ -221,6 +229,7 @@ impl Team {
             latency: latency::merge(recorders),
             buffers,
             zerocopy,
+            slept,
             notes,
         })
     }

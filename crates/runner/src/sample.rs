@@ -59,6 +59,7 @@ pub(crate) fn account() -> RunAccount {
                     latency: Some(latency),
                     buffers: load::Buffers::default(),
                     zerocopy: None,
+                    slept: false,
                     notes: Vec::new(),
                 },
                 counters,

@@ -4,6 +4,7 @@ use std::os::fd::AsRawFd;
 
 use socket2::Socket;
 
+use crate::call::Call;
 use crate::counts::Tally;
 use crate::error::Result;
 use crate::lane::Lane;
@@ -35,7 +36,7 @@ impl Connection<'_> {
     /// Sends all of `bytes`.
     pub(super) fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
         let mut done = 0;
-        self.repeat("send", "took nothing", tally, || {
+        self.repeat(Call::Send, tally, || {
             let sent = sys::send(self.socket.as_raw_fd(), &bytes[done..]);
             done += usize::try_from(sent).unwrap_or(0);
             (sent, (done == bytes.len()).then_some(Moved::All))
@@ -46,7 +47,7 @@ impl Connection<'_> {
     pub(super) fn receive(&self, room: &mut [u8], tally: &mut Tally) -> Result<Moved> {
         let flags = wait_flags(self.lane);
         let mut done = 0;
-        let moved = self.repeat("recv", "answered nothing", tally, || {
+        let moved = self.repeat(Call::Recv, tally, || {
             let got = sys::receive(self.socket.as_raw_fd(), &mut room[done..], flags);
             done += usize::try_from(got).unwrap_or(0);
             let end =
@@ -61,8 +62,7 @@ impl Connection<'_> {
     #[inline(always)]
     fn repeat(
         &self,
-        name: &'static str,
-        silent: &'static str,
+        name: Call,
         tally: &mut Tally,
         mut call: impl FnMut() -> (isize, Option<Moved>),
     ) -> Result<Moved> {
@@ -75,7 +75,7 @@ impl Connection<'_> {
             }
             if moved >= 0 {
                 waiting_since = 0;
-            } else if let Some(moved) = self.judge(name, silent, sys::errno(), &mut waiting_since)? {
+            } else if let Some(moved) = self.judge(name, sys::errno(), &mut waiting_since)? {
                 return Ok(moved);
             }
         }
@@ -83,13 +83,7 @@ impl Connection<'_> {
 
     /// Judges a call that failed with `errno`; `None`: again.
     #[cold]
-    pub(super) fn judge(
-        &self,
-        call: &'static str,
-        silent: &'static str,
-        errno: i32,
-        waiting_since: &mut u64,
-    ) -> Result<Option<Moved>> {
+    pub(super) fn judge(&self, call: Call, errno: i32, waiting_since: &mut u64) -> Result<Option<Moved>> {
         match errno {
             libc::EINTR => Ok(None),
             libc::EPIPE | libc::ECONNRESET => Ok(Some(Moved::Cut(0))),
@@ -103,12 +97,12 @@ impl Connection<'_> {
                     *waiting_since = now;
                 }
                 if u128::from(now - *waiting_since) >= stall(self.lane.flows()).as_nanos() {
-                    return Err(self.lane.stalled(silent));
+                    return Err(self.lane.stalled(call.silence()));
                 }
                 Ok(None)
             }
             _ if self.lane.phase().load() >= ABORT => Ok(Some(Moved::Over)),
-            _ => Err(self.lane.failed(call, errno)),
+            _ => Err(self.lane.failed(call.name(), errno)),
         }
     }
 }

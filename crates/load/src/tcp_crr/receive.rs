@@ -89,8 +89,8 @@ fn serve(
         Moved::Over => return Ok(()),
         Moved::Cut(_) => return cut(lane),
     }
-    if lane.traffic.busy_poll.is_some() && end.notes.is_empty() {
-        end.notes.extend(options::polled_nothing(&connection.socket));
+    if lane.traffic.busy_poll.is_some() && !end.slept {
+        end.sleeps(options::polled_nothing(&connection.socket));
     }
     Ok(())
 }

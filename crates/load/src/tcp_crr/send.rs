@@ -6,6 +6,7 @@ use socket2::{SockAddr, Socket};
 
 use super::connection::{Connection, Moved, spins};
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::counts::Tally;
 use crate::error::{Errno, Error, Result};
 use crate::lane::{End, Lane};
@@ -89,8 +90,8 @@ impl Caller<'_> {
         let (lane, tally) = (self.lane, &mut self.tally);
         let socket = open(lane)?;
         // Once it could not be had, it is not tried again for each connection.
-        if let Some(micros) = lane.traffic.busy_poll.filter(|_| self.end.notes.is_empty()) {
-            self.end.notes.extend(options::poll_busily(&socket, micros));
+        if let Some(micros) = lane.traffic.busy_poll.filter(|_| !self.end.slept) {
+            self.end.sleeps(options::poll_busily(&socket, micros));
         }
         let connection = Connection { socket, lane, over: QUIET };
         if !connect(&connection, &self.peer, tally)? {
@@ -107,8 +108,8 @@ impl Caller<'_> {
             Moved::All => return Err(lane.damaged(lane.response, lane.response + 1)),
             Moved::Over => return Ok(false),
         }
-        if lane.traffic.busy_poll.is_some() && self.end.notes.is_empty() {
-            self.end.notes.extend(options::polled_nothing(&connection.socket));
+        if lane.traffic.busy_poll.is_some() && !self.end.slept {
+            self.end.sleeps(options::polled_nothing(&connection.socket));
         }
         if lane.traffic.verify {
             self.verify()?;
@@ -150,15 +151,13 @@ fn connect(connection: &Connection, peer: &SockAddr, tally: &mut Tally) -> Resul
             libc::EADDRNOTAVAIL => return Err(Error::NoPort { flow: lane.number(), peer: lane.peer }),
             // Under way: it goes on with the next call, and that one waits for it.
             libc::EINPROGRESS | libc::EALREADY => {
-                let judged =
-                    connection.judge("connect", "took no connection", libc::EAGAIN, &mut waiting_since)?;
-                if judged.is_some() {
+                if connection.judge(Call::Connect, libc::EAGAIN, &mut waiting_since)?.is_some() {
                     return Ok(false);
                 }
             }
             libc::EINTR => {}
             _ if lane.phase().load() >= TAIL => return Ok(false),
-            errno => return Err(lane.failed("connect", errno)),
+            errno => return Err(lane.failed(Call::Connect.name(), errno)),
         }
     }
 }

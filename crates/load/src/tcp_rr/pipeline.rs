@@ -2,6 +2,7 @@
 
 use super::outstanding::{Outstanding, Queue};
 use crate::buffer::{Buffer, first_damage};
+use crate::call::Call;
 use crate::counts::Tally;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
@@ -84,7 +85,7 @@ impl Asker<'_> {
                     now = sys::now();
                 }
                 self.check(now)?;
-            } else if lane.trouble("recv", got)? == Next::End {
+            } else if lane.trouble(Call::Recv, got)? == Next::End {
                 break;
             }
         }
@@ -121,7 +122,7 @@ impl Asker<'_> {
         }
         let silent = u128::from(now.saturating_sub(self.heard));
         if silent >= stall(self.lane.flows()).as_nanos() && self.lane.phase().load() < QUIET {
-            return Err(self.lane.stalled("answered nothing"));
+            return Err(self.lane.stalled(Call::Recv.silence()));
         }
         Ok(())
     }
@@ -149,7 +150,7 @@ pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<End> {
     while phase.load() < ABORT {
         let got = port.receive(requests.room(), 0);
         if got <= 0 {
-            if lane.trouble("recv", got)? == Next::End {
+            if lane.trouble(Call::Recv, got)? == Next::End {
                 break;
             }
             continue;
@@ -191,7 +192,7 @@ impl Messages {
                 if flags != 0 && sys::errno() == libc::EAGAIN {
                     break;
                 }
-                return lane.trouble("send", sent);
+                return lane.trouble(Call::Send, sent);
             }
             let complete = self.queue.sent(sent as u64);
             if asks {

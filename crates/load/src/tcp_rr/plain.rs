@@ -1,6 +1,7 @@
 //! One transaction in flight.
 
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::counts::Tally;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
@@ -81,7 +82,7 @@ fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, ow
         whole(tally, bytes.len(), own);
         return Ok(Next::Again);
     }
-    piecewise(lane, "send", sent, bytes.len(), tally, own, |done| port.send(&bytes[done..]))
+    piecewise(lane, Call::Send, sent, bytes.len(), tally, own, |done| port.send(&bytes[done..]))
 }
 
 /// Receives until `room` is full; `own` if that is what this end counts as its messages.
@@ -99,7 +100,9 @@ fn receive_whole(
         return Ok(Next::Again);
     }
     let len = room.len();
-    piecewise(lane, "recv", got, len, tally, own, |done| port.receive(&mut room[done..], libc::MSG_WAITALL))
+    piecewise(lane, Call::Recv, got, len, tally, own, |done| {
+        port.receive(&mut room[done..], libc::MSG_WAITALL)
+    })
 }
 
 #[inline(always)]
@@ -112,7 +115,7 @@ fn whole(tally: &mut Tally, bytes: usize, own: bool) {
 #[inline(never)]
 fn piecewise(
     lane: &Lane,
-    call: &'static str,
+    call: Call,
     first: isize,
     len: usize,
     tally: &mut Tally,

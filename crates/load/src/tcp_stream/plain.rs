@@ -2,6 +2,7 @@
 
 use super::content::Content;
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
 use crate::phase::{ABORT, QUIET};
@@ -22,7 +23,7 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
             if rest.is_empty() {
                 rest = message;
             }
-        } else if lane.trouble("send", sent)? == Next::End {
+        } else if lane.trouble(Call::Send, sent)? == Next::End {
             break;
         }
     }
@@ -41,7 +42,7 @@ pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<End> {
             tally.stream(got as u64);
             last = got as usize;
             content.bytes(lane, &room.as_ref()[..last])?;
-        } else if lane.trouble("recv", got)? == Next::End {
+        } else if lane.trouble(Call::Recv, got)? == Next::End {
             break;
         }
     }
@@ -63,7 +64,7 @@ pub(super) fn spin(lane: &Lane, mut content: impl Content) -> Result<End> {
             content.bytes(lane, &room.as_ref()[..last])?;
         } else if got < 0 && sys::errno() == libc::EAGAIN {
             tally.call();
-        } else if lane.trouble("recv", got)? == Next::End {
+        } else if lane.trouble(Call::Recv, got)? == Next::End {
             break;
         }
     }
@@ -80,7 +81,7 @@ pub(super) fn discard(lane: &Lane) -> Result<End> {
         let got = sys::receive(fd, room.as_mut(), libc::MSG_TRUNC);
         if got > 0 {
             tally.stream(got as u64);
-        } else if lane.trouble("recv", got)? == Next::End {
+        } else if lane.trouble(Call::Recv, got)? == Next::End {
             break;
         }
     }

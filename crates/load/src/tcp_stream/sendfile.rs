@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::lane::{End, Lane, Next};
 use crate::phase::QUIET;
@@ -27,7 +28,7 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
             if offset as usize == message {
                 offset = 0;
             }
-        } else if lane.trouble("sendfile", sent)? == Next::End {
+        } else if lane.trouble(Call::Sendfile, sent)? == Next::End {
             break;
         }
     }

@@ -3,6 +3,7 @@
 use std::os::fd::AsRawFd;
 
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::lane::{End, Lane, Next};
 use crate::phase::QUIET;
@@ -31,7 +32,7 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
             let given = pages::give_pages(into, rest);
             tally.call();
             if given <= 0 {
-                if lane.trouble("vmsplice", given)? == Next::End {
+                if lane.trouble(Call::Vmsplice, given)? == Next::End {
                     break;
                 }
                 continue;
@@ -46,7 +47,7 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
         if sent > 0 {
             tally.stream(sent as u64);
             held -= sent as usize;
-        } else if lane.trouble("splice", sent)? == Next::End {
+        } else if lane.trouble(Call::Splice, sent)? == Next::End {
             break;
         }
     }

@@ -4,6 +4,7 @@ use io_uring::{cqueue, opcode, squeue};
 
 use super::content::Content;
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
 use crate::outcome::Zerocopy;
@@ -78,7 +79,7 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
                 break;
             }
         }
-        if trouble != 0 && lane.judge("send", trouble)? == Next::End {
+        if trouble != 0 && lane.judge(Call::Send, trouble)? == Next::End {
             break;
         }
         while lent > LENT && phase.load() < QUIET {

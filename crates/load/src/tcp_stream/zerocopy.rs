@@ -1,6 +1,7 @@
 //! One write per call, from the program's own pages, which never change.
 
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
 use crate::lent::Lent;
@@ -29,7 +30,7 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
             if lent.wait_for_some(lane)? == Next::End {
                 break;
             }
-        } else if lane.trouble("send", sent)? == Next::End {
+        } else if lane.trouble(Call::Send, sent)? == Next::End {
             break;
         }
     }

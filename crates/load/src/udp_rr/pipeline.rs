@@ -3,6 +3,7 @@
 use super::number;
 use super::slots::Slots;
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::counts::Tally;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
@@ -105,7 +106,7 @@ impl Asker<'_> {
                 self.tally.no_buffers();
                 break;
             } else {
-                return self.lane.trouble("send", sent);
+                return self.lane.trouble(Call::Send, sent);
             }
         }
         Ok(Next::Again)
@@ -145,7 +146,7 @@ impl Asker<'_> {
         if got == 0 || sys::errno() == libc::EAGAIN {
             return Ok(Next::Again);
         }
-        self.lane.trouble("recv", got)
+        self.lane.trouble(Call::Recv, got)
     }
 
     /// Gives up what was not answered in time.
@@ -162,7 +163,7 @@ impl Asker<'_> {
         }
         let stall = stall(self.lane.flows()).as_nanos();
         if u128::from(now.saturating_sub(self.heard)) >= stall && self.lane.phase().load() < QUIET {
-            return Err(self.lane.stalled("answered nothing"));
+            return Err(self.lane.stalled(Call::Recv.silence()));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 
 use super::number;
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::counts::Tally;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
@@ -54,7 +55,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
                 tally.timeout();
                 lost_in_a_row += 1;
                 if ANSWER * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
-                    return Err(lane.stalled("answered nothing"));
+                    return Err(lane.stalled(Call::Recv.silence()));
                 }
                 discard(&port, answer.as_mut(), &mut tally);
                 (start, phase_at_start) = (sys::now(), phase.load());
@@ -87,7 +88,7 @@ fn ask(lane: &Lane, port: &impl Port, request: &[u8], tally: &mut Tally) -> Resu
             if lane.phase().load() >= QUIET {
                 return Ok(Reply::End);
             }
-        } else if lane.trouble("send", sent)? == Next::End {
+        } else if lane.trouble(Call::Send, sent)? == Next::End {
             return Ok(Reply::End);
         }
     }
@@ -125,7 +126,7 @@ fn no_answer(lane: &Lane, got: isize) -> Result<Option<Reply>> {
     if got < 0 && sys::errno() == libc::EAGAIN {
         return Ok(Some(Reply::Lost));
     }
-    if got < 0 && lane.trouble("recv", got)? == Next::End {
+    if got < 0 && lane.trouble(Call::Recv, got)? == Next::End {
         return Ok(Some(Reply::End));
     }
     Ok(None)

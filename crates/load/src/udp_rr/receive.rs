@@ -2,6 +2,7 @@
 
 use super::number;
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::drain::drain_with;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
@@ -22,7 +23,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
     while phase.load() < STOP {
         let got = port.receive(request.as_mut(), 0);
         if got <= 0 {
-            if got < 0 && lane.trouble("recv", got)? == Next::End {
+            if got < 0 && lane.trouble(Call::Recv, got)? == Next::End {
                 break;
             }
             continue;
@@ -39,7 +40,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
             tally.transaction();
         } else if sys::errno() == libc::ENOBUFS {
             tally.no_buffers();
-        } else if lane.trouble("send", sent)? == Next::End {
+        } else if lane.trouble(Call::Send, sent)? == Next::End {
             break;
         }
     }

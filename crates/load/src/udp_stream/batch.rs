@@ -2,6 +2,7 @@
 
 use super::gso;
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::counts::Tally;
 use crate::destination::Destination;
 use crate::drain::drain_with;
@@ -40,7 +41,6 @@ fn send_parcels<S: Stamp>(
     each: usize,
     count: usize,
 ) -> Result<End> {
-    const CALL: &str = "sendmmsg";
     // Parcels that do not change are all the same one, which stays in the CPU's cache.
     let mut buffer = Buffer::messages(lane.message, if S::WRITES { each * count } else { each });
     let destination = Destination::of(lane);
@@ -74,7 +74,7 @@ fn send_parcels<S: Stamp>(
         } else if sys::errno() == libc::ENOBUFS {
             tally.call();
             tally.refused(each as u64);
-        } else if gso::trouble(lane, CALL, sent)? == Next::End {
+        } else if gso::trouble(lane, Call::Sendmmsg, sent)? == Next::End {
             break;
         }
     }
@@ -87,7 +87,7 @@ fn send_parcels<S: Stamp>(
 #[inline(never)]
 fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<Next> {
     match error_queue::take(lane.fd) {
-        Some(Notice::Failed(errno)) => lane.judge("sendmmsg", errno),
+        Some(Notice::Failed(errno)) => lane.judge(Call::Sendmmsg, errno),
         _ => {
             tally.refused(datagrams);
             Ok(Next::Again)
@@ -132,7 +132,7 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
     lane.ready();
     while phase.load() < STOP {
         let got = take(&mut headers, libc::MSG_WAITFORONE)?;
-        if got < 0 && lane.trouble("recvmmsg", got)? == Next::End {
+        if got < 0 && lane.trouble(Call::Recvmmsg, got)? == Next::End {
             break;
         }
     }

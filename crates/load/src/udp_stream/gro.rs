@@ -5,6 +5,7 @@ use std::os::fd::BorrowedFd;
 use socket2::SockRef;
 
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::drain::drain_with;
 use crate::error::{Error, Result};
 use crate::lane::{End, Lane, Next};
@@ -65,7 +66,7 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
     lane.ready();
     while phase.load() < STOP {
         let got = take(0)?;
-        if got < 0 && lane.trouble("recvmsg", got)? == Next::End {
+        if got < 0 && lane.trouble(Call::Recvmsg, got)? == Next::End {
             break;
         }
     }

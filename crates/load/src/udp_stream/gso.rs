@@ -1,6 +1,7 @@
 //! Datagrams cut from one buffer by the kernel or the device (`UDP_SEGMENT`), and put together into one (`UDP_GRO`).
 
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::destination::Destination;
 use crate::error::{Errno, Error, Result};
 use crate::lane::{End, Lane, Next};
@@ -33,7 +34,7 @@ pub(super) fn send(lane: &Lane, mut stamp: impl Stamp, mut pace: impl Pace) -> R
         } else if sys::errno() == libc::ENOBUFS {
             tally.call();
             tally.refused(segments as u64);
-        } else if trouble(lane, "send", sent)? == Next::End {
+        } else if trouble(lane, Call::Send, sent)? == Next::End {
             break;
         }
     }
@@ -55,13 +56,13 @@ pub(super) fn enable(lane: &Lane) -> Result<()> {
 /// Judges a call that sent nothing: what concerns the cutting is told with the path's MTU.
 #[cold]
 #[inline(never)]
-pub(super) fn trouble(lane: &Lane, call: &'static str, returned: isize) -> Result<Next> {
+pub(super) fn trouble(lane: &Lane, call: Call, returned: isize) -> Result<Next> {
     let errno = sys::errno();
     let segmenting = lane.traffic.sender.segments();
     if segmenting && returned < 0 && matches!(errno, libc::EINVAL | libc::EMSGSIZE | libc::EIO) {
         return Err(Error::Segments {
             flow: lane.number(),
-            call,
+            call: call.name(),
             peer: lane.peer,
             message: lane.message,
             most: path_mtu(lane),

@@ -1,6 +1,7 @@
 //! One datagram per call.
 
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::counts::Tally;
 use crate::destination::Destination;
 use crate::drain::drain_with;
@@ -26,7 +27,7 @@ pub(super) fn send(lane: &Lane, mut stamp: impl Stamp, mut pace: impl Pace) -> R
             stamp.advance(1);
         } else if sys::errno() == libc::ENOBUFS {
             tally.no_buffers();
-        } else if lane.trouble("send", sent)? == Next::End {
+        } else if lane.trouble(Call::Send, sent)? == Next::End {
             break;
         }
     }
@@ -45,7 +46,7 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
             tally.message(got as u64);
             last = got as usize;
             check.datagram(lane, &room.as_ref()[..last])?;
-        } else if got < 0 && lane.trouble("recv", got)? == Next::End {
+        } else if got < 0 && lane.trouble(Call::Recv, got)? == Next::End {
             break;
         }
     }
@@ -66,7 +67,7 @@ pub(super) fn spin(lane: &Lane, mut check: impl Check) -> Result<End> {
             check.datagram(lane, &room.as_ref()[..last])?;
         } else {
             tally.call();
-            if got < 0 && sys::errno() != libc::EAGAIN && lane.trouble("recv", got)? == Next::End {
+            if got < 0 && sys::errno() != libc::EAGAIN && lane.trouble(Call::Recv, got)? == Next::End {
                 break;
             }
         }

@@ -3,6 +3,7 @@
 use io_uring::{cqueue, opcode, squeue};
 
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::counts::Tally;
 use crate::destination::{Destination, Target};
 use crate::error::Result;
@@ -137,7 +138,7 @@ impl Requests {
             }
         }
         tally.arrived(sent, sent * lane.message as u64);
-        if troubles == 0 { Ok(Next::Again) } else { lane.judge("send", troubles) }
+        if troubles == 0 { Ok(Next::Again) } else { lane.judge(Call::Send, troubles) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One datagram per call, from the program's own pages.
 
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::destination::Destination;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
@@ -32,7 +33,7 @@ pub(super) fn send<S: Stamp>(lane: &Lane, mut stamp: S, mut pace: impl Pace) -> 
             lent.sent();
             stamp.advance(1);
         } else if sys::errno() != libc::ENOBUFS {
-            if lane.trouble("send", sent)? == Next::End {
+            if lane.trouble(Call::Send, sent)? == Next::End {
                 break;
             }
         } else if lent.refused(lane)? == Refused::ByQueue {

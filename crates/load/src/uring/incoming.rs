@@ -7,6 +7,7 @@ use io_uring::{cqueue, opcode};
 
 use super::{Ring, SOCKET, errno};
 use crate::buffer::Buffer;
+use crate::call::Call;
 use crate::counts::Tally;
 use crate::error::{Error, Result};
 use crate::lane::{Lane, Next};
@@ -131,10 +132,10 @@ impl Incoming {
     fn is_over(&self, lane: &Lane, result: i32) -> Result<Next> {
         match errno(result) {
             // The stream's end; too soon it is an error.
-            0 if result == 0 && !lane.traffic.kind.is_udp() => lane.trouble("recv", 0),
+            0 if result == 0 && !lane.traffic.kind.is_udp() => lane.trouble(Call::Recv, 0),
             // All buffers were full, and are free again; the kernel wants to be asked anew; or this end has cancelled it.
             0 | libc::ENOBUFS | libc::ECANCELED => Ok(Next::Again),
-            errno => lane.judge("recv", errno),
+            errno => lane.judge(Call::Recv, errno),
         }
     }
 

@@ -6,6 +6,7 @@ mod probe;
 use io_uring::types::{CancelBuilder, Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, squeue};
 
+use crate::call::Call;
 use crate::error::{Error, Result};
 use crate::lane::{Lane, Next};
 use crate::socket;
@@ -66,7 +67,7 @@ impl Ring {
     pub(crate) fn enter(&self, lane: &Lane, want: usize) -> Result<Next> {
         match self.ring.submit_and_wait(want) {
             Ok(_) => Ok(Next::Again),
-            Err(error) => lane.judge("io_uring_enter", error.raw_os_error().unwrap_or(libc::EIO)),
+            Err(error) => lane.judge(Call::Enter, error.raw_os_error().unwrap_or(libc::EIO)),
         }
     }
 
@@ -79,7 +80,7 @@ impl Ring {
         match self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&time)) {
             Ok(_) => Ok(Next::Again),
             Err(error) if error.raw_os_error() == Some(libc::ETIME) => Ok(Next::Again),
-            Err(error) => lane.judge("io_uring_enter", error.raw_os_error().unwrap_or(libc::EIO)),
+            Err(error) => lane.judge(Call::Enter, error.raw_os_error().unwrap_or(libc::EIO)),
         }
     }
 

@@ -264,7 +264,7 @@ impl Case<'_> {
     /// Whether an end's threads are busy whatever comes. Polling that was refused, or had no queue to poll, is sleep.
     fn polls(&self, end: &End<'_>) -> bool {
         let traffic = &self.order.traffic;
-        traffic.reader == load::Reader::Spin || (traffic.busy_poll.is_some() && !end.whole.outcome.slept())
+        traffic.reader == load::Reader::Spin || (traffic.busy_poll.is_some() && !end.whole.outcome.slept)
     }
 
     /// Whose CPU the other end waits for. `closed`: the share of the time that the sender waited for the receiver's window.

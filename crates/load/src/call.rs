@@ -1,0 +1,46 @@
+//! The system calls that move data, and what their silence means.
+
+/// A system call that moves data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Connect,
+    Send,
+    Sendmmsg,
+    Sendfile,
+    Vmsplice,
+    Splice,
+    /// Of a ring that holds either kind of request.
+    Enter,
+    Recv,
+    Recvmsg,
+    Recvmmsg,
+}
+
+impl Call {
+    /// Its name in errors.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Connect => "connect",
+            Self::Send => "send",
+            Self::Sendmmsg => "sendmmsg",
+            Self::Sendfile => "sendfile",
+            Self::Vmsplice => "vmsplice",
+            Self::Splice => "splice",
+            Self::Enter => "io_uring_enter",
+            Self::Recv => "recv",
+            Self::Recvmsg => "recvmsg",
+            Self::Recvmmsg => "recvmmsg",
+        }
+    }
+
+    /// What the other end failed to do when the call waited in vain.
+    pub(crate) fn silence(self) -> &'static str {
+        match self {
+            Self::Recv | Self::Recvmsg | Self::Recvmmsg => "answered nothing",
+            Self::Connect => "took no connection",
+            Self::Send | Self::Sendmmsg | Self::Sendfile | Self::Vmsplice | Self::Splice | Self::Enter => {
+                "took nothing"
+            }
+        }
+    }
+}
