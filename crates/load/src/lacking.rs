@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::error::Errno;
 use crate::mode::{Reader, Sender};
 use crate::traffic::Traffic;
-use crate::{sys, uring};
+use crate::{options, sys, uring};
 
 /// What this host lacks for this traffic over this version of IP, each in words with what follows from it; empty if it has
 /// everything. Tried on sockets of its own: nothing leaves this host.
@@ -26,12 +26,7 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
     };
     let mut lacks = Vec::new();
     if let Some(name) = &traffic.congestion_control
-        && let Err(error) = sys::set_option_bytes(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_CONGESTION,
-            name.as_bytes(),
-        )
+        && let Err(error) = options::set_congestion_control(&socket, name)
     {
         let there = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
         let there = there.map_or_else(|_| String::new(), |names| format!("; it has {}", names.trim()));

@@ -33,6 +33,14 @@ pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Di
     }
 }
 
+/// Chooses TCP's congestion control by its kernel name.
+///
+/// # Errors
+/// A name that this kernel does not have, or does not give to this user.
+pub(crate) fn set_congestion_control(socket: &Socket, name: &str) -> std::io::Result<()> {
+    sys::set_option_bytes(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
+}
+
 /// Lets the kernel send no faster than `bits` per second (`SO_MAX_PACING_RATE`). TCP paces by itself, with or without the
 /// `fq` qdisc, and counts what a segment carries without its headers. It begins with the eleventh segment, and sends at
 /// least two segments at a time (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and `tcp_tso_autosize`).

@@ -27,7 +27,9 @@ pub(crate) const TICK: Duration = Duration::from_millis(50);
 /// How long a connection may take to come about.
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 
-/// A socket for the workload, with its buffers and its checksum as asked for; not bound yet. `what` names it in errors.
+/// A socket for the workload, not bound yet, with every option that a connection must have from its first packet on: window
+/// scaling follows the buffers, the handshake carries the mark, and a congestion control that replaces another one later
+/// inherits its pacing (BBR's stays on the socket). A listener hands them to those that it accepts. `what` names it in errors.
 pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) -> Result<Socket> {
     let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let (kind, protocol) =
@@ -49,7 +51,26 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
     if let Some(dscp) = traffic.dscp {
         options::mark(&socket, local, dscp, &what)?;
     }
+    if !traffic.kind.is_udp() {
+        shape_connection(&socket, traffic, &what)?;
+    }
     Ok(socket)
+}
+
+/// TCP's part of [`open`].
+fn shape_connection(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
+    let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, what, &e));
+    if let Some(name) = &traffic.congestion_control {
+        set("setsockopt TCP_CONGESTION", options::set_congestion_control(socket, name))?;
+    }
+    if traffic.is_nodelay() {
+        set("setsockopt TCP_NODELAY", socket.set_tcp_nodelay(true))?;
+    }
+    if traffic.kind != Kind::TcpCrr {
+        let stall = stall(traffic.lanes() as usize);
+        set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(stall)))?;
+    }
+    Ok(())
 }
 
 /// Binds to `local`, port 0 being the kernel's choice; `fixed` is the port that the workload asked for.
@@ -79,9 +100,9 @@ pub(crate) fn in_use_or(
     Error::setup(call, format!("{what} at {local}"), error)
 }
 
-/// Sets what a connected socket needs before its thread starts, or a listener for those that it will accept: they begin
-/// as copies of it.
-pub(crate) fn prepare(
+/// Sets what depends on the way that data flow through a socket, before its thread starts. (A listener of `tcp_crr` has one
+/// way and hands it on; the others learn it with the connection.)
+pub(crate) fn give_role(
     socket: &Socket,
     traffic: &Traffic,
     sends: bool,
@@ -103,24 +124,10 @@ pub(crate) fn prepare(
     if receiving.is_some() {
         set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(receiving))?;
     }
-    if traffic.kind.is_udp() {
-        return Ok(());
-    }
-    if traffic.kind != Kind::TcpCrr {
-        set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(stall)))?;
-    }
-    if let Some(name) = &traffic.congestion_control {
-        let (fd, name) = (socket.as_raw_fd(), name.as_bytes());
-        let done = sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name);
-        set("setsockopt TCP_CONGESTION", done)?;
-    }
     if let Some(bytes) = low_water::of(traffic).filter(|_| !sends) {
         set("setsockopt SO_RCVLOWAT", low_water::set(socket, bytes))?;
     }
-    if traffic.is_nodelay() {
-        set("setsockopt TCP_NODELAY", socket.set_tcp_nodelay(true))?;
-    }
-    if let Some(bits) = traffic.pacing.filter(|_| sends) {
+    if let Some(bits) = traffic.pacing.filter(|_| sends && !traffic.kind.is_udp()) {
         options::pace(socket, bits, &what)?;
     }
     Ok(())

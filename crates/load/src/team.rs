@@ -65,7 +65,7 @@ impl Team {
         let traffic = Arc::new(spec.traffic);
         let (mut slept, mut notes) = (false, Vec::new());
         for (flow, one) in sockets.iter().enumerate() {
-            socket::prepare(one, &traffic, sends(role, &traffic, flow), socket::flow(flow))?;
+            socket::give_role(one, &traffic, sends(role, &traffic, flow), socket::flow(flow))?;
             let refused = traffic.busy_poll.and_then(|micros| options::poll_busily(one, micros));
             slept |= refused.is_some();
             note(&mut notes, refused);

@@ -49,8 +49,6 @@ impl Taker {
         let local = SocketAddr::new(spec.local, spec.traffic.port.unwrap_or(PORTS[0]));
         let address = socket::bind(&socket, local, what)?;
         if !spec.traffic.kind.is_udp() {
-            // What TCP connections are like is settled at their beginning, by the listener.
-            prepare(&socket, &spec.traffic, what)?;
             socket.listen(1).map_err(|e| Error::setup("listen", what, &e))?;
         }
         Ok(Self { socket, address })
@@ -104,7 +102,7 @@ fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
     // As the sending end of a workload, whichever it is: the taking end's low water mark would wait for what cannot come while
     // this one thread waits for it.
     if traffic.kind != Kind::Pps {
-        socket::prepare(socket, traffic, true, what)?;
+        socket::give_role(socket, traffic, true, what)?;
     }
     if !traffic.kind.is_udp() {
         // Torn down at once: a connection that lingers would keep the next run's from having the same ports.

@@ -131,7 +131,7 @@ fn open(lane: &Lane) -> Result<Socket> {
     const WHAT: &str = "a connection";
     let socket = socket::open(&lane.traffic, lane.local, WHAT)?;
     socket::bind_later(&socket, SocketAddr::new(lane.local, 0), WHAT)?;
-    socket::prepare(&socket, &lane.traffic, true, WHAT)?;
+    socket::give_role(&socket, &lane.traffic, true, WHAT)?;
     if spins(lane) {
         socket.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
     }

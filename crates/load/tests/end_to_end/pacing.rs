@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::namespace::{enter_namespace, skip};
 use crate::support::{finish, spec, start, step, traffic};
-use netassay_load::{Kind, Phase, Sender, Spec, Traffic};
+use netassay_load::{Direction, Kind, Phase, Sender, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(400);
 
@@ -82,6 +83,61 @@ fn a_tcp_stream_keeps_its_pace() {
                 ..traffic(Kind::TcpStream)
             };
             keeps_its_pace(&Spec { traffic, ..spec(Kind::TcpStream, local) }, bits);
+        }
+    }
+}
+
+/// What connections of this namespace begin with.
+fn set_system_congestion_control(name: &str) -> std::io::Result<()> {
+    std::fs::write("/proc/sys/net/ipv4/tcp_congestion_control", name)
+}
+
+/// Bytes that arrive in the first tenth of a second of a stream.
+fn first_bytes(traffic: Traffic, local: &str) -> u64 {
+    let ends = start(&Spec { traffic, ..spec(Kind::TcpStream, local) });
+    std::thread::sleep(Duration::from_millis(100));
+    step(&ends, Phase::Tail);
+    let (sent, received) = finish(ends);
+    sent.received.bytes + received.received.bytes
+}
+
+#[test]
+fn a_stream_that_is_not_to_pace_does_not_where_the_system_paces() {
+    let test = "a_stream_that_is_not_to_pace_does_not_where_the_system_paces";
+    if !enter_namespace(test, &["ip link set lo mtu 1500"]) {
+        return;
+    }
+    if let Err(error) = set_system_congestion_control("bbr") {
+        skip(test, &format!("bbr cannot be the system's here: {error}"));
+        return;
+    }
+    // A socket that paces now crawls: at 1 % of what the congestion window allows, which then does not grow. One that does not
+    // pace is as fast as ever. (BBR has ratios of its own.)
+    for ratio in ["tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio"] {
+        std::fs::write(format!("/proc/sys/net/ipv4/{ratio}"), "1").unwrap();
+    }
+    // Whoever sends connects, or accepts.
+    for direction in [Direction::Forward, Direction::Reverse] {
+        for local in ["127.0.0.1", "::1"] {
+            let traffic = Traffic {
+                direction,
+                congestion_control: Some("cubic".to_owned()),
+                message: 16_384,
+                ..traffic(Kind::TcpStream)
+            };
+            // In turn, so that whatever else runs here slows both.
+            let (mut with_bbr, mut with_reno) = (0, 0);
+            for _ in 0..3 {
+                set_system_congestion_control("bbr").unwrap();
+                with_bbr += first_bytes(traffic.clone(), local);
+                set_system_congestion_control("reno").unwrap();
+                with_reno += first_bytes(traffic.clone(), local);
+            }
+            // Paced it is a twentieth and less.
+            assert!(
+                with_bbr > with_reno / 5,
+                "{direction} {local}: {with_bbr} bytes of cubic where bbr is the system's, {with_reno} where reno is"
+            );
         }
     }
 }
