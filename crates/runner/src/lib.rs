@@ -7,6 +7,7 @@
 
 mod boot;
 mod campaign;
+mod congestion_control;
 mod designed;
 mod document;
 mod event;
@@ -25,6 +26,7 @@ mod validity;
 mod words;
 
 pub use campaign::{Campaign, Ending, Error, Summary};
+pub use congestion_control::unpaced;
 pub use document::PlanDocument;
 pub use event::{Event, Invalid};
 pub use lab::{Bench, Lab, LocalLab, Readings};

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use study::{Condition, Family, Plan, SideSettings};
 use testbed::{Effective, RunOrder, Switches, UnderlaySwitches};
 
+use crate::congestion_control::unpaced;
 use crate::designed::{Shown, reads};
 use crate::document::PlanDocument;
 use crate::lab::{Bench, Lab};
@@ -19,19 +20,22 @@ pub struct Probed {
     pub notes: Vec<String>,
 }
 
-/// Leaves out the conditions whose traffic the hosts cannot make, sets every other condition's switches once, reads them back,
+/// Names the congestion control that the plan leaves open: once, so that all conditions have the same. Leaves out the conditions whose traffic the hosts cannot make, sets every other condition's switches once, reads them back,
 /// makes those of a design what they read back as, and merges the conditions that come to the same. Each state of the testbed is built
 /// once.
 ///
 /// # Errors
 /// When a testbed cannot be built or fails, or a condition's values are out of its range.
-pub fn probe(plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error> {
+pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error> {
     let states = plan.states_of_conditions();
     let mut notes: Vec<String> = Vec::new();
     let mut tried: Vec<Option<Tried>> = vec![None; plan.conditions.len()];
     for (state, of_boot) in plan.states().iter().enumerate() {
         let mut bench = lab.build(of_boot)?;
         notes.extend(bench.notes());
+        if plan.leaves_congestion_control_open() {
+            plan = plan.with_congestion_control(unpaced(|traffic| bench.lacking(traffic, false))?);
+        }
         let conditions = (0..).zip(&states).filter(|(_, of)| **of == state).map(|(index, _)| index);
         try_conditions(&plan, conditions, bench.as_mut(), &mut tried)?;
     }

@@ -1,7 +1,7 @@
 //! From the words of a study to those of the load engine. They are the same words; the engine knows no studies and the
 //! study no engine.
 
-use study::{Traffic, Workload, WorkloadKind};
+use study::{CongestionControl, Traffic, Workload, WorkloadKind};
 
 /// The engine's description of a workload, over sockets that do or do not compute UDP checksums.
 pub(crate) fn traffic(workload: &Workload, checksum: bool) -> load::Traffic {
@@ -32,7 +32,7 @@ pub(crate) fn traffic(workload: &Workload, checksum: bool) -> load::Traffic {
         pacing: pacing.map(study::Pacing::bits),
         // A study has whole microseconds, at most a tenth of a second.
         busy_poll: busy_poll.map(|time| u32::try_from(time.as_micros()).unwrap_or(u32::MAX)),
-        congestion_control: congestion_control.clone(),
+        congestion_control: name_of(congestion_control),
         dscp,
         nodelay,
         connected,
@@ -40,6 +40,15 @@ pub(crate) fn traffic(workload: &Workload, checksum: bool) -> load::Traffic {
         udp_checksum: checksum,
         port: workload.port,
         verify,
+    }
+}
+
+/// The kernel's name of a congestion control; `None` for the host's own. A plan that was tried out leaves none open but those of
+/// traffic without any.
+fn name_of(congestion_control: &CongestionControl) -> Option<String> {
+    match congestion_control {
+        CongestionControl::Unpaced | CongestionControl::System => None,
+        CongestionControl::Named(name) => Some(name.clone()),
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::boot_state::BootState;
 use crate::comparison::{Comparison, Request};
 use crate::condition::Condition;
+use crate::congestion_control::CongestionControl;
 use crate::design::Design;
 use crate::grid::Cell;
 use crate::name;
@@ -50,6 +51,24 @@ impl Plan {
             }
         }
         states
+    }
+
+    /// The same, with the congestion control named that its TCP traffic left open.
+    #[must_use]
+    pub fn with_congestion_control(mut self, chosen: &str) -> Self {
+        for workload in self.conditions.iter_mut().map(|condition| &mut condition.workload) {
+            if workload.kind.is_tcp() {
+                workload.traffic.congestion_control = workload.traffic.congestion_control.or_chosen(chosen);
+            }
+        }
+        self
+    }
+
+    /// Whether TCP traffic of it leaves the congestion control open.
+    pub fn leaves_congestion_control_open(&self) -> bool {
+        self.conditions.iter().map(|condition| &condition.workload).any(|workload| {
+            workload.kind.is_tcp() && workload.traffic.congestion_control == CongestionControl::Unpaced
+        })
     }
 
     /// For each condition its state, as an index into [`Plan::states`].

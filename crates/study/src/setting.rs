@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::congestion_control::CongestionControl;
 use crate::duration::format_duration;
 use crate::mode::{Direction, Reader, Sender};
 use crate::pacing::Pacing;
@@ -55,7 +56,7 @@ pub(crate) enum Setting {
     Rate(Option<u32>),
     Pacing(Option<Pacing>),
     BusyPoll(Option<Duration>),
-    CongestionControl(Option<String>),
+    CongestionControl(CongestionControl),
     Dscp(Option<u8>),
     Nodelay(Option<bool>),
     Connected(bool),
@@ -84,7 +85,7 @@ impl Setting {
             Self::Rate(rate) => or_default(rate.map(|rate| rate.to_string())),
             Self::Pacing(pacing) => or_default(pacing.map(|pacing| pacing.to_string())),
             Self::BusyPoll(time) => or_default(time.map(format_duration)),
-            Self::CongestionControl(name) => or_default(name.clone()),
+            Self::CongestionControl(one) => one.to_string(),
             Self::Dscp(dscp) => or_default(dscp.map(|dscp| dscp.to_string())),
             Self::Nodelay(on) => or_default(on.map(switch)),
             Self::Connected(on) | Self::Verify(on) => switch(*on),
@@ -150,7 +151,10 @@ impl Setting {
                 format!("a `{kind}` is not paced"),
                 format!("remove `{name}`: `rate` sets how many requests there are"),
             ),
-            Self::CongestionControl(Some(_)) | Self::Nodelay(Some(_)) if kind.is_udp() => {
+            Self::CongestionControl(CongestionControl::System | CongestionControl::Named(_))
+            | Self::Nodelay(Some(_))
+                if kind.is_udp() =>
+            {
                 misfit(format!("a `{kind}` runs over UDP, and `{name}` is TCP's"), format!("remove `{name}`"))
             }
             Self::Connected(false) if kind.is_tcp() => misfit(
@@ -193,7 +197,16 @@ mod tests {
             (Setting::Rate(Some(1)), vec![TcpRr, UdpRr, TcpCrr], vec![TcpStream, UdpStream, Pps]),
             (Setting::Pacing(Some(Pacing::MOST)), vec![TcpStream, UdpStream, Pps], vec![TcpRr, TcpCrr]),
             (Setting::BusyPoll(Some(Duration::from_micros(1))), vec![TcpStream, UdpRr, TcpCrr], vec![Pps]),
-            (Setting::CongestionControl(Some("bbr".into())), vec![TcpRr, TcpCrr], vec![UdpStream, Pps]),
+            (
+                Setting::CongestionControl(CongestionControl::System),
+                vec![TcpRr, TcpCrr],
+                vec![UdpStream, Pps],
+            ),
+            (
+                Setting::CongestionControl(CongestionControl::Named("bbr".into())),
+                vec![TcpStream],
+                vec![UdpRr, Pps],
+            ),
             (Setting::Nodelay(Some(true)), vec![TcpStream, TcpRr], vec![UdpRr, Pps]),
             (Setting::Connected(false), vec![UdpStream, UdpRr, Pps], vec![TcpStream, TcpRr, TcpCrr]),
             (Setting::Dscp(Some(63)), vec![TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr, Pps], vec![]),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::congestion_control::CongestionControl;
 use crate::duration;
 use crate::mode::{Direction, Reader, Sender};
 use crate::pacing::Pacing;
@@ -30,8 +31,8 @@ pub struct Traffic {
     /// How long a receive polls the device's queue instead of sleeping, in whole microseconds; `None`: not at all.
     #[serde(with = "duration::maybe_text")]
     pub busy_poll: Option<Duration>,
-    /// TCP's congestion control by its kernel name; `None`: the system's.
-    pub congestion_control: Option<String>,
+    /// TCP's congestion control.
+    pub congestion_control: CongestionControl,
     /// The differentiated services code point, 0 to 63 (RFC 2474); `None`: the kernel's, which is 0.
     pub dscp: Option<u8>,
     /// Whether TCP sends small segments at once (`TCP_NODELAY`); `None`: where requests are answered.
@@ -52,7 +53,7 @@ impl Default for Traffic {
             rate: None,
             pacing: None,
             busy_poll: None,
-            congestion_control: None,
+            congestion_control: CongestionControl::Unpaced,
             dscp: None,
             nodelay: None,
             connected: true,
@@ -72,7 +73,7 @@ impl Traffic {
             Setting::Rate(rate) => self.rate = *rate,
             Setting::Pacing(pacing) => self.pacing = *pacing,
             Setting::BusyPoll(time) => self.busy_poll = *time,
-            Setting::CongestionControl(name) => self.congestion_control.clone_from(name),
+            Setting::CongestionControl(one) => self.congestion_control.clone_from(one),
             Setting::Dscp(dscp) => self.dscp = *dscp,
             Setting::Nodelay(on) => self.nodelay = *on,
             Setting::Connected(on) => self.connected = *on,
@@ -119,7 +120,7 @@ mod tests {
             rate: Some(10),
             pacing: Pacing::parse("1.5Mbit").ok(),
             busy_poll: Some(Duration::from_micros(50)),
-            congestion_control: Some("bbr".into()),
+            congestion_control: CongestionControl::Named("bbr".into()),
             dscp: Some(46),
             nodelay: Some(false),
             connected: false,

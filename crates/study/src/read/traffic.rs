@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use toml::de::DeValue;
 
+use crate::congestion_control::CongestionControl;
 use crate::diagnostic::Problem;
 use crate::mode::Reader;
 use crate::pacing::{Pacing, PacingError};
@@ -70,10 +71,7 @@ pub(crate) fn setting(value: Value<'_>, parameter: Parameter, problems: &mut Pro
         Parameter::Pacing => pacing(value, problems).map(|pacing| Setting::Pacing(Some(pacing))),
         Parameter::BusyPoll if is_default => Some(Setting::BusyPoll(None)),
         Parameter::BusyPoll => busy_poll(value, problems).map(|time| Setting::BusyPoll(Some(time))),
-        Parameter::CongestionControl if is_default => Some(Setting::CongestionControl(None)),
-        Parameter::CongestionControl => {
-            congestion_control(value, problems).map(|name| Setting::CongestionControl(Some(name)))
-        }
+        Parameter::CongestionControl => congestion_control(value, problems).map(Setting::CongestionControl),
         Parameter::Nodelay if is_default => Some(Setting::Nodelay(None)),
         Parameter::Nodelay => value.switch(problems).map(|on| Setting::Nodelay(Some(on))),
     }
@@ -108,12 +106,12 @@ fn busy_poll(value: Value<'_>, problems: &mut Problems) -> Option<Duration> {
     None
 }
 
-/// The name of a congestion control. Whether the kernel has it shows when it is tried.
-fn congestion_control(value: Value<'_>, problems: &mut Problems) -> Option<String> {
+/// A congestion control. Whether the kernel has one of that name shows when it is tried.
+fn congestion_control(value: Value<'_>, problems: &mut Problems) -> Option<CongestionControl> {
     let text = value.text(problems)?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if !text.is_empty() && text.len() <= limit::CONGESTION_CONTROL && text.bytes().all(plain) {
-        return Some(text.to_owned());
+        return text.parse().ok();
     }
     let message = format!("`{}` cannot be the name of a congestion control", quoted(text));
     let help = format!(

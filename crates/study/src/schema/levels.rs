@@ -158,7 +158,7 @@ parts! {
     /// Levels of `congestion_control`.
     CongestionControlLevels: |generator| {
         let name = generator.subschema_for::<CongestionControl>().to_value();
-        one_or_list("TCP's congestion control; `default` is the machine's.", name)
+        one_or_list("TCP's congestion control by its kernel name; `default` is cubic, or reno where cubic cannot be had; `system` is each host's own.", name)
     };
 
     /// Levels of `dscp`.

@@ -138,7 +138,8 @@ struct Workload {
     pacing: Option<Pace>,
     /// How long a receive polls the device's queue instead of sleeping: `"50us"`. Default: not at all.
     busy_poll: Option<Poll>,
-    /// TCP's congestion control by its kernel name. Default: the machine's.
+    /// TCP's congestion control by its kernel name, or `system` for each host's own. Default: cubic, or reno where cubic
+    /// cannot be had: neither paces by a timer.
     congestion_control: Option<CongestionControl>,
     /// The differentiated services code point of all packets. Default: 0.
     dscp: Option<Dscp>,

@@ -69,7 +69,7 @@ const FACTORS: &[(&str, &[&str])] = &[
     ("rate", &["1", "\"default\""]),
     ("pacing", &["\"1Gbit\"", "\"default\"", "\"8bit\""]),
     ("busy_poll", &["\"50us\"", "\"default\""]),
-    ("congestion_control", &["\"bbr\"", "\"default\""]),
+    ("congestion_control", &["\"bbr\"", "\"default\"", "\"system\""]),
     ("dscp", &["63", "\"default\""]),
     ("nodelay", &["true", "\"default\""]),
     ("connected", &["\"on\"", "\"off\""]),

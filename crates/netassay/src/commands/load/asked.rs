@@ -1,7 +1,7 @@
 //! What the command line asks for, as the testbed and the engine take it.
 
 use load::{Kind, Traffic};
-use study::{Scenario, feature};
+use study::{CongestionControl, Scenario, feature};
 use testbed::{Options, RunOrder, Switches};
 
 use crate::cli::{FamilyWord, Load, OffloadsWord, ScenarioWord, SwitchWord};
@@ -15,6 +15,8 @@ pub(super) struct Asked {
     pub(super) switches: Switches,
     pub(super) order: RunOrder,
     discard_device: Option<host::DiscardDevice>,
+    /// Whether TCP's congestion control is for the testbed to choose.
+    pub(super) chooses_congestion_control: bool,
 }
 
 impl Asked {
@@ -60,6 +62,8 @@ impl Asked {
                 step: flags.interval.map_or(step, |interval| step.min(interval)),
             },
             discard_device: flags.discard_device,
+            chooses_congestion_control: !flags.workload.is_udp()
+                && flags.congestion_control == CongestionControl::Unpaced,
         })
     }
 
@@ -124,7 +128,10 @@ fn traffic(flags: &Load) -> Traffic {
         rate: flags.rate,
         pacing: flags.pacing.map(study::Pacing::bits),
         busy_poll: flags.busy_poll,
-        congestion_control: flags.congestion_control.clone(),
+        congestion_control: match &flags.congestion_control {
+            CongestionControl::Named(name) => Some(name.clone()),
+            CongestionControl::Unpaced | CongestionControl::System => None,
+        },
         dscp: flags.dscp,
         nodelay: flags.nodelay.map(|switch| switch == SwitchWord::On),
         connected: !flags.unconnected,

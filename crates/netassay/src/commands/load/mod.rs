@@ -16,7 +16,7 @@ use asked::Asked;
 use document::Document;
 
 pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
-    let asked = Asked::read(flags)?;
+    let mut asked = Asked::read(flags)?;
     machine::recover()?;
     let interrupt = signals::interrupt()?;
     let options = asked.options(flags.rootless || !host::Privileges::read().privileged());
@@ -24,6 +24,10 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
         host::affinity::pin_current_thread(&options.cpus.controller)?;
     }
     let mut testbed = Testbed::build(&options, &interrupt)?;
+    if asked.chooses_congestion_control {
+        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, false))?;
+        asked.order.traffic.congestion_control = Some(chosen.to_owned());
+    }
     let document = measure(&asked, &mut testbed)?;
     match flags.output.format {
         Format::Json => print_json(&document.json()),

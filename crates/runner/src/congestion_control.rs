@@ -1,0 +1,41 @@
+//! The congestion control of TCP where nothing else is asked for.
+
+use study::CongestionControl;
+
+/// The first congestion control without a pacing timer that a testbed's hosts allow, by its kernel name; the last that there is
+/// where they allow none, so that the error of its first use names it. `lacking` tells what the hosts lack for a kind of traffic.
+///
+/// # Errors
+/// Those of `lacking`.
+pub fn unpaced<E>(
+    mut lacking: impl FnMut(&load::Traffic) -> Result<Vec<String>, E>,
+) -> Result<&'static str, E> {
+    let [preferred @ .., last] = CongestionControl::UNPACED;
+    for name in preferred {
+        let plain = load::Traffic::new(load::Kind::TcpStream);
+        let traffic = load::Traffic { congestion_control: Some(name.to_owned()), ..plain };
+        if lacking(&traffic)?.is_empty() {
+            return Ok(name);
+        }
+    }
+    Ok(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_that_the_hosts_allow_is_taken() {
+        for (allowed, chosen) in
+            [(vec!["reno", "cubic"], "cubic"), (vec!["reno", "bbr"], "reno"), (vec!["bbr"], "reno")]
+        {
+            let lacking = |traffic: &load::Traffic| {
+                let name = traffic.congestion_control.clone().unwrap_or_default();
+                let lacks = !allowed.contains(&name.as_str());
+                Ok::<_, ()>(lacks.then_some(name).into_iter().collect())
+            };
+            assert_eq!(unpaced(lacking), Ok(chosen), "{allowed:?}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Which congestion control TCP runs with.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::factor::DEFAULT;
+
+/// The word for what each host has by itself.
+const SYSTEM: &str = "system";
+
+/// TCP's congestion control.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum CongestionControl {
+    /// One that does not pace by a timer: the first of [`CongestionControl::UNPACED`] that the hosts allow. It is chosen
+    /// once, when a plan is tried out, and the plan then has it by its name.
+    #[default]
+    Unpaced,
+    /// Each host's own (sysctl `net.ipv4.tcp_congestion_control`).
+    System,
+    /// By the kernel's name.
+    Named(String),
+}
+
+impl CongestionControl {
+    /// Those that let the window alone set the rate, by their kernel names, the most widespread first. Every kernel has
+    /// the last.
+    pub const UNPACED: [&str; 2] = ["cubic", "reno"];
+
+    /// The same, chosen where it was left open.
+    #[must_use]
+    pub fn or_chosen(&self, chosen: &str) -> Self {
+        if *self == Self::Unpaced { Self::Named(chosen.to_owned()) } else { self.clone() }
+    }
+}
+
+impl fmt::Display for CongestionControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unpaced => DEFAULT,
+            Self::System => SYSTEM,
+            Self::Named(name) => name,
+        })
+    }
+}
+
+impl FromStr for CongestionControl {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text {
+            DEFAULT => Self::Unpaced,
+            SYSTEM => Self::System,
+            name => Self::Named(name.to_owned()),
+        })
+    }
+}
+
+impl Serialize for CongestionControl {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CongestionControl {
+    /// A stored plan without a name is older than the choice, and ran with what the hosts had.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Option::<String>::deserialize(deserializer)?;
+        Ok(text.map_or(Self::System, |text| text.parse().unwrap_or_else(|never| match never {})))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_survives_being_stored_and_an_old_plan_has_what_it_ran_with() {
+        for (one, json) in [
+            (CongestionControl::Unpaced, "\"default\""),
+            (CongestionControl::System, "\"system\""),
+            (CongestionControl::Named("bbr".into()), "\"bbr\""),
+        ] {
+            assert_eq!(serde_json::to_string(&one).unwrap(), json);
+            assert_eq!(serde_json::from_str::<CongestionControl>(json).unwrap(), one);
+        }
+        assert_eq!(serde_json::from_str::<CongestionControl>("null").unwrap(), CongestionControl::System);
+    }
+
+    #[test]
+    fn only_what_was_left_open_is_chosen() {
+        let named = CongestionControl::Named("bbr".into());
+        assert_eq!(CongestionControl::Unpaced.or_chosen("reno"), CongestionControl::Named("reno".into()));
+        assert_eq!(CongestionControl::System.or_chosen("reno"), CongestionControl::System);
+        assert_eq!(named.or_chosen("reno"), named);
+    }
+}
