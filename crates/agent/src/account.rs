@@ -21,6 +21,8 @@ pub struct Measured {
     pub threads: Vec<host::ThreadTimes>,
     /// The kernel's counters over the window.
     pub counters: host::Counters,
+    /// Interrupts of the host's CPUs in the window.
+    pub interrupts: host::Interrupts,
     /// Of a tunnel: the counters of the interface under it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<host::WireCounters>,
@@ -98,6 +100,8 @@ pub struct Watched {
     pub guests: Vec<GuestTimes>,
     /// CPU time of each of the CPUs that were asked for, in their order.
     pub cpu_each: Vec<host::CpuTimes>,
+    /// Interrupts of each of them.
+    pub interrupts_each: Vec<host::Interrupts>,
     /// The counters of the interface under the tunnel between the guests, if there is one.
     pub underlay: Option<host::WireCounters>,
 }
@@ -163,6 +167,7 @@ mod tests {
                 lanes
             ],
             counters: host::Counters::default(),
+            interrupts: host::Interrupt::all().map(|interrupt| (interrupt, n)).collect(),
             underlay: Some(host::WireCounters::default()),
             clock: host::ClockCheck { monotonic_ns: n, raw_ns: n, boottime_ns: n, source_changed: true },
             late: Late { opened_ns: n, closed_ns: n },

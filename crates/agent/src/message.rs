@@ -12,7 +12,7 @@ pub use crate::account::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must agree on it exactly: they are the same binary on every
 /// host that netassay starts by itself, and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

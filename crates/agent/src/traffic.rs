@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-use host::{ClockReading, Counters, CpuTimes, LinkLimit, Links, ProcessTimes, ThreadTimes, WireCounters};
+use host::{
+    ClockReading, Counters, CpuTimes, Interrupts, LinkLimit, Links, ProcessTimes, ThreadTimes, WireCounters,
+};
 use load::{Phase, Receiver, Transmitter};
 
 use crate::account::{Finished, Late, Measured};
@@ -119,6 +121,7 @@ impl Traffic {
             own: last.own.since(&first.own),
             threads: last.threads.iter().zip(&first.threads).map(|(last, first)| last.since(first)).collect(),
             counters: last.counters.since(&first.counters),
+            interrupts: last.interrupts.since(&first.interrupts),
             underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
             clock: last.clock.since(&first.clock),
             late: Late { opened_ns, closed_ns },
@@ -142,6 +145,7 @@ impl Traffic {
         // a window of the same length, if not the same nanosecond.
         let counters = Counters::read(links, &self.interface)?;
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
+        let interrupts = Interrupts::read(cpus);
         let cpu_each = CpuTimes::read_each(cpus)?;
         let threads = match &self.side {
             Side::Receiver(receiver) => receiver.threads(),
@@ -156,7 +160,7 @@ impl Traffic {
             Side::Receiver(receiver) => receiver.set_phase(next),
             Side::Transmitter(transmitter) => transmitter.set_phase(next),
         }
-        Ok(Edge { counters, underlay, cpu_each, threads, own, clock, load: self.sample() })
+        Ok(Edge { counters, underlay, interrupts, cpu_each, threads, own, clock, load: self.sample() })
     }
 
     /// The few counters that are cheap enough to be read at each step.
@@ -197,6 +201,7 @@ impl Traffic {
 struct Edge {
     counters: Counters,
     underlay: Option<WireCounters>,
+    interrupts: Interrupts,
     cpu_each: Vec<CpuTimes>,
     threads: Vec<ThreadTimes>,
     own: ProcessTimes,

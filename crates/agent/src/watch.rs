@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use host::{CpuTimes, Links, ProcessThreads, WireCounters};
+use host::{CpuTimes, Interrupts, Links, ProcessThreads, WireCounters};
 
 use crate::account::{GuestTimes, Late, Watched};
 use crate::message::Answer;
@@ -36,6 +36,12 @@ impl Watch {
             late: Late { opened_ns, closed_ns },
             guests: guests.collect(),
             cpu_each: last.cpus.iter().zip(&first.cpus).map(|(last, first)| last.since(first)).collect(),
+            interrupts_each: last
+                .interrupts
+                .iter()
+                .zip(&first.interrupts)
+                .map(|(last, first)| last.since(first))
+                .collect(),
             underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
         })))
     }
@@ -45,8 +51,9 @@ impl Watch {
         let threads = self.processes.iter().map(|process| ProcessThreads::read(*process));
         let threads = threads.collect::<Result<_, _>>()?;
         let cpus = CpuTimes::read_each(&self.cpus)?;
+        let interrupts = Interrupts::read_each(&self.cpus);
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
-        Ok(Edge { at, threads, cpus, underlay })
+        Ok(Edge { at, threads, cpus, interrupts, underlay })
     }
 }
 
@@ -54,6 +61,7 @@ struct Edge {
     at: Instant,
     threads: Vec<ProcessThreads>,
     cpus: Vec<CpuTimes>,
+    interrupts: Vec<Interrupts>,
     underlay: Option<WireCounters>,
 }
 

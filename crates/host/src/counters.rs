@@ -37,10 +37,37 @@ counted! {
     pub struct TcpCounters {
         /// Segments received; what was merged before TCP saw it (GRO, or never split between namespaces) counts once.
         in_segs,
-        /// Segments sent, without those sent again. With segmentation offload the kernel counts what will be on the wire.
+        /// Segments sent, without those retransmitted. With segmentation offload the kernel counts what will be on the wire.
         out_segs,
-        /// Segments sent again.
+        /// Segments retransmitted.
         retrans_segs,
+        /// Segments that the peer said it had received twice (duplicate selective acknowledgments, RFC 2883). Kernels before 5.10
+        /// do not count them.
+        dsack_segs,
+        /// Duplicate selective acknowledgments received below what was acknowledged.
+        dsacks,
+        /// Those received above it.
+        dsacks_ofo,
+        /// Those sent for data below what was acknowledged.
+        dsacks_sent,
+        /// Times that selective acknowledgments showed segments to have overtaken each other.
+        sack_reorders,
+        /// Times that duplicate acknowledgments showed it.
+        reno_reorders,
+        /// Times that timestamps showed it.
+        ts_reorders,
+        /// Recoveries undone whole: nothing had been lost.
+        full_undos,
+        /// Recoveries undone in part.
+        partial_undos,
+        /// Recoveries undone because everything retransmitted had arrived twice.
+        dsack_undos,
+        /// Recoveries undone after the retransmission timer had fired.
+        loss_undos,
+        /// Retransmission timeouts that were spurious.
+        spurious_timeouts,
+        /// Tail loss probes sent.
+        loss_probes,
         /// Bad segments received.
         in_errors,
         /// Of those, the ones with a wrong checksum.
@@ -190,6 +217,19 @@ impl Counters {
                 in_segs: tcp("InSegs"),
                 out_segs: tcp("OutSegs"),
                 retrans_segs: tcp("RetransSegs"),
+                dsack_segs: extended("TCPDSACKRecvSegs"),
+                dsacks: extended("TCPDSACKRecv"),
+                dsacks_ofo: extended("TCPDSACKOfoRecv"),
+                dsacks_sent: extended("TCPDSACKOldSent"),
+                sack_reorders: extended("TCPSACKReorder"),
+                reno_reorders: extended("TCPRenoReorder"),
+                ts_reorders: extended("TCPTSReorder"),
+                full_undos: extended("TCPFullUndo"),
+                partial_undos: extended("TCPPartialUndo"),
+                dsack_undos: extended("TCPDSACKUndo"),
+                loss_undos: extended("TCPLossUndo"),
+                spurious_timeouts: extended("TCPSpuriousRTOs"),
+                loss_probes: extended("TCPLossProbes"),
                 in_errors: tcp("InErrs"),
                 in_csum_errors: tcp("InCsumErrors"),
                 out_resets: tcp("OutRsts"),
@@ -243,8 +283,13 @@ Tcp: 11 12 13 14 15 16
 Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors InCsumErrors
 Udp: 21 22 23 24 25 26 27
 ";
-    const NETSTAT: &str =
-        "TcpExt: TCPTimeouts TCPBacklogDrop TCPRcvQDrop\nTcpExt: 31 32 33\nIpExt: InOctets\nIpExt: 9\n";
+    const NETSTAT: &str = "\
+TcpExt: TCPTimeouts TCPBacklogDrop TCPRcvQDrop TCPDSACKRecvSegs TCPDSACKRecv TCPDSACKOfoRecv TCPDSACKOldSent TCPSACKReorder \
+TCPRenoReorder TCPTSReorder TCPFullUndo TCPPartialUndo TCPDSACKUndo TCPLossUndo TCPSpuriousRTOs TCPLossProbes
+TcpExt: 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46
+IpExt: InOctets
+IpExt: 9
+";
     const SNMP6: &str = "\
 Ip6InDiscards 100
 Ip6OutDiscards 200
@@ -272,6 +317,19 @@ Udp6InCsumErrors 2700
                     in_segs: 11,
                     out_segs: 12,
                     retrans_segs: 13,
+                    dsack_segs: 34,
+                    dsacks: 35,
+                    dsacks_ofo: 36,
+                    dsacks_sent: 37,
+                    sack_reorders: 38,
+                    reno_reorders: 39,
+                    ts_reorders: 40,
+                    full_undos: 41,
+                    partial_undos: 42,
+                    dsack_undos: 43,
+                    loss_undos: 44,
+                    spurious_timeouts: 45,
+                    loss_probes: 46,
                     in_errors: 14,
                     in_csum_errors: 16,
                     out_resets: 15,

@@ -20,6 +20,7 @@ mod error;
 mod ethtool;
 mod features;
 mod files;
+mod interrupts;
 mod link;
 mod link_limit;
 mod links;
@@ -57,6 +58,7 @@ pub use environment::{
 pub use error::Error;
 pub use ethtool::Ethtool;
 pub use features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
+pub use interrupts::{Interrupt, Interrupts};
 pub use link::{Link, LinkCounters};
 pub use link_limit::LinkLimit;
 pub use links::{Links, forget_path_mtus};

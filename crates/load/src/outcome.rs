@@ -44,7 +44,7 @@ impl Outcome {
         self.sent.timeouts
     }
 
-    /// TCP: segments that this end sent again; `None` for UDP.
+    /// TCP: segments that this end retransmitted; `None` for UDP.
     #[must_use]
     pub fn retransmits(&self) -> Option<u64> {
         self.flows.iter().map(|flow| flow.tcp.as_ref().map(|tcp| tcp.retransmits)).sum()

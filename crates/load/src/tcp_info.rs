@@ -10,9 +10,13 @@ use crate::sys;
 /// One TCP connection over its whole life, from `TCP_INFO`. A field that an older kernel lacks is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpInfo {
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmits: u64,
-    /// Payload bytes sent again.
+    /// Segments that the peer said it had received twice (RFC 2883): retransmitted needlessly.
+    pub duplicates: u64,
+    /// Times that segments were seen to have overtaken each other.
+    pub reorderings: u64,
+    /// Payload bytes retransmitted.
     pub retransmitted_bytes: u64,
     /// Segments sent. A segment that an offload splits later counts by what it is split into.
     pub segments_out: u64,
@@ -43,6 +47,8 @@ impl TcpInfo {
     fn parse(raw: &[u8]) -> Self {
         Self {
             retransmits: u32_at(raw, 100).into(),
+            duplicates: u32_at(raw, 216).into(),
+            reorderings: u32_at(raw, 220).into(),
             retransmitted_bytes: u64_at(raw, 208),
             segments_out: u32_at(raw, 136).into(),
             segments_in: u32_at(raw, 140).into(),

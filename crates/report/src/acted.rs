@@ -8,7 +8,7 @@ use study::{Condition, Direction, Family, Nic, Side};
 use crate::number::figure;
 use crate::view::{EffectiveView, SettledView};
 
-/// Up to this many in one are one: a few segments are sent again, or come with others.
+/// Up to this many in one are one: a few segments are retransmitted, or come with others.
 const ONE: f64 = 1.05;
 
 /// From so many in one on, something merged them.

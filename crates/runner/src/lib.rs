@@ -19,6 +19,7 @@ mod measure;
 mod pending;
 mod probe;
 mod progress;
+mod retransmits;
 #[cfg(test)]
 mod sample;
 mod session;

@@ -5,6 +5,7 @@ use study::{Side, WorkloadKind};
 use testbed::{HostAccount, RunAccount, SideAccount};
 
 use crate::loss::Loss;
+use crate::retransmits::Retransmits;
 
 /// The metrics of one run, by key, in the unit that the vocabulary gives. What cannot be told, such as a ratio
 /// whose divisor is nothing, is left out.
@@ -171,7 +172,10 @@ fn proof(metrics: &mut Sheet, kind: WorkloadKind, side: Side, own: &SideAccount)
     metrics.put(&format!("{side}.segments"), segments as f64);
     metrics.ratio(&format!("{side}.segments_per_wire_packet"), segments as f64, packets as f64);
     if kind.is_tcp() {
-        metrics.put(&format!("{side}.retransmits"), counters.tcp.retrans_segs as f64);
+        let retransmits = Retransmits::counted(&counters.tcp);
+        metrics.put(&format!("{side}.retransmits"), retransmits.all as f64);
+        metrics.put(&format!("{side}.retransmits_needless"), retransmits.needless as f64);
+        metrics.put(&format!("{side}.reorderings"), retransmits.reorderings as f64);
     }
     let drops = counters.link.rx_dropped
         + counters.link.tx_dropped
@@ -182,6 +186,14 @@ fn proof(metrics: &mut Sheet, kind: WorkloadKind, side: Side, own: &SideAccount)
     metrics.put(&format!("{side}.drops"), drops as f64);
     let switches = counters.context_switches.voluntary + counters.context_switches.involuntary;
     metrics.put(&format!("{side}.context_switches"), switches as f64);
+    interrupts(metrics, &format!("{side}."), &own.window.interrupts, own.window.elapsed_ns);
+}
+
+/// How often each kind of interrupt came, in 1/s.
+fn interrupts(metrics: &mut Sheet, prefix: &str, counted: &host::Interrupts, elapsed_ns: u64) {
+    for (interrupt, count) in counted.each() {
+        metrics.ratio(&format!("{prefix}{}", interrupt.key()), count as f64, elapsed_ns as f64 / 1e9);
+    }
 }
 
 /// What TCP or UDP counted of what a side sent or got.
@@ -217,6 +229,7 @@ fn on_host(metrics: &mut Sheet, side: Side, host: &HostAccount, work: &[(&str, f
     for (of, work) in work {
         metrics.ratio(&format!("{side}.host_service_demand_{of}"), vcpu + io, *work);
     }
+    interrupts(metrics, &format!("{side}.host_"), &host.interrupts, host.elapsed_ns);
 }
 
 #[cfg(test)]
@@ -284,6 +297,7 @@ mod tests {
             elapsed_ns: 500_000_000,
             cpus: vec![cpu],
             cpu_each: vec![host::CpuTimes::default()],
+            interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 300)).collect(),
             vcpu: spent(400_000_000),
             io: spent(200_000_000),
             underlay: tunnel.then(underlay),
@@ -305,6 +319,23 @@ mod tests {
         assert_eq!(value("transmitter.segments_per_underlay_packet"), 10.0);
         assert_eq!(value("receiver.bytes_per_underlay_packet"), 4000.0);
         assert_eq!(value("transmitter.underlay_fragments"), 3.0);
+        // 100 in half a second inside, 300 outside.
+        assert_eq!(value("transmitter.timer_interrupts"), 200.0);
+        assert_eq!(value("receiver.host_softirqs_net_rx"), 600.0);
+    }
+
+    #[test]
+    fn a_segment_that_arrived_twice_was_retransmitted_needlessly() {
+        let mut account = account();
+        let tcp = &mut account.transmitter.window.counters.tcp;
+        (tcp.retrans_segs, tcp.dsack_segs, tcp.sack_reorders) = (1000, 960, 12);
+        let metrics = metrics(WorkloadKind::TcpStream, &account);
+        let value = |key: &str| value(&metrics, key);
+        assert_eq!(
+            (value("transmitter.retransmits"), value("transmitter.retransmits_needless")),
+            (1000.0, 960.0)
+        );
+        assert_eq!(value("transmitter.reorderings"), 12.0);
     }
 
     #[test]

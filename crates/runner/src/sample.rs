@@ -49,6 +49,7 @@ pub(crate) fn account() -> RunAccount {
                 link: host::LinkLimit::default(),
                 series: agent::message::Series::default(),
                 counters,
+                interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 100)).collect(),
                 underlay: None,
             },
             whole: Finished {

@@ -292,6 +292,7 @@ mod tests {
         said(|account| {
             let spent = |user_ns| host::ThreadTimes { running_ns: user_ns, user_ns, ..Default::default() };
             account.hosts = Some([2, 3].map(|cpu| HostAccount {
+                interrupts: host::Interrupts::default(),
                 elapsed_ns: S,
                 cpus: vec![cpu],
                 cpu_each: vec![CpuTimes { user: 900 * MS, idle: 100 * MS, ..CpuTimes::default() }],

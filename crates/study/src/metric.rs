@@ -191,7 +191,9 @@ metrics! {
         "bytes_per_wire_packet", "bytes", Neither, Every, Nothing, "mean size of what the interface counts as a packet";
         "segments", "1", Neither, Every, Nothing, "segments or datagrams across the interface in the window, after segmentation";
         "segments_per_wire_packet", "1", Neither, Every, Nothing, "segments carried by one packet: above 1, offloads acted";
-        "retransmits", "1", Lower, Tcp, Nothing, "TCP segments sent again in the window";
+        "retransmits", "1", Lower, Tcp, Nothing, "TCP segments retransmitted in the window";
+        "retransmits_needless", "1", Lower, Tcp, Nothing, "TCP segments retransmitted though they had arrived, by the other end's duplicate acknowledgments in the window";
+        "reorderings", "1", Lower, Tcp, Nothing, "times in the window that TCP saw segments overtake each other";
         "drops", "1", Lower, Every, Nothing, "packets the kernel's counters say were dropped in the window";
         "underlay_packets", "1", Neither, Every, Tunnel, "packets across the interface under the tunnel in the window, as it counts them";
         "bytes_per_underlay_packet", "bytes", Neither, Every, Tunnel, "mean size of what the interface under the tunnel counts as a packet";
@@ -204,6 +206,24 @@ metrics! {
         "host_service_demand_packet", "ns", Lower, Packets, Guests, "the host's CPU time per datagram received";
         "host_service_demand_transaction", "ns", Lower, Rr, Guests, "the host's CPU time per transaction";
         "context_switches", "1", Lower, Every, Nothing, "context switches of the traffic's threads in the window";
+        "timer_interrupts", "1/s", Neither, Every, Nothing, "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing";
+        "reschedule_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU asked another one to run another thread";
+        "call_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU asked another one to call a function";
+        "softirqs_hrtimer", "1/s", Neither, Every, Nothing, "software interrupts for high-resolution timers: the timers of TCP's pacing are among them";
+        "softirqs_timer", "1/s", Neither, Every, Nothing, "software interrupts for timers of the tick";
+        "softirqs_net_rx", "1/s", Neither, Every, Nothing, "software interrupts for receive work";
+        "softirqs_net_tx", "1/s", Neither, Every, Nothing, "software interrupts for send work";
+        "softirqs_tasklet", "1/s", Neither, Every, Nothing, "software interrupts for tasklets";
+        "softirqs_sched", "1/s", Neither, Every, Nothing, "software interrupts for the scheduler's balancing";
+        "host_timer_interrupts", "1/s", Neither, Every, Guests, "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing, on the host's CPUs of this side";
+        "host_reschedule_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU asked another one to run another thread, on the host's CPUs of this side";
+        "host_call_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU asked another one to call a function, on the host's CPUs of this side";
+        "host_softirqs_hrtimer", "1/s", Neither, Every, Guests, "software interrupts for high-resolution timers: the timers of TCP's pacing are among them, on the host's CPUs of this side";
+        "host_softirqs_timer", "1/s", Neither, Every, Guests, "software interrupts for timers of the tick, on the host's CPUs of this side";
+        "host_softirqs_net_rx", "1/s", Neither, Every, Guests, "software interrupts for receive work, on the host's CPUs of this side";
+        "host_softirqs_net_tx", "1/s", Neither, Every, Guests, "software interrupts for send work, on the host's CPUs of this side";
+        "host_softirqs_tasklet", "1/s", Neither, Every, Guests, "software interrupts for tasklets, on the host's CPUs of this side";
+        "host_softirqs_sched", "1/s", Neither, Every, Guests, "software interrupts for the scheduler's balancing, on the host's CPUs of this side";
     }
 }
 
@@ -237,7 +257,7 @@ mod tests {
             assert!(seen.insert(metric.key), "{}", metric.key);
             assert_eq!(find(metric.key).unwrap().key, metric.key);
         }
-        assert_eq!(METRICS.len(), 21 + 9 + 2 * 27);
+        assert_eq!(METRICS.len(), 21 + 9 + 2 * 47);
         assert_eq!(find("speed"), None);
     }
 

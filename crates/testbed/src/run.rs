@@ -71,6 +71,8 @@ pub struct HostAccount {
     pub cpus: Vec<u32>,
     /// CPU time of each of them, whatever it was spent on.
     pub cpu_each: Vec<host::CpuTimes>,
+    /// Interrupts of these CPUs.
+    pub interrupts: host::Interrupts,
     /// CPU time of the threads that are its virtual CPUs.
     pub vcpu: host::ThreadTimes,
     /// CPU time of the other threads of its process: input and output, timers.
@@ -216,6 +218,9 @@ impl HostAccount {
         Some(Self {
             elapsed_ns: node.elapsed_ns,
             cpu_each: node.cpu_each.iter().skip(before).take(cpus.len()).copied().collect(),
+            interrupts: host::Interrupts::sum(
+                node.interrupts_each.get(before..before + cpus.len()).unwrap_or_default(),
+            ),
             cpus,
             vcpu,
             io,

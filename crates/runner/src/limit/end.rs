@@ -8,6 +8,7 @@ use testbed::{RunOrder, SideAccount};
 
 use super::words::{bits, count, percent};
 use super::{MUCH, SEGMENTS_LOST};
+use crate::retransmits::Retransmits;
 
 /// One end of a run.
 #[derive(Clone, Copy)]
@@ -125,7 +126,7 @@ impl<'a> End<'a> {
         Waits {
             closed: share(sum(|info| info.receiver_limited_us)),
             full: share(sum(|info| info.buffer_limited_us)),
-            again: sum(|info| info.retransmits),
+            retransmits: Retransmits::of(&infos),
             sent: sum(|info| info.segments_out),
             window: infos.iter().map(|info| info.congestion_window).min().unwrap_or(0),
             rtt_us: infos.iter().map(|info| info.rtt_us).max().unwrap_or(0),
@@ -139,8 +140,8 @@ pub(super) struct Waits {
     pub(super) closed: f64,
     /// The sender's own buffer was full.
     full: f64,
-    /// Segments sent again.
-    again: u64,
+    /// Segments retransmitted.
+    retransmits: Retransmits,
     /// Segments sent.
     sent: u64,
     /// The smallest congestion window at the end, in segments.
@@ -165,10 +166,17 @@ impl Waits {
                 percent(self.full)
             ));
         }
-        (self.again as f64 > SEGMENTS_LOST * self.sent as f64).then(|| {
+        let much = |segments: u64| segments as f64 > SEGMENTS_LOST * self.sent as f64;
+        let (lost, needless) = (self.retransmits.lost(), self.retransmits.needless);
+        let (segments, why) = if needless > lost {
+            (needless, "retransmitted needlessly: they had arrived, after segments sent later")
+        } else {
+            (lost, "lost at a place without a counter")
+        };
+        much(segments).then(|| {
             format!(
-                "TCP: {} of {} segments were sent again, lost where nobody counts; the congestion window is {} segments",
-                count(self.again),
+                "TCP: {} of {} segments were {why}; the congestion window is {} segments",
+                count(segments),
                 count(self.sent),
                 self.window
             )
@@ -178,15 +186,28 @@ impl Waits {
     pub(super) fn evidence(&self) -> Option<String> {
         (self.sent > 0).then(|| {
             format!(
-                "TCP: of the time with data to send, receive window closed {}, send buffer too small {}; {} of {} segments sent again; \
+                "TCP: of the time with data to send, receive window closed {}, send buffer too small {}; {} of {} segments retransmitted{}; \
                  congestion window {} segments, round trip {} µs",
                 percent(self.closed),
                 percent(self.full),
-                count(self.again),
+                count(self.retransmits.all),
                 count(self.sent),
+                needless(&self.retransmits),
                 self.window,
                 self.rtt_us
             )
         })
+    }
+}
+
+/// How many of the retransmitted segments had arrived; nothing where none had.
+fn needless(retransmits: &Retransmits) -> String {
+    match retransmits.needless {
+        0 => String::new(),
+        needless => format!(
+            ", {} of them ({}) needlessly (they had arrived: reordering)",
+            count(needless),
+            percent(retransmits.needless_share())
+        ),
     }
 }

@@ -14,7 +14,7 @@
 //!    both ends are so, the time that TCP spent on a closed receive window decides, then who wanted more. A sender that spends
 //!    its time in its own code is the *generator*: a faster program would send more. A thread that polls (`spin`, busy polling) is
 //!    busy by order: its time tells nothing.
-//! 5. **device** (TCP): segments were dropped before the wire or behind it and sent again, while both ends had time.
+//! 5. **device** (TCP): segments were dropped before the wire or behind it and retransmitted, while both ends had time.
 //! 6. **path**: what is left waits for the other end: TCP's windows, loss elsewhere, the time of the round trip. Also what nothing
 //!    speaks for; the evidence then says that neither end was busy and that nothing was dropped.
 //!
@@ -288,7 +288,7 @@ impl Case<'_> {
             .next()
     }
 
-    /// In words, if segments were dropped on their way from one device to the other, and sent again.
+    /// In words, if segments were dropped on their way from one device to the other, and retransmitted.
     fn dropped(&self) -> Option<String> {
         let (near, far) = (&self.from.window.counters, &self.to.window.counters);
         let (queue, wire) = (near.queue.drops, near.link.tx_dropped.max(far.link.rx_dropped));
@@ -296,7 +296,7 @@ impl Case<'_> {
         let dropped = queue.saturating_add(wire);
         (near.tcp.retrans_segs > 0 && dropped as f64 >= SEGMENTS_LOST * sent as f64).then(|| {
             format!(
-                "{} packets dropped by the queue before the {}'s wire and {} by the devices, {} of {} segments sent again ({})",
+                "{} packets dropped by the queue before the {}'s wire and {} by the devices, {} of {} segments retransmitted ({})",
                 count(queue),
                 self.from.side,
                 count(wire),

@@ -55,7 +55,13 @@ impl Document {
             ));
         }
         if let Some(count) = self.metric("transmitter.retransmits") {
-            lines.push(("sent again", counted(count as usize, "segment")));
+            let needless = match self.metric("transmitter.retransmits_needless") {
+                Some(needless) if needless > 0.0 => {
+                    format!(", {needless:.0} of them needlessly: they had arrived")
+                }
+                _ => String::new(),
+            };
+            lines.push(("retransmitted", counted(count as usize, "segment") + &needless));
         }
         for (side, own) in sides(&self.account) {
             let word = if side == Side::Transmitter { "CPU" } else { "" };

@@ -1,0 +1,246 @@
+//! How often the CPUs of a host were interrupted, and how often software interrupts ran on them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of interrupt, or of software interrupt, that is counted per CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interrupt {
+    /// The CPU's own timer: the tick, and each timer between two ticks, such as those of TCP's pacing.
+    Timer,
+    /// Another CPU asked for a new choice of the thread that runs.
+    Reschedule,
+    /// Another CPU asked for a function to be called: wake-ups and steered receive work are among them.
+    Call,
+    /// Software interrupt: high-resolution timers that may wait for the end of an interrupt. TCP's pacing timer is one.
+    SoftHrtimer,
+    /// Software interrupt: timers of the tick, among them TCP's retransmission timer.
+    SoftTimer,
+    /// Software interrupt: receive work of the network.
+    SoftNetRx,
+    /// Software interrupt: send work of the network.
+    SoftNetTx,
+    /// Software interrupt: tasklets, among them TCP's small queues.
+    SoftTasklet,
+    /// Software interrupt: the scheduler's balancing.
+    SoftSched,
+}
+
+/// How a kind is found: its file, the label of its row, and words that end the row on machines that label it otherwise.
+type Place = (Interrupt, &'static str, &'static str, &'static [&'static str]);
+
+const HARD: &str = "/proc/interrupts";
+const SOFT: &str = "/proc/softirqs";
+
+/// Labels are those of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and tell the kind in words at the end.
+const PLACES: [Place; 9] = [
+    (Interrupt::Timer, HARD, "LOC", &["arch_timer", "riscv-timer"]),
+    (Interrupt::Reschedule, HARD, "RES", &["Rescheduling interrupts"]),
+    (Interrupt::Call, HARD, "CAL", &["Function call interrupts"]),
+    (Interrupt::SoftHrtimer, SOFT, "HRTIMER", &[]),
+    (Interrupt::SoftTimer, SOFT, "TIMER", &[]),
+    (Interrupt::SoftNetRx, SOFT, "NET_RX", &[]),
+    (Interrupt::SoftNetTx, SOFT, "NET_TX", &[]),
+    (Interrupt::SoftTasklet, SOFT, "TASKLET", &[]),
+    (Interrupt::SoftSched, SOFT, "SCHED", &[]),
+];
+
+impl Interrupt {
+    /// All kinds.
+    pub fn all() -> impl Iterator<Item = Self> {
+        PLACES.iter().map(|(interrupt, ..)| *interrupt)
+    }
+
+    /// Its metric, without the side: a rate in 1/s.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Timer => "timer_interrupts",
+            Self::Reschedule => "reschedule_interrupts",
+            Self::Call => "call_interrupts",
+            Self::SoftHrtimer => "softirqs_hrtimer",
+            Self::SoftTimer => "softirqs_timer",
+            Self::SoftNetRx => "softirqs_net_rx",
+            Self::SoftNetTx => "softirqs_net_tx",
+            Self::SoftTasklet => "softirqs_tasklet",
+            Self::SoftSched => "softirqs_sched",
+        }
+    }
+}
+
+/// The interrupts of a set of CPUs by kind, since boot or between two readings. A kind that this machine does not count is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Interrupts(BTreeMap<Interrupt, u64>);
+
+impl Interrupts {
+    /// Reads those of `cpus` together. The kernel counts them for the whole machine: what else runs on these CPUs is among them.
+    #[must_use]
+    pub fn read(cpus: &[u32]) -> Self {
+        Self::sum(&Self::read_each(cpus))
+    }
+
+    /// Reads those of each of `cpus`, in their order.
+    #[must_use]
+    pub fn read_each(cpus: &[u32]) -> Vec<Self> {
+        let texts = [HARD, SOFT].map(|file| (file, std::fs::read_to_string(file).unwrap_or_default()));
+        let mut each = vec![Self::default(); cpus.len()];
+        for (file, text) in &texts {
+            parse(file, text, cpus, &mut each);
+        }
+        each
+    }
+
+    /// Of several CPUs together.
+    #[must_use]
+    pub fn sum(each: &[Self]) -> Self {
+        let mut sum = Self::default();
+        for (interrupt, count) in each.iter().flat_map(|one| &one.0) {
+            sum.add(*interrupt, *count);
+        }
+        sum
+    }
+
+    /// What was counted since `earlier`; only what both readings have.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let both = self
+            .0
+            .iter()
+            .filter_map(|(interrupt, count)| Some((interrupt, count, earlier.0.get(interrupt)?)));
+        Self(both.map(|(interrupt, count, before)| (*interrupt, count.saturating_sub(*before))).collect())
+    }
+
+    /// Each kind that is counted here, with its count.
+    pub fn each(&self) -> impl Iterator<Item = (Interrupt, u64)> {
+        self.0.iter().map(|(interrupt, count)| (*interrupt, *count))
+    }
+
+    fn add(&mut self, interrupt: Interrupt, count: u64) {
+        let sum = self.0.entry(interrupt).or_default();
+        *sum = sum.saturating_add(count);
+    }
+}
+
+impl FromIterator<(Interrupt, u64)> for Interrupts {
+    fn from_iter<T: IntoIterator<Item = (Interrupt, u64)>>(counts: T) -> Self {
+        Self(counts.into_iter().collect())
+    }
+}
+
+/// Adds what a file counts of each of `cpus`. Its first line names the online CPUs, which are the columns.
+fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts]) {
+    let mut lines = text.lines();
+    let header = lines.next().unwrap_or_default();
+    let online: Vec<Option<u32>> =
+        header.split_whitespace().map(|name| name.strip_prefix("CPU")?.parse().ok()).collect();
+    for line in lines {
+        let Some((label, rest)) = line.split_once(':') else { continue };
+        let (label, rest) = (label.trim(), rest.trim());
+        let is_of = |(_, place, known, ends): &&Place| {
+            *place == file && (*known == label || ends.iter().any(|end| rest.ends_with(end)))
+        };
+        let Some((interrupt, ..)) = PLACES.iter().find(is_of) else { continue };
+        let counts = rest.split_whitespace().map(|word| word.parse::<u64>().ok());
+        for (cpu, count) in online.iter().zip(counts) {
+            let place = cpu.and_then(|cpu| cpus.iter().position(|wanted| *wanted == cpu));
+            if let (Some(place), Some(count)) = (place, count) {
+                each[place].add(*interrupt, count);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const X86: &str = "\
+           CPU0       CPU2
+ 24:          1          0  IO-APIC   5-edge      ACPI:Ged
+NMI:          9          9   Non-maskable interrupts
+LOC:     122842     123130   Local timer interrupts
+RES:      26669      15661   Rescheduling interrupts
+CAL:      73488      63585   Function call interrupts
+ERR:          0
+";
+    const ARM: &str = "\
+           CPU0       CPU1
+ 11:      10000      20000     GICv3  27 Level     arch_timer
+IPI0:       300        400       Rescheduling interrupts
+IPI1:        50         60       Function call interrupts
+";
+    const SOFTIRQS: &str = "\
+                    CPU0       CPU2
+       TIMER:      19309      15122
+      NET_RX:        839       1281
+     HRTIMER:          7          8
+";
+
+    fn read(hard: &str, soft: &str, cpus: &[u32]) -> Vec<Interrupts> {
+        let mut each = vec![Interrupts::default(); cpus.len()];
+        parse(HARD, hard, cpus, &mut each);
+        parse(SOFT, soft, cpus, &mut each);
+        each
+    }
+
+    fn of(counts: &[(Interrupt, u64)]) -> Interrupts {
+        counts.iter().copied().collect()
+    }
+
+    #[test]
+    fn only_the_hosts_cpus_are_counted_and_by_number() {
+        let both = read(X86, SOFTIRQS, &[2, 0]);
+        let second = of(&[
+            (Interrupt::Timer, 123_130),
+            (Interrupt::Reschedule, 15_661),
+            (Interrupt::Call, 63_585),
+            (Interrupt::SoftHrtimer, 8),
+            (Interrupt::SoftTimer, 15_122),
+            (Interrupt::SoftNetRx, 1281),
+        ]);
+        assert_eq!(both[0], second);
+        assert_eq!(read(X86, SOFTIRQS, &[2]), [second]);
+        let timers = Interrupts::sum(&both).each().find(|(interrupt, _)| *interrupt == Interrupt::Timer);
+        assert_eq!(timers, Some((Interrupt::Timer, 122_842 + 123_130)));
+    }
+
+    #[test]
+    fn rows_are_found_by_name_and_what_is_absent_is_absent() {
+        let arm = read(ARM, "", &[1]);
+        let known = [(Interrupt::Timer, 20_000), (Interrupt::Reschedule, 400), (Interrupt::Call, 60)];
+        assert_eq!(arm, [of(&known)]);
+        assert_eq!(read(X86, "", &[1]), [Interrupts::default()], "CPU 1 is offline");
+    }
+
+    #[test]
+    fn what_passed_is_of_what_both_readings_have() {
+        let (timer, call) = (Interrupt::Timer, Interrupt::Call);
+        let later = of(&[(timer, 10), (call, 5)]);
+        assert_eq!(later.since(&of(&[(timer, 4)])), of(&[(timer, 6)]));
+        assert_eq!(of(&[(timer, 3)]).since(&later), of(&[(timer, 0)]));
+    }
+
+    #[test]
+    fn this_machine_counts_interrupts() {
+        let cpus = crate::affinity::online_cpus();
+        let counted: Vec<Interrupt> =
+            Interrupts::read(&cpus).each().map(|(interrupt, _)| interrupt).collect();
+        assert!(
+            counted.contains(&Interrupt::SoftNetRx) && counted.contains(&Interrupt::Timer),
+            "{counted:?}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "((CPU[0-9]{1,2} ){0,3}\n)?([A-Z]{2,4}:?[ 0-9]{0,30}[a-z]{0,9}\n){0,6}|\\PC{0,200}") {
+            let each = read(&text, &text, &[0, 1]);
+            prop_assert_eq!(each.len(), 2);
+        }
+    }
+}
