@@ -41,6 +41,18 @@ pub enum Error {
         /// Its error.
         errno: Errno,
     },
+    /// A socket does not have what was asked for, though the kernel took it.
+    #[error("`{option}` = {asked} was asked for, and the connected socket reads back {applied}: {way_out}")]
+    NotApplied {
+        /// The key of the workload.
+        option: &'static str,
+        /// Its value.
+        asked: String,
+        /// What the kernel has in its place.
+        applied: String,
+        /// What may have changed it.
+        way_out: &'static str,
+    },
     /// The other end's list of addresses does not fit this end's workload.
     #[error("the {peer} sent {got}, but {wanted}: start both ends with the same workload")]
     Mismatch {

@@ -1,14 +1,16 @@
 //! What this host's kernel lacks for a workload, found out by trying.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::applied::Applied;
 use crate::buffer::Buffer;
 use crate::error::Errno;
 use crate::mode::{Reader, Sender};
 use crate::traffic::Traffic;
-use crate::{options, sys, uring};
+use crate::{options, socket, sys, uring};
 
 /// What this host lacks for this traffic over this version of IP, each in words with what follows from it; empty if it has
 /// everything. Tried on sockets of its own: nothing leaves this host.
@@ -31,6 +33,13 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
         let there = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
         let there = there.map_or_else(|_| String::new(), |names| format!("; it has {}", names.trim()));
         lacks.push(format!("no congestion control `{name}`: {}{there}", Errno::of(&error)));
+    }
+    if lacks.is_empty() {
+        // The options that every socket is given, and what it has of them.
+        let local: IpAddr = if ipv6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
+        let tried = socket::open(traffic, local, "a socket");
+        let applied = tried.and_then(|one| Applied::read_as_asked(&one, traffic));
+        lacks.extend(applied.err().map(|error| error.to_string()));
     }
     if traffic.sender.segments()
         && let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, 1400)
@@ -111,6 +120,13 @@ mod tests {
                 }
             }
         }
+        // Less than any buffer has (`SOCK_MIN_SNDBUF` of net/sock.h).
+        let small = Traffic { socket_buffer: Some(1), ..Traffic::new(Kind::UdpStream) };
+        assert!(
+            lacking(&small, false)[0].starts_with("`socket_buffer` = 1 "),
+            "{:?}",
+            lacking(&small, false)
+        );
         let odd = Traffic { congestion_control: Some("no_such".into()), ..Traffic::new(Kind::TcpStream) };
         let lacks = lacking(&odd, false);
         assert!(lacks[0].contains("no congestion control `no_such`"), "{lacks:?}");

@@ -6,6 +6,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use crate::applied::Applied;
 use crate::buffer::first_damage;
 use crate::call::Call;
 use crate::control::Control;
@@ -47,6 +48,8 @@ pub(crate) struct End {
     pub(crate) unsent: u64,
     /// Open loop: requests of the window that were not answered by the end.
     pub(crate) unanswered: u64,
+    /// `tcp_crr`: what the first connection read back.
+    pub(crate) applied: Option<Applied>,
     /// Connections of others, closed unserved.
     pub(crate) strangers: u64,
     /// Whether the thread slept though it was asked to poll the device; `notes` say why.

@@ -16,6 +16,7 @@
 //! The hot loops read no clock (request-response: one per transaction), take no lock, allocate nothing and format
 //! nothing. Per iteration they load one byte, the phase, and store their own counters, which are read from outside.
 
+mod applied;
 mod buffer;
 mod call;
 mod control;
@@ -58,6 +59,7 @@ mod udp_rr;
 mod udp_stream;
 mod uring;
 
+pub use applied::Applied;
 pub use counts::{Counts, Sample};
 pub use error::{Errno, Error, Result};
 pub use kind::Kind;
@@ -69,7 +71,7 @@ pub use phase::Phase;
 pub use receiver::Receiver;
 pub use sequence::Sequence;
 pub use spec::Spec;
-pub use tcp_info::TcpInfo;
+pub use tcp_info::{TcpApplied, TcpInfo};
 pub use traffic::{
     MAX_BUSY_POLL, MAX_CONGESTION_CONTROL, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_RATE, MAX_SOCKET_BUFFER,
     MAX_TCP_MESSAGE, PACINGS, Traffic, max_datagram,

@@ -33,6 +33,20 @@ pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Di
     }
 }
 
+/// Gives an accepted socket the priority that goes with its mark: it inherits the mark only (`sk_clone_lock` in net/core/sock.c).
+/// Over IPv6 no priority goes with it.
+///
+/// # Errors
+/// Those of [`mark`].
+pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()> {
+    if local.is_ipv6() {
+        return Ok(());
+    }
+    // The kernel passes over a mark that is there already.
+    mark(socket, local, 0, &"an accepted connection")?;
+    mark(socket, local, dscp, &"an accepted connection")
+}
+
 /// Chooses TCP's congestion control by its kernel name.
 ///
 /// # Errors

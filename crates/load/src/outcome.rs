@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::applied::Applied;
 use crate::counts::Counts;
 use crate::lane::End;
 use crate::latency::Latency;
@@ -21,6 +22,9 @@ pub struct Outcome {
     pub flows: Vec<FlowOutcome>,
     /// Request-response transmitters: latencies in the window; `None` if no transaction lay in it.
     pub latency: Option<Latency>,
+    /// What the connected sockets read back; of `tcp_crr` the first connection of each flow.
+    #[serde(default)]
+    pub applied: Vec<Applied>,
     /// The smallest socket buffers of any flow.
     pub buffers: Buffers,
     /// What became of sends without copying; `None` where none were asked for.

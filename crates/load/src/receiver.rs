@@ -10,6 +10,7 @@ use crate::counts::Sample;
 use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::mode::Reader;
+use crate::options;
 use crate::outcome::Outcome;
 use crate::phase::Phase;
 use crate::socket;
@@ -102,7 +103,11 @@ impl Receiver {
             sockets
         } else {
             // The listener closes here: nobody else gets in.
-            accept(&sockets[0], self.endpoints[0], locals)?
+            let accepted = accept(&sockets[0], self.endpoints[0], locals)?;
+            if let Some(dscp) = self.spec.traffic.dscp {
+                accepted.iter().try_for_each(|one| options::prioritize(one, self.spec.local, dscp))?;
+            }
+            accepted
         };
         let team = Team::new(Role::Receiver, self.spec.clone(), sockets, peers)?;
         self.stage = Stage::Attached(Box::new(team));

@@ -1,10 +1,11 @@
-//! What the kernel says of a TCP connection at its end.
+//! What the kernel says of a TCP connection: how it was set up, and at its end how it went.
 
 use std::os::fd::AsRawFd;
 
 use serde::{Deserialize, Serialize};
 use socket2::Socket;
 
+use crate::error::{Error, Result};
 use crate::sys;
 
 /// One TCP connection over its whole life, from `TCP_INFO`. A field that an older kernel lacks is 0.
@@ -36,11 +37,66 @@ pub struct TcpInfo {
     pub buffer_limited_us: u64,
 }
 
+/// What both ends of a TCP connection agreed on, and what this one was told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpApplied {
+    /// The congestion control by its kernel name.
+    pub congestion_control: String,
+    /// Whether small segments are sent at once (`TCP_NODELAY`).
+    pub nodelay: bool,
+    /// Largest payload of a segment sent, bytes.
+    pub mss: u32,
+    /// The powers of two that windows are scaled by: the peer's, and this end's.
+    pub window_scales: [u8; 2],
+    /// Whether segments carry timestamps.
+    pub timestamps: bool,
+    /// Whether the receiver tells which segments arrived (SACK).
+    pub sack: bool,
+    /// Whether explicit congestion notification was agreed on.
+    pub ecn: bool,
+}
+
+impl TcpApplied {
+    pub(crate) fn read(socket: &Socket) -> Result<Self> {
+        let setup =
+            |call: &'static str| move |e: std::io::Error| Error::setup(call, "a connected socket", &e);
+        let mut name = [0u8; 16];
+        let len = sys::option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)
+            .map_err(setup("getsockopt TCP_CONGESTION"))?;
+        let name = name[..len].split(|byte| *byte == 0).next().unwrap_or_default();
+        let raw = info(socket).map_err(setup("getsockopt TCP_INFO"))?;
+        // `TCPI_OPT_*` of linux/tcp.h.
+        let agreed = |bit: u8| raw.get(5).is_some_and(|options| options & bit != 0);
+        let scales = raw.get(6).copied().unwrap_or(0);
+        Ok(Self {
+            congestion_control: String::from_utf8_lossy(name).into_owned(),
+            nodelay: socket.tcp_nodelay().map_err(setup("getsockopt TCP_NODELAY"))?,
+            mss: u32_at(&raw, 16),
+            window_scales: halves(scales),
+            timestamps: agreed(1),
+            sack: agreed(2),
+            ecn: agreed(8),
+        })
+    }
+}
+
+/// Two bit fields of four bits, in the order in which C has them.
+fn halves(byte: u8) -> [u8; 2] {
+    let [low, high] = [byte & 15, byte >> 4];
+    if cfg!(target_endian = "little") { [low, high] } else { [high, low] }
+}
+
+/// The kernel's `struct tcp_info`, as much as it has.
+fn info(socket: &Socket) -> std::io::Result<Vec<u8>> {
+    let mut raw = vec![0u8; 256];
+    let len = sys::option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw)?;
+    raw.truncate(len);
+    Ok(raw)
+}
+
 impl TcpInfo {
     pub(crate) fn read(socket: &Socket) -> Option<Self> {
-        let mut raw = [0u8; 256];
-        let len = sys::option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw).ok()?;
-        Some(Self::parse(&raw[..len]))
+        info(socket).ok().map(|raw| Self::parse(&raw))
     }
 
     /// Offsets are those of `struct tcp_info` in linux/tcp.h, which only ever grows at its end.

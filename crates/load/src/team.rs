@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use socket2::Socket;
 
+use crate::applied::{self, Applied};
 use crate::control::Control;
 use crate::counts::{Counts, Sample};
 use crate::error::{Errno, Error, Result};
@@ -54,6 +55,8 @@ pub(crate) struct Team {
     drops: Mutex<Vec<DropCount>>,
     /// Whether a socket cannot poll its device though it was asked to.
     slept: bool,
+    /// What the connected sockets read back.
+    applied: Vec<Applied>,
     /// What could not be had from the start.
     notes: Vec<String>,
 }
@@ -63,9 +66,13 @@ impl Team {
     /// and at the other end sockets that only hold the lanes' place.
     pub(crate) fn new(role: Role, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic);
-        let (mut slept, mut notes) = (false, Vec::new());
+        let (mut slept, mut notes, mut read_back) = (false, Vec::new(), Vec::new());
         for (flow, one) in sockets.iter().enumerate() {
             socket::give_role(one, &traffic, sends(role, &traffic, flow), socket::flow(flow))?;
+            // The sockets of `tcp_crr` are no connections.
+            if traffic.kind != Kind::TcpCrr {
+                applied::collect(&mut read_back, Applied::read_as_asked(one, &traffic)?);
+            }
             let refused = traffic.busy_poll.and_then(|micros| options::poll_busily(one, micros));
             slept |= refused.is_some();
             note(&mut notes, refused);
@@ -84,6 +91,7 @@ impl Team {
             started: false,
             drops: Mutex::new(drops),
             slept,
+            applied: read_back,
             notes,
         })
     }
@@ -211,7 +219,9 @@ impl Team {
             });
         }
         notes.extend(outcome::shortfalls(&ends));
+        let mut read_back = std::mem::take(&mut self.applied);
         for end in ends {
+            end.applied.into_iter().for_each(|one| applied::collect(&mut read_back, one));
             recorders.extend(end.latencies);
             if let Some(one) = end.zerocopy {
                 let sum = zerocopy.get_or_insert_default();
@@ -227,6 +237,7 @@ impl Team {
             received: counts.received,
             flows,
             latency: latency::merge(recorders),
+            applied: read_back,
             buffers,
             zerocopy,
             slept,

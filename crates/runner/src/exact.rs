@@ -33,6 +33,7 @@ mod tests {
             clock_ns: 30,
             whole: spread(20_000.0),
             kernel: spread(19_000.0),
+            applied: Vec::new(),
         }
     }
 

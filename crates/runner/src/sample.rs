@@ -54,6 +54,7 @@ pub(crate) fn account() -> RunAccount {
             },
             whole: Finished {
                 outcome: load::Outcome {
+                    applied: Vec::new(),
                     sent,
                     received,
                     flows: Vec::new(),

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::applied::Applied;
+
 /// What fixed work came to. Nanoseconds of the host's clock: instructions, where that counts them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Account {
     /// Messages, or transactions, of a batch.
     pub messages: u32,
@@ -15,6 +17,9 @@ pub struct Account {
     pub whole: Spread,
     /// Of it, inside system calls.
     pub kernel: Spread,
+    /// What the connected sockets read back, the sending one first.
+    #[serde(default)]
+    pub applied: Vec<Applied>,
 }
 
 impl Account {
@@ -66,6 +71,7 @@ mod tests {
             clock_ns: 1,
             whole: spread,
             kernel: Spread::of(vec![25], 10),
+            applied: Vec::new(),
         };
         assert!((account.user() - 0.5).abs() < 1e-12);
     }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use socket2::Socket;
 
+use crate::applied::Applied;
 use crate::error::{Errno, Error, Result};
 use crate::kind::Kind;
-use crate::socket;
 use crate::spec::Spec;
 use crate::traffic::Traffic;
+use crate::{options, socket};
 
 /// How long a message may be on its way: it is there when its sending returns, or hangs on one timer of the kernel's.
 const LOST: Duration = Duration::from_secs(5);
@@ -61,13 +62,16 @@ pub(super) struct Ends {
     pub(super) source: Socket,
     pub(super) sink: Option<Socket>,
     pub(super) peer: SocketAddr,
+    /// What they read back, the sending one first.
+    pub(super) applied: Vec<Applied>,
 }
 
 impl Ends {
     pub(super) fn connect(spec: &Spec, taker: Option<Taker>, nobody: Option<SocketAddr>) -> Result<Self> {
         spec.validate()?;
         let what = "the sending end";
-        let source = socket::open(&steady(&spec.traffic), spec.local, what)?;
+        let steady = steady(&spec.traffic);
+        let source = socket::open(&steady, spec.local, what)?;
         let local = socket::bind(&source, SocketAddr::new(spec.local, PORTS[1]), what)?;
         prepare(&source, &spec.traffic, what)?;
         let Some(peer) = taker.as_ref().map(|taker| taker.address).or(nobody) else {
@@ -78,8 +82,12 @@ impl Ends {
             });
         };
         source.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| flow("connect", peer, &e))?;
-        let sink = taker.map(|taker| taker.join(&spec.traffic, local)).transpose()?;
-        Ok(Self { source, sink, peer })
+        let sink = taker.map(|taker| taker.join(&steady, local)).transpose()?;
+        let mut applied = Vec::new();
+        for one in [Some(&source), sink.as_ref()].into_iter().flatten() {
+            applied.push(Applied::read_as_asked(one, &steady)?);
+        }
+        Ok(Self { source, sink, peer, applied })
     }
 }
 
@@ -91,7 +99,11 @@ impl Taker {
             self.socket.connect(&from.into()).map_err(|e| flow("connect", from, &e))?;
             self.socket
         } else {
-            self.socket.accept().map_err(|e| flow("accept", from, &e))?.0
+            let accepted = self.socket.accept().map_err(|e| flow("accept", from, &e))?.0;
+            if let Some(dscp) = traffic.dscp {
+                options::prioritize(&accepted, self.address.ip(), dscp)?;
+            }
+            accepted
         };
         prepare(&socket, traffic, what)?;
         Ok(socket)

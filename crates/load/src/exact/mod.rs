@@ -78,6 +78,7 @@ pub fn run(
         clock_ns,
         whole: Spread::of(whole, messages),
         kernel: Spread::of(kernel, messages),
+        applied: ends.applied.clone(),
     })
 }
 

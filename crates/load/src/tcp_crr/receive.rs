@@ -8,6 +8,7 @@ use std::time::Duration;
 use socket2::Socket;
 
 use super::connection::{Connection, Moved};
+use crate::applied::Applied;
 use crate::buffer::Buffer;
 use crate::counts::Tally;
 use crate::error::{Errno, Error, Result};
@@ -71,6 +72,12 @@ fn serve(
     end: &mut End,
 ) -> Result<()> {
     let lane = connection.lane;
+    if let Some(dscp) = lane.traffic.dscp {
+        options::prioritize(&connection.socket, lane.local, dscp)?;
+    }
+    if end.applied.is_none() {
+        end.applied = Some(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
+    }
     match connection.receive(request, tally)? {
         Moved::All => tally.arrived(1, request.len() as u64),
         Moved::Over => return Ok(()),

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use socket2::{SockAddr, Socket};
 
 use super::connection::{Connection, Moved, spins};
+use crate::applied::Applied;
 use crate::buffer::Buffer;
 use crate::call::Call;
 use crate::counts::Tally;
@@ -96,6 +97,9 @@ impl Caller<'_> {
         let connection = Connection { socket, lane, over: QUIET };
         if !connect(&connection, &self.peer, tally)? {
             return Ok(false);
+        }
+        if self.end.applied.is_none() {
+            self.end.applied = Some(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
         }
         match connection.send(self.request.as_ref(), tally)? {
             Moved::All => tally.arrived(1, lane.message as u64),

@@ -179,6 +179,36 @@ fn nagles_delay_can_be_had() {
 }
 
 #[test]
+fn what_connected_sockets_have_is_told_at_both_ends() {
+    for kind in [Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr, Kind::UdpStream] {
+        for local in ["127.0.0.1", "::1"] {
+            let plain = Traffic { flows: 2, dscp: Some(DSCP), socket_buffer: Some(100_000), ..traffic(kind) };
+            let tcp = kind != Kind::UdpStream;
+            let traffic = Traffic {
+                congestion_control: tcp.then(|| "reno".to_owned()),
+                nodelay: tcp.then_some(kind == Kind::TcpStream),
+                ..plain
+            };
+            let (sent, received) = run(&Spec { traffic, ..spec(kind, local) }, WINDOW);
+            for outcome in [&sent, &received] {
+                let [one] = outcome.applied.as_slice() else {
+                    panic!("{kind} {local}: {:?}", outcome.applied)
+                };
+                assert_eq!((one.dscp, one.buffers.send, one.buffers.receive), (DSCP, 200_000, 200_000));
+                // An accepted socket has it only if it is given it anew.
+                let priority = if local == "::1" { 0 } else { 4 };
+                assert_eq!(one.priority, priority, "{kind} {local}");
+                let Some(tcp) = &one.tcp else { continue };
+                assert_eq!((tcp.congestion_control.as_str(), tcp.nodelay), ("reno", kind == Kind::TcpStream));
+                assert!(tcp.mss > 500 && tcp.window_scales[0] <= 14, "{tcp:?}");
+            }
+            // With `tcp_crr` whichever thread is free accepts.
+            assert_eq!((sent.applied[0].flows, tcp), (2, sent.applied[0].tcp.is_some()), "{kind} {local}");
+        }
+    }
+}
+
+#[test]
 fn the_congestion_control_is_the_one_asked_for() {
     for kind in [Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr] {
         let of = |name: &str| {

@@ -97,7 +97,14 @@ fn first_bytes(traffic: Traffic, local: &str) -> u64 {
     let ends = start(&Spec { traffic, ..spec(Kind::TcpStream, local) });
     std::thread::sleep(Duration::from_millis(100));
     step(&ends, Phase::Tail);
+    // Whichever end sends ends before the other one waits for the end of the stream.
+    ends.1.quiet();
     let (sent, received) = finish(ends);
+    for end in [&sent, &received] {
+        let names: Vec<_> =
+            end.applied.iter().flat_map(|one| &one.tcp).map(|tcp| &tcp.congestion_control).collect();
+        assert_eq!(names, ["cubic"], "{end:?}");
+    }
     sent.received.bytes + received.received.bytes
 }
 
