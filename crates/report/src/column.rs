@@ -13,17 +13,14 @@ pub(crate) struct Column {
     pub(crate) unit: &'static str,
     /// One metric, or several that share a cell.
     metrics: Vec<&'static str>,
-    /// From the metric's unit to the column's.
-    scale: f64,
     show: fn(f64) -> String,
 }
 
 impl Column {
     /// What it shows of a condition with these means.
     pub(crate) fn cell(&self, means: &BTreeMap<String, f64>) -> String {
-        let show = |metric: &&str| {
-            means.get(*metric).map_or_else(|| "-".to_owned(), |value| (self.show)(value * self.scale))
-        };
+        let show =
+            |metric: &&str| means.get(*metric).map_or_else(|| "-".to_owned(), |value| (self.show)(*value));
         self.metrics.iter().map(show).collect::<Vec<_>>().join(" / ")
     }
 }
@@ -33,7 +30,7 @@ pub(crate) fn counted(kind: WorkloadKind) -> Vec<Column> {
     let per = exact::counted_unit(kind);
     let column = |(head, part): (&'static str, &str)| {
         let metric = study::metric::find(&format!("{part}instructions_{per}"))?;
-        Some(Column { head, unit: per, metrics: vec![metric.key], scale: 1.0, show: figure })
+        Some(Column { head, unit: per, metrics: vec![metric.key], show: figure })
     };
     [("instructions per", ""), ("of programs, per", "user_"), ("of the kernel, per", "kernel_")]
         .into_iter()
@@ -43,29 +40,33 @@ pub(crate) fn counted(kind: WorkloadKind) -> Vec<Column> {
 
 /// The columns of a table of this traffic.
 pub(crate) fn columns(kind: WorkloadKind) -> Vec<Column> {
-    let column =
-        |head, unit, metric, scale| Column { head, unit, metrics: vec![metric], scale, show: figure };
+    // In the unit of the vocabulary, as sentences and JSON are.
+    let column = |head, metric: &'static str| Column {
+        head,
+        unit: study::metric::find(metric).map_or("", |metric| metric.unit),
+        metrics: vec![metric],
+        show: figure,
+    };
     let mut columns = if kind.is_stream() {
-        vec![column("throughput", "10^6 bits/s", "throughput", 1.0)]
+        vec![column("throughput", "throughput")]
     } else if !kind.is_rr() {
-        vec![column("packets", "1/s", "packets", 1.0)]
+        vec![column("packets", "packets")]
     } else {
         vec![
-            column("transactions", "1/s", "transactions", 1.0),
-            column("p50", "us", "latency_p50", 1e-3),
-            column("p99", "us", "latency_p99", 1e-3),
-            column("p99.9", "us", "latency_p99_9", 1e-3),
-            column("p99.99", "us", "latency_p99_99", 1e-3),
+            column("transactions", "transactions"),
+            column("p50", "latency_p50"),
+            column("p99", "latency_p99"),
+            column("p99.9", "latency_p99_9"),
+            column("p99.99", "latency_p99_99"),
         ]
     };
     if kind.is_udp() && kind.is_received() {
-        columns.push(Column { show: percent, ..column("loss", "%", "loss", 1.0) });
+        columns.push(Column { show: percent, ..column("loss", "loss") });
     }
     let cpu = |head, metrics: [&'static str; 3]| Column {
         head,
         unit: "user/system/softirq",
         metrics: metrics.to_vec(),
-        scale: 1.0,
         show: |value| format!("{value:.0}"),
     };
     columns.push(cpu(
@@ -73,24 +74,23 @@ pub(crate) fn columns(kind: WorkloadKind) -> Vec<Column> {
         ["transmitter.cpu_user", "transmitter.cpu_system", "transmitter.cpu_softirq"],
     ));
     if !kind.is_received() {
-        columns.push(column("CPU ns/packet", "tx", "transmitter.service_demand_packet", 1.0));
+        columns.push(Column { unit: "tx", ..column("CPU ns/packet", "transmitter.service_demand_packet") });
         return columns;
     }
     columns.push(cpu("receiver CPU %", ["receiver.cpu_user", "receiver.cpu_system", "receiver.cpu_softirq"]));
-    let (head, unit, metrics, scale) = if kind.is_stream() {
-        ("CPU ns/byte", "tx / rx", ["transmitter.service_demand_byte", "receiver.service_demand_byte"], 1.0)
+    let (head, metrics): (_, [&'static str; 2]) = if kind.is_stream() {
+        ("CPU ns/byte", ["transmitter.service_demand_byte", "receiver.service_demand_byte"])
     } else {
         let metrics = ["transmitter.service_demand_transaction", "receiver.service_demand_transaction"];
-        ("CPU us/transaction", "tx / rx", metrics, 1e-3)
+        ("CPU ns/transaction", metrics)
     };
-    columns.push(Column {
-        head,
-        unit,
-        metrics: metrics.to_vec(),
-        scale,
-        show: |value| format!("{value:.3}"),
-    });
+    columns.push(Column { head, unit: "tx / rx", metrics: metrics.to_vec(), show: demand });
     columns
+}
+
+/// Costs stand beside each other in one cell: with three decimals, where these tell something.
+fn demand(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e3).contains(&value) { format!("{value:.3}") } else { figure(value) }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use stats::Observation;
 use study::WorkloadKind;
-use study::metric::Metric;
+use study::metric::{Metric, Needs};
 
 use crate::number::percent;
 
@@ -14,7 +14,7 @@ pub(crate) const TRUTH: &str = "exact mode: instructions counted in an emulated 
 
 /// Does the metric count instructions?
 pub(crate) fn is_count(metric: &Metric) -> bool {
-    metric.key.contains("instructions_")
+    metric.needs == Needs::Exact
 }
 
 /// What a unit of work of this traffic is called in metrics of CPU time.
@@ -28,7 +28,7 @@ pub(crate) fn unit_of_work(kind: WorkloadKind) -> &'static str {
 
 /// What instructions of this traffic are counted for, where a study does not say: a datagram is one piece of work however long.
 pub(crate) fn counted_unit(kind: WorkloadKind) -> &'static str {
-    kind.exact_metric().key.trim_start_matches("instructions_")
+    kind.counted_work()
 }
 
 /// What must be said of counts that are not the same each time; none if they are, to the resolution. `label` names a condition.

@@ -1,12 +1,14 @@
 //! One comparison, worked out: a baseline and the conditions beside it, as a table and as sentences.
 
 use serde::Serialize;
-use stats::{Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Verdict};
+use stats::{
+    Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Ratio, Verdict,
+};
 
 use crate::error::Error;
 use crate::exact;
 use crate::method;
-use crate::number::{figure, percent};
+use crate::number::{figure, percent, plain, signed};
 use crate::sentence::words;
 use crate::spread;
 use crate::subject::Subject;
@@ -84,7 +86,12 @@ impl Group {
         let row = |comparison: Comparison| {
             let (name, against) = (label(comparison.condition), label(comparison.baseline));
             let named = if baseline.is_some() { name.clone() } else { format!("{name} against {against}") };
-            Row { sentence: comparison.sentence(&named, &subject.unit), label: name, against, comparison }
+            Row {
+                sentence: comparison.sentence(&named, plain(&subject.unit)),
+                label: name,
+                against,
+                comparison,
+            }
         };
         Ok(Group {
             workload: subject.name.clone(),
@@ -120,9 +127,9 @@ impl Group {
         let is_measured = self.resolution.is_none();
         text.push('\n');
         if is_measured {
-            text.push_str(&spread::of(&self.spread, &self.unit, self.mean(), self.level));
+            text.push_str(&spread::of(&self.spread, plain(&self.unit), self.mean(), self.level));
         }
-        if let Some(seen) = spread::seen(&self.rows) {
+        if let Some(seen) = spread::seen(&self.rows, plain(&self.unit)) {
             text.push_str(&format!("Power: {seen}.\n"));
         }
         for (head, sentences) in [("Method", &self.method), ("Flag", &self.flags), ("Note", &self.notes)] {
@@ -142,13 +149,14 @@ impl Group {
         let parts = spread::parts(&self.spread, self.mean());
         let metric = words(&self.metric);
         let metric = metric.trim_start_matches("the ");
-        let seen = spread::seen(&self.rows).map_or(String::new(), |seen| format!("; {seen}"));
+        let seen =
+            spread::seen(&self.rows, plain(&self.unit)).map_or(String::new(), |seen| format!("; {seen}"));
         (!parts.is_empty()).then(|| format!("{} of the mean {metric} (sd){seen}", parts.join(", ")))
     }
 
     /// The mean of all conditions.
     fn mean(&self) -> f64 {
-        self.conditions.iter().map(|one| one.estimate.mean).sum::<f64>() / self.conditions.len() as f64
+        stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
     }
 
     fn table(&self) -> String {
@@ -156,8 +164,9 @@ impl Group {
         let head =
             ["condition", &self.metric, "difference", &interval, "in %", &interval, "boots", "verdict"];
         let mut table = Table::new(&head);
-        if !self.unit.is_empty() {
-            table = table.under(&["", &self.unit, &self.unit]);
+        let unit = plain(&self.unit);
+        if !unit.is_empty() {
+            table = table.under(&["", unit, unit]);
         }
         if self.baseline.is_none() {
             self.all_pairs(&mut table);
@@ -204,14 +213,47 @@ fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
 
 /// A comparison's cells of the table, from the difference on.
 fn cells(comparison: &Comparison) -> [String; 6] {
+    let [relative, relative_interval] =
+        proportion(comparison, percent).unwrap_or(["-", "-"].map(str::to_owned));
     [
         figure(comparison.difference),
         range(comparison.interval, figure),
-        comparison.relative.map_or_else(|| "-".to_owned(), percent),
-        range(comparison.relative_interval, percent),
+        relative,
+        relative_interval,
         comparison.boots.to_string(),
         comparison.verdict.to_string(),
     ]
+}
+
+/// The size of a difference and its interval, in % of the baseline by `show`, else as so many times the baseline; none where neither
+/// can be stated.
+fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<[String; 2]> {
+    if let Some(relative) = comparison.relative {
+        return Some([show(relative), range(comparison.relative_interval, show)]);
+    }
+    let Ratio { value, interval } = comparison.ratio?;
+    Some([format!("{} times", times(value)), format!("{} (log scale)", range(Some(interval), times))])
+}
+
+/// The same where no column has the difference itself: in the metric's unit where there is no proportion, so that a size is
+/// always shown.
+pub(crate) fn size(comparison: &Comparison, unit: &str) -> [String; 2] {
+    let signed_figure = |value| signed(value, figure);
+    proportion(comparison, |value| signed(value, percent)).unwrap_or_else(|| {
+        let in_unit = |shown: String| format!("{shown} {}", plain(unit)).trim_end().to_owned();
+        let interval = range(comparison.interval, signed_figure);
+        let interval = if comparison.interval.is_some() { in_unit(interval) } else { interval };
+        [in_unit(signed_figure(comparison.difference)), interval]
+    })
+}
+
+/// How many times the baseline, in three significant digits: `11.7`, `0.0853`.
+pub(crate) fn times(ratio: f64) -> String {
+    if !(1e-6..1e6).contains(&ratio) {
+        return figure(ratio);
+    }
+    let decimals = (2.0 - ratio.log10().floor()).max(0.0) as usize;
+    format!("{ratio:.decimals$}")
 }
 
 /// `0.95` as `95`, `0.99167` as `99.17`.

@@ -46,7 +46,7 @@ pub use false_positives::FalsePositives;
 pub use list::{StudyList, list};
 pub use looks::is_decided;
 pub use metric::{primary_metrics, resolve_metric, unit_of};
-pub use number::{counted, duration, figure, instant, percent};
+pub use number::{counted, duration, figure, instant, percent, plain};
 pub use over_time::over_time;
 pub use plan::PlanListing;
 pub use results::Results;

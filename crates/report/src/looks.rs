@@ -3,13 +3,14 @@
 use stats::sequential::Bounds;
 use stats::{Look, Verdict};
 use store::StoredStudy;
-use study::{Stop, Study};
+use study::{Protocol, Stop};
 
 use crate::error::Error;
-use crate::metric::plan_of;
+use crate::metric::{asked_of, plan_of};
 use crate::stored::subjects;
 use crate::subject::answer;
 use crate::target::{ComparisonRequest, own_targets};
+use crate::view::PlanView;
 
 /// Whether every comparison of a study that may stop early is decided: proven to differ, or proven to differ by less than
 /// the study is to detect. What cannot be judged is not decided.
@@ -39,15 +40,27 @@ fn judged(stored: &StoredStudy) -> Result<bool, Error> {
 ///
 /// Between two looks, and inside a boot (a study that was interrupted), the earlier one counts, whose bound is the stricter; before the first,
 /// the first.
-pub(crate) fn look_of(stored: &StoredStudy, level: f64) -> Option<(Stop, Look)> {
-    let study = Study::parse(&stored.row.name, &stored.row.toml).ok()?;
-    let (stop, boots) = (study.protocol().stop?, study.protocol().boots);
+///
+/// # Errors
+/// [`Error::Plan`] when what the study asked cannot be read.
+pub(crate) fn look_of(
+    stored: &StoredStudy,
+    plan: &PlanView,
+    level: f64,
+) -> Result<Option<(Stop, Look)>, Error> {
+    let Protocol { stop, boots, .. } = asked_of(stored, plan)?.protocol;
+    let Some(stop) = stop else { return Ok(None) };
     let over = boots_over(stored);
     let after: Vec<u32> = stop.after(boots).collect();
-    let taken = after.iter().filter(|after| **after <= over).count().max(1);
+    let taken = after.iter().take_while(|after| **after <= over).count().max(1);
     let fractions: Vec<f64> = after.iter().map(|after| f64::from(*after) / f64::from(boots)).collect();
-    let nominal = *bounds(stop.bounds).nominal(&fractions, 1.0 - level).get(taken - 1)?;
-    Some((stop, Look { number: u32::try_from(taken).ok()?, of: stop.looks, nominal }))
+    let nominals = bounds(stop.bounds).nominal(&fractions, 1.0 - level);
+    let Some(&nominal) = nominals.get(taken - 1) else {
+        let what = "it may stop early and never looks".to_owned();
+        return Err(Error::Plan { study: stored.row.id.0, what });
+    };
+    let number = u32::try_from(taken).unwrap_or(stop.looks);
+    Ok(Some((stop, Look { number, of: stop.looks, nominal })))
 }
 
 /// The last boot that ended in order. One under way, or given up, leads to no look.
@@ -57,9 +70,12 @@ fn boots_over(stored: &StoredStudy) -> u32 {
 }
 
 /// Where a study that may stop early stands, in a sentence without a full stop.
-pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
-    let study = Study::parse(&stored.row.name, &stored.row.toml).ok()?;
-    let (stop, most) = (study.protocol().stop?, study.protocol().boots);
+///
+/// # Errors
+/// [`Error::Plan`] when what the study asked cannot be read.
+pub(crate) fn stopping(stored: &StoredStudy, plan: &PlanView) -> Result<Option<String>, Error> {
+    let Protocol { stop, boots: most, .. } = asked_of(stored, plan)?.protocol;
+    let Some(stop) = stop else { return Ok(None) };
     let over = boots_over(stored);
     let taken = stop.after(most).filter(|after| *after <= over).count();
     let so = if is_decided(stored) {
@@ -67,7 +83,7 @@ pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
     } else {
         format!("not every comparison is decided to within {}", stop.detect)
     };
-    Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks))
+    Ok(Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks)))
 }
 
 pub(crate) fn bounds(word: study::Bounds) -> Bounds {

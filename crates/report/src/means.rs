@@ -1,4 +1,6 @@
 //! A condition's figure is the mean of its boots' means: each boot has one vote, however many runs it gave.
+//!
+//! Means are taken by [`stats::mean`], which values near the largest number do not overflow.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +8,14 @@ use store::StoredStudy;
 
 /// The mean of boot means of every metric of one condition.
 pub(crate) fn boot_means(stored: &StoredStudy, condition: usize) -> BTreeMap<String, f64> {
-    let mut sums: BTreeMap<&str, BTreeMap<u32, (f64, u32)>> = BTreeMap::new();
+    let mut values: BTreeMap<&str, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
     for run in stored.measurements().filter(|run| run.condition == condition) {
         for (metric, value) in &run.metrics {
-            let (sum, count) = sums.entry(metric).or_default().entry(run.boot).or_default();
-            *sum += value;
-            *count += 1;
+            values.entry(metric).or_default().entry(run.boot).or_default().push(*value);
         }
     }
-    sums.into_iter()
-        .map(|(metric, boots)| {
-            let means: Vec<f64> = boots.values().map(|(sum, count)| sum / f64::from(*count)).collect();
-            (metric.to_owned(), means.iter().sum::<f64>() / means.len() as f64)
-        })
-        .collect()
+    let of_boots = |boots: BTreeMap<u32, Vec<f64>>| {
+        stats::mean(&boots.values().map(|runs| stats::mean(runs)).collect::<Vec<_>>())
+    };
+    values.into_iter().map(|(metric, boots)| (metric.to_owned(), of_boots(boots))).collect()
 }

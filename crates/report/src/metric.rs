@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use store::StoredStudy;
 use study::metric::{self, Metric};
+use study::{Asked, Study};
 
 use crate::error::Error;
 use crate::view::PlanView;
@@ -38,6 +39,21 @@ pub fn primary_metrics(stored: &StoredStudy) -> Result<Vec<String>, Error> {
     let keys: BTreeSet<&str> =
         plan.plan.conditions.iter().map(|condition| condition.workload.kind.primary_metric().key).collect();
     Ok(keys.into_iter().map(str::to_owned).collect())
+}
+
+/// What a stored study asked: as stored with its plan, or of studies stored before plans held it from the file.
+///
+/// # Errors
+/// [`Error::Plan`] when neither can be read: without it nothing says at which looks the error rate was spent.
+pub(crate) fn asked_of(stored: &StoredStudy, plan: &PlanView) -> Result<Asked, Error> {
+    if let Some(asked) = &plan.plan.asked {
+        return Ok(asked.clone());
+    }
+    let unreadable = |problems| Error::Plan {
+        study: stored.row.id.0,
+        what: format!("its file ({}) is no study of this version: {problems}", stored.row.name),
+    };
+    Study::parse(&stored.row.name, &stored.row.toml).map(|study| Asked::of(&study)).map_err(unreadable)
 }
 
 pub(crate) fn plan_of(stored: &StoredStudy) -> Result<PlanView, Error> {

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-/// A value with about four significant digits, never in exponent form: figures that differ by less than that do not
-/// differ for a reader, and a column of them can be compared by eye.
+/// A value with about four significant digits: figures that differ by less than that do not differ for a reader, and a column of
+/// them can be compared by eye. In exponent form only beyond what a cell can hold.
 #[must_use]
 pub fn figure(value: f64) -> String {
     if !value.is_finite() {
@@ -12,6 +12,9 @@ pub fn figure(value: f64) -> String {
     // The exponent after rounding to four digits: 0.99999 is shown as 1.000, beside 1.001.
     let rounded = format!("{value:.3e}");
     let exponent: i32 = rounded.rsplit_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
+    if value != 0.0 && !(-8..15).contains(&exponent) {
+        return rounded;
+    }
     let decimals = if value == 0.0 { 0 } else { (3 - exponent).clamp(0, 9) };
     format!("{value:.*}", usize::try_from(decimals).unwrap_or(0))
 }
@@ -22,8 +25,21 @@ pub fn percent(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => "-".to_owned(),
         size if size < 0.9995 && size > 0.0 => format!("{value:.3}"),
+        size if size >= 1e15 => format!("{value:.3e}"),
         _ => format!("{value:.1}"),
     }
+}
+
+/// A unit as it is said: a plain number's, `1` in the vocabulary of metrics, is not.
+#[must_use]
+pub fn plain(unit: &str) -> &str {
+    if unit == "1" { "" } else { unit }
+}
+
+/// A number with its sign, in the words of `show`; what is shown as nothing has none.
+pub(crate) fn signed(value: f64, show: impl Fn(f64) -> String) -> String {
+    let shown = show(value);
+    if value > 0.0 { format!("+{shown}") } else { shown }
 }
 
 /// A count with its noun: `1 run`, `3 runs`.
@@ -61,6 +77,7 @@ mod tests {
         let shown = [42613.07, 999.96, 12.345, 1.2345, 0.99999, 0.012345, 0.0, -3.5].map(figure);
         assert_eq!(shown, ["42613", "1000", "12.35", "1.234", "1.000", "0.01235", "0", "-3.500"]);
         assert_eq!(figure(f64::NAN), "-");
+        assert_eq!([1e-12, 1.0e308, 999_999.0e9].map(figure), ["1.000e-12", "1.000e308", "1.000e15"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use store::StoredStudy;
-use study::WorkloadKind;
+use study::{Asked, WorkloadKind};
 
 use crate::acted::Acted;
 use crate::column::{columns, counted as columns_of_counts};
@@ -14,13 +14,13 @@ use crate::credit::Credits;
 use crate::disturbed::Disturbed;
 use crate::error::Error;
 use crate::exact;
-use crate::group::{Group, level, range};
+use crate::group::{Group, level, size};
 use crate::limits::{self, LimitView};
 use crate::looks::stopping;
 use crate::means::boot_means;
-use crate::metric::plan_of;
+use crate::metric::{asked_of, plan_of};
 use crate::notes::notes;
-use crate::number::{counted, percent};
+use crate::number::{counted, figure};
 use crate::sentence::answer;
 use crate::stored::subjects;
 use crate::table::Table;
@@ -73,7 +73,8 @@ pub(crate) struct Condition {
     limited_by: Option<LimitView>,
     /// The evidence that offloads acted.
     pub(crate) acted: Acted,
-    /// Means of boot means of every metric, in the unit of the vocabulary.
+    /// Means of boot means of every metric, in the unit of the vocabulary; of a metric that is compared the model's estimate of
+    /// it, so that one condition has one figure.
     means: BTreeMap<String, f64>,
 }
 
@@ -84,16 +85,16 @@ impl Results {
     /// [`Error::Plan`] when the stored plan cannot be read; [`Error::Stats`] for data that no statistics can take.
     pub fn new(stored: &StoredStudy) -> Result<Self, Error> {
         let plan = plan_of(stored)?;
-        let conditions = conditions(stored, &plan);
+        let mut conditions = conditions(stored, &plan);
         // A study that was interrupted may lack a baseline: the table shows what there is.
         let request = ComparisonRequest::default();
         let has_runs =
             |target: &Target| subjects(stored, &plan, std::slice::from_ref(target), &request).is_ok();
         let targets: Vec<Target> = own_targets(&plan).into_iter().filter(has_runs).collect();
         let comparisons = groups(&mut subjects(stored, &plan, &targets, &request)?)?;
-        let question = study::Study::parse(&stored.row.name, &stored.row.toml)
-            .map(|study| study.question().to_owned())
-            .unwrap_or_default();
+        let mut notes = notes(stored, &plan);
+        notes.extend(estimates(&mut conditions, &comparisons));
+        let Asked { question, .. } = asked_of(stored, &plan)?;
         Ok(Self {
             study: stored.row.id.0,
             name: stored.row.name.clone(),
@@ -103,8 +104,8 @@ impl Results {
             confidence: request.confidence,
             answer: comparisons.iter().map(answer).collect(),
             credit: Credits::of(stored, &plan, None, request.confidence),
-            stopping: stopping(stored),
-            notes: notes(stored, &plan),
+            stopping: stopping(stored, &plan)?,
+            notes,
             truth: truth(stored, &plan),
             failed_runs: stored.row.failed_runs,
             invalid_runs: Disturbed::of(stored, &plan.plan.conditions),
@@ -260,16 +261,34 @@ fn verdict(group: &Group, label: &str) -> Vec<String> {
         return vec!["-".to_owned(), String::new(), "not measured".to_owned()];
     };
     let comparison = &row.comparison;
-    vec![
-        comparison.relative.map_or_else(|| "-".to_owned(), signed),
-        range(comparison.relative_interval, signed),
-        comparison.verdict.to_string(),
-    ]
+    let [difference, interval] = size(comparison, &group.unit);
+    vec![difference, interval, comparison.verdict.to_string()]
 }
 
-fn signed(value: f64) -> String {
-    let sign = if value > 0.0 { "+" } else { "" };
-    format!("{sign}{}", percent(value))
+/// Gives conditions the means that their comparisons rest on. Where these are not the means of boot means, because runs are
+/// missing and boots weigh unequally, returns a note of both.
+fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for group in groups {
+        let mut differ = Vec::new();
+        for own in &group.conditions {
+            let Some(condition) = conditions.get_mut(own.estimate.condition) else { continue };
+            let Some(mean) = condition.means.get_mut(&group.metric) else { continue };
+            let (plain, shown) = (figure(*mean), figure(own.estimate.mean));
+            if plain != shown {
+                differ.push(format!("{} {shown} beside {plain}", own.label));
+            }
+            *mean = own.estimate.mean;
+        }
+        if !differ.is_empty() {
+            notes.push(format!(
+                "boots have unequal numbers of runs, so means of {} weigh each boot by what it tells, and are not the means of boot means: {}",
+                group.metric,
+                differ.join(", ")
+            ));
+        }
+    }
+    notes
 }
 
 fn conditions(stored: &StoredStudy, plan: &PlanView) -> Vec<Condition> {

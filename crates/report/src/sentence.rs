@@ -1,9 +1,9 @@
 //! The answer to a study's question, in a sentence drawn from the comparisons.
 
-use stats::{Margin, Verdict};
+use stats::{Comparison, Margin, Ratio, Verdict};
 
-use crate::group::{Group, level};
-use crate::number::{counted, figure, percent};
+use crate::group::{Group, Row, level, range, times};
+use crate::number::{counted, figure, percent, plain};
 
 /// One sentence for one comparison: what is proven with its size, then what is not.
 pub(crate) fn answer(group: &Group) -> String {
@@ -15,10 +15,16 @@ pub(crate) fn answer(group: &Group) -> String {
     let mut proven: Vec<String> = Vec::new();
     let mut equivalent: Vec<String> = Vec::new();
     let mut open: Vec<&str> = Vec::new();
+    let mut unknown: Vec<String> = Vec::new();
+    let unit = plain(&group.unit);
     for row in &group.rows {
         let comparison = &row.comparison;
         if let (Verdict::Equivalent, Some(margin)) = (comparison.verdict, comparison.margin) {
-            equivalent.push(format!("{} ({})", row.label, margin_words(margin, &group.unit)));
+            equivalent.push(format!("{} ({})", row.label, margin_words(margin, unit)));
+            continue;
+        }
+        if let Some(gap) = comparison.gap {
+            unknown.push(format!("{} ({})", row.label, gap.as_str()));
             continue;
         }
         if !row.is_proven() {
@@ -40,14 +46,13 @@ pub(crate) fn answer(group: &Group) -> String {
             (Some(relative), None) if comparison.resolution.is_some() => {
                 format!("{} % {} {}", percent(relative.abs()), comparison.verdict, with(&row.label))
             }
-            _ => format!("{} {}", comparison.verdict, with(&row.label)),
+            _ => other_size(comparison, &row.label, unit),
         });
     }
-    // A plain number has the unit 1, which nobody says.
-    let unit = if group.unit == "1" { "" } else { group.unit.as_str() };
-    let mean = format!("{} {unit}", figure(first.comparison.baseline_mean));
-    let base = format!("against {baseline} ({})", mean.trim_end());
-    let boots = counted(first.comparison.boots, "boot");
+    // The mean that the table shows.
+    let own = group.conditions.iter().find(|one| one.estimate.condition == first.comparison.baseline);
+    let mean = own.map_or(first.comparison.baseline_mean, |own| own.estimate.mean);
+    let base = format!("against {baseline} ({})", format!("{} {unit}", figure(mean)).trim_end());
     let mut parts = Vec::new();
     if !proven.is_empty() {
         parts.push(format!("{metric} is {}", list(&proven)));
@@ -62,10 +67,36 @@ pub(crate) fn answer(group: &Group) -> String {
         let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
         parts.push(format!("{subject} is proven for {}", list(&open)));
     }
-    if let Some(resolution) = group.resolution {
-        return format!("{base}, {}; counted, to {resolution} %, in {boots}.", parts.join("; "));
+    if !unknown.is_empty() {
+        let subject = if parts.is_empty() { format!("nothing of {metric}") } else { "nothing".to_owned() };
+        parts.push(format!("{subject} is proven for {}", list(&unknown)));
     }
-    format!("{base}, {}; {} % intervals from {boots}.", parts.join("; "), level(group.level))
+    let judged = |row: &&Row| row.comparison.interval.is_some() || row.comparison.resolution.is_some();
+    let boots: Vec<usize> = group.rows.iter().filter(judged).map(|row| row.comparison.boots).collect();
+    let parts = parts.join("; ");
+    let (Some(least), Some(most)) = (boots.iter().min(), boots.iter().max()) else {
+        return format!("{base}, {parts}.");
+    };
+    let boots = if least == most { counted(*most, "boot") } else { format!("{least} to {most} boots") };
+    match group.resolution {
+        Some(resolution) => format!("{base}, {parts}; counted, to {resolution} %, in {boots}."),
+        None => format!("{base}, {parts}; {} % intervals from {boots}.", level(group.level)),
+    }
+}
+
+/// The size of a proven difference that has no interval in %: how many times the baseline, or in the metric's unit.
+fn other_size(comparison: &Comparison, label: &str, unit: &str) -> String {
+    if let Some(Ratio { value, interval }) = comparison.ratio {
+        let interval = range(Some(interval), times);
+        return format!("{} times as high {} ({interval}, log scale)", times(value), with(label));
+    }
+    let size = format!("{} {unit}", figure(comparison.difference.abs()));
+    let (size, verdict) = (size.trim_end(), comparison.verdict);
+    let interval = comparison.interval.map_or_else(String::new, |(low, high)| {
+        let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+        format!(" ({})", format!("{} to {} {unit}", figure(low), figure(high)).trim_end())
+    });
+    format!("{size} {verdict} {}{interval}", with(label))
 }
 
 /// A condition as what a value is seen with; one whose name says what it is without is its own word.

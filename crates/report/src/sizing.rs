@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use stats::planning::{Choice, Cost, Early, Family, Goal, Noise, Plan, expected_boots};
-use stats::{Component, Components, Design, Question};
+use stats::{Analysis, Component, Components, Design, Question};
 use store::StoredStudy;
 use study::{Percent, Protocol, Study};
 
@@ -94,14 +94,16 @@ impl From<Choice> for Size {
 impl Spread {
     /// The spread that a stored study shows in what `study` is to measure, if it measured the same kind of traffic with that
     /// metric in the same scenario over two boots or more.
-    #[must_use]
-    pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Option<Spread> {
-        let target = target(study, metric).ok()?;
+    ///
+    /// # Errors
+    /// As [`Sizing::new`]; [`Error::Plan`] for a stored study that cannot be read, and what the statistics refuse.
+    pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Result<Option<Spread>, Error> {
+        let target = target(study, metric)?;
         let kind = study.plan().conditions[target.baseline].workload.kind;
-        let plan = plan_of(stored).ok()?;
         if stored.row.scenario != study.scenario().to_string() {
-            return None;
+            return Ok(None);
         }
+        let plan = plan_of(stored)?;
         let alike = |condition: usize| {
             plan.plan.conditions.get(condition).is_some_and(|one| one.workload.kind == kind)
         };
@@ -110,15 +112,25 @@ impl Spread {
             .filter(|(condition, ..)| alike(*condition))
             .map(|(condition, boot, value)| stats::Observation { condition, boot, value })
             .collect();
-        let baseline = observations.first()?.condition;
-        let analysis = stats::analyse(&observations, &Question::against(baseline)).ok()?;
-        let mean =
-            analysis.conditions.iter().map(|one| one.mean).sum::<f64>() / analysis.conditions.len() as f64;
+        let Some(baseline) = observations.first().map(|run| run.condition) else { return Ok(None) };
+        let analysis = stats::analyse(&observations, &Question::against(baseline))?;
+        Ok(Self::from(stored, &plan.plan, baseline, &analysis, states_of(&study.plan(), &target) > 1))
+    }
+
+    /// From what the runs of `stored` show; none where they do not tell all components. `is_apart`: the conditions to be compared have boots
+    /// of their own.
+    fn from(
+        stored: &StoredStudy,
+        plan: &study::Plan,
+        baseline: usize,
+        analysis: &Analysis,
+        is_apart: bool,
+    ) -> Option<Spread> {
+        let mean = stats::mean(&analysis.conditions.iter().map(|one| one.mean).collect::<Vec<_>>());
         let Components { boots, interaction: Some(interaction), runs: Some(runs) } = analysis.components
         else {
             return None;
         };
-        let is_apart = states_of(&study.plan(), &target) > 1;
         // What differs between states of the testbed differs between boots too.
         let boots = boots.filter(|_| is_apart);
         let with_boots = |of: fn(&Component) -> Option<f64>| {
@@ -127,7 +139,7 @@ impl Spread {
         let cell = with_boots(|component| Some(component.sd))?;
         let cell_at_most = with_boots(|component| Some(component.interval?.1));
         let share = |value: f64| 100.0 * value / mean.abs();
-        let window = plan.plan.conditions.get(baseline)?.workload.duration;
+        let window = plan.conditions.get(baseline)?.workload.duration;
         let source = format!(
             "study {} ({}, {}, {}, windows of {})",
             stored.row.id.0,

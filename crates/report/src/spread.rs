@@ -30,7 +30,7 @@ pub(crate) fn parts(spread: &Components, mean: f64) -> Vec<String> {
 
 /// The smallest difference that the data would have shown, in a sentence without a full stop: in % where all comparisons
 /// have one.
-pub(crate) fn seen(rows: &[Row]) -> Option<String> {
+pub(crate) fn seen(rows: &[Row], unit: &str) -> Option<String> {
     let words = |values: Vec<f64>, show: fn(f64) -> String| {
         let (low, high) = values
             .iter()
@@ -42,7 +42,7 @@ pub(crate) fn seen(rows: &[Row]) -> Option<String> {
     let absolute: Vec<f64> = rows.iter().filter_map(|row| row.comparison.detectable).collect();
     let size = match relative {
         Some(relative) if !relative.is_empty() => format!("{} %", words(relative, percent)),
-        _ if !absolute.is_empty() => words(absolute, figure),
+        _ if !absolute.is_empty() => format!("{} {unit}", words(absolute, figure)).trim_end().to_owned(),
         _ => return None,
     };
     Some(format!("a difference of {size} would have been seen with 80 % power"))

@@ -22,7 +22,7 @@ pub(crate) fn subjects(
     targets: &[Target],
     request: &ComparisonRequest,
 ) -> Result<Vec<Subject>, Error> {
-    let look = look_of(stored, request.confidence);
+    let look = look_of(stored, plan, request.confidence)?;
     let labels: Vec<String> = plan.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
     let truth = truth(stored, plan);
     let subject = |target: &Target| {
@@ -52,6 +52,8 @@ pub(crate) fn subjects(
             design: request.design,
             correction: request.correction,
             look: look.map(|(_, look)| look),
+            // Rates, times, shares and counts.
+            non_negative: true,
         };
         let metric = (target.metric.key, target.metric.unit);
         let compared = target.conditions.iter().copied().chain([target.baseline]).collect();

@@ -185,7 +185,7 @@ fn a_study_is_sized_by_what_was_measured() {
     let study = looking("2%");
     let value =
         |boot, run, condition| 1000.0 + 8.0 * noise(boot, 0, condition) + 30.0 * noise(boot, run, condition);
-    let spread = Spread::of(&stored(&study, 6, value), &study, None).unwrap();
+    let spread = Spread::of(&stored(&study, 6, value), &study, None).unwrap().unwrap();
     let request =
         SizingRequest { detect: Percent::parse("2%").unwrap(), power: 0.8, confidence: 0.95, metric: None };
     insta::assert_snapshot!("sizing", Sizing::new(&study, spread.clone(), &request).unwrap().text());
@@ -195,5 +195,5 @@ fn a_study_is_sized_by_what_was_measured() {
     let elsewhere = SizingRequest { metric: Some("transactions".to_owned()), ..request };
     assert!(matches!(Sizing::new(&study, spread, &elsewhere), Err(Error::NothingToSize { .. })));
     // One boot tells nothing of how boots differ.
-    assert!(Spread::of(&stored(&study, 1, value), &study, None).is_none());
+    assert!(Spread::of(&stored(&study, 1, value), &study, None).unwrap().is_none());
 }

@@ -97,15 +97,15 @@ impl Campaign<'_> {
         repeats: u32,
     ) -> Result<Try, Error> {
         let condition = &session.document.plan.conditions[run.condition];
-        let planned = session.document.effective[run.condition].fingerprint();
+        let planned = session.document.effective[run.condition].state();
         let label = condition.label.clone();
         self.tell(Event::RunStarted { run: *run, label: label.clone() });
         let started_unix_ms = unix_ms();
         let observe = &mut *self.observe;
         let result = bench.settle(&switches_of(condition)).and_then(|effective| {
-            let found = effective.fingerprint();
+            let found = effective.state();
             if found != planned {
-                return Ok(Err(drifted(&planned, &found)));
+                return Ok(Err(drifted(&planned.to_string(), &found.to_string())));
             }
             bench.run(condition, &order_of(condition), &mut || observe(&Event::Tick)).map(Ok)
         });

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use agent::message::Settled;
-use study::{Design, Dropped, Offload, Plan, Side};
-use testbed::Effective;
+use study::{Condition, Design, Dropped, Offload, Plan, Side};
+use testbed::{Effective, Switches};
 
 /// What trying a condition out showed.
 #[derive(Debug, Clone)]
@@ -130,12 +130,11 @@ fn why<'s>(seen: impl Iterator<Item = &'s Seen> + Clone, refused: Option<String>
 
 /// For each condition a number that it shares with those that differ from it in the design, or in the traffic, only.
 fn groups(plan: &Plan, design: &Design) -> Vec<usize> {
-    let mut known: HashMap<String, usize> = HashMap::new();
-    let mut group = |index: usize| {
-        let condition = &plan.conditions[index];
+    let mut known: HashMap<(Switches, usize), usize> = HashMap::new();
+    let mut group = |(condition, state): (&Condition, usize)| {
         let switches = crate::probe::switches_of(&condition.with_all(design, true));
         let next = known.len();
-        *known.entry(format!("{switches:?} {:?}", condition.boot)).or_insert(next)
+        *known.entry((switches, state)).or_insert(next)
     };
-    (0..plan.conditions.len()).map(&mut group).collect()
+    plan.conditions.iter().zip(plan.states_of_conditions()).map(&mut group).collect()
 }

@@ -196,9 +196,16 @@ fn interrupts(metrics: &mut Sheet, prefix: &str, counted: &host::Interrupts, ela
     }
 }
 
-/// What TCP or UDP counted of what a side sent or got.
+/// How many segments or datagrams a side sent or got. TCP counts what it cut, and UDP does not: a buffer of many datagrams that GSO or GRO
+/// keeps whole is one to it, so those of a stream are counted by whoever sends or takes them.
 fn segments(kind: WorkloadKind, side: Side, own: &SideAccount) -> u64 {
     let host::Counters { tcp, udp, .. } = &own.window.counters;
+    if kind == WorkloadKind::UdpStream {
+        return match side {
+            Side::Transmitter => own.window.load.sent.messages,
+            Side::Receiver => own.window.load.received.messages,
+        };
+    }
     match (kind.is_tcp(), side) {
         (true, Side::Transmitter) => tcp.out_segs + tcp.retrans_segs,
         (true, Side::Receiver) => tcp.in_segs,
@@ -378,6 +385,17 @@ mod tests {
         let demand =
             |account| value(&metrics(WorkloadKind::UdpStream, account), "receiver.service_demand_byte");
         assert_eq!(demand(&both), demand(&forward) / 2.0);
+    }
+
+    #[test]
+    fn a_buffer_of_many_datagrams_is_many_segments() {
+        let mut account = account();
+        // 1000 datagrams in 100 buffers, each of which UDP counts as one.
+        account.transmitter.window.counters.udp.out_datagrams = 100;
+        account.receiver.as_mut().unwrap().window.counters.udp.in_datagrams = 100;
+        let metrics = metrics(WorkloadKind::UdpStream, &account);
+        assert_eq!(value(&metrics, "transmitter.segments_per_wire_packet"), 10.0);
+        assert_eq!(value(&metrics, "receiver.segments_per_wire_packet"), 10.0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use study::{Condition, Family, Plan, SideSettings};
-use testbed::{Effective, RunOrder, Switches, UnderlaySwitches};
+use testbed::{Effective, RunOrder, State, Switches, UnderlaySwitches};
 
 use crate::congestion_control::unpaced;
 use crate::designed::{Shown, reads};
@@ -63,15 +63,14 @@ fn try_conditions(
     // Conditions of a workload differ in much that needs nothing of the kernel, so each kind of traffic is tried once, and so
     // are the switches that several conditions share.
     let mut known: Vec<(load::Traffic, bool, Vec<String>)> = Vec::new();
-    let mut settled: HashMap<String, Effective> = HashMap::new();
+    let mut settled: HashMap<Switches, Effective> = HashMap::new();
     let mut settle = |condition: &Condition, bench: &mut dyn Bench| {
         let switches = switches_of(condition);
-        let key = format!("{switches:?}");
-        if let Some(effective) = settled.get(&key) {
+        if let Some(effective) = settled.get(&switches) {
             return Ok(effective.clone());
         }
         let effective = bench.settle(&switches)?;
-        settled.insert(key, effective.clone());
+        settled.insert(switches, effective.clone());
         Ok::<_, testbed::Error>(effective)
     };
     for index in conditions {
@@ -116,14 +115,9 @@ fn settled(plan: Plan, shown: Vec<Shown>) -> (Plan, Vec<Shown>) {
 
 /// The plan with conditions that came to the same made one.
 fn merged(plan: Plan, effective: Vec<Effective>) -> PlanDocument {
-    let fingerprints: Vec<String> = plan
-        .conditions
-        .iter()
-        .zip(&effective)
-        .map(|(condition, effective)| fingerprint(condition, effective))
-        .collect();
+    let states: Vec<State> = effective.iter().map(Effective::state).collect();
     let labels: Vec<String> = plan.conditions.iter().map(|condition| condition.label.clone()).collect();
-    let plan = plan.merge(&fingerprints);
+    let plan = plan.merge(&states);
     // Merging keeps the first of each kind, so the kept conditions' states are found again by their labels.
     let effective = plan
         .conditions
@@ -132,12 +126,6 @@ fn merged(plan: Plan, effective: Vec<Effective>) -> PlanDocument {
         .map(|index| effective[index].clone())
         .collect();
     PlanDocument { plan, effective }
-}
-
-/// What makes two conditions one: the interfaces' state, and everything else that shapes the traffic.
-fn fingerprint(condition: &Condition, effective: &Effective) -> String {
-    let order = order_of(condition);
-    format!("{order:?} {}", effective.fingerprint())
 }
 
 /// The switches that a condition asks for.

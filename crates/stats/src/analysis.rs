@@ -9,7 +9,9 @@ use crate::error::StatsError;
 use crate::fit::{ErrorTerm, Fit};
 use crate::homogeneity::Homogeneity;
 use crate::judgement::judge;
+use crate::model::Welch;
 use crate::question::{Against, Design, Question};
+use crate::ratio;
 
 /// Everything that inference says of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -76,6 +78,8 @@ pub fn analyse_among(
         return Err(StatsError::NoBaseline { baseline });
     }
     let fit = Fit::of(&cells, question.design);
+    let mut comparisons = judge(&fit, question, &takes_part);
+    ratio::state(&mut comparisons, &cells, question, &takes_part);
     Ok(Analysis {
         design: fit.design,
         error: fit.error,
@@ -88,17 +92,20 @@ pub fn analyse_among(
             .collect(),
         components: Components::of(fit.unweighted(), 1.0 - question.level),
         homogeneity: fit.homogeneity,
-        comparisons: judge(&fit, question, takes_part),
+        comparisons,
     })
 }
 
 fn estimate(fit: &Fit, condition: usize, question: &Question) -> ConditionEstimate {
     let cells = fit.cells(condition);
     let estimate = fit.contrast(&[(condition, 1.0)]);
+    let least = if question.non_negative { 0.0 } else { f64::NEG_INFINITY };
+    let interval = estimate.and_then(|estimate| estimate.interval(question.alpha()));
     ConditionEstimate {
         condition,
-        mean: estimate.map_or(0.0, |estimate| estimate.value),
-        interval: estimate.and_then(|estimate| estimate.interval(question.alpha())),
+        // What the model cannot estimate was measured all the same.
+        mean: estimate.map_or_else(|| Welch::of(cells).mean, |estimate| estimate.value),
+        interval: interval.map(|(low, high)| (low.max(least), high.max(least))),
         boots: cells.len(),
         runs: cells.iter().map(|cell| cell.runs).sum(),
     }

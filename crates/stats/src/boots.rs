@@ -60,6 +60,13 @@ impl Cells {
         ))
     }
 
+    /// The logarithms of the cells' means, each cell as one run; of the conditions whose cells are all above zero.
+    pub(crate) fn logarithms(&self) -> Cells {
+        let above_zero = self.conditions().filter(|cells| cells.iter().all(|cell| cell.mean > 0.0));
+        let logarithm = |cell: &Cell| Cell { mean: cell.mean.ln(), runs: 1, root: 0.0, ..*cell };
+        Cells(above_zero.flatten().map(logarithm).collect())
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Cell> {
         self.0.iter()
     }

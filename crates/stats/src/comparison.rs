@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::question::Margin;
+use crate::ratio::Ratio;
 use crate::verdict::Verdict;
 
 /// One condition beside the baseline.
@@ -29,6 +30,8 @@ pub struct Comparison {
     pub relative: Option<f64>,
     /// The interval of `relative`; none without an interval, or where the baseline cannot be told from zero.
     pub relative_interval: Option<(f64, f64)>,
+    /// How many times the baseline it is, where there is an interval and no percentage, and all boots are above zero.
+    pub ratio: Option<Ratio>,
     /// Whether the two have boots of their own in a crossed design: they are of different states of the testbed, and the spread
     /// between boots is part of the error.
     pub boots_apart: bool,
@@ -63,7 +66,7 @@ pub enum Gap {
     NotConnected,
     /// Crossed: a single boot measured both.
     OneBootInCommon,
-    /// Nested: one of the two has a single boot.
+    /// One of the two has a single boot, and no boot measured both.
     OneBoot,
     /// Every boot is needed for the means: nothing is left to tell the error from.
     NoError,

@@ -33,6 +33,7 @@ fn judged(one: Comparison, resolution: f64) -> Comparison {
         interval: None,
         relative: share.is_finite().then_some(share),
         relative_interval: None,
+        ratio: None,
         df: 0.0,
         p: None,
         detectable: None,
@@ -72,6 +73,6 @@ mod tests {
         let none = analyse(&[run(0, 0.0), run(1, 0.0), run(2, 5.0)], &Question::against(0)).unwrap();
         let none = none.by_resolution(0.1).comparisons;
         assert_eq!((none[0].verdict, none[1].verdict), (Verdict::Equivalent, Verdict::Higher));
-        assert_eq!(none[1].sentence("c", "1"), "c is higher (counts are the same to 0.1 %)");
+        assert_eq!(none[1].sentence("c", ""), "c is 5 higher (counts are the same to 0.1 %)");
     }
 }

@@ -70,9 +70,10 @@ impl Pair {
             (Design::Nested, _) if boots < 2 => Some(Gap::OneBoot),
             (Design::Crossed, _) if is_apart && boots < 2 => Some(Gap::OneBoot),
             (Design::Crossed, None) => Some(Gap::NotConnected),
-            (Design::Crossed, _) if one.min(other) < 2 || (common == 1 && fit.is_by_pair()) => {
+            (Design::Crossed, _) if common == 1 && (one.min(other) < 2 || fit.is_by_pair()) => {
                 Some(Gap::OneBootInCommon)
             }
+            (Design::Crossed, _) if one.min(other) < 2 => Some(Gap::OneBoot),
             (_, Some(estimate)) if estimate.is_sure() => None,
             _ => Some(Gap::NoError),
         };
@@ -145,6 +146,7 @@ impl Judge<'_> {
             interval: None,
             relative: None,
             relative_interval: None,
+            ratio: None,
             boots_apart: pair.is_apart,
             boots: pair.boots,
             boots_left_out: pair.boots_left_out,
@@ -174,7 +176,7 @@ impl Judge<'_> {
         let has_percentage = comparison.relative_interval.is_some() || comparison.interval.is_none();
         if has_percentage && baseline_mean != 0.0 {
             let percent = |value: f64| 100.0 * value / baseline_mean.abs();
-            comparison.relative = Some(percent(comparison.difference));
+            comparison.relative = Some(self.question.possible(percent(comparison.difference)));
             comparison.detectable_relative = comparison.detectable.map(percent);
         }
         let is_equivalent = self.question.margin.map(|margin| self.is_equivalent(pair, margin));
@@ -225,6 +227,16 @@ impl Judge<'_> {
     }
 
     fn relative_interval(&mut self, pair: &Pair, difference: Estimate, critical: f64) -> Option<(f64, f64)> {
+        let (low, high) = self.any_relative_interval(pair, difference, critical)?;
+        Some((self.question.possible(low), self.question.possible(high)))
+    }
+
+    fn any_relative_interval(
+        &mut self,
+        pair: &Pair,
+        difference: Estimate,
+        critical: f64,
+    ) -> Option<(f64, f64)> {
         let (condition, baseline) = (pair.condition, pair.baseline);
         let fit = self.fit;
         match fit.error {

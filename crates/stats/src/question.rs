@@ -73,6 +73,9 @@ pub struct Question {
     pub correction: Correction,
     /// The look, if the study looks before its end.
     pub look: Option<Look>,
+    /// Whether no value can be below zero, as no rate, time or count can: a percentage then cannot be below -100.
+    #[serde(default)]
+    pub non_negative: bool,
 }
 
 impl Question {
@@ -85,7 +88,14 @@ impl Question {
             design: None,
             correction: Correction::Family,
             look: None,
+            non_negative: false,
         }
+    }
+
+    /// A percentage as far as it can be. Where values cannot be negative the part of an interval below -100 % holds no ratio that
+    /// could be the true one, so leaving it out costs no confidence.
+    pub(crate) fn possible(&self, percent: f64) -> f64 {
+        if self.non_negative { percent.max(-100.0) } else { percent }
     }
 
     /// The two-sided error rate of one test of the family.

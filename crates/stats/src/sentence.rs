@@ -2,6 +2,7 @@
 
 use crate::comparison::Comparison;
 use crate::question::Margin;
+use crate::ratio::Ratio;
 use crate::verdict::Verdict;
 
 impl Comparison {
@@ -9,7 +10,10 @@ impl Comparison {
     /// 3 boots)". `label` names the condition; `unit` is the metric's, used where there is no percentage.
     pub fn sentence(&self, label: &str, unit: &str) -> String {
         if let Some(resolution) = self.resolution {
-            return self.counted(label, resolution);
+            return self.counted(label, unit, resolution);
+        }
+        if let Some(ratio) = self.ratio.filter(|_| !matches!(self.margin, Some(Margin::Absolute(_)))) {
+            return self.times(label, ratio);
         }
         let shown = Shown::of(self, unit);
         let Some((low, high)) = shown.interval else {
@@ -19,15 +23,16 @@ impl Comparison {
         };
         let decimals = decimals((high - low) / 2.0, shown.value);
         let figures = |from: f64, to: f64| {
-            let range = format!("{from:.decimals$} to {to:.decimals$}{}", shown.unit_of_range());
+            let range =
+                format!("{} to {}{}", number(from, decimals), number(to, decimals), shown.unit_of_range());
             format!("{} % interval {range}, {} boots{}", percent(self.level), self.boots, shown.remark)
         };
         let signed = || format!("{}, {}", shown.signed(decimals), figures(low, high));
-        let (value, unit) = (shown.value, &shown.unit);
+        let (size, unit) = (number(shown.value.abs(), decimals), &shown.unit);
         match self.verdict {
-            Verdict::Higher => format!("{label} is {value:.decimals$}{unit} higher ({})", figures(low, high)),
+            Verdict::Higher => format!("{label} is {size}{unit} higher ({})", figures(low, high)),
             Verdict::Lower => {
-                format!("{label} is {:.decimals$}{unit} lower ({})", -value, figures(-high, -low))
+                format!("{label} is {size}{unit} lower ({})", figures(-high, -low))
             }
             Verdict::Equivalent => {
                 format!(
@@ -50,8 +55,12 @@ impl Comparison {
     }
 
     /// The verdict on counts without noise.
-    fn counted(&self, label: &str, resolution: f64) -> String {
-        let size = self.relative.map_or(String::new(), |share| format!("{:.3} % ", share.abs()));
+    fn counted(&self, label: &str, unit: &str, resolution: f64) -> String {
+        let size = match self.relative {
+            Some(share) => format!("{:.3} % ", share.abs()),
+            None if unit.is_empty() => format!("{} ", self.difference.abs()),
+            None => format!("{} {unit} ", self.difference.abs()),
+        };
         match self.verdict {
             Verdict::Higher | Verdict::Lower => {
                 format!("{label} is {size}{} (counts are the same to {resolution} %)", self.verdict)
@@ -60,6 +69,28 @@ impl Comparison {
                 let share = signed(self.relative.unwrap_or(0.0), 3);
                 format!("{label}: equivalent, {share} % is within the resolution of counts ({resolution} %)")
             }
+        }
+    }
+
+    /// The verdict on a condition of which no percentage can be stated, but how many times the baseline it is.
+    fn times(&self, label: &str, Ratio { value, interval: (low, high) }: Ratio) -> String {
+        let decimals = decimals((high - low) / 2.0, value);
+        let value = format!("{} times the baseline", number(value, decimals));
+        let (low, high) = (number(low, decimals), number(high, decimals));
+        let interval = format!("{} % interval {low} to {high}", percent(self.level));
+        let boots = match self.boots {
+            1 => "1 boot".to_owned(),
+            boots => format!("{boots} boots"),
+        };
+        let scale = "on the log scale: with so much spread the baseline cannot be told from zero, and a percentage has no bound";
+        let figures = format!("{interval}, {boots}; {scale}");
+        match self.verdict {
+            Verdict::Higher | Verdict::Lower => format!("{label} is {value} ({figures})"),
+            Verdict::NoDifferenceProven => format!("{label}: {} ({value}, {figures})", self.verdict),
+            Verdict::Equivalent | Verdict::Inconclusive => format!(
+                "{label}: inconclusive, neither a difference nor equivalence within {} is shown ({value}, {figures})",
+                self.margin_words("")
+            ),
         }
     }
 
@@ -127,8 +158,8 @@ impl Shown {
 
     fn could_have_been_seen(&self) -> String {
         self.detectable.map_or_else(String::new, |size| {
-            let decimals = decimals(size, size);
-            format!("; a difference of {size:.decimals$}{} would have been seen with 80 % power", self.unit)
+            let size = number(size, decimals(size, size));
+            format!("; a difference of {size}{} would have been seen with 80 % power", self.unit)
         })
     }
 }
@@ -140,9 +171,15 @@ fn decimals(half_width: f64, value: f64) -> usize {
     if shown > 0.0 { (1.0 - shown.log10().floor()).clamp(0.0, 9.0) as usize } else { 1 }
 }
 
+/// A number; in exponent form beyond what a sentence can hold.
+fn number(value: f64, decimals: usize) -> String {
+    if value.abs() >= 1e15 { format!("{value:.3e}") } else { format!("{value:.decimals$}") }
+}
+
 /// A number with its sign; zero has none, whatever it was before rounding.
 fn signed(value: f64, decimals: usize) -> String {
-    let text = format!("{value:+.decimals$}");
+    let sign = if value < 0.0 { "-" } else { "+" };
+    let text = format!("{sign}{}", number(value.abs(), decimals));
     if text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) { text } else { text[1..].to_owned() }
 }
 
@@ -168,6 +205,7 @@ mod tests {
             interval: Some((-35.6, -31.0)),
             relative: Some(-33.312),
             relative_interval: Some((-35.6, -31.04)),
+            ratio: None,
             boots_apart: false,
             boots: 3,
             boots_left_out: 0,

@@ -50,7 +50,8 @@ impl Summary {
 
 /// The mean, by Welford's running update (Technometrics 4, 1962), which cannot overflow as a sum can, and one
 /// correction by the mean of the residuals. 0 for no values.
-pub(crate) fn mean(values: &[f64]) -> f64 {
+#[must_use]
+pub fn mean(values: &[f64]) -> f64 {
     let running = |centre: f64| {
         values.iter().zip(1_u32..).fold(0.0, |mean: f64, (value, count)| {
             // Each term is divided alone, since the difference of two large values may overflow.

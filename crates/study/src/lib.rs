@@ -14,6 +14,7 @@ pub mod bundled;
 pub mod feature;
 pub mod metric;
 
+mod asked;
 mod assignment;
 mod boot_state;
 mod comparison;
@@ -58,6 +59,7 @@ mod workload;
 /// The longest study file that is read, in bytes.
 pub const MAX_TEXT: usize = read::limit::TEXT;
 
+pub use asked::Asked;
 pub use assignment::{Assignment, AssignmentError};
 pub use boot_state::BootState;
 pub use comparison::Comparison;

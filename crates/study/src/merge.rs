@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::Hash;
 
 use crate::comparison::Comparison;
 use crate::condition::Condition;
@@ -11,11 +12,11 @@ impl Plan {
     /// Makes conditions with the same effective state one: the first stays, the others move to `merged`, the
     /// conditions are numbered anew and the comparisons follow.
     ///
-    /// `fingerprints[i]` is what the testbed's state reads back as under `conditions[i]`. Only conditions with the
-    /// same traffic (workload, family, checksums of the sockets), the same state of the testbed and no label of `twin` between them are merged, so that a fingerprint need not hold
-    /// what is no state of the testbed. A condition without a fingerprint stays as it is.
-    pub fn merge(self, fingerprints: &[String]) -> Plan {
-        let representatives = representatives(&self.conditions, fingerprints);
+    /// `states[i]` is what the testbed's state reads back as under `conditions[i]`. Only conditions with the
+    /// same traffic (workload, family, checksums of the sockets), the same state of the testbed and no label of `twin` between them are merged, so that `states` need not hold
+    /// what is no state of the testbed. A condition without one stays as it is.
+    pub fn merge<S: Eq + Hash>(self, states: &[S]) -> Plan {
+        let representatives = representatives(&self.conditions, states);
         let mut merged = self.merged;
         let mut numbers = HashMap::new();
         let mut conditions: Vec<Condition> = Vec::new();
@@ -71,12 +72,12 @@ impl Plan {
 }
 
 /// For each condition, the first one with its state and its traffic.
-fn representatives(conditions: &[Condition], fingerprints: &[String]) -> Vec<usize> {
-    let mut by_state: HashMap<&str, Vec<usize>> = HashMap::new();
+fn representatives<S: Eq + Hash>(conditions: &[Condition], states: &[S]) -> Vec<usize> {
+    let mut by_state: HashMap<&S, Vec<usize>> = HashMap::new();
     (0..conditions.len())
         .map(|index| {
-            let Some(fingerprint) = fingerprints.get(index) else { return index };
-            match by_state.entry(fingerprint) {
+            let Some(state) = states.get(index) else { return index };
+            match by_state.entry(state) {
                 Entry::Vacant(entry) => {
                     entry.insert(vec![index]);
                     index

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::asked::Asked;
 use crate::boot_state::BootState;
 use crate::comparison::{Comparison, Request};
 use crate::condition::Condition;
@@ -39,6 +40,9 @@ pub struct Plan {
     /// Whether instructions are counted in the place of time.
     #[serde(default)]
     pub exact: bool,
+    /// What the study asks; none in plans that were stored before they held it.
+    #[serde(default)]
+    pub asked: Option<Asked>,
 }
 
 impl Plan {
@@ -140,6 +144,7 @@ impl Draft {
             comparisons,
             design: study.design().cloned(),
             exact: study.exact(),
+            asked: Some(Asked::of(study)),
         }
     }
 }

@@ -123,12 +123,17 @@ impl WorkloadKind {
 
     /// What its runs are about where instructions are counted in the place of time.
     pub fn exact_metric(self) -> &'static Metric {
-        let key = match self {
-            Self::TcpStream => "instructions_byte",
-            Self::UdpStream | Self::Pps => "instructions_packet",
-            Self::TcpRr | Self::UdpRr | Self::TcpCrr => "instructions_transaction",
-        };
-        metric::find(key).unwrap_or_else(|| self.primary_metric())
+        metric::find(&format!("instructions_{}", self.counted_work()))
+            .unwrap_or_else(|| self.primary_metric())
+    }
+
+    /// What instructions are counted for: a datagram is one piece of work however long.
+    pub fn counted_work(self) -> &'static str {
+        match self {
+            Self::TcpStream => "byte",
+            Self::UdpStream | Self::Pps => "packet",
+            Self::TcpRr | Self::UdpRr | Self::TcpCrr => "transaction",
+        }
     }
 
     /// Whether a run of this traffic can yield the metric, on a testbed that has what the metric [needs](Metric::needs); see [`Workload::produces`] for whether it does.

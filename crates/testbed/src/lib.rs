@@ -26,5 +26,5 @@ pub use end::End;
 pub use error::Error;
 pub use options::Options;
 pub use run::{HostAccount, RunAccount, RunOrder, SideAccount};
-pub use switches::{Effective, Switches, UnderlaySwitches};
+pub use switches::{Effective, State, Switches, UnderlaySwitches};
 pub use testbed::Testbed;

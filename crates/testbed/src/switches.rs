@@ -1,6 +1,7 @@
 //! What is asked of both ends' switches, and what came of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use agent::message::{Answer, Request, Settled};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use crate::testbed::Testbed;
 use crate::tunnel_mtu::TunnelMtu;
 
 /// The switches of one condition. Features not named are as the testbed was built.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Switches {
     /// MTU of both ends, in bytes; `None`: as built, of a tunnel what its underlay's leaves.
     pub mtu: Option<u32>,
@@ -27,7 +28,7 @@ pub struct Switches {
 }
 
 /// The switches of the interfaces under a tunnel.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct UnderlaySwitches {
     /// MTU of both of them, in bytes; `None`: Ethernet's 1500.
     pub mtu: Option<u32>,
@@ -54,20 +55,53 @@ pub struct Effective {
 }
 
 impl Effective {
-    /// A text that is equal for equal effective states, whatever was asked for.
+    /// What makes two effective states one, whatever was asked for.
     #[must_use]
-    pub fn fingerprint(&self) -> String {
-        let side = |settled: &Settled| {
-            let on: Vec<&str> =
-                settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| name.as_str()).collect();
-            format!("mtu {} {}", settled.mtu, on.join(" "))
-        };
-        let mut parts = vec![side(&self.transmitter)];
-        parts.extend(self.receiver.as_ref().map(side));
-        for (whose, underlay) in ["transmitter", "receiver"].iter().zip(self.underlay.iter().flatten()) {
-            parts.push(format!("{whose}'s underlay {}", side(underlay)));
+    pub fn state(&self) -> State {
+        State {
+            transmitter: InterfaceState::of(&self.transmitter),
+            receiver: self.receiver.as_ref().map(InterfaceState::of),
+            underlay: self.underlay.as_ref().map(|both| both.each_ref().map(InterfaceState::of)),
         }
-        parts.join(" | ")
+    }
+}
+
+/// The interfaces' state by itself: equal for conditions that come to the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State {
+    transmitter: InterfaceState,
+    receiver: Option<InterfaceState>,
+    underlay: Option<[InterfaceState; 2]>,
+}
+
+/// An interface's MTU, and the features that are on. One that it does not have is off.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct InterfaceState {
+    mtu: u32,
+    on: BTreeSet<String>,
+}
+
+impl InterfaceState {
+    fn of(settled: &Settled) -> Self {
+        let on = settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| name.clone());
+        Self { mtu: settled.mtu, on: on.collect() }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |state: &InterfaceState| {
+            let on: Vec<&str> = state.on.iter().map(String::as_str).collect();
+            format!("mtu {} {}", state.mtu, on.join(" "))
+        };
+        write!(out, "{}", side(&self.transmitter))?;
+        if let Some(receiver) = &self.receiver {
+            write!(out, " | {}", side(receiver))?;
+        }
+        for (whose, underlay) in ["transmitter", "receiver"].iter().zip(self.underlay.iter().flatten()) {
+            write!(out, " | {whose}'s underlay {}", side(underlay))?;
+        }
+        Ok(())
     }
 }
 
@@ -180,29 +214,28 @@ mod tests {
         let plain = effective(settled(&[], 1450), settled(&[], 1450));
         let over = |features: [&[(&str, bool)]; 2], mtu| {
             let underlay = Some(features.map(|features| settled(features, mtu)));
-            Effective { underlay, ..plain.clone() }.fingerprint()
+            Effective { underlay, ..plain.clone() }.state()
         };
         let base = over([&[("a", true)], &[]], 1500);
-        assert_ne!(base, plain.fingerprint());
+        assert_ne!(base, plain.state());
         assert_ne!(base, over([&[], &[("a", true)]], 1500));
         assert_ne!(base, over([&[("a", true)], &[]], 9000));
         assert_eq!(base, over([&[("a", true), ("b", false)], &[]], 1500));
     }
 
     #[test]
-    fn equal_states_have_equal_fingerprints_whatever_was_refused() {
+    fn states_are_equal_whatever_was_refused() {
         let plain = effective(settled(&[("a", true)], 1500), settled(&[], 1500));
         let mut refused = plain.clone();
         refused.transmitter.refused.insert("b".into(), "fixed".into());
         refused.transmitter.active.insert("b".into(), false);
-        assert_eq!(plain.fingerprint(), refused.fingerprint());
+        assert_eq!(plain.state(), refused.state());
     }
 
     #[test]
     fn mtu_side_and_feature_tell_states_apart() {
-        let state = |t: &[(&str, bool)], r: &[(&str, bool)], mtu| {
-            effective(settled(t, mtu), settled(r, mtu)).fingerprint()
-        };
+        let state =
+            |t: &[(&str, bool)], r: &[(&str, bool)], mtu| effective(settled(t, mtu), settled(r, mtu)).state();
         let base = state(&[("a", true)], &[], 1500);
         assert_ne!(base, state(&[], &[("a", true)], 1500));
         assert_ne!(base, state(&[("a", false)], &[], 1500));

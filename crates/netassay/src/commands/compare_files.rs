@@ -51,6 +51,7 @@ fn subject(group: Group, flags: &Compare) -> Subject {
         design: design(flags),
         correction: correction(flags),
         look: None,
+        non_negative: group.observations.iter().all(|run| run.value >= 0.0),
     };
     let name = group.name.unwrap_or_default();
     let metric = group.metric.unwrap_or_else(|| "value".to_owned());

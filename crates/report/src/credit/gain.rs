@@ -3,13 +3,15 @@
 use stats::effects::Estimated;
 
 use crate::group::{level, range};
-use crate::number::{figure, percent};
+use crate::number::{figure, percent, plain};
 
 /// A change with its base: `+147.7 % over off`, `-59.6 % from on`; in the metric's unit where there is no percentage.
 pub(super) fn gain(change: &Estimated, unit: &str, base: &str) -> String {
     let (size, shown) = match change.relative {
         Some(relative) => (relative, format!("{} %", percent(relative.abs()))),
-        None => (change.value, format!("{} {unit}", figure(change.value.abs())).trim_end().to_owned()),
+        None => {
+            (change.value, format!("{} {}", figure(change.value.abs()), plain(unit)).trim_end().to_owned())
+        }
     };
     // What is shown as nothing has no sign.
     if !shown.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
@@ -26,16 +28,12 @@ pub(super) fn interval(change: &Estimated, unit: &str, confidence: f64) -> Optio
             Some(format!("{confidence} % interval {} %", range(Some(relative), percent)))
         }
         (None, _, Some(absolute)) => Some(
-            format!("{confidence} % interval {} {unit}", range(Some(absolute), figure)).trim_end().to_owned(),
+            format!("{confidence} % interval {} {}", range(Some(absolute), figure), plain(unit))
+                .trim_end()
+                .to_owned(),
         ),
         _ => None,
     }
-}
-
-/// A percentage with its sign.
-pub(super) fn signed(value: f64) -> String {
-    let shown = percent(value);
-    if value > 0.0 { format!("+{shown}") } else { shown }
 }
 
 #[cfg(test)]

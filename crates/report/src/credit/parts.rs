@@ -157,7 +157,7 @@ impl Parts {
                 Part {
                     name: format!("{} off", gone.collect::<Vec<_>>().join(" and ")),
                     base: "the step before",
-                    change: step.change,
+                    change: step.change.of_non_negative(),
                     ends: Some([step.from, step.to]),
                 }
             })
@@ -188,7 +188,7 @@ impl Parts {
             if Some(place) == end && changed.len() > 1 {
                 continue;
             }
-            let change = ladder(runs, &[all, place], None, level)?.total;
+            let change = ladder(runs, &[all, place], None, level)?.total.of_non_negative();
             let name = if is_out {
                 format!("without {}", changed.join(" and "))
             } else {
@@ -209,7 +209,7 @@ impl Parts {
 fn whole(combination: &Combination, runs: &[Observation], level: f64) -> Option<Whole> {
     let (off, on) = (combination.place(|_| false)?, combination.place(|_| true)?);
     let Ladder { total, back, .. } = ladder(runs, &[off, on], None, level).ok()?;
-    Some(Whole { gain: total, loss: back, ends: [off, on] })
+    Some(Whole { gain: total.of_non_negative(), loss: back.of_non_negative(), ends: [off, on] })
 }
 
 fn effects(combination: &Combination, found: &Factorial) -> Vec<EffectView> {

@@ -3,10 +3,10 @@
 use stats::effects::Estimated;
 use study::DesignKind;
 
-use super::gain::{gain, interval, signed};
+use super::gain::{gain, interval};
 use super::{Credit, Credits};
 use crate::group::{level, range};
-use crate::number::{figure, percent};
+use crate::number::{figure, percent, plain, signed};
 use crate::sentence::list;
 use crate::table::Table;
 use crate::truth;
@@ -94,7 +94,7 @@ fn table(group: &[Credit]) -> String {
         let mut row = vec![name.to_owned()];
         for credit in group {
             let part = credit.parts.iter().find(|part| part.name == name);
-            row.extend(cells(part.map(|part| &part.change)));
+            row.extend(sized(part.map(|part| &part.change), credit.unit));
         }
         table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
     }
@@ -102,16 +102,30 @@ fn table(group: &[Credit]) -> String {
     if base == "off" && group.iter().any(|credit| credit.whole.is_some()) {
         let mut row = vec!["all on".to_owned()];
         for credit in group {
-            row.extend(cells(credit.whole.as_ref().map(|whole| &whole.gain)));
+            row.extend(sized(credit.whole.as_ref().map(|whole| &whole.gain), credit.unit));
         }
         table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
     }
     table.render()
 }
 
+/// A change in %; where there is no percentage, in the metric's unit.
+fn sized(change: Option<&Estimated>, unit: &str) -> [String; 2] {
+    match change {
+        Some(change) if change.relative.is_none() => {
+            let shown = |value| format!("{} {}", figure(value), plain(unit)).trim_end().to_owned();
+            [shown(change.value), range(change.interval, shown)]
+        }
+        _ => cells(change),
+    }
+}
+
 fn cells(change: Option<&Estimated>) -> [String; 2] {
     let Some(change) = change else { return ["-".to_owned(), "-".to_owned()] };
-    [change.relative.map_or_else(|| "-".to_owned(), signed), range(change.relative_interval, percent)]
+    [
+        change.relative.map_or_else(|| "-".to_owned(), |value| signed(value, percent)),
+        range(change.relative_interval, percent),
+    ]
 }
 
 /// The sentences of all metrics of a combination, then what to know of them, each once.
@@ -197,9 +211,17 @@ impl Credit {
         if !self.adds_up || self.parts.len() < 2 || whole.gain.value == 0.0 || total == 0.0 {
             return String::new();
         }
+        let of_total = |part: &super::Part| 100.0 * part.change.value / total;
+        // Parts that work against each other are no shares of a whole, though they add up to it.
+        let are_shares = self.parts.iter().all(|part| (0.0..=100.0).contains(&of_total(part)));
+        let size = |part: &super::Part| match (are_shares, plain(self.unit)) {
+            (true, _) => format!("{} %", percent(of_total(part))),
+            (false, "") => figure(part.change.value),
+            (false, unit) => format!("{} {unit}", figure(part.change.value)),
+        };
         let share = |part: &super::Part| {
             let open = if self.is_proven(&part.change) { "" } else { " (not proven)" };
-            format!("{} {} %{open}", part.name, percent(100.0 * part.change.value / total))
+            format!("{} {}{open}", part.name, size(part))
         };
         format!("; of this {}", list(&self.parts.iter().map(share).collect::<Vec<_>>()))
     }

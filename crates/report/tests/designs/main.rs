@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod any;
 mod credit;
+mod figures;
 mod made;
 mod states;
 mod truth;

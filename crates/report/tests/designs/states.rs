@@ -20,7 +20,7 @@ fn values(condition: &Condition, boot: u32, repeat: u32) -> Vec<(&'static str, f
 fn a_comparison_of_states_is_sized_by_its_boots() {
     let study = Study::parse("made", TUNNEL).unwrap();
     let stored = stored(&study, &study.plan(), values);
-    let spread = Spread::of(&stored, &study, None).unwrap();
+    let spread = Spread::of(&stored, &study, None).unwrap().unwrap();
     // Boots spread by about 10 of 550, which cancels inside a state and does not between two.
     assert!(spread.interaction > 0.5, "{spread:?}");
     let request =

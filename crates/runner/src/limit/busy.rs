@@ -41,12 +41,12 @@ impl Busy {
     pub(super) fn of(end: &End<'_>, sending: bool, polls: bool) -> Self {
         let elapsed = end.window.elapsed_ns as f64;
         let threads = end.threads(sending);
-        let share = |part: fn(&ThreadTimes) -> u64| {
-            let sum: f64 = threads.iter().map(|times| part(times) as f64).sum();
+        let share = |part: fn(&ThreadTimes, f64) -> f64| {
+            let sum: f64 = threads.iter().map(|times| part(times, elapsed)).sum();
             let all = elapsed * threads.len() as f64;
             if all > 0.0 { sum / all } else { 0.0 }
         };
-        let (running, waiting) = (share(|times| times.running_ns), share(|times| times.waiting_ns));
+        let (running, waiting) = (share(running_in), share(waiting_in));
         let wanted = running + waiting;
         // Of a thread that runs at an edge the time since the last tick is not counted yet.
         let slack = if elapsed > 0.0 { TICK_NS / elapsed } else { 1.0 };
@@ -85,6 +85,17 @@ impl Busy {
             (false, _) => Label::Path,
         }
     }
+}
+
+/// How long a thread ran in a window, in ns.
+fn running_in(times: &ThreadTimes, elapsed: f64) -> f64 {
+    (times.running_ns as f64).min(elapsed)
+}
+
+/// How long it waited for a CPU in the window, in ns. The kernel counts a wait when it ends, and whole, so one that began before
+/// the window makes more of it than there was beside the running.
+fn waiting_in(times: &ThreadTimes, elapsed: f64) -> f64 {
+    (times.waiting_ns as f64).min(elapsed - running_in(times, elapsed))
 }
 
 fn sentence(

@@ -132,6 +132,13 @@ fn a_thread_that_waits_for_a_cpu_most_of_the_time_waits_for_nothing_else_as_long
 }
 
 #[test]
+fn a_wait_from_before_the_window_is_no_more_than_the_window() {
+    let mut case = quiet(Kind::TcpStream);
+    works(&mut case.1.transmitter, 100, 1_183, 0);
+    expect(&case, Label::TransmitterCpu, "ready but without a CPU 90.0 % of the time");
+}
+
+#[test]
 fn a_window_that_is_closed_while_the_receiver_waits_for_its_cpu_is_that_cpu() {
     let mut case = quiet(Kind::TcpStream);
     case.1.transmitter.whole.outcome.flows[0].tcp.as_mut().unwrap().receiver_limited_us = 615_000;

@@ -100,13 +100,13 @@ fn check(document: &PlanDocument, lab: &RuledLab, asked: usize) -> Result<(), Te
     let design = plan.design.as_ref().unwrap();
     prop_assert_eq!(plan.conditions.len(), document.effective.len());
     prop_assert!(!plan.conditions.is_empty() && plan.conditions.len() <= asked);
-    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    let mut seen: BTreeMap<testbed::State, &str> = BTreeMap::new();
     for (index, (condition, effective)) in plan.conditions.iter().zip(&document.effective).enumerate() {
         prop_assert_eq!(condition.index, index);
-        let same = seen.insert(effective.fingerprint(), &condition.label);
+        let same = seen.insert(effective.state(), &condition.label);
         prop_assert!(same.is_none(), "{} and {:?} are the same", condition.label, same);
         let again = lab.settled(&switches_of(condition));
-        prop_assert_eq!(again.fingerprint(), effective.fingerprint(), "{} is set again", condition.label);
+        prop_assert_eq!(again.state(), effective.state(), "{} is set again", condition.label);
         let names: Vec<&String> = condition.levels.iter().map(|(name, _)| name).collect();
         prop_assert_eq!(names, design.factors.iter().collect::<Vec<_>>());
         for (factor, level) in &condition.levels {

@@ -33,6 +33,19 @@ pub struct Estimated {
     pub relative_interval: Option<(f64, f64)>,
 }
 
+impl Estimated {
+    /// The same of values that cannot be negative: a change between two of them takes away no more than all of the base.
+    #[must_use]
+    pub fn of_non_negative(self) -> Estimated {
+        let possible = |percent: f64| percent.max(-100.0);
+        Estimated {
+            relative: self.relative.map(possible),
+            relative_interval: self.relative_interval.map(|(low, high)| (possible(low), possible(high))),
+            ..self
+        }
+    }
+}
+
 /// The fitted model, and the level of what is estimated from it.
 pub(super) struct Estimator {
     pub(super) fit: Fit,

@@ -128,6 +128,6 @@ proptest! {
             let first = before.conditions.iter().position(|other| state(&other.label) == state(&old.label));
             prop_assert_eq!(first, Some(old.index));
         }
-        prop_assert_eq!(plan.clone().merge(&[]), plan, "without fingerprints nothing is merged");
+        prop_assert_eq!(plan.clone().merge::<()>(&[]), plan, "without fingerprints nothing is merged");
     }
 }
