@@ -5,6 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 use store::{BootId, NewRun, Outcome};
 use study::PlannedRun;
+use testbed::Drift;
 
 use crate::campaign::{Campaign, Error};
 use crate::event::{Event, Invalid};
@@ -97,15 +98,15 @@ impl Campaign<'_> {
         repeats: u32,
     ) -> Result<Try, Error> {
         let condition = &session.document.plan.conditions[run.condition];
-        let planned = session.document.effective[run.condition].state();
+        let switches = switches_of(condition);
+        let planned = &session.document.effective[run.condition];
         let label = condition.label.clone();
         self.tell(Event::RunStarted { run: *run, label: label.clone() });
         let started_unix_ms = unix_ms();
         let observe = &mut *self.observe;
-        let result = bench.settle(&switches_of(condition)).and_then(|effective| {
-            let found = effective.state();
-            if found != planned {
-                return Ok(Err(drifted(&planned.to_string(), &found.to_string())));
+        let result = bench.settle(&switches).and_then(|effective| {
+            if let Some(drift) = effective.drift(&switches, planned) {
+                return Ok(Err(drift));
             }
             bench.run(condition, &order_of(condition), &mut || observe(&Event::Tick)).map(Ok)
         });
@@ -120,7 +121,10 @@ impl Campaign<'_> {
                 let outcome = self.judge(run, metrics, &readings.disturbed);
                 (readings, outcome, Try::Over)
             }
-            Ok(Err(why)) => (Readings::default(), Outcome::Failed(why), Try::Over),
+            Ok(Err(drift)) => {
+                let detail = serde_json::json!({ "drift": &drift });
+                (Readings { detail, ..Readings::default() }, Outcome::Failed(drifted(&drift)), Try::Over)
+            }
             Err(error) if error.is_interrupt() => return Ok(Try::Interrupted),
             Err(error) => {
                 let why = error.to_string();
@@ -194,9 +198,9 @@ impl Campaign<'_> {
     }
 }
 
-fn drifted(planned: &str, found: &str) -> String {
+fn drifted(drift: &Drift) -> String {
     format!(
-        "the switches do not read back as they did when the study was planned (planned: {planned}; found: {found}): something else changes this host; start the study anew"
+        "the switches do not read back as they did when the study was planned: {drift}: something changed them since; start the study anew"
     )
 }
 

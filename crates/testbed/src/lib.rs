@@ -5,6 +5,7 @@
 
 mod cpus;
 mod discard;
+mod drift;
 mod end;
 mod error;
 mod exact;
@@ -22,6 +23,7 @@ mod vm;
 mod vxlan;
 
 pub use cpus::{CpuSplit, split, usable};
+pub use drift::{Difference, Drift, Interface, Setting};
 pub use end::End;
 pub use error::Error;
 pub use options::Options;
