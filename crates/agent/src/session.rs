@@ -19,7 +19,7 @@ pub(crate) struct Session {
     ethtool: Ethtool,
     cpus: Vec<u32>,
     version: &'static str,
-    /// Interfaces as they were first seen: what "not asked for" returns to.
+    /// Interfaces as they were when they were set up: what "not asked for" returns to.
     originals: BTreeMap<String, Original>,
     /// What interfaces were given: the kernel takes what is IPv6 of it away when the MTU is too small for IPv6.
     given: BTreeMap<String, Given>,
@@ -73,6 +73,7 @@ impl Session {
                 self.join(&name, bridge.as_deref())?;
                 self.address(&name, &addresses)?;
                 self.links.set_vxlan_up(&name, &vxlan)?;
+                self.original(&name)?;
                 Ok(Answer::Done)
             }
             Request::CreateBridge { name } => {
@@ -163,6 +164,9 @@ impl Session {
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
         self.address(interface, addresses)?;
         self.links.set_up(interface)?;
+        // Now, and not when it is first settled: until then others may have switched what it follows (a tunnel's underlay, the
+        // far end of a veth pair).
+        self.original(interface)?;
         Ok(Answer::Done)
     }
 

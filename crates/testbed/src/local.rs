@@ -33,8 +33,9 @@ impl Testbed {
         let cpus = &ground.options.cpus;
         let mut one = ground.launch("transmitter", ground.first(), &cpus.transmitter)?;
         one.greet()?;
-        // Setting the interface up gives it 127.0.0.1 and ::1.
-        one.order(&Request::Configure { interface: "lo".to_owned(), addresses: Vec::new() })?;
+        // Setting the interface up would give it both. Those that the agent gave come back after an MTU too small for IPv6.
+        let addresses = vec![(wire.1, 8), (wire.2, 128)];
+        one.order(&Request::Configure { interface: wire.0.to_owned(), addresses })?;
         let pid = one.pid();
         let join = if ground.options.rootless {
             Isolation::UserAndNetworkOf(pid)

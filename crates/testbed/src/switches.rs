@@ -138,23 +138,22 @@ impl Testbed {
         switches: &Switches,
         mtu: Option<u32>,
     ) -> Result<(Settled, Option<Settled>), Error> {
-        let (transmitter, receiver) = if self.ends_share_an_interface() {
-            let both = agreed(switches)?;
-            (both.clone(), both)
-        } else {
-            (switches.transmitter.clone(), switches.receiver.clone())
-        };
         let set = |end: &mut End, features: &BTreeMap<String, bool>| {
             let interface = end.interface.clone();
             settle_one(&mut end.agent, interface, mtu, features)
         };
+        if self.ends_share_an_interface() {
+            // By one agent: each remembers what to return to, and the second would remember what the first had set.
+            let both = set(&mut self.transmitter, &agreed(switches)?)?;
+            return Ok((both.clone(), Some(both)));
+        }
         // One after the other: the far end of a veth pair follows some of the near end's changes, and only the
         // state after both were set counts.
         if let Some(end) = &mut self.receiver {
-            set(end, &receiver)?;
+            set(end, &switches.receiver)?;
         }
-        let transmitter = set(&mut self.transmitter, &transmitter)?;
-        let receiver = self.receiver.as_mut().map(|end| set(end, &receiver)).transpose()?;
+        let transmitter = set(&mut self.transmitter, &switches.transmitter)?;
+        let receiver = self.receiver.as_mut().map(|end| set(end, &switches.receiver)).transpose()?;
         Ok((transmitter, receiver))
     }
 

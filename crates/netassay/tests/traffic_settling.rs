@@ -1,0 +1,84 @@
+//! What a testbed's switches read back follows from what is asked for, whatever was asked for before: else a run's state would hang on
+//! the order of the runs.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use agent::Interrupt;
+use common::Bench;
+use study::{Scenario, feature};
+use testbed::{Options, RunOrder, Switches, Testbed, UnderlaySwitches};
+
+fn build(bench: &Bench, scenario: Scenario) -> Testbed {
+    let cpus = testbed::split(&testbed::usable());
+    let options = Options::new(scenario, bench.path("netassay"), cpus, !common::is_root());
+    Testbed::build(&options, &Interrupt::new().unwrap()).unwrap()
+}
+
+/// States that differ in every way that switches have.
+fn states() -> Vec<Switches> {
+    let off = || feature::OFFLOADS.iter().map(|name| ((*name).to_owned(), false)).collect::<BTreeMap<_, _>>();
+    let segmentation = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
+    let underlay = UnderlaySwitches { mtu: Some(1600), transmitter: off(), receiver: off() };
+    vec![
+        Switches::default(),
+        Switches { transmitter: off(), receiver: off(), ..Switches::default() },
+        Switches { transmitter: off(), ..Switches::default() },
+        Switches { receiver: off(), ..Switches::default() },
+        Switches { mtu: Some(9000), transmitter: segmentation(), ..Switches::default() },
+        Switches { mtu: Some(1000), ..Switches::default() },
+        Switches { underlay, ..Switches::default() },
+    ]
+}
+
+fn expect_no_memory(scenario: Scenario) {
+    let bench = Bench::new();
+    let states = states();
+    let fresh: Vec<_> = states.iter().map(|state| build(&bench, scenario).settle(state).unwrap()).collect();
+    for first in &states {
+        let mut testbed = build(&bench, scenario);
+        testbed.settle(first).unwrap();
+        for (state, fresh) in states.iter().zip(&fresh) {
+            let drift = testbed.settle(state).unwrap().drift(state, fresh);
+            assert_eq!(drift, None, "{scenario}: {state:?}, after {first:?} and those before it");
+        }
+    }
+}
+
+#[test]
+fn loopback_returns_to_its_defaults_whatever_was_first() {
+    expect_no_memory(Scenario::Loopback);
+}
+
+#[test]
+fn veth_returns_to_its_defaults_whatever_was_first() {
+    expect_no_memory(Scenario::Veth);
+}
+
+#[test]
+fn vxlan_returns_to_its_defaults_whatever_was_first() {
+    expect_no_memory(Scenario::Vxlan);
+}
+
+#[test]
+fn discard_returns_to_its_defaults_whatever_was_first() {
+    expect_no_memory(Scenario::Discard);
+}
+
+/// Below 1280 bytes the kernel takes an interface's IPv6 away, and does not give it back with a larger MTU.
+#[test]
+fn loopback_has_ipv6_again_after_an_mtu_too_small_for_it() {
+    let bench = Bench::new();
+    let mut testbed = build(&bench, Scenario::Loopback);
+    testbed.settle(&Switches { mtu: Some(1000), ..Switches::default() }).unwrap();
+    testbed.settle(&Switches::default()).unwrap();
+    let (ramp, window) = (Duration::from_millis(20), Duration::from_millis(100));
+    let traffic = load::Traffic::new(load::Kind::UdpStream);
+    let order = RunOrder { traffic, ipv6: true, ramp, window, step: RunOrder::step_of(window) };
+    let account = testbed.run(&order, &mut || {}).unwrap();
+    assert!(account.receiver.unwrap().whole.outcome.received.bytes > 0);
+}
