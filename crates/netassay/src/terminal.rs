@@ -71,7 +71,10 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
     }
     let Some(bar) = slot else { return };
     match event {
-        Event::Planned { expected_s, lacking, .. } => {
+        Event::Planned { expected_s, lacking, looks_dropped, .. } => {
+            if let Some(dropped) = looks_dropped {
+                bar.println(format!("  looks: {dropped}"));
+            }
             for dropped in lacking {
                 bar.println(format!("  not measured: {}: {}", dropped.label, dropped.why));
             }
@@ -105,7 +108,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
 /// An event as one line, if it deserves one.
 fn line(event: &Event) -> Option<String> {
     Some(match event {
-        Event::Planned { study, conditions, lacking, boots, runs, expected_s } => {
+        Event::Planned { study, conditions, lacking, looks_dropped, boots, runs, expected_s } => {
             let mut text = format!(
                 "study {study}: {}, {}, {}, about {}",
                 report::counted(conditions.len(), "condition"),
@@ -113,6 +116,9 @@ fn line(event: &Event) -> Option<String> {
                 report::counted(*runs, "run"),
                 duration(*expected_s)
             );
+            if let Some(dropped) = looks_dropped {
+                text.push_str(&format!("\n  looks: {dropped}"));
+            }
             for dropped in lacking {
                 text.push_str(&format!("\n  not measured: {}: {}", dropped.label, dropped.why));
             }

@@ -97,6 +97,9 @@ impl PlanListing {
         text.push_str(&dropped("Not measured", &self.view.plan.excluded));
         text.push_str(&dropped("Merged, because both ends read back the same state", &self.view.plan.merged));
         text.push_str(&self.order_of_runs());
+        if let Some(dropped) = self.view.plan.looks_dropped {
+            text.push_str(&format!("\nLooks: {dropped}.\n"));
+        }
         for note in &self.notes {
             text.push_str(&format!("\nNote: {note}\n"));
         }

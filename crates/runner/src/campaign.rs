@@ -181,6 +181,7 @@ impl Campaign<'_> {
             conditions: document.plan.conditions.iter().map(|condition| condition.label.clone()).collect(),
             // What the file leaves out comes first in the plan.
             lacking: document.plan.excluded.iter().skip(study.plan().excluded.len()).cloned().collect(),
+            looks_dropped: document.plan.looks_dropped,
             boots,
             runs: todo,
             expected_s: expected.as_secs_f64(),

@@ -1,7 +1,7 @@
 //! What happens while a study runs, told once for every reporter.
 
 use serde::Serialize;
-use study::{Dropped, PlannedRun};
+use study::{Dropped, LooksDropped, PlannedRun};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -15,6 +15,9 @@ pub enum Event {
         conditions: Vec<String>,
         /// Conditions that the hosts cannot measure, and what they lack for it.
         lacking: Vec<Dropped>,
+        /// Looks that the study would take and has too few boots for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        looks_dropped: Option<LooksDropped>,
         /// Boots to come.
         boots: u32,
         /// Runs to come, warm-ups included.

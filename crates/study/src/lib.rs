@@ -82,7 +82,7 @@ pub use schedule::{PlannedRun, schedule};
 pub use schema::schema;
 pub use side::Side;
 pub use starter::starter;
-pub use stop::{Bounds, Stop};
+pub use stop::{Bounds, LooksDropped, Stop};
 pub use study::Study;
 pub use traffic::Traffic;
 pub use twins::twins;

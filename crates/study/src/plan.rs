@@ -14,6 +14,7 @@ use crate::grid::Cell;
 use crate::name;
 use crate::protocol::Protocol;
 use crate::rule;
+use crate::stop::LooksDropped;
 use crate::study::Study;
 
 /// What a run takes beside its ramp and its window: setting features and reading them back, connecting, draining.
@@ -43,6 +44,9 @@ pub struct Plan {
     /// What the study asks; none in plans that were stored before they held it.
     #[serde(default)]
     pub asked: Option<Asked>,
+    /// The looks that a change of the study left no boots for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks_dropped: Option<LooksDropped>,
 }
 
 impl Plan {
@@ -145,6 +149,7 @@ impl Draft {
             design: study.design().cloned(),
             exact: study.exact(),
             asked: Some(Asked::of(study)),
+            looks_dropped: study.looks_dropped(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! When a study may stop before its last boot: looks at the data, planned beforehand.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,10 +24,34 @@ impl Stop {
     /// The looks of a study that does not say how many.
     pub const LOOKS: u32 = 5;
 
+    /// Whether so many boots have room for them: a look needs a boot more than the one before it, and the first of them two.
+    pub(crate) fn fits(looks: u32, boots: u32) -> bool {
+        boots > looks
+    }
+
     /// After which boots of at most `boots` it looks: equal steps, rounded up; the last look is after the last boot.
     pub fn after(&self, boots: u32) -> impl Iterator<Item = u32> + use<> {
         let looks = self.looks;
         (1..=looks).map(move |look| (u64::from(boots) * u64::from(look)).div_ceil(u64::from(looks)) as u32)
+    }
+}
+
+/// Looks that a change of a study from outside its file left no boots for: all its boots are run, whatever they show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LooksDropped {
+    /// How many the file plans.
+    pub looks: u32,
+    /// The boots that are left.
+    pub boots: u32,
+}
+
+impl fmt::Display for LooksDropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { looks, boots } = self;
+        write!(
+            f,
+            "none, and no early stop: {looks} looks need more than {looks} boots, and --set leaves {boots}"
+        )
     }
 }
 

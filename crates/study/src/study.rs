@@ -14,6 +14,7 @@ use crate::read;
 use crate::scenario::Scenario;
 use crate::selection::Exclusion;
 use crate::set;
+use crate::stop::LooksDropped;
 use crate::workload::Workload;
 
 /// A study: the parsed, valid file.
@@ -36,6 +37,7 @@ pub struct Study {
     /// The combinations of the design's factors, which are the last of `factors`; without one, one of none.
     pub(crate) rows: Vec<Vec<bool>>,
     pub(crate) machine: Machine,
+    pub(crate) looks_dropped: Option<LooksDropped>,
     pub(crate) text: String,
 }
 
@@ -50,7 +52,7 @@ impl Study {
     }
 
     /// Reads a study file after these changes, made in their order. Its text is the changed one: stored and read again it
-    /// is the same study.
+    /// is the same study, but that it no longer knows [`Study::looks_dropped`].
     ///
     /// # Errors
     /// [`Diagnostics`]: what is wrong with a change, or with the file after them all; what a change brought in is marked
@@ -130,6 +132,11 @@ impl Study {
     /// What it changes of the machine itself, if it is allowed to.
     pub fn machine(&self) -> &Machine {
         &self.machine
+    }
+
+    /// The looks that the changes left no boots for, if they did.
+    pub fn looks_dropped(&self) -> Option<LooksDropped> {
+        self.looks_dropped
     }
 
     /// The text it was read from, to the byte.

@@ -147,6 +147,28 @@ fn however_the_file_is_written() {
 }
 
 #[test]
+fn fewer_boots_than_looks_take_the_looks_out() {
+    let mtu = bundled::find("mtu").unwrap().text;
+    let study = changed(mtu, &["boots=2", "runs=1"]);
+    assert_eq!((study.protocol().boots, study.protocol().stop), (2, None));
+    let dropped = study.looks_dropped().unwrap();
+    assert_eq!((dropped.looks, dropped.boots), (5, 2));
+    assert_eq!(study.plan().looks_dropped, Some(dropped));
+    assert_eq!(
+        dropped.to_string(),
+        "none, and no early stop: 5 looks need more than 5 boots, and --set leaves 2"
+    );
+    // There is room for them, or somebody says how many there are to be.
+    assert!(changed(mtu, &["boots=6"]).protocol().stop.is_some());
+    assert!(changed(mtu, &["boots=3", "stop.looks=2"]).protocol().stop.is_some());
+    assert!(refused(mtu, &["boots=3", "stop.looks=3"]).contains("3 looks need more than 3 boots"));
+    assert!(refused(mtu, &["stop.looks=10"]).contains("10 looks need more than 10 boots"));
+    // Where a file is wrong by itself, no change of something else hides it.
+    let wrong = mtu.replace("boots = 10", "boots = 3");
+    assert!(refused(&wrong, &["runs=1"]).contains("5 looks need more than 5 boots"));
+}
+
+#[test]
 fn what_is_wrong_is_said_of_the_change() {
     for set in [
         &["duratoin=2s"][..],

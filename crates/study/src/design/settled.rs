@@ -153,8 +153,16 @@ impl Plan {
         let renumber = |old: usize| stands_for.get(old).and_then(|stays| places.get(stays)).copied();
         let comparisons =
             self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
-        let (exact, asked) = (self.exact, self.asked);
-        let plan = Plan { conditions, excluded, merged, comparisons, design: Some(design), exact, asked };
+        let plan = Plan {
+            conditions,
+            excluded,
+            merged,
+            comparisons,
+            design: Some(design),
+            exact: self.exact,
+            asked: self.asked,
+            looks_dropped: self.looks_dropped,
+        };
         (plan, numbers)
     }
 }

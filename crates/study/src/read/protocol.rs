@@ -44,8 +44,7 @@ fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> 
     let bounds = bounds.map_or(Some(Bounds::ObrienFleming), |entry| Value::of(&entry).word(problems));
     table.finish(STOP_KEYS, problems);
     let stop = Stop { detect: detect?, looks: looks?, bounds: bounds? };
-    // A look needs a boot more than the one before it, and the first of them two.
-    if boots <= stop.looks {
+    if !Stop::fits(stop.looks, boots) {
         let place = written.map_or(entry.span(), |entry| entry.span());
         let message =
             format!("{} looks need more than {} boots, and there are {boots}", stop.looks, stop.looks);

@@ -178,6 +178,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         design,
         rows,
         machine,
+        looks_dropped: None,
         text: text.to_owned(),
     };
     // What only shows when everything is combined is worth looking at when all the parts are right.

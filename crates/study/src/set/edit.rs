@@ -89,7 +89,8 @@ impl<'t> Document<'t> {
         }
     }
 
-    fn get(&self, path: &[&str], key: &str) -> Option<&DeValue<'t>> {
+    /// The value of a key in the table at this path.
+    pub(crate) fn get(&self, path: &[&str], key: &str) -> Option<&DeValue<'t>> {
         let mut table = self.root.get_ref();
         for step in path {
             let DeValue::Table(inner) = table.get(*step)?.get_ref() else { return None };

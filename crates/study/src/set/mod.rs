@@ -3,6 +3,7 @@
 
 mod edit;
 mod literal;
+mod looks;
 mod prune;
 mod target;
 
@@ -30,13 +31,15 @@ pub(crate) fn study(file: &str, text: &str, assignments: &[Assignment]) -> Resul
         changed =
             next.map_err(|problem| Diagnostics::new("--set", &assignment.to_string(), vec![problem], 0))?;
     }
-    read::study(&format!("{file} with --set"), &changed).map_err(|diagnostics| {
+    let (changed, looks_dropped) = looks::without_room(changed, assignments);
+    let study = read::study(&format!("{file} with --set"), &changed).map_err(|diagnostics| {
         let places = places(&changed, assignments);
         diagnostics.noted(|span| {
             let within = |(range, _): &&(Range<usize>, String)| range.contains(&span.start);
             places.iter().rev().find(within).map(|(_, note)| note.clone())
         })
-    })
+    })?;
+    Ok(Study { looks_dropped, ..study })
 }
 
 /// The text after one change.
