@@ -7,6 +7,7 @@ use crate::credit::Credits;
 use crate::error::Error;
 use crate::group::Group;
 use crate::metric::{known, plan_of};
+use crate::missing::Missing;
 use crate::stored::subjects;
 use crate::subject::{Subject, answer};
 use crate::target::{ComparisonRequest, targets};
@@ -18,6 +19,9 @@ pub struct Comparisons {
     study: Option<i64>,
     name: String,
     confidence: f64,
+    /// Planned runs without a measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<Missing>,
     groups: Vec<Group>,
     /// What each offload of the study's design brings.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,7 +39,8 @@ impl Comparisons {
         let comparisons = Self::of(&stored.row.name, subjects)?;
         let metric = request.metric.as_deref().map(known).transpose()?;
         let credit = Credits::of(stored, &plan, metric, request.confidence);
-        Ok(Self { study: Some(stored.row.id.0), credit, ..comparisons })
+        let missing = Missing::of(stored, &plan);
+        Ok(Self { study: Some(stored.row.id.0), missing, credit, ..comparisons })
     }
 
     /// Compares values from elsewhere. `name` says what they are.
@@ -47,6 +52,7 @@ impl Comparisons {
             study: None,
             name: name.to_owned(),
             confidence: subjects.first().map_or(0.95, |subject| subject.asked),
+            missing: None,
             groups: groups(&mut subjects)?,
             credit: None,
         })
@@ -59,6 +65,7 @@ impl Comparisons {
             Some(study) => format!("study {study} ({})\n", self.name),
             None => format!("{}\n", self.name),
         };
+        text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
         for group in &self.groups {
             text.push('\n');
             // A study's table has the workload in its labels.

@@ -20,6 +20,7 @@ mod looks;
 mod means;
 mod method;
 mod metric;
+mod missing;
 mod notes;
 mod number;
 mod outcomes;

@@ -19,6 +19,7 @@ use crate::limits::{self, LimitView};
 use crate::looks::stopping;
 use crate::means::boot_means;
 use crate::metric::{asked_of, plan_of};
+use crate::missing::Missing;
 use crate::notes::notes;
 use crate::number::{counted, figure};
 use crate::sentence::answer;
@@ -50,6 +51,9 @@ pub struct Results {
     stopping: Option<String>,
     /// What the testbed could not give.
     notes: Vec<String>,
+    /// Planned runs without a measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<Missing>,
     failed_runs: u32,
     /// Runs that something disturbed.
     invalid_runs: Disturbed,
@@ -104,7 +108,8 @@ impl Results {
             confidence: request.confidence,
             answer: comparisons.iter().map(answer).collect(),
             credit: Credits::of(stored, &plan, None, request.confidence),
-            stopping: stopping(stored, &plan)?,
+            stopping: stopping(stored, &plan)?.or_else(|| Some(plan.plan.looks_dropped?.to_string())),
+            missing: Missing::of(stored, &plan),
             notes,
             truth: truth(stored, &plan),
             failed_runs: stored.row.failed_runs,
@@ -125,6 +130,7 @@ impl Results {
     #[must_use]
     pub fn text(&self, db: &Path) -> String {
         let mut text = format!("{}: {}\n", self.name, self.question);
+        text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
         let mut workloads: Vec<&str> = Vec::new();
         for condition in &self.conditions {
             if !workloads.contains(&condition.workload.as_str()) {

@@ -139,6 +139,58 @@ fn a_study_without_the_baseline_shows_what_there_is() {
     assert!(text.contains("ipv4 offloads=none") && !text.contains("Answer"), "{text}");
 }
 
+/// Of the 36 runs of `quick` 2 failed alike, 1 was disturbed, and the last boot was not reached.
+#[test]
+fn runs_that_are_missing_are_said_before_any_figure() {
+    let mut stored = stored(2);
+    stored.row.status = StudyStatus::Interrupted;
+    for (index, status) in [(2, RunStatus::Failed), (12, RunStatus::Failed), (13, RunStatus::Invalid)] {
+        let whole = stored.runs[index].clone();
+        stored.runs[index] = run(whole.id.0, whole.boot, whole.repeat, whole.condition, status);
+    }
+    // A try that failed and was made good is not missing.
+    stored.runs.insert(0, run(90, 1, 1, 0, RunStatus::Failed));
+    let results = Results::new(&stored).unwrap();
+    let text = results.text(Path::new("netassay.db"));
+    let head: Vec<&str> = text.lines().take(3).collect();
+    assert_eq!(
+        head,
+        [
+            "quick: What do IPv6 and offloads change for TCP between two hosts?",
+            "15 of 36 runs are missing: 2 failed (2 times, last in ipv4 offloads=default, boot 2: the receiver's agent (process 7) ended unasked: signal: 9 (SIGKILL)), 1 disturbed at every try, 12 not tried (the study was interrupted).",
+            "The same command with --resume 1 tries again; netassay show 1 --runs lists every try.",
+        ]
+    );
+    let json = serde_json::to_value(&results).unwrap();
+    let missing = &json["missing"];
+    assert_eq!(
+        [
+            &missing["runs"],
+            &missing["planned"],
+            &missing["failed"],
+            &missing["disturbed"],
+            &missing["not_tried"]
+        ],
+        [15, 36, 2, 1, 12]
+    );
+    assert_eq!((&missing["reasons"][0]["runs"], &missing["reasons"][0]["boot"]), (&2.into(), &2.into()));
+    assert!(serde_json::to_value(Results::new(&self::stored(3)).unwrap()).unwrap().get("missing").is_none());
+}
+
+#[test]
+fn boots_after_the_look_that_ended_a_study_are_not_missing() {
+    let text = quick().source_text().replace("boots = 3", "boots = 6\nstop = { detect = \"2%\", looks = 2 }");
+    let mut stored = stored(3);
+    stored.row.toml = text;
+    let missing = |stored: &StoredStudy| {
+        serde_json::to_value(Results::new(stored).unwrap()).unwrap().get("missing").is_some()
+    };
+    assert!(!missing(&stored), "its first look is after boot 3");
+    stored.row.status = StudyStatus::Interrupted;
+    stored.row.boots = 2;
+    assert!(missing(&stored));
+}
+
 #[test]
 fn failed_runs_are_listed_with_their_reason() {
     let mut stored = stored(1);
