@@ -1,0 +1,151 @@
+//! Every study that comes with netassay runs whole: shortened, to its last run, as root and as an ordinary user.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "where the time of each study is told")]
+
+mod common;
+#[path = "common/kernel.rs"]
+mod kernel;
+
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use common::{Bench, expect, is_root, skip};
+use serde_json::Value;
+
+/// What shortens any study. Two boots, because a fault may lie in the first or in all others.
+const SHORT: &[&str] = &["duration=60ms", "ramp=20ms", "boots=2", "runs=1", "warmup=0"];
+
+/// What a study needs besides: its name and the changes.
+///
+/// The image of the kernel that runs is not on every machine, so that guests have the fetched one, which is two kernels by two names.
+/// Of a design's combinations, which take minutes, the published ladder stands for all.
+const BESIDES: &[(&str, &[&str])] = &[
+    ("kernel-ab", &["kernel=KERNEL,KERNEL-again"]),
+    ("kernel-ab-exact", &["kernel=KERNEL,KERNEL-again"]),
+    ("offload-gain-veth", &["design.kind=ladder"]),
+    ("offload-gain-vxlan", &["design.kind=ladder"]),
+    ("offload-gain-vm", &["design.kind=ladder", "guest.kernel=KERNEL", "guest.memory=256MiB"]),
+    ("offload-gain-vm-vxlan", &["design.kind=ladder", "guest.kernel=KERNEL", "guest.memory=256MiB"]),
+];
+
+#[test]
+fn every_bundled_study_as_root() {
+    if !is_root() {
+        return skip("every_bundled_study_as_root", "not root");
+    }
+    let bench = Bench::new();
+    let kernel = kernel(&bench);
+    for (name, _) in studies(&bench) {
+        run(&name, &kernel, |arguments| bench.netassay(arguments));
+    }
+}
+
+#[test]
+fn every_bundled_study_as_an_ordinary_user() {
+    let bench = Bench::new();
+    let kernel = kernel(&bench);
+    let taps = Taps::of(&bench);
+    for (name, scenario) in studies(&bench) {
+        if !scenario.starts_with("vm") {
+            run(&name, &kernel, |arguments| bench.netassay_as_nobody(arguments));
+        } else if let Some(taps) = &taps {
+            run(&name, &kernel, |arguments| taps.with(&bench.netassay_as_nobody(arguments)));
+        } else {
+            skip("every_bundled_study_as_an_ordinary_user", &format!("{name}: /dev/net/tun is root's alone"));
+        }
+    }
+}
+
+/// The name and the scenario of every study that `netassay studies` lists.
+fn studies(bench: &Bench) -> Vec<(String, String)> {
+    let output = bench.run(&["studies", "--format", "json"]);
+    expect(&output, 0);
+    let studies: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let word = |study: &Value, key: &str| study[key].as_str().unwrap().to_owned();
+    let studies: Vec<_> =
+        studies.iter().map(|study| (word(study, "name"), word(study, "scenario"))).collect();
+    for (of, _) in BESIDES {
+        assert!(studies.iter().any(|(name, _)| name == of), "{of} is no bundled study");
+    }
+    studies
+}
+
+/// Runs a study, and expects every planned run on its page.
+fn run(name: &str, kernel: &str, netassay: impl Fn(&[&str]) -> Command) {
+    let besides = BESIDES.iter().filter(|(of, _)| *of == name).flat_map(|(_, changes)| *changes);
+    let changes: Vec<String> =
+        SHORT.iter().chain(besides).map(|change| change.replace("KERNEL", kernel)).collect();
+    let mut arguments = vec!["run", name, "--format", "json"];
+    arguments.extend(changes.iter().flat_map(|change| ["--set", change]));
+    let begun = Instant::now();
+    let output = netassay(&arguments).output().unwrap();
+    expect(&output, 0);
+    let results: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(results.get("missing"), None, "{name}");
+    assert_eq!(results["status"], "complete", "{name}");
+    let conditions = results["conditions"].as_array().unwrap();
+    assert!(conditions.len() >= 2, "{name}: {conditions:?}");
+    for condition in conditions {
+        let (boots, runs) = (&condition["boots"], &condition["runs"]);
+        assert_eq!((boots, runs), (&2.into(), &2.into()), "{name}: {}", condition["label"]);
+    }
+    println!("note: {name}: {} conditions in {:.1} s", conditions.len(), begun.elapsed().as_secs_f64());
+}
+
+/// A kernel where any user may read it, by its name and, with `-again` behind it, by another.
+fn kernel(bench: &Bench) -> String {
+    let kernel = bench.path("kernel");
+    let source = kernel::directory().canonicalize().unwrap();
+    let copied = Command::new("cp").arg("-r").arg(source).arg(&kernel).status().unwrap();
+    assert!(copied.success(), "cannot copy the kernel: {copied}");
+    symlink(&kernel, bench.path("kernel-again")).unwrap();
+    kernel.display().to_string()
+}
+
+/// How an ordinary user comes to taps, for which most distributions let every user open `/dev/net/tun`.
+enum Taps {
+    /// This machine lets them.
+    Allowed,
+    /// A device of the test's own takes its place, in a mount namespace.
+    Instead(PathBuf),
+}
+
+impl Taps {
+    /// None if an ordinary user cannot come to them here.
+    fn of(bench: &Bench) -> Option<Self> {
+        let may = |taps: &Self| {
+            let mut open = Command::new("setpriv");
+            open.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--"]);
+            let mut open = if is_root() { open } else { Command::new("env") };
+            open.args(["sh", "-c", ": <> /dev/net/tun"]);
+            taps.with(&open).output().is_ok_and(|output| output.status.success())
+        };
+        let device = bench.path("tun");
+        let made =
+            || Command::new("mknod").args(["-m", "0666"]).arg(&device).args(["c", "10", "200"]).status();
+        if may(&Self::Allowed) {
+            return Some(Self::Allowed);
+        }
+        made().is_ok_and(|status| status.success()).then(|| Self::Instead(device.clone())).filter(may)
+    }
+
+    /// The command, with taps.
+    fn with(&self, command: &Command) -> Command {
+        let mut outer = match self {
+            Self::Allowed => Command::new("env"),
+            Self::Instead(device) => {
+                let mut outer = Command::new("unshare");
+                let bind = "mount --bind \"$0\" /dev/net/tun && exec \"$@\"";
+                outer.args(["--mount", "--propagation", "private", "sh", "-c", bind]).arg(device);
+                outer
+            }
+        };
+        outer.arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
+        outer.current_dir(command.get_current_dir().unwrap_or(Path::new("/")));
+        outer.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        outer
+    }
+}
