@@ -132,14 +132,11 @@ fn page(study: &str) -> Option<String> {
 }
 
 #[test]
-fn studies_after_published_ones_have_a_page() {
-    for study in bundled::list().iter().map(|study| study.name) {
-        let needs = study.starts_with("offload-gain") || study.starts_with("kernel-ab");
-        if needs || ["udp-loopback", "tcp-offload"].contains(&study) {
-            let page = page(study).unwrap_or_else(|| panic!("docs/studies/{study}.md"));
-            assert!(page.contains(&format!("    netassay run {study}")), "{study}");
-            assert!(DOCS.contains(&format!("(studies/{study}.md)")), "{study} is not linked");
-        }
+fn every_study_has_a_page_but_quick_which_the_readme_shows() {
+    for study in bundled::list().iter().map(|study| study.name).filter(|study| *study != "quick") {
+        let page = page(study).unwrap_or_else(|| panic!("docs/studies/{study}.md"));
+        assert!(page.contains(&format!("    netassay run {study}")), "{study}");
+        assert!(DOCS.contains(&format!("(studies/{study}.md)")), "{study} is not linked");
     }
 }
 
