@@ -157,6 +157,12 @@ pub enum Error {
         /// The online CPUs as a list.
         online: String,
     },
+    /// Whether another session measures cannot be found out.
+    #[error("cannot find out whether another netassay session measures on this machine: {errno}")]
+    Turn {
+        /// The kernel's answer.
+        errno: io::Error,
+    },
     /// The calling thread may not run on these CPUs.
     #[error("cannot pin this thread to CPUs {cpus}: {errno}; it may run on CPUs {allowed} (cpuset, taskset)")]
     Pin {

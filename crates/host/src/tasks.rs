@@ -1,0 +1,304 @@
+//! What all processes of this machine, and the kernel's own threads, did with the CPUs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cpu::tick;
+use crate::error::Error;
+
+/// CPU time of all threads that can be seen, at one moment.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    at: Instant,
+    /// By number.
+    threads: BTreeMap<u32, Task>,
+}
+
+/// One thread, from `/proc/PID/task/TID/stat`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Task {
+    process: u32,
+    parent: u32,
+    name: String,
+    kernel: bool,
+    /// The CPU it ran on last.
+    cpu: u32,
+    /// In user mode and in the kernel, ns. The sum is exact but for its unit of 10 ms.
+    ns: u64,
+    /// The same of children that ended and were waited for; 0 of all but a process's first thread.
+    reaped_ns: u64,
+}
+
+/// What others than a process and its descendants did with the CPUs between two moments.
+///
+/// The time of a thread counts by halves for the CPUs it was last on at both moments. Of processes that began and ended in between, the time
+/// is known if their parents have waited for them. Interrupts and software interrupts are in the time of whichever thread they interrupted,
+/// unless the kernel counts them apart (`CONFIG_IRQ_TIME_ACCOUNTING`). `ksoftirqd` is left out: whose packets it handled is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Others {
+    /// Between the two moments, ns.
+    pub elapsed_ns: u64,
+    /// Whether all processes could be seen. A container with a process namespace of its own shows only its own.
+    pub complete: bool,
+    /// Each process on each CPU; the longest time first, none without time.
+    pub spent: Vec<Spent>,
+}
+
+/// CPU time of one process on one CPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// The process, or the kernel's thread.
+    pub pid: u32,
+    /// Its name.
+    pub name: String,
+    /// Whether it is a thread of the kernel.
+    pub kernel: bool,
+    /// The CPU.
+    pub cpu: u32,
+    /// In user mode and in the kernel, ns.
+    pub ns: u64,
+}
+
+impl Tasks {
+    /// Reads those of all processes in `/proc`: about 10 µs each.
+    ///
+    /// # Errors
+    /// [`Error::Read`] without `/proc`. A process that ends meanwhile is passed over.
+    pub fn read() -> Result<Self, Error> {
+        let tick = tick()?;
+        let mut threads = BTreeMap::new();
+        for process in numbers(Path::new(PROC))? {
+            let tasks = format!("{PROC}/{process}/task");
+            for thread in numbers(Path::new(&tasks)).unwrap_or_default() {
+                let stat = fs::read(format!("{tasks}/{thread}/stat")).unwrap_or_default();
+                if let Some(task) = Task::parse(process, thread, &stat, tick) {
+                    threads.insert(thread, task);
+                }
+            }
+        }
+        Ok(Self { at: Instant::now(), threads })
+    }
+
+    /// What others than `own` and its descendants did since `earlier`.
+    #[must_use]
+    pub fn others_since(&self, earlier: &Self, own: u32) -> Others {
+        let family = self.family(earlier, own);
+        let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();
+        for (thread, now) in &self.threads {
+            if family.contains(&now.process) || now.serves(&family) {
+                continue;
+            }
+            let then = earlier.threads.get(thread);
+            let before = then.map_or(0, |then| then.ns);
+            let ns = now.ns.saturating_sub(before).saturating_add(self.reaped(earlier, now, then));
+            for cpu in [then.map_or(now.cpu, |then| then.cpu), now.cpu] {
+                let entry = spent.entry((now.process, cpu)).or_insert_with(|| Spent {
+                    pid: now.process,
+                    name: self.threads.get(&now.process).unwrap_or(now).name.clone(),
+                    kernel: now.kernel,
+                    cpu,
+                    ns: 0,
+                });
+                entry.ns = entry.ns.saturating_add(ns / 2);
+            }
+        }
+        let mut spent: Vec<Spent> = spent.into_values().filter(|spent| spent.ns > 0).collect();
+        spent.sort_by_key(|spent| (std::cmp::Reverse(spent.ns), spent.pid, spent.cpu));
+        let elapsed = self.at.saturating_duration_since(earlier.at).as_nanos();
+        Others {
+            elapsed_ns: u64::try_from(elapsed).unwrap_or(u64::MAX),
+            complete: self.threads.values().any(|task| task.kernel),
+            spent,
+        }
+    }
+
+    /// `own` and its descendants, at either moment.
+    fn family(&self, earlier: &Self, own: u32) -> BTreeSet<u32> {
+        let all = || self.threads.values().chain(earlier.threads.values());
+        let mut family = BTreeSet::from([own]);
+        loop {
+            let before = family.len();
+            let children: Vec<u32> =
+                all().filter(|task| family.contains(&task.parent)).map(|task| task.process).collect();
+            family.extend(children);
+            if family.len() == before {
+                return family;
+            }
+        }
+    }
+
+    /// The time of children that ended in between. What they had spent before is not of this time.
+    fn reaped(&self, earlier: &Self, now: &Task, then: Option<&Task>) -> u64 {
+        let more = now.reaped_ns.saturating_sub(then.map_or(0, |then| then.reaped_ns));
+        if more == 0 {
+            return 0;
+        }
+        let gone = earlier.threads.iter().filter(|(thread, task)| {
+            task.parent == now.process && !self.threads.contains_key(thread)
+        });
+        gone.fold(more, |left, (_, task)| left.saturating_sub(task.ns).saturating_sub(task.reaped_ns))
+    }
+}
+
+impl Task {
+    /// `None` if this is not what the kernel writes.
+    fn parse(process: u32, thread: u32, stat: &[u8], tick: u64) -> Option<Self> {
+        // pid (name) state ppid …: the name may hold anything, so the fields are counted from its end.
+        let (open, close) =
+            (stat.iter().position(|byte| *byte == b'(')?, stat.iter().rposition(|byte| *byte == b')')?);
+        let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
+        let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        // As proc(5) numbers them; the first after the name is the third.
+        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        let ticks = |one: usize, other: usize| {
+            Some(number(one)?.saturating_add(number(other)?).saturating_mul(tick))
+        };
+        let leader = thread == process;
+        Some(Self {
+            process,
+            parent: u32::try_from(number(4)?).ok()?,
+            name,
+            kernel: number(9)? & PF_KTHREAD != 0,
+            cpu: u32::try_from(number(39)?).ok()?,
+            ns: ticks(14, 15)?,
+            reaped_ns: if leader { ticks(16, 17)? } else { 0 },
+        })
+    }
+
+    /// Whether it is a thread of the kernel that works for one of these processes (`vhost-PID`, `kvm-pit/PID`), or for whoever's packets come.
+    fn serves(&self, family: &BTreeSet<u32>) -> bool {
+        let of = |separator| self.name.rsplit_once(separator).and_then(|(_, pid)| pid.parse().ok());
+        let owner = of('-').or_else(|| of('/'));
+        self.kernel
+            && (self.name.starts_with("ksoftirqd/") || owner.is_some_and(|pid: u32| pid > 2 && family.contains(&pid)))
+    }
+}
+
+const PROC: &str = "/proc";
+
+/// Of a thread's flags (linux/sched.h): it belongs to the kernel.
+const PF_KTHREAD: u64 = 0x0020_0000;
+
+/// The names in a directory that are numbers.
+fn numbers(directory: &Path) -> Result<Vec<u32>, Error> {
+    let entries =
+        fs::read_dir(directory).map_err(|errno| Error::Read { path: directory.to_owned(), errno })?;
+    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn task(process: u32, parent: u32, cpu: u32, ns: u64) -> Task {
+        Task { process, parent, name: format!("p{process}"), kernel: false, cpu, ns, reaped_ns: 0 }
+    }
+
+    fn tasks(at: Instant, list: &[(u32, Task)]) -> Tasks {
+        Tasks { at, threads: list.iter().cloned().collect() }
+    }
+
+    /// What others than process 100 did between two lists, a second apart.
+    fn others(then: &[(u32, Task)], now: &[(u32, Task)]) -> Vec<(u32, u32, u64)> {
+        let at = Instant::now();
+        let others = tasks(at + Duration::from_secs(1), now).others_since(&tasks(at, then), 100);
+        assert_eq!(others.elapsed_ns, 1_000_000_000);
+        others.spent.into_iter().map(|spent| (spent.pid, spent.cpu, spent.ns / MS)).collect()
+    }
+
+    #[test]
+    fn a_line_of_stat_is_read() {
+        let mut fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+        fields[0] = "R".to_owned();
+        let line = format!("7 (a) b ({}) {}\n", "c", fields.join(" "));
+        let read = Task::parse(7, 7, line.as_bytes(), 10).unwrap();
+        assert_eq!((read.name.as_str(), read.parent, read.cpu), ("a) b (c", 4, 39));
+        assert_eq!((read.ns, read.reaped_ns, read.kernel), (290, 330, false));
+        assert_eq!(Task::parse(7, 8, line.as_bytes(), 10).unwrap().reaped_ns, 0);
+        assert_eq!(Task::parse(7, 7, b"7 (x) R 1 2", 10), None);
+    }
+
+    #[test]
+    fn the_run_and_its_descendants_are_no_others() {
+        let then = [(100, task(100, 1, 0, 0)), (101, task(101, 100, 0, 0)), (102, task(102, 101, 0, 0))];
+        let now = [(100, task(100, 1, 0, MS)), (101, task(101, 100, 0, MS)), (102, task(102, 101, 0, MS))];
+        assert_eq!(others(&then, &now), []);
+        // The parent of the run is.
+        assert_eq!(others(&[], &[(1, task(1, 0, 0, 10 * MS))]), [(1, 0, 10)]);
+    }
+
+    #[test]
+    fn a_thread_that_moved_counts_for_both_cpus() {
+        let moved = others(&[(7, task(7, 1, 0, 20 * MS))], &[(7, task(7, 1, 3, 60 * MS))]);
+        assert_eq!(moved, [(7, 0, 20), (7, 3, 20)]);
+        // Two threads of one process.
+        let threads = others(&[], &[(7, task(7, 1, 0, 30 * MS)), (8, task(7, 1, 1, 50 * MS))]);
+        assert_eq!(threads, [(7, 1, 50), (7, 0, 30)]);
+    }
+
+    #[test]
+    fn what_ended_in_between_is_known_from_its_parent() {
+        let shell = |reaped_ns| Task { reaped_ns, ..task(7, 1, 0, 0) };
+        // A child that had spent 400 ms before, and 100 ms since; another began since and had 50 ms.
+        let then = [(7, shell(MS)), (8, task(8, 7, 0, 400 * MS))];
+        assert_eq!(others(&then, &[(7, shell(551 * MS))]), [(7, 0, 150)]);
+    }
+
+    #[test]
+    fn threads_of_the_kernel_count_but_for_those_that_may_serve_the_run() {
+        let kernel = |name: &str| Task { kernel: true, name: name.to_owned(), ..task(9, 2, 0, 40 * MS) };
+        let found = |name| others(&[], &[(9, kernel(name))]).len();
+        assert_eq!(["kworker/0:1", "vhost-99", "ksoftirqd/0", "vhost-100", "kvm-pit/100"].map(found), [1, 1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_process_that_works_is_found_on_this_machine() {
+        let before = Tasks::read().unwrap();
+        let mut hog = std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let begin = Instant::now();
+        let found = loop {
+            std::thread::sleep(Duration::from_millis(50));
+            let others = Tasks::read().unwrap().others_since(&before, u32::MAX);
+            if let Some(found) = others.spent.into_iter().find(|spent| spent.pid == hog.id()) {
+                break found;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(60), "the hog is not found");
+        };
+        let own = Tasks::read().unwrap().others_since(&before, std::process::id());
+        hog.kill().unwrap();
+        hog.wait().unwrap();
+        assert!(found.name == "sh" && !found.kernel, "{found:?}");
+        assert!(own.spent.iter().all(|spent| spent.pid != hog.id()), "a child is no other: {own:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(stat in prop::collection::vec(any::<u8>(), 0..200), tick in any::<u64>()) {
+            let _ = Task::parse(1, 1, &stat, tick);
+        }
+
+        #[test]
+        fn no_more_is_told_than_was_spent(then in prop::collection::vec(any::<[u64; 2]>(), 0..6), now in prop::collection::vec(any::<[u64; 2]>(), 0..6)) {
+            let list = |times: &[[u64; 2]]| -> Vec<(u32, Task)> {
+                (1..).zip(times).map(|(id, [ns, reaped_ns])| (id, Task { reaped_ns: *reaped_ns, ..task(id, id / 2, id % 3, *ns) })).collect()
+            };
+            let at = Instant::now();
+            let others = tasks(at, &list(&now)).others_since(&tasks(at, &list(&then)), 3);
+            let sum: u128 = others.spent.iter().map(|spent| u128::from(spent.ns)).sum();
+            let most: u128 = now.iter().flatten().map(|ns| u128::from(*ns)).sum();
+            prop_assert!(sum <= most);
+            prop_assert!(others.spent.iter().all(|spent| spent.pid != 3));
+        }
+    }
+}
