@@ -7,6 +7,7 @@
 
 mod common;
 
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -63,6 +64,52 @@ impl Drop for Hog {
             let _ = thread.join();
         }
     }
+}
+
+/// Processes that take whatever each CPU gives, nearly all of it in the kernel, until they are dropped.
+struct KernelHog {
+    processes: Vec<Child>,
+}
+
+impl KernelHog {
+    fn on(cpus: &[u32]) -> Self {
+        // They get the CPUs of the thread that starts them.
+        let start = |cpu: u32| {
+            std::thread::spawn(move || {
+                host::affinity::pin_current_thread(&[cpu]).unwrap();
+                let arguments = ["if=/dev/zero", "of=/dev/null", "bs=1M"];
+                Command::new("dd").args(arguments).stderr(Stdio::null()).spawn().unwrap()
+            })
+            .join()
+            .unwrap()
+        };
+        Self { processes: cpus.iter().map(|cpu| start(*cpu)).collect() }
+    }
+}
+
+impl Drop for KernelHog {
+    fn drop(&mut self) {
+        for process in &mut self.processes {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+#[test]
+fn traffic_beside_work_in_the_kernel_is_marked_with_the_name_of_who_did_it() {
+    let bench = Bench::new();
+    let hog = KernelHog::on(&host::affinity::allowed_cpus());
+    let arguments = ["load", "tcp_stream", "--seconds", "1", "--ramp", "0.1", "--format", "json"];
+    let output = bench.run(&arguments);
+    expect(&output, 0);
+    drop(hog);
+    let text = stdout(&output);
+    let found: Vec<&str> = text.lines().filter(|line| line.contains("other processes took")).collect();
+    assert!(found.iter().any(|line| line.contains("(dd, process ")), "{text}");
+    // What others had is in no CPU time per byte.
+    assert!(!text.contains("service_demand"), "{text}");
+    assert!(text.contains("\"limited_by\": \"contended\""), "{text}");
 }
 
 #[test]

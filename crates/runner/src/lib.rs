@@ -12,6 +12,7 @@ mod designed;
 mod document;
 mod event;
 mod exact;
+mod foreign;
 mod lab;
 mod limit;
 mod loss;

@@ -4,6 +4,7 @@ use load::Traffic;
 use study::{Side, WorkloadKind};
 use testbed::{HostAccount, RunAccount, SideAccount};
 
+use crate::foreign::Foreign;
 use crate::loss::Loss;
 use crate::retransmits::Retransmits;
 
@@ -43,8 +44,11 @@ pub fn metrics(kind: WorkloadKind, traffic: &Traffic, account: &RunAccount) -> V
         [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())];
     for (side, own) in sides.into_iter().filter_map(|(side, own)| Some((side, own?))) {
         cpu(&mut metrics, side, own);
-        for (of, work) in &done {
-            metrics.ratio(&format!("{side}.service_demand_{of}"), own.window.cpu.busy() as f64, *work);
+        // All that the CPUs did is the run's, or nothing can be said: what others had is not told from it.
+        if !Foreign::of(account, side).disturbs {
+            for (of, work) in &done {
+                metrics.ratio(&format!("{side}.service_demand_{of}"), own.window.cpu.busy() as f64, *work);
+            }
         }
         proof(&mut metrics, kind, side, own);
         let host = account.hosts.as_ref().map(|hosts| &hosts[usize::from(side == Side::Receiver)]);
@@ -353,6 +357,20 @@ mod tests {
         // 0.3 s of CPU for 125 MB.
         assert!((value(&metrics, "transmitter.service_demand_byte") - 2.4).abs() < 1e-9);
         assert!((value(&metrics, "transmitter.cpu") - 60.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn cpu_time_of_others_is_in_nobodys_service_demand() {
+        let mut account = account();
+        // The sample has a window of half a second; somebody else works for 40 % of it on the transmitter's CPU.
+        account.receiver.as_mut().unwrap().window.cpus = vec![1];
+        account.transmitter.window.cpu.system += 200_000_000;
+        let spent = host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns: 200_000_000 };
+        account.others = Some(host::Others { elapsed_ns: 500_000_000, complete: true, spent: vec![spent] });
+        let disturbed = metrics(WorkloadKind::UdpStream, &account);
+        let has = |key: &str| disturbed.iter().any(|(known, _)| known == key);
+        assert!(!has("transmitter.service_demand_byte") && !has("transmitter.service_demand_packet"));
+        assert!(has("receiver.service_demand_byte") && has("transmitter.cpu") && has("throughput"));
     }
 
     #[test]

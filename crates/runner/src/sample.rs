@@ -73,5 +73,6 @@ pub(crate) fn account() -> RunAccount {
         receiver: Some(side(100_000_000, false)),
         hosts: None,
         around: None,
+        others: None,
     }
 }

@@ -3,18 +3,15 @@
 //! The CPUs' times come in units of 10 ms, and most kernels find them by looking, 100 to 1000 times a second, at what runs. So of a
 //! short window little can be said, and each rule allows for that: what an undisturbed window may look like by chance is no disturbance.
 
-use std::collections::BTreeMap;
-
 use host::CpuTimes;
-use testbed::{HostAccount, RunAccount, RunOrder, SideAccount};
+use study::Side;
+use testbed::{RunAccount, RunOrder, SideAccount};
+
+use crate::foreign::{Foreign, TICK_NS, percent};
 
 /// The share of a CPU's time that the hypervisor may give to others. A rate falls by about as much as is stolen, and the bundled
 /// studies ask for differences of 2 %.
 const STOLEN: f64 = 0.02;
-
-/// The share of its CPUs' time that others than the agents may take on a host, in user mode: what runs on any machine (timers, kernel workers,
-/// the controller's glances) stays below 1 %, a process that works beside a thread takes up to half of its CPU.
-const OTHERS: f64 = 0.05;
 
 /// How far two clocks may be apart, as a share of the window. NTP's daemons slew by up to 0.05 % (`adjtime`) in normal operation.
 const CLOCKS: f64 = 0.001;
@@ -35,43 +32,34 @@ const GUEST_CLOCKS_NS: f64 = 100e6;
 /// See [`GUEST_CLOCKS_NS`].
 const GUEST_LATE_NS: f64 = 250e6;
 
-/// The longest time between two looks at what runs, and the unit of the times: 10 ms (`USER_HZ`, and the slowest tick that Linux has).
-const TICK_NS: f64 = 10e6;
-
-/// How many standard deviations chance gets: three leave about one undisturbed run in a thousand.
-const DEVIATIONS: f64 = 3.0;
-
 /// What disturbed the window, in sentences; nothing if nothing did.
 #[must_use]
 pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
-    let sides: Vec<(&str, &SideAccount)> = [("transmitter", &account.transmitter)]
-        .into_iter()
-        .chain(account.receiver.iter().map(|receiver| ("receiver", receiver)))
-        .collect();
-    let hosts = account.hosts.as_ref().map(<[HostAccount; 2]>::as_slice);
-    let hosts = hosts.or(account.around.as_ref().map(std::slice::from_ref));
+    let sides = [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())];
+    let hosts = account.hosts_of_guests();
     let mut found = Vec::new();
-    for &(side, own) in &sides {
-        let shares = |other: &SideAccount| own.window.cpus.iter().any(|cpu| other.window.cpus.contains(cpu));
-        let said = if hosts.is_some() {
-            // A guest's own word on stolen time and on others is worth little: what it waits for is mostly the rest of its own machine. Its
-            // host tells.
-            [clocks(own, GUEST_CLOCKS_NS), lateness(own, order, GUEST_LATE_NS), None, None]
-        } else {
-            let agents: Vec<&host::ProcessTimes> =
-                sides.iter().filter(|(_, other)| shares(other)).map(|(_, other)| &other.window.own).collect();
-            let cpus = &own.window.cpus;
-            let user = agents.iter().map(|own| own.user_ns as f64).sum();
+    for (side, own) in sides.into_iter().filter_map(|(side, own)| Some((side, own?))) {
+        let said = if hosts.is_empty() {
+            let window = &own.window;
             [
                 clocks(own, CLOCKS_NS),
                 lateness(own, order, LATE_NS),
-                stolen(cpus, &own.window.cpu_each, own.window.elapsed_ns),
-                others(cpus, own.window.cpu.user, own.window.elapsed_ns, user),
+                stolen(&window.cpus, &window.cpu_each, window.elapsed_ns),
+                others(&Foreign::of(account, side)),
             ]
+        } else {
+            // A guest's own word on stolen time and on others is worth little: what it waits for is mostly the rest of its own machine. Its
+            // host tells.
+            [clocks(own, GUEST_CLOCKS_NS), lateness(own, order, GUEST_LATE_NS), None, None]
         };
-        found.extend(said.into_iter().flatten().map(|what| (side, what)));
+        found.extend(said.into_iter().flatten().map(|what| (side.to_string(), what)));
     }
-    found.extend(hosts.into_iter().flat_map(on_host).map(|what| ("host", what)));
+    let mut of_hosts: Vec<String> =
+        hosts.iter().filter_map(|host| stolen(&host.cpus, &host.cpu_each, host.elapsed_ns)).collect();
+    of_hosts.extend(Foreign::on_hosts(account).as_ref().and_then(others));
+    // Two machines on the same CPUs.
+    of_hosts.dedup();
+    found.extend(of_hosts.into_iter().map(|what| ("host".to_owned(), what)));
     // Two hosts on one machine have clocks and CPUs in common: what both tell is told once.
     let mut sentences = Vec::new();
     for (side, what) in &found {
@@ -134,44 +122,11 @@ fn stolen(cpus: &[u32], each: &[CpuTimes], elapsed_ns: u64) -> Option<String> {
     })
 }
 
-/// What the CPUs did in user mode (`spent`), less what the agents did. Both terms rest on the same looks, so that little is left to chance.
-/// Kernel time is left out: what the kernel does for the agents' own packets in threads of its own is nobody's in the account. On two
-/// quiet CPUs it came to 30 to 44 % of the receiver's CPU, where user mode came to 0 to 4 %.
-///
-/// `agents` is the user time of those that ran on these CPUs: where two hosts share them, of both.
-fn others(cpus: &[u32], spent: u64, elapsed_ns: u64, agents: f64) -> Option<String> {
-    let all = elapsed_ns as f64 * cpus.len() as f64;
-    let most = beyond_chance(spent as f64, agents, all, cpus.len())?;
-    let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
-    let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
-    Some(format!("other processes took {} of the time of {word} {}", percent(most / all), list.join(",")))
-}
-
-/// The same of the host of virtual machines: what is theirs is the time of their processes, whose threads for input and output run on the
-/// CPUs of any.
-fn on_host(hosts: &[HostAccount]) -> Vec<String> {
-    let each: BTreeMap<u32, CpuTimes> =
-        hosts.iter().flat_map(|host| host.cpus.iter().copied().zip(host.cpu_each.iter().copied())).collect();
-    let (cpus, each): (Vec<u32>, Vec<CpuTimes>) = each.into_iter().unzip();
-    let user = hosts.iter().map(|host| (host.vcpu.user_ns as f64) + (host.io.user_ns as f64)).sum();
-    let elapsed_ns = hosts.iter().map(|host| host.elapsed_ns).max().unwrap_or(0);
-    let others = others(&cpus, CpuTimes::sum(&each).user, elapsed_ns, user);
-    [stolen(&cpus, &each, elapsed_ns), others].into_iter().flatten().collect()
-}
-
-/// The time that is not the agents' own, in ns, if it is more than others may take and than chance explains. `all` is the CPUs'
-/// time in the window.
-fn beyond_chance(spent: f64, agents: f64, all: f64, cpus: usize) -> Option<f64> {
-    let others = spent - agents;
-    // Looks at a CPU that works for a share of the time find that share give or take the binomial distribution's spread.
-    let share = (agents / all.max(1.0)).clamp(0.0, 1.0);
-    let chance = DEVIATIONS * (share * (1.0 - share) * all * TICK_NS).sqrt();
-    let rounding = TICK_NS * cpus as f64;
-    (others > all * OTHERS + chance + rounding).then_some(others)
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
+/// CPU time of others, which is in the CPU time per unit of work, too, and cannot be told from the rest of it.
+fn others(foreign: &Foreign) -> Option<String> {
+    foreign.disturbs.then(|| {
+        format!("other processes took {}; CPU time per unit of work is left out", foreign.words())
+    })
 }
 
 fn milliseconds(ns: f64) -> String {
@@ -183,6 +138,7 @@ mod tests {
     use std::time::Duration;
 
     use proptest::prelude::*;
+    use testbed::HostAccount;
 
     use super::*;
     use crate::sample::account;
@@ -252,9 +208,23 @@ mod tests {
             own.cpu.user = S / 20 + S / 2;
             own.own.user_ns = S / 20;
         });
-        assert_eq!(hogged, ["receiver: other processes took 50 % of the time of CPU 1"]);
-        // Kernel work may be for the agents' own packets.
-        assert_eq!(said(|account| account.transmitter.window.cpu.system += S / 2), Vec::<String>::new());
+        assert_eq!(hogged, ["receiver: other processes took 50 % of the time of CPU 1; CPU time per unit of work is left out"]);
+        // Kernel work may be for the agents' own packets, unless somebody's own account has it.
+        let kernel = |others: Option<host::Others>| {
+            said(|account| {
+                account.transmitter.window.cpu.system += S / 2;
+                account.others.clone_from(&others);
+            })
+        };
+        assert_eq!(kernel(None), Vec::<String>::new());
+        let spent = host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns: S / 2 };
+        let dd = host::Others { elapsed_ns: S, complete: true, spent: vec![spent] };
+        assert_eq!(
+            kernel(Some(dd)),
+            [
+                "transmitter: other processes took 50 % of the time of CPU 0 (dd, process 7: 50 %); CPU time per unit of work is left out"
+            ]
+        );
     }
 
     #[test]
@@ -284,7 +254,7 @@ mod tests {
                 own.cpu.user = own.cpu.user * 2 + S / 3;
             }
         });
-        assert_eq!(hogged, ["both ends: other processes took 33 % of the time of CPU 0"]);
+        assert_eq!(hogged, ["both ends: other processes took 33 % of the time of CPU 0; CPU time per unit of work is left out"]);
     }
 
     /// The same between two virtual machines, whose virtual CPUs take 80 % of their host's CPUs and whose other threads 10 %.
@@ -319,7 +289,7 @@ mod tests {
         let hog = between_guests(|account| {
             account.hosts.as_mut().unwrap()[1].vcpu.user_ns = 400 * MS;
         });
-        assert_eq!(hog, ["host: other processes took 20 % of the time of CPUs 2,3"]);
+        assert_eq!(hog, ["host: other processes took 20 % of the time of CPUs 2,3; CPU time per unit of work is left out"]);
         let stolen = between_guests(|account| account.hosts.as_mut().unwrap()[0].cpu_each[0].steal = 50 * MS);
         assert_eq!(stolen, ["host: the hypervisor took 5 % of CPU 2's time (steal)"]);
         let around = between_guests(|account| {
@@ -328,7 +298,7 @@ mod tests {
                 one
             });
         });
-        assert_eq!(around, ["host: other processes took 30 % of the time of CPU 2"]);
+        assert_eq!(around, ["host: other processes took 30 % of the time of CPU 2; CPU time per unit of work is left out"]);
         let late = between_guests(|account| account.transmitter.window.late.opened_ns = 300 * MS);
         assert_eq!(late, ["transmitter: the window opened 300 ms late: the agent had no CPU"]);
     }

@@ -60,6 +60,18 @@ pub struct RunAccount {
     /// The same of the one virtual machine that both sides are in, where they are in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<HostAccount>,
+    /// What others did with this machine's CPUs from before the ramp until after the window; `None` where that cannot be seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<host::Others>,
+}
+
+impl RunAccount {
+    /// What each virtual machine cost the host that runs it; none where the sides are in none.
+    #[must_use]
+    pub fn hosts_of_guests(&self) -> &[HostAccount] {
+        let around = self.around.as_ref().map_or(&[][..], std::slice::from_ref);
+        self.hosts.as_ref().map_or(around, |hosts| hosts.as_slice())
+    }
 }
 
 /// What a virtual machine cost the host that runs it, over the window and by that host's clock.
@@ -174,6 +186,8 @@ impl Testbed {
             window_ns: nanoseconds(order.window),
             step_ns: nanoseconds(order.step),
         };
+        // Outside the window: reading them takes a millisecond or more of a CPU.
+        let tasks = host::Tasks::read().ok();
         for end in &mut ends {
             end.agent.client.send(&measure)?;
         }
@@ -181,6 +195,8 @@ impl Testbed {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
         }
         let windows = measured(&mut ends, order.ramp + order.window + patience, tick)?;
+        let others = tasks
+            .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
         let watched = self.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
         let around = self.watcher.as_mut().map(Node::watched).transpose()?;
         let around_cpus = self.watcher.as_ref().map(|node| node.cpus.clone()).unwrap_or_default();
@@ -196,6 +212,7 @@ impl Testbed {
             receiver: sides.next(),
             hosts: hosts(&watched, sides_cpus),
             around: around.and_then(|watched| HostAccount::of(&watched, 0, around_cpus, 0)),
+            others,
         })
     }
 }

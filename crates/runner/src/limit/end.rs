@@ -4,18 +4,20 @@ use agent::message::{Finished, Measured};
 use host::ThreadTimes;
 use load::{Sender, TcpInfo};
 use study::Side;
-use testbed::{RunOrder, SideAccount};
+use testbed::{RunAccount, RunOrder, SideAccount};
 
+use super::contended::Contention;
 use super::words::{bits, count, percent};
 use super::{MUCH, SEGMENTS_LOST};
 use crate::retransmits::Retransmits;
 
 /// One end of a run.
-#[derive(Clone, Copy)]
 pub(super) struct End<'a> {
     pub(super) side: Side,
     pub(super) window: &'a Measured,
     pub(super) whole: &'a Finished,
+    /// What it lost to others than the run, if that is much.
+    pub(super) contention: Option<Contention>,
 }
 
 /// A known rate is reached from this share of it on: what a token bucket counts, and what of a wire's speed is preamble and gaps,
@@ -26,8 +28,9 @@ const REACHED: f64 = 0.9;
 const HELD_UP: f64 = 0.5;
 
 impl<'a> End<'a> {
-    pub(super) fn new(side: Side, account: &'a SideAccount) -> Self {
-        Self { side, window: &account.window, whole: &account.whole }
+    pub(super) fn new(side: Side, own: &'a SideAccount, account: &RunAccount) -> Self {
+        let contention = Contention::of(account, side, own);
+        Self { side, window: &own.window, whole: &own.whole, contention }
     }
 
     /// A count of the window per second of it; 0 of a window without length.

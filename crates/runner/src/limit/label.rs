@@ -11,6 +11,8 @@ pub enum Label {
     TransmitterCpu,
     /// The CPUs of the receiver.
     ReceiverCpu,
+    /// Others than the run, who had the CPUs: other processes, or the hypervisor.
+    Contended,
     /// The buffer of the socket that received.
     ReceiverSocket,
     /// A queue before the wire, or the one behind it.
@@ -25,10 +27,11 @@ pub enum Label {
 
 impl Label {
     /// All of them.
-    pub const ALL: [Label; 8] = [
+    pub const ALL: [Label; 9] = [
         Label::Generator,
         Label::TransmitterCpu,
         Label::ReceiverCpu,
+        Label::Contended,
         Label::ReceiverSocket,
         Label::Device,
         Label::Link,
@@ -43,6 +46,7 @@ impl Label {
             Label::Generator => "generator",
             Label::TransmitterCpu => "transmitter CPU",
             Label::ReceiverCpu => "receiver CPU",
+            Label::Contended => "contended",
             Label::ReceiverSocket => "receiver socket",
             Label::Device => "device",
             Label::Link => "link",

@@ -14,6 +14,10 @@
 //!    both ends are so, the time that TCP spent on a closed receive window decides, then who wanted more. A sender that spends
 //!    its time in its own code is the *generator*: a faster program would send more. A thread that polls (`spin`, busy polling) is
 //!    busy by order: its time tells nothing.
+//!
+//!    **contended** takes the place of an end's CPU, and of its full socket, if that end lost a tenth of the window to others than the run:
+//!    its threads waited for a CPU while other processes had it, or the hypervisor took it away. The run's own threads are no others.
+//!    It also takes the place of what follows: an end that is kept off its CPU now and then looks like one that waits for the other.
 //! 5. **device** (TCP): segments were dropped before the wire or behind it and retransmitted, while both ends had time.
 //! 6. **path**: what is left waits for the other end: TCP's windows, loss elsewhere, the time of the round trip. Also what nothing
 //!    speaks for; the evidence then says that neither end was busy and that nothing was dropped.
@@ -22,6 +26,7 @@
 //! `receiver socket` is the socket that received, wherever it was.
 
 mod busy;
+mod contended;
 mod end;
 mod label;
 mod losses;
@@ -70,11 +75,16 @@ fn on_host(side: Side, host: &HostAccount) -> String {
 }
 
 fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
-    let transmitter = End::new(Side::Transmitter, &account.transmitter);
-    let Some(receiver) = &account.receiver else { return unreceived(order, &transmitter) };
-    let receiver = End::new(Side::Receiver, receiver);
+    let transmitter = End::new(Side::Transmitter, &account.transmitter, account);
+    let Some(receiver) = &account.receiver else {
+        return unreceived(order, &transmitter).unless_contended(&transmitter, &transmitter);
+    };
+    let receiver = End::new(Side::Receiver, receiver, account);
     match (order.traffic.kind.is_rr(), order.traffic.direction) {
-        (true, _) => Case { order, from: &transmitter, to: &receiver }.of_transactions(),
+        (true, _) => {
+            let found = Case { order, from: &transmitter, to: &receiver }.of_transactions();
+            found.unless_contended(&transmitter, &receiver)
+        }
         (false, Direction::Forward) => Case { order, from: &transmitter, to: &receiver }.of_stream(),
         (false, Direction::Reverse) => Case { order, from: &receiver, to: &transmitter }.of_stream(),
         (false, Direction::Both) => {
@@ -124,6 +134,27 @@ fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     Limit { label, evidence }
 }
 
+impl Limit {
+    /// The same, or that others had the CPUs of the end that this limit is at.
+    fn unless_contended(mut self, from: &End<'_>, to: &End<'_>) -> Self {
+        let at = |side: Side| [from, to].into_iter().find(|end| end.side == side);
+        let ends = match self.label {
+            Label::Pacing | Label::Link | Label::Contended => [None, None],
+            Label::Generator => [Some(from), None],
+            Label::TransmitterCpu => [at(Side::Transmitter), None],
+            Label::ReceiverCpu => [at(Side::Receiver), None],
+            Label::ReceiverSocket => [Some(to), None],
+            Label::Device | Label::Path => [Some(from), Some(to)],
+        };
+        let found = ends.into_iter().flatten().filter_map(|end| end.contention.as_ref());
+        if let Some(most) = found.max_by(|one, other| one.lost.total_cmp(&other.lost)) {
+            self.label = Label::Contended;
+            self.evidence.insert(0, most.evidence.clone());
+        }
+        self
+    }
+}
+
 /// What streams were asked to carry one way, in bits/s.
 fn asked_bits(order: &RunOrder) -> Option<f64> {
     order.traffic.pacing.map(|pace| pace as f64 * f64::from(order.traffic.flows))
@@ -148,7 +179,7 @@ impl Case<'_> {
         }
         let found = if self.order.traffic.kind == Kind::TcpStream { self.of_tcp() } else { self.of_udp() };
         evidence.splice(0..0, found.evidence);
-        Limit { evidence, ..found }
+        Limit { evidence, ..found }.unless_contended(self.from, self.to)
     }
 
     fn of_udp(&self) -> Limit {

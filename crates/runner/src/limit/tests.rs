@@ -385,6 +385,7 @@ fn labels_have_the_names_of_the_metrics_hosts() {
         "generator",
         "transmitter CPU",
         "receiver CPU",
+        "contended",
         "receiver socket",
         "device",
         "link",
@@ -448,6 +449,85 @@ fn any_side() -> impl Strategy<Value = SideAccount> {
         })
 }
 
+/// Another process that had so many ms of the transmitter's CPU, of which the window's own account has them too.
+fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {
+    let ns = ms * 1_000_000;
+    let window = &mut case.1.transmitter.window;
+    window.cpu.system += ns;
+    let spent = host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns };
+    case.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![spent] });
+    taker(case).window.cpus = vec![1];
+}
+
+#[test]
+fn a_cpu_that_others_had_is_contended_and_not_the_path() {
+    for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
+        // As it was seen: the sender waits 45 % of the time, others have 34 %.
+        let mut case = quiet(kind);
+        works(&mut case.1.transmitter, 300, 450, 0);
+        assert_eq!(limit(&case.0, &case.1).label, Label::Path, "{kind}: it may be another thread of the run");
+        beside(&mut case, 340);
+        let words = "transmitter was ready but without a CPU 45.0 % of the time while other processes had 34 % of the time of CPU 0 (dd, \
+                     process 7: 34 %): stop them";
+        expect(&case, Label::Contended, words);
+        // With all the time wanted, it is no limit of the CPU.
+        works(&mut case.1.transmitter, 490, 500, 0);
+        beside(&mut case, 500);
+        assert_eq!(limit(&case.0, &case.1).label, Label::Contended, "{kind}");
+        // Others that hardly run make nobody wait.
+        works(&mut case.1.transmitter, 500, 450, 0);
+        beside(&mut case, 90);
+        assert_ne!(limit(&case.0, &case.1).label, Label::Contended, "{kind}");
+    }
+}
+
+#[test]
+fn what_was_asked_for_and_the_other_ends_cpu_come_before_contention() {
+    let mut paced = quiet(Kind::TcpStream);
+    paced.0.traffic.pacing = Some(100_000_000);
+    works(&mut paced.1.transmitter, 300, 450, 0);
+    beside(&mut paced, 340);
+    assert_eq!(limit(&paced.0, &paced.1).label, Label::Pacing);
+
+    let mut busy = quiet(Kind::TcpStream);
+    works(&mut busy.1.transmitter, 300, 200, 0);
+    works(taker(&mut busy), 990, 0, 1);
+    beside(&mut busy, 200);
+    assert_eq!(limit(&busy.0, &busy.1).label, Label::ReceiverCpu);
+}
+
+#[test]
+fn stolen_time_is_contended_with_its_own_remedy() {
+    let mut stolen = quiet(Kind::UdpStream);
+    stolen.1.transmitter.window.cpu_each[0].steal = 200_000_000;
+    expect(&stolen, Label::Contended, "the hypervisor gave 20.0 % of the time of transmitter's CPUs to others (steal)");
+    stolen.1.transmitter.window.cpu_each[0].steal = 90_000_000;
+    assert_eq!(limit(&stolen.0, &stolen.1).label, Label::Path);
+}
+
+#[test]
+fn guests_are_contended_by_what_their_host_tells() {
+    let mut case = quiet(Kind::TcpStream);
+    let spent = |ms: u64, waiting: u64| ThreadTimes {
+        running_ns: ms * 1_000_000,
+        waiting_ns: waiting * 1_000_000,
+        ..ThreadTimes::default()
+    };
+    let host = |cpu: u32| HostAccount {
+        elapsed_ns: SECOND,
+        cpus: vec![cpu],
+        cpu_each: vec![host::CpuTimes { system: 950_000_000, idle: 50_000_000, ..Default::default() }],
+        vcpu: spent(600, 300),
+        io: spent(0, 0),
+        underlay: None,
+    };
+    case.1.hosts = Some([host(2), host(3)]);
+    assert_eq!(limit(&case.0, &case.1).label, Label::Path);
+    let dd = |cpu| host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu, ns: 350_000_000 };
+    case.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![dd(2), dd(3)] });
+    expect(&case, Label::Contended, "without a CPU 30.0 % of the time while other processes had 35 % of the time of CPUs 2,3");
+}
+
 fn any_order() -> impl Strategy<Value = RunOrder> {
     let kinds = prop::sample::select(Kind::ALL.to_vec());
     let ways = prop::sample::select(vec![Direction::Forward, Direction::Reverse, Direction::Both]);
@@ -470,7 +550,7 @@ proptest! {
         transmitter in any_side(),
         receiver in prop::option::weighted(0.9, any_side()),
     ) {
-        let limit = limit(&order, &RunAccount { transmitter, receiver, hosts: None, around: None });
+        let limit = limit(&order, &RunAccount { transmitter, receiver, hosts: None, around: None, others: None });
         prop_assert!(!limit.evidence.is_empty());
         prop_assert!(limit.evidence.iter().all(|what| !what.is_empty() && !what.contains("NaN")), "{limit:?}");
     }

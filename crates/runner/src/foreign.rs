@@ -1,0 +1,259 @@
+//! What others than the run took of its CPUs.
+//!
+//! Two accounts tell of it. The processes' own times (`host::Others`) have user and kernel mode and name who it was, but they are of the ramp
+//! and the window together, and miss what cannot be seen from here. The CPUs' user time less that of the run's processes is of the
+//! window and misses nobody, but rests on looks at each tick. The larger of both counts.
+//!
+//! Interrupts and software interrupts belong to neither: the kernel does not tell for whom it worked in them.
+
+use std::collections::BTreeMap;
+
+use host::CpuTimes;
+use study::Side;
+use testbed::{HostAccount, RunAccount, SideAccount};
+
+/// The share of its CPUs' time that others may take: what runs on any machine (timers, kernel workers, the controller's glances)
+/// stays below 1 %, a process that works beside a thread takes up to half of its CPU.
+const OTHERS: f64 = 0.05;
+
+/// The longest time between two looks at what runs, and the unit of the times: 10 ms (`USER_HZ`, and the slowest tick that Linux has).
+pub(crate) const TICK_NS: f64 = 10e6;
+
+/// How many standard deviations chance gets: three leave about one undisturbed run in a thousand.
+const DEVIATIONS: f64 = 3.0;
+
+/// So many of those who took the time are named, each with this share of it at least.
+const NAMED: usize = 3;
+const NAMED_SHARE: f64 = 0.01;
+
+/// The CPUs that a part of the run had, and the run's own time on them.
+struct Place<'a> {
+    cpus: Vec<u32>,
+    spent: CpuTimes,
+    elapsed_ns: u64,
+    own_user_ns: f64,
+    own_ns: f64,
+    others: Option<&'a host::Others>,
+}
+
+/// What others took of a set of CPUs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Foreign {
+    cpus: Vec<u32>,
+    /// Of the CPUs' time in the window.
+    pub(crate) share: f64,
+    /// Whether that is more than others may take and than chance explains. Then it cannot be told from the run's own time either: interrupts
+    /// for the run's packets are in the time of whom they interrupted.
+    pub(crate) disturbs: bool,
+    who: Vec<String>,
+}
+
+impl Foreign {
+    /// On the CPUs of one side; of a virtual machine, on those of its host.
+    pub(crate) fn of(account: &RunAccount, side: Side) -> Self {
+        Self::on_hosts(account).unwrap_or_else(|| Place::of(account, side).foreign())
+    }
+
+    /// On the hosts of virtual machines, all together: their threads for input and output run on the CPUs of any.
+    pub(crate) fn on_hosts(account: &RunAccount) -> Option<Self> {
+        let hosts = account.hosts_of_guests();
+        (!hosts.is_empty()).then(|| Place::of_hosts(hosts, account.others.as_ref()).foreign())
+    }
+
+    /// "34 % of the time of CPU 0 (dd, process 4711: 30 %)".
+    pub(crate) fn words(&self) -> String {
+        let list: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
+        let word = if list.len() == 1 { "CPU" } else { "CPUs" };
+        let who = if self.who.is_empty() { String::new() } else { format!(" ({})", self.who.join("; ")) };
+        format!("{} of the time of {word} {}{who}", percent(self.share), list.join(","))
+    }
+}
+
+impl<'a> Place<'a> {
+    fn of(account: &'a RunAccount, side: Side) -> Self {
+        let receiver = account.receiver.as_ref();
+        let own = match (side, receiver) {
+            (Side::Receiver, Some(receiver)) => receiver,
+            _ => &account.transmitter,
+        };
+        let window = &own.window;
+        // Of two hosts that share their CPUs, both agents.
+        let shares = |other: &&SideAccount| window.cpus.iter().any(|cpu| other.window.cpus.contains(cpu));
+        let agents = || std::iter::once(&account.transmitter).chain(receiver).filter(shares);
+        Self {
+            cpus: window.cpus.clone(),
+            spent: window.cpu,
+            elapsed_ns: window.elapsed_ns,
+            own_user_ns: agents().map(|agent| agent.window.own.user_ns as f64).sum(),
+            own_ns: agents().map(|agent| agent.window.own.total_ns() as f64).sum(),
+            others: account.others.as_ref(),
+        }
+    }
+
+    fn of_hosts(hosts: &[HostAccount], others: Option<&'a host::Others>) -> Self {
+        let each: BTreeMap<u32, CpuTimes> = hosts
+            .iter()
+            .flat_map(|host| host.cpus.iter().copied().zip(host.cpu_each.iter().copied()))
+            .collect();
+        let (cpus, each): (Vec<u32>, Vec<CpuTimes>) = each.into_iter().unzip();
+        let sum = |part: fn(&host::ThreadTimes) -> u64| {
+            hosts.iter().flat_map(|host| [&host.vcpu, &host.io]).map(|times| part(times) as f64).sum()
+        };
+        Self {
+            cpus,
+            spent: CpuTimes::sum(&each),
+            elapsed_ns: hosts.iter().map(|host| host.elapsed_ns).max().unwrap_or(0),
+            own_user_ns: sum(|times| times.user_ns),
+            own_ns: sum(|times| times.running_ns),
+            others,
+        }
+    }
+
+    fn foreign(self) -> Foreign {
+        let all = (self.elapsed_ns as f64 * self.cpus.len() as f64).max(1.0);
+        let rounding = TICK_NS * self.cpus.len() as f64;
+        let user = self.spent.user as f64 - self.own_user_ns;
+        // Looks at a CPU that works for a share of the time find that share give or take the binomial distribution's spread.
+        let busy = (self.own_user_ns / all).clamp(0.0, 1.0);
+        let chance = DEVIATIONS * (busy * (1.0 - busy) * all * TICK_NS).sqrt();
+        let by_looks = user > all * OTHERS + chance + rounding;
+        // No more than these CPUs worked beyond the run itself: some of it may have been before the window, or on other CPUs.
+        let most = (self.spent.busy() as f64 - self.own_ns + rounding).max(0.0);
+        let told = self.told().min(most);
+        // A process's user and kernel time are cut off to the unit each.
+        let by_times = told > all * OTHERS + 2.0 * TICK_NS;
+        let who = self.who(all);
+        Foreign {
+            share: (user.max(told) / all).clamp(0.0, 1.0),
+            disturbs: by_looks || by_times,
+            cpus: self.cpus,
+            who,
+        }
+    }
+
+    /// By each process's own time on these CPUs, as if it had spread evenly over the time that was watched. ns of the window.
+    fn by_process(&self) -> Vec<(String, f64)> {
+        let Some(others) = self.others else { return Vec::new() };
+        let part = self.elapsed_ns as f64 / others.elapsed_ns.max(1) as f64;
+        let mut times: BTreeMap<u32, (String, f64)> = BTreeMap::new();
+        for spent in others.spent.iter().filter(|spent| self.cpus.contains(&spent.cpu)) {
+            let name = if spent.kernel {
+                format!("{}, kernel", spent.name)
+            } else {
+                format!("{}, process {}", spent.name, spent.pid)
+            };
+            times.entry(spent.pid).or_insert((name, 0.0)).1 += spent.ns as f64 * part;
+        }
+        let mut times: Vec<(String, f64)> = times.into_values().collect();
+        times.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        times
+    }
+
+    fn told(&self) -> f64 {
+        self.by_process().iter().map(|(_, ns)| ns).sum()
+    }
+
+    fn who(&self, all: f64) -> Vec<String> {
+        let times = self.by_process().into_iter().take(NAMED).filter(|(_, ns)| *ns >= all * NAMED_SHARE);
+        times.map(|(name, ns)| format!("{name}: {}", percent((ns / all).min(1.0)))).collect()
+    }
+}
+
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sample::account;
+
+    const MS: u64 = 1_000_000;
+
+    /// A second on CPU 0, of which the transmitter had 400 ms, and others `user` and `system` ms.
+    fn second(user: u64, system: u64) -> RunAccount {
+        let mut account = account();
+        let window = &mut account.transmitter.window;
+        window.elapsed_ns = 1000 * MS;
+        let times = CpuTimes {
+            user: (100 + user) * MS,
+            system: (300 + system) * MS,
+            idle: 600u64.saturating_sub(user + system) * MS,
+            ..CpuTimes::default()
+        };
+        window.cpu = times;
+        window.own = host::ProcessTimes { user_ns: 100 * MS, system_ns: 300 * MS };
+        // The receiver is elsewhere.
+        account.receiver.as_mut().unwrap().window.cpus = vec![1];
+        account
+    }
+
+    /// What processes did in a second and a half.
+    fn watched(list: &[(&str, bool, u32, u64)]) -> Option<host::Others> {
+        let spent = (1000..).zip(list).map(|(pid, &(name, kernel, cpu, ms))| host::Spent {
+            pid,
+            name: name.to_owned(),
+            kernel,
+            cpu,
+            ns: ms * MS,
+        });
+        Some(host::Others { elapsed_ns: 1500 * MS, complete: true, spent: spent.collect() })
+    }
+
+    fn of(account: &RunAccount) -> Foreign {
+        Foreign::of(account, Side::Transmitter)
+    }
+
+    #[test]
+    fn kernel_time_of_others_counts_and_has_a_name() {
+        let mut account = second(0, 300);
+        account.others = watched(&[("dd", false, 0, 390), ("kworker/0:1", true, 0, 60), ("far", false, 1, 900)]);
+        let found = of(&account);
+        assert!(found.disturbs && (found.share - 0.3).abs() < 1e-9, "{found:?}");
+        assert_eq!(found.words(), "30 % of the time of CPU 0 (dd, process 1000: 26 %; kworker/0:1, kernel: 4 %)");
+        // Without the processes' times nothing tells it from the run's own.
+        account.others = None;
+        assert!(!of(&account).disturbs);
+    }
+
+    #[test]
+    fn what_the_cpus_did_not_do_beyond_the_run_was_elsewhere_or_before() {
+        let mut account = second(0, 0);
+        account.others = watched(&[("make", false, 0, 900)]);
+        assert!(!of(&account).disturbs, "{:?}", of(&account));
+        assert!(of(&account).share <= 0.01);
+    }
+
+    #[test]
+    fn what_runs_on_any_machine_disturbs_nothing() {
+        let mut account = second(0, 65);
+        account.others = watched(&[("sshd", false, 0, 60), ("rcu_preempt", true, 0, 40)]);
+        assert!(!of(&account).disturbs, "{:?}", of(&account));
+        account.others = watched(&[("sshd", false, 0, 60), ("rcu_preempt", true, 0, 50)]);
+        assert!(of(&account).disturbs, "{:?}", of(&account));
+    }
+
+    #[test]
+    fn those_who_cannot_be_seen_are_found_by_looks() {
+        let found = of(&second(340, 0));
+        assert!(found.disturbs, "{found:?}");
+        assert_eq!(found.words(), "34 % of the time of CPU 0");
+    }
+
+    proptest! {
+        #[test]
+        fn a_share_is_a_share(ns in prop::collection::vec(any::<u64>(), 7), spent in prop::collection::vec(any::<u64>(), 0..4)) {
+            let mut account = second(0, 0);
+            let window = &mut account.transmitter.window;
+            window.elapsed_ns = ns[0];
+            window.cpu = CpuTimes { user: ns[1], system: ns[2], irq: 0, softirq: ns[3], steal: 0, idle: ns[4] };
+            window.own = host::ProcessTimes { user_ns: ns[5], system_ns: ns[6] };
+            let list: Vec<_> = spent.iter().map(|ns| ("x", false, 0, ns % 1_000_000)).collect();
+            account.others = watched(&list);
+            let found = of(&account);
+            prop_assert!((0.0..=1.0).contains(&found.share) && !found.words().contains("NaN"), "{found:?}");
+        }
+    }
+}
