@@ -118,7 +118,7 @@ impl Campaign<'_> {
                 {
                     detail.insert("disturbed".to_owned(), readings.disturbed.clone().into());
                 }
-                let outcome = self.judge(run, metrics, &readings.disturbed);
+                let outcome = self.judge(run, metrics, &readings);
                 (readings, outcome, Try::Over)
             }
             Ok(Err(drift)) => {
@@ -184,11 +184,17 @@ impl Campaign<'_> {
     }
 
     /// A warm-up is there to warm up: nothing is concluded from it, so nothing that disturbs it matters.
-    fn judge(&self, run: &PlannedRun, metrics: Vec<(String, f64)>, disturbed: &[String]) -> Outcome {
-        if run.warmup || self.keep_disturbed || disturbed.is_empty() {
-            Outcome::Ok(metrics)
+    /// A disturbance may be why nothing arrived, so that such a run is repeated; one that counts in spite of it fails.
+    fn judge(&self, run: &PlannedRun, metrics: Vec<(String, f64)>, readings: &Readings) -> Outcome {
+        let (nothing, disturbed) = (&readings.nothing, &readings.disturbed);
+        if run.warmup || (nothing.is_none() && (self.keep_disturbed || disturbed.is_empty())) {
+            return Outcome::Ok(metrics);
+        }
+        let why = nothing.iter().chain(disturbed).cloned().collect::<Vec<_>>().join("; ");
+        if disturbed.is_empty() || self.keep_disturbed {
+            Outcome::Failed(why)
         } else {
-            Outcome::Invalid(metrics, disturbed.join("; "))
+            Outcome::Invalid(metrics, why)
         }
     }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 use study::{BootState, Condition};
 use testbed::{Effective, RunOrder, Switches, Testbed};
 
+use crate::arrival::nothing_arrived;
 use crate::exact::instructions;
 use crate::limit::{Limit, limit};
 use crate::measure::{directions, metrics};
@@ -59,6 +60,8 @@ pub struct Readings {
     pub limited_by: Option<Limit>,
     /// What disturbed the window, in sentences; nothing if nothing did.
     pub disturbed: Vec<String>,
+    /// Why it has no rate: nothing arrived in the window; `None` if something did.
+    pub nothing: Option<String>,
     /// Both sides' counters over time.
     pub series: Vec<store::Series>,
     /// Both sides' whole accounts but for these, for whoever wants to look closer.
@@ -116,11 +119,12 @@ impl Bench for Testbed {
             metrics.extend(directions(&account));
         }
         let disturbed = disturbances(&account, order);
+        let nothing = nothing_arrived(order, &account);
         let mut series = vec![taken("transmitter", &mut account.transmitter.window.series)];
         series.extend(account.receiver.as_mut().map(|own| taken("receiver", &mut own.window.series)));
         let detail = serde_json::to_value(&account).unwrap_or(Value::Null);
         let limited_by = Some(limit(order, &account));
-        Ok(Readings { metrics, limited_by, disturbed, series, detail })
+        Ok(Readings { metrics, limited_by, disturbed, nothing, series, detail })
     }
 }
 

@@ -5,6 +5,7 @@
 //! starts, and everything that happens is told as one stream of [`Event`]s. Testbeds are reached through [`Lab`] and
 //! [`Bench`], so that the whole of this can be driven by a simulator in tests.
 
+mod arrival;
 mod boot;
 mod campaign;
 mod congestion_control;
@@ -27,6 +28,7 @@ mod session;
 mod validity;
 mod words;
 
+pub use arrival::nothing_arrived;
 pub use campaign::{Campaign, Ending, Error, Summary};
 pub use congestion_control::unpaced;
 pub use document::PlanDocument;

@@ -149,3 +149,35 @@ fn a_study_that_ended_at_a_look_ends_there_still_when_its_disturbed_runs_are_tri
     let stored = world.store.load(summary.study).unwrap();
     assert_eq!((stored.row.status, stored.row.boots), (StudyStatus::Complete, 4));
 }
+
+#[test]
+fn a_run_in_which_nothing_arrived_fails_with_its_reason() {
+    for keep_disturbed in [false, true] {
+        let mut world = World { keep_disturbed, ..World::new() };
+        world.lab.faults.insert(WARMUPS + 1, Fault::Nothing);
+        let summary = world.session(None).unwrap();
+        assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::SomeFailed, RECORDED - 1, 1));
+        let stored = world.store.load(summary.study).unwrap();
+        let run = &stored.runs[WARMUPS + 1];
+        assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Failed, Some("nothing arrived")));
+        assert!(stored.measurements().all(|run| run.metrics["throughput"] > 0.0));
+    }
+}
+
+#[test]
+fn nothing_beside_a_disturbance_is_repeated_and_never_kept() {
+    let mut world = World::new();
+    world.lab.faults.insert(WARMUPS + 1, Fault::DisturbedToNothing);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
+    let why = "nothing arrived; a neighbour was loud";
+    let run = world.store.load(summary.study).unwrap().runs[WARMUPS + 1].clone();
+    assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Invalid, Some(why)));
+
+    let mut world = World { keep_disturbed: true, ..World::new() };
+    world.lab.faults.insert(WARMUPS + 1, Fault::DisturbedToNothing);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::SomeFailed, RECORDED - 1, 1));
+    let run = world.store.load(summary.study).unwrap().runs[WARMUPS + 1].clone();
+    assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Failed, Some(why)));
+}

@@ -68,6 +68,10 @@ pub(crate) enum Fault {
     Lost,
     /// Something disturbs the window.
     Disturbed,
+    /// Nothing arrives in it.
+    Nothing,
+    /// Both.
+    DisturbedToNothing,
     /// The user presses Ctrl-C.
     Interrupt,
 }
@@ -171,11 +175,14 @@ impl Bench for SimulatedBench {
                 self.interrupt.trip();
                 Err(CallError::Interrupted.into())
             }
-            fault @ (None | Some(Fault::Disturbed)) => {
-                let throughput = 1000.0 + condition.index as f64;
-                let disturbed = fault.map(|_| "a neighbour was loud".to_owned()).into_iter().collect();
+            fault @ (None | Some(Fault::Disturbed | Fault::Nothing | Fault::DisturbedToNothing)) => {
+                let is = |one, other| [Some(one), Some(other)].contains(&fault);
+                let nothing = is(Fault::Nothing, Fault::DisturbedToNothing).then(|| "nothing arrived".to_owned());
+                let loud = is(Fault::Disturbed, Fault::DisturbedToNothing);
+                let throughput = if nothing.is_some() { 0.0 } else { 1000.0 + condition.index as f64 };
+                let disturbed = loud.then(|| "a neighbour was loud".to_owned()).into_iter().collect();
                 let metrics = vec![("throughput".into(), throughput)];
-                Ok(Readings { metrics, disturbed, detail: json!({}), ..Readings::default() })
+                Ok(Readings { metrics, disturbed, nothing, detail: json!({}), ..Readings::default() })
             }
         }
     }

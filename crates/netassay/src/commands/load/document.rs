@@ -35,7 +35,8 @@ impl Document {
             metrics.extend(runner::directions(&account));
         }
         let limited_by = runner::limit(&asked.order, &account);
-        let disturbed = runner::disturbances(&account, &asked.order);
+        let mut disturbed = runner::disturbances(&account, &asked.order);
+        disturbed.splice(0..0, runner::nothing_arrived(&asked.order, &account));
         let mut notes = of_testbed.to_vec();
         for (side, settled) in
             [("transmitter", Some(&effective.transmitter)), ("receiver", effective.receiver.as_ref())]
