@@ -124,6 +124,16 @@ pub(crate) struct Changes {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct TurnFlags {
+    /// Refuse at once when another session measures on this machine, instead of waiting until it has ended
+    #[arg(long, conflicts_with = "beside")]
+    pub(crate) no_wait: bool,
+    /// Measure beside another session: both are disturbed, and every run of this one is marked so
+    #[arg(long)]
+    pub(crate) beside: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RunFlags {
     #[command(flatten)]
     pub(crate) set: Changes,
@@ -145,6 +155,8 @@ pub(crate) struct RunFlags {
     /// Allow the study to change this machine itself, as its table `machine` says; undone at the end
     #[arg(long)]
     pub(crate) change_machine: bool,
+    #[command(flatten)]
+    pub(crate) turn: TurnFlags,
     /// How to show what happens, on standard error
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = ProgressStyle::Auto)]
     pub(crate) progress: ProgressStyle,

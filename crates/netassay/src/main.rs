@@ -9,6 +9,7 @@ mod machine;
 mod output;
 mod signals;
 mod terminal;
+mod turn;
 
 use std::process::ExitCode;
 

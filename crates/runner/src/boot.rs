@@ -112,6 +112,7 @@ impl Campaign<'_> {
         });
         let (readings, outcome, end) = match result {
             Ok(Ok(mut readings)) => {
+                readings.disturbed.extend(self.beside.clone());
                 let metrics = std::mem::take(&mut readings.metrics);
                 // Under --keep-disturbed, and for warm-ups, the only place where it is told.
                 if let (false, Value::Object(detail)) = (readings.disturbed.is_empty(), &mut readings.detail)

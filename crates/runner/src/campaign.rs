@@ -34,6 +34,8 @@ pub struct Campaign<'a> {
     pub is_decided: &'a dyn Fn(&StoredStudy) -> bool,
     /// Whether disturbed runs count like any other: for a machine that is never quiet. What disturbed them stays on record.
     pub keep_disturbed: bool,
+    /// What disturbs every run of this session, as the user knows: another session beside it.
+    pub beside: Option<String>,
     /// What was changed of the machine itself for this study, in words, for the record of each boot's environment.
     pub machine: &'a [String],
     /// The program's version, for the record.

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use load::{Direction, Kind, Reader, Sender};
 
-use super::Formatted;
+use super::{Formatted, TurnFlags};
 
 #[derive(Debug, Args)]
 #[command(
@@ -100,6 +100,8 @@ pub(crate) struct Load {
     /// (text) Also print a line for each such part of the run, such as 1
     #[arg(long, value_name = "TIME", value_parser = window)]
     pub(crate) interval: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) turn: TurnFlags,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }

@@ -16,6 +16,7 @@ use crate::machine::{self, Changed};
 use crate::output::{print, print_json};
 use crate::signals;
 use crate::terminal::Progress;
+use crate::turn;
 
 pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     let study = find(name, &flags.set)?;
@@ -40,6 +41,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     if flags.dry_run {
         return dry_run(study, &mut lab, flags).map(|()| None);
     }
+    let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
     let changed = machine::change(study, flags.change_machine)?;
     let mut store = Store::open(&flags.database.db)?;
@@ -57,6 +59,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         observe: &mut observe,
         is_decided: &report::is_decided,
         keep_disturbed: flags.keep_disturbed,
+        beside: session.disturbance(),
         machine: changed.as_ref().map_or(&[], |changed| &changed.changes),
         version: env!("CARGO_PKG_VERSION"),
     };

@@ -15,10 +15,24 @@ const OTHER_LOAD: f64 = 0.5;
 
 pub(super) fn findings() -> Vec<Finding> {
     let facts = Disturbances::read();
-    [cpus(&facts), governor(&facts), idle(&facts), steal(&facts), load(&facts), clock(&facts), others(&facts)]
+    [session(), cpus(&facts), governor(&facts), idle(&facts), steal(&facts), load(&facts), clock(&facts), others(&facts)]
         .into_iter()
         .flatten()
         .collect()
+}
+
+fn session() -> Vec<Finding> {
+    let (status, what) = match host::Turn::take() {
+        Ok(Ok(_)) => (Status::Ok, "no other session of netassay measures".to_owned()),
+        Ok(Err(holder)) => (Status::Warn, format!("another session of netassay measures: {holder}")),
+        Err(error) => (Status::Warn, error.to_string()),
+    };
+    let finding = Finding::new(AREA, "sessions", status, what);
+    vec![if status == Status::Warn {
+        finding.fix("nothing to do: a session waits for the other's end, unless --no-wait or --beside is given")
+    } else {
+        finding
+    }]
 }
 
 fn cpus(facts: &Disturbances) -> Vec<Finding> {

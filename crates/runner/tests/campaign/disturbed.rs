@@ -181,3 +181,15 @@ fn nothing_beside_a_disturbance_is_repeated_and_never_kept() {
     let run = world.store.load(summary.study).unwrap().runs[WARMUPS + 1].clone();
     assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Failed, Some(why)));
 }
+
+#[test]
+fn a_session_beside_another_marks_every_run() {
+    let beside = "another session measured";
+    let mut world = World { beside: Some(beside.to_owned()), keep_disturbed: true, ..World::new() };
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+    let stored = world.store.load(summary.study).unwrap();
+    assert!(stored.runs.iter().all(|run| run.detail["disturbed"][0] == beside));
+    let mut world = World { beside: Some(beside.to_owned()), ..World::new() };
+    assert_eq!(world.session(None).unwrap().recorded, 0, "without --keep-disturbed none counts");
+}

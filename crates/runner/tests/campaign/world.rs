@@ -19,6 +19,7 @@ pub(crate) struct World {
     /// What a look finds.
     pub(crate) is_decided: fn(&StoredStudy) -> bool,
     pub(crate) keep_disturbed: bool,
+    pub(crate) beside: Option<String>,
     /// Where the store lies.
     pub(crate) _directory: tempfile::TempDir,
 }
@@ -37,6 +38,7 @@ impl World {
             study: study(),
             is_decided: never,
             keep_disturbed: false,
+            beside: None,
             _directory: directory,
         }
     }
@@ -50,6 +52,7 @@ impl World {
             observe: &mut |event| events.push(event.clone()),
             is_decided: &self.is_decided,
             keep_disturbed: self.keep_disturbed,
+            beside: self.beside.clone(),
             machine: &[],
             version: "test",
         };

@@ -12,13 +12,15 @@ use crate::failure::Failure;
 use crate::machine;
 use crate::output::{print, print_json};
 use crate::signals;
+use crate::turn;
 use asked::Asked;
 use document::Document;
 
 pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let mut asked = Asked::read(flags)?;
-    machine::recover()?;
     let interrupt = signals::interrupt()?;
+    let session = turn::begin(&flags.turn, &interrupt)?;
+    machine::recover()?;
     let options = asked.options(flags.rootless || !host::Privileges::read().privileged());
     if !options.cpus.controller.is_empty() {
         host::affinity::pin_current_thread(&options.cpus.controller)?;
@@ -28,7 +30,8 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
         let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, false))?;
         asked.order.traffic.congestion_control = Some(chosen.to_owned());
     }
-    let document = measure(&asked, &mut testbed)?;
+    let mut document = measure(&asked, &mut testbed)?;
+    document.disturbed.extend(session.disturbance());
     match flags.output.format {
         Format::Json => print_json(&document.json()),
         Format::Text => print(&document.text(flags.interval)),

@@ -1,0 +1,75 @@
+//! One measuring session at a time: two on one machine would measure each other.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use agent::Interrupt;
+use host::{Holder, Turn};
+
+use crate::cli::TurnFlags;
+use crate::failure::{Failure, say};
+
+/// How often a session that waits says that it still does.
+const REMINDER: Duration = Duration::from_secs(60);
+
+/// A session that may measure. Dropping it lets the next one.
+pub(crate) enum Session {
+    /// It is the only one.
+    Alone {
+        /// Held until the end.
+        _turn: Turn,
+    },
+    /// Another one measures, and the user knows.
+    Beside(Holder),
+}
+
+/// Takes the machine's turn to measure, or waits for it, as the user says.
+pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
+    let begun = Instant::now();
+    let mut told: Option<i32> = None;
+    loop {
+        let holder = match Turn::take()? {
+            Ok(turn) => {
+                if told.is_some() {
+                    say(&format!("netassay: waited for {}", report::duration(begun.elapsed())));
+                }
+                return Ok(Session::Alone { _turn: turn });
+            }
+            Err(holder) => holder,
+        };
+        if flags.beside {
+            return Ok(Session::Beside(holder));
+        }
+        if flags.no_wait {
+            return Err(Failure::Environment(format!(
+                "another session measures on this machine: {holder}; without --no-wait this one waits for it, with --beside it \
+                 measures beside it"
+            )));
+        }
+        if told != Some(holder.pid) {
+            say(&format!(
+                "netassay: waiting until another session on this machine has ended: {holder} (--no-wait refuses at once, \
+                 --beside measures beside it)"
+            ));
+            told = Some(holder.pid);
+        }
+        while !holder.ends_within(REMINDER, interrupt.as_fd()) {
+            if interrupt.is_tripped() {
+                return Err(runner::Error::Interrupted.into());
+            }
+            say(&format!("netassay: still waiting after {} for {holder}", report::duration(begun.elapsed())));
+        }
+    }
+}
+
+impl Session {
+    /// What every run of this session was disturbed by; `None` if it is alone.
+    pub(crate) fn disturbance(&self) -> Option<String> {
+        match self {
+            Self::Alone { .. } => None,
+            Self::Beside(holder) => {
+                Some(format!("another session measured on this machine (--beside): {holder}"))
+            }
+        }
+    }
+}
