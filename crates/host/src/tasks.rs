@@ -137,9 +137,10 @@ impl Tasks {
         if more == 0 {
             return 0;
         }
-        let gone = earlier.threads.iter().filter(|(thread, task)| {
-            task.parent == now.process && !self.threads.contains_key(thread)
-        });
+        let gone = earlier
+            .threads
+            .iter()
+            .filter(|(thread, task)| task.parent == now.process && !self.threads.contains_key(thread));
         gone.fold(more, |left, (_, task)| left.saturating_sub(task.ns).saturating_sub(task.reaped_ns))
     }
 }
@@ -155,9 +156,8 @@ impl Task {
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
         // As proc(5) numbers them; the first after the name is the third.
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-        let ticks = |one: usize, other: usize| {
-            Some(number(one)?.saturating_add(number(other)?).saturating_mul(tick))
-        };
+        let ticks =
+            |one: usize, other: usize| Some(number(one)?.saturating_add(number(other)?).saturating_mul(tick));
         let leader = thread == process;
         Some(Self {
             process,
@@ -175,7 +175,8 @@ impl Task {
         let of = |separator| self.name.rsplit_once(separator).and_then(|(_, pid)| pid.parse().ok());
         let owner = of('-').or_else(|| of('/'));
         self.kernel
-            && (self.name.starts_with("ksoftirqd/") || owner.is_some_and(|pid: u32| pid > 2 && family.contains(&pid)))
+            && (self.name.starts_with("ksoftirqd/")
+                || owner.is_some_and(|pid: u32| pid > 2 && family.contains(&pid)))
     }
 }
 
@@ -259,7 +260,10 @@ mod tests {
     fn threads_of_the_kernel_count_but_for_those_that_may_serve_the_run() {
         let kernel = |name: &str| Task { kernel: true, name: name.to_owned(), ..task(9, 2, 0, 40 * MS) };
         let found = |name| others(&[], &[(9, kernel(name))]).len();
-        assert_eq!(["kworker/0:1", "vhost-99", "ksoftirqd/0", "vhost-100", "kvm-pit/100"].map(found), [1, 1, 0, 0, 0]);
+        assert_eq!(
+            ["kworker/0:1", "vhost-99", "ksoftirqd/0", "vhost-100", "kvm-pit/100"].map(found),
+            [1, 1, 0, 0, 0]
+        );
     }
 
     #[test]

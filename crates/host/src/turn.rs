@@ -83,7 +83,6 @@ impl std::fmt::Display for Holder {
     }
 }
 
-
 fn command(pid: i32) -> Option<String> {
     let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
     let line = String::from_utf8_lossy(&line);

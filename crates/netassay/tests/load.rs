@@ -106,7 +106,11 @@ fn what_nobody_receives_is_counted_at_the_interface() {
         assert!(counted > 100.0, "{arguments:?}: {counted}");
         // The two are read one after the other at each edge of a short window.
         assert!((counted / handed_over - 1.0).abs() < 0.5, "{arguments:?}: {counted} of {handed_over}");
-        assert!(metric(&document, "transmitter/service_demand_packet", "ns") > 0.0);
+        // On a machine that works for others, too, it cannot be told, and that is said.
+        let disturbed = document["disturbed"].as_array().unwrap();
+        if !disturbed.iter().any(|what| what.as_str().unwrap().ends_with("is left out")) {
+            assert!(metric(&document, "transmitter/service_demand_packet", "ns") > 0.0);
+        }
         let count = |name: &str| metric(&document, &format!("messages/{name}"), "1");
         let gone = count("dropped_by_queue") + count("dropped_by_interface") + count("counted_by_interface");
         // IPv6 tells the network of its own addresses, a few packets each time.

@@ -78,12 +78,13 @@ impl KernelHog {
             std::thread::spawn(move || {
                 host::affinity::pin_current_thread(&[cpu]).unwrap();
                 let arguments = ["if=/dev/zero", "of=/dev/null", "bs=1M"];
-                Command::new("dd").args(arguments).stderr(Stdio::null()).spawn().unwrap()
+                let start = || Command::new("dd").args(arguments).stderr(Stdio::null()).spawn().unwrap();
+                std::iter::repeat_with(start).take(HOGS_PER_CPU).collect::<Vec<Child>>()
             })
             .join()
             .unwrap()
         };
-        Self { processes: cpus.iter().map(|cpu| start(*cpu)).collect() }
+        Self { processes: cpus.iter().flat_map(|cpu| start(*cpu)).collect() }
     }
 }
 
@@ -106,7 +107,7 @@ fn traffic_beside_work_in_the_kernel_is_marked_with_the_name_of_who_did_it() {
     drop(hog);
     let text = stdout(&output);
     let found: Vec<&str> = text.lines().filter(|line| line.contains("other processes took")).collect();
-    assert!(found.iter().any(|line| line.contains("(dd, process ")), "{text}");
+    assert!(found.iter().any(|line| line.contains("dd, 3 processes: ")), "{text}");
     // What others had is in no CPU time per byte.
     assert!(!text.contains("service_demand"), "{text}");
     assert!(text.contains("\"limited_by\": \"contended\""), "{text}");

@@ -12,8 +12,15 @@ const SHORT: [&str; 5] = ["load", "tcp_stream", "--seconds", "0.2", "--rootless"
 
 /// A session that measures until it is ended, and the one thing that its command line is known by.
 fn holder(bench: &Bench) -> Watched {
-    let holder =
-        Watched::start(bench.netassay(&["load", "udp_stream", "--seconds", "600", "--pacing", "1Mbit", "--rootless"]));
+    let holder = Watched::start(bench.netassay(&[
+        "load",
+        "udp_stream",
+        "--seconds",
+        "600",
+        "--pacing",
+        "1Mbit",
+        "--rootless",
+    ]));
     while agents_of(holder.id()).len() < 2 {
         assert!(std::path::Path::new(&format!("/proc/{}/stat", holder.id())).exists());
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -64,7 +71,11 @@ fn a_second_session_is_refused_or_interrupted_or_marked_as_the_user_says() {
 
     let refused = bench.run(&[&SHORT[..], &["--no-wait"]].concat());
     expect(&refused, 3);
-    assert!(stderr(&refused).contains("another session measures on this machine: process"), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("another session measures on this machine: process"),
+        "{}",
+        stderr(&refused)
+    );
     assert!(stderr(&refused).contains(&named), "{}", stderr(&refused));
     for command in [&["quick"][..], &["aa", "quick"], &["run", "tcp-offload"]] {
         expect(&bench.run(&[command, &["--no-wait"]].concat()), 3);

@@ -15,7 +15,9 @@ pub fn nothing_arrived(order: &RunOrder, account: &RunAccount) -> Option<String>
     let taken = |end: &SideAccount| end.window.load.received.messages;
     let at_receiver = receiver.map_or(0, taken);
     let empty = match (traffic.kind, traffic.direction) {
-        (Kind::Pps, _) => (transmitter.window.counters.link.tx_packets == 0).then_some("nothing left by the interface"),
+        (Kind::Pps, _) => {
+            (transmitter.window.counters.link.tx_packets == 0).then_some("nothing left by the interface")
+        }
         (kind, _) if kind.is_rr() => {
             (transmitter.window.load.sent.transactions == 0).then_some("no transaction was completed")
         }
@@ -92,7 +94,10 @@ mod tests {
             )
         );
         let tcp = told(Kind::TcpStream, Direction::Forward, deaf);
-        assert_eq!(tcp.as_deref(), Some("nothing arrived at the receiver in the window, in which 1000 messages were sent"));
+        assert_eq!(
+            tcp.as_deref(),
+            Some("nothing arrived at the receiver in the window, in which 1000 messages were sent")
+        );
     }
 
     #[test]
@@ -106,7 +111,9 @@ mod tests {
 
     #[test]
     fn transactions_and_packets_count_where_they_are_counted() {
-        let rr = told(Kind::TcpRr, Direction::Forward, |account| account.transmitter.window.load.sent.transactions = 0);
+        let rr = told(Kind::TcpRr, Direction::Forward, |account| {
+            account.transmitter.window.load.sent.transactions = 0
+        });
         assert!(rr.unwrap().starts_with("no transaction was completed"));
         assert_eq!(told(Kind::TcpRr, Direction::Forward, deaf), None);
         let pps = told(Kind::Pps, Direction::Forward, |account| {

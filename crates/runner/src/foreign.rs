@@ -6,7 +6,7 @@
 //!
 //! Interrupts and software interrupts belong to neither: the kernel does not tell for whom it worked in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use host::CpuTimes;
 use study::Side;
@@ -131,30 +131,36 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// By each process's own time on these CPUs, as if it had spread evenly over the time that was watched. ns of the window.
-    fn by_process(&self) -> Vec<(String, f64)> {
+    /// By the processes' own times on these CPUs, those of one name together, as if they had spread evenly over the time that was watched.
+    /// ns of the window, the longest first.
+    fn by_name(&self) -> Vec<(String, f64)> {
         let Some(others) = self.others else { return Vec::new() };
         let part = self.elapsed_ns as f64 / others.elapsed_ns.max(1) as f64;
-        let mut times: BTreeMap<u32, (String, f64)> = BTreeMap::new();
+        let mut times: BTreeMap<(&str, bool), (BTreeSet<u32>, f64)> = BTreeMap::new();
         for spent in others.spent.iter().filter(|spent| self.cpus.contains(&spent.cpu)) {
-            let name = if spent.kernel {
-                format!("{}, kernel", spent.name)
-            } else {
-                format!("{}, process {}", spent.name, spent.pid)
-            };
-            times.entry(spent.pid).or_insert((name, 0.0)).1 += spent.ns as f64 * part;
+            let (pids, ns) = times.entry((&spent.name, spent.kernel)).or_default();
+            pids.insert(spent.pid);
+            *ns += spent.ns as f64 * part;
         }
-        let mut times: Vec<(String, f64)> = times.into_values().collect();
+        let named = |((name, kernel), (pids, ns)): ((&str, bool), (BTreeSet<u32>, f64))| {
+            let what = match (kernel, pids.first()) {
+                (true, _) => "kernel".to_owned(),
+                (false, Some(pid)) if pids.len() == 1 => format!("process {pid}"),
+                (false, _) => format!("{} processes", pids.len()),
+            };
+            (format!("{name}, {what}"), ns)
+        };
+        let mut times: Vec<(String, f64)> = times.into_iter().map(named).collect();
         times.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         times
     }
 
     fn told(&self) -> f64 {
-        self.by_process().iter().map(|(_, ns)| ns).sum()
+        self.by_name().iter().map(|(_, ns)| ns).sum()
     }
 
     fn who(&self, all: f64) -> Vec<String> {
-        let times = self.by_process().into_iter().take(NAMED).filter(|(_, ns)| *ns >= all * NAMED_SHARE);
+        let times = self.by_name().into_iter().take(NAMED).filter(|(_, ns)| *ns >= all * NAMED_SHARE);
         times.map(|(name, ns)| format!("{name}: {}", percent((ns / all).min(1.0)))).collect()
     }
 }
@@ -209,10 +215,20 @@ mod tests {
     #[test]
     fn kernel_time_of_others_counts_and_has_a_name() {
         let mut account = second(0, 300);
-        account.others = watched(&[("dd", false, 0, 390), ("kworker/0:1", true, 0, 60), ("far", false, 1, 900)]);
+        account.others =
+            watched(&[("dd", false, 0, 390), ("kworker/0:1", true, 0, 60), ("far", false, 1, 900)]);
         let found = of(&account);
         assert!(found.disturbs && (found.share - 0.3).abs() < 1e-9, "{found:?}");
-        assert_eq!(found.words(), "30 % of the time of CPU 0 (dd, process 1000: 26 %; kworker/0:1, kernel: 4 %)");
+        assert_eq!(
+            found.words(),
+            "30 % of the time of CPU 0 (dd, process 1000: 26 %; kworker/0:1, kernel: 4 %)"
+        );
+        // Several of one name are told as one.
+        account.others = watched(&[("cc1", false, 0, 200), ("ld", false, 0, 30), ("cc1", false, 0, 190)]);
+        assert_eq!(
+            of(&account).words(),
+            "28 % of the time of CPU 0 (cc1, 2 processes: 26 %; ld, process 1001: 2 %)"
+        );
         // Without the processes' times nothing tells it from the run's own.
         account.others = None;
         assert!(!of(&account).disturbs);

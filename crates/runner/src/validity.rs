@@ -35,7 +35,8 @@ const GUEST_LATE_NS: f64 = 250e6;
 /// What disturbed the window, in sentences; nothing if nothing did.
 #[must_use]
 pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
-    let sides = [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())];
+    let sides =
+        [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())];
     let hosts = account.hosts_of_guests();
     let mut found = Vec::new();
     for (side, own) in sides.into_iter().filter_map(|(side, own)| Some((side, own?))) {
@@ -124,9 +125,9 @@ fn stolen(cpus: &[u32], each: &[CpuTimes], elapsed_ns: u64) -> Option<String> {
 
 /// CPU time of others, which is in the CPU time per unit of work, too, and cannot be told from the rest of it.
 fn others(foreign: &Foreign) -> Option<String> {
-    foreign.disturbs.then(|| {
-        format!("other processes took {}; CPU time per unit of work is left out", foreign.words())
-    })
+    foreign
+        .disturbs
+        .then(|| format!("other processes took {}; CPU time per unit of work is left out", foreign.words()))
 }
 
 fn milliseconds(ns: f64) -> String {
@@ -208,7 +209,12 @@ mod tests {
             own.cpu.user = S / 20 + S / 2;
             own.own.user_ns = S / 20;
         });
-        assert_eq!(hogged, ["receiver: other processes took 50 % of the time of CPU 1; CPU time per unit of work is left out"]);
+        assert_eq!(
+            hogged,
+            [
+                "receiver: other processes took 50 % of the time of CPU 1; CPU time per unit of work is left out"
+            ]
+        );
         // Kernel work may be for the agents' own packets, unless somebody's own account has it.
         let kernel = |others: Option<host::Others>| {
             said(|account| {
@@ -254,7 +260,12 @@ mod tests {
                 own.cpu.user = own.cpu.user * 2 + S / 3;
             }
         });
-        assert_eq!(hogged, ["both ends: other processes took 33 % of the time of CPU 0; CPU time per unit of work is left out"]);
+        assert_eq!(
+            hogged,
+            [
+                "both ends: other processes took 33 % of the time of CPU 0; CPU time per unit of work is left out"
+            ]
+        );
     }
 
     /// The same between two virtual machines, whose virtual CPUs take 80 % of their host's CPUs and whose other threads 10 %.
@@ -289,7 +300,12 @@ mod tests {
         let hog = between_guests(|account| {
             account.hosts.as_mut().unwrap()[1].vcpu.user_ns = 400 * MS;
         });
-        assert_eq!(hog, ["host: other processes took 20 % of the time of CPUs 2,3; CPU time per unit of work is left out"]);
+        assert_eq!(
+            hog,
+            [
+                "host: other processes took 20 % of the time of CPUs 2,3; CPU time per unit of work is left out"
+            ]
+        );
         let stolen = between_guests(|account| account.hosts.as_mut().unwrap()[0].cpu_each[0].steal = 50 * MS);
         assert_eq!(stolen, ["host: the hypervisor took 5 % of CPU 2's time (steal)"]);
         let around = between_guests(|account| {
@@ -298,7 +314,10 @@ mod tests {
                 one
             });
         });
-        assert_eq!(around, ["host: other processes took 30 % of the time of CPU 2; CPU time per unit of work is left out"]);
+        assert_eq!(
+            around,
+            ["host: other processes took 30 % of the time of CPU 2; CPU time per unit of work is left out"]
+        );
         let late = between_guests(|account| account.transmitter.window.late.opened_ns = 300 * MS);
         assert_eq!(late, ["transmitter: the window opened 300 ms late: the agent had no CPU"]);
     }

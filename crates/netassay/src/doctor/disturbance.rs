@@ -15,10 +15,19 @@ const OTHER_LOAD: f64 = 0.5;
 
 pub(super) fn findings() -> Vec<Finding> {
     let facts = Disturbances::read();
-    [session(), cpus(&facts), governor(&facts), idle(&facts), steal(&facts), load(&facts), clock(&facts), others(&facts)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        session(),
+        cpus(&facts),
+        governor(&facts),
+        idle(&facts),
+        steal(&facts),
+        load(&facts),
+        clock(&facts),
+        others(&facts),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn session() -> Vec<Finding> {
@@ -29,7 +38,8 @@ fn session() -> Vec<Finding> {
     };
     let finding = Finding::new(AREA, "sessions", status, what);
     vec![if status == Status::Warn {
-        finding.fix("nothing to do: a session waits for the other's end, unless --no-wait or --beside is given")
+        finding
+            .fix("nothing to do: a session waits for the other's end, unless --no-wait or --beside is given")
     } else {
         finding
     }]

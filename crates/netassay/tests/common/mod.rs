@@ -91,6 +91,22 @@ impl Bench {
         query.query_map([slug, metric], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     }
 
+    /// In how many measured runs of a condition others had so much of a side's CPUs that its CPU time per unit of work is left out.
+    pub(crate) fn left_out(&self, slug: &str, side: &str) -> usize {
+        let database = self.database();
+        let mut query = database
+            .prepare(
+                "SELECT count(*) FROM run JOIN study ON study.id = run.study
+                 WHERE run.warmup = 0 AND run.status <> 'failed'
+                 AND json_extract(study.plan, '$.conditions[' || run.condition || '].slug') = ?1
+                 AND EXISTS (SELECT 1 FROM json_each(run.detail, '$.disturbed')
+                             WHERE value LIKE ?2 || ': %is left out' OR value LIKE 'both ends: %is left out')",
+            )
+            .unwrap();
+        let runs: u32 = query.query_row([slug, side], |row| row.get(0)).unwrap();
+        usize::try_from(runs).unwrap()
+    }
+
     pub(crate) fn mean(&self, slug: &str, metric: &str) -> f64 {
         let values = self.values(slug, metric);
         assert!(!values.is_empty(), "no value of {metric} for {slug}");

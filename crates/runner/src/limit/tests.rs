@@ -500,7 +500,11 @@ fn what_was_asked_for_and_the_other_ends_cpu_come_before_contention() {
 fn stolen_time_is_contended_with_its_own_remedy() {
     let mut stolen = quiet(Kind::UdpStream);
     stolen.1.transmitter.window.cpu_each[0].steal = 200_000_000;
-    expect(&stolen, Label::Contended, "the hypervisor gave 20.0 % of the time of transmitter's CPUs to others (steal)");
+    expect(
+        &stolen,
+        Label::Contended,
+        "the hypervisor gave 20.0 % of the time of transmitter's CPUs to others (steal)",
+    );
     stolen.1.transmitter.window.cpu_each[0].steal = 90_000_000;
     assert_eq!(limit(&stolen.0, &stolen.1).label, Label::Path);
 }
@@ -525,7 +529,11 @@ fn guests_are_contended_by_what_their_host_tells() {
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
     let dd = |cpu| host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu, ns: 350_000_000 };
     case.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![dd(2), dd(3)] });
-    expect(&case, Label::Contended, "without a CPU 30.0 % of the time while other processes had 35 % of the time of CPUs 2,3");
+    expect(
+        &case,
+        Label::Contended,
+        "without a CPU 30.0 % of the time while other processes had 35 % of the time of CPUs 2,3",
+    );
 }
 
 fn any_order() -> impl Strategy<Value = RunOrder> {

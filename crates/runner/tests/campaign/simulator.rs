@@ -177,7 +177,8 @@ impl Bench for SimulatedBench {
             }
             fault @ (None | Some(Fault::Disturbed | Fault::Nothing | Fault::DisturbedToNothing)) => {
                 let is = |one, other| [Some(one), Some(other)].contains(&fault);
-                let nothing = is(Fault::Nothing, Fault::DisturbedToNothing).then(|| "nothing arrived".to_owned());
+                let nothing =
+                    is(Fault::Nothing, Fault::DisturbedToNothing).then(|| "nothing arrived".to_owned());
                 let loud = is(Fault::Disturbed, Fault::DisturbedToNothing);
                 let throughput = if nothing.is_some() { 0.0 } else { 1000.0 + condition.index as f64 };
                 let disturbed = loud.then(|| "a neighbour was loud".to_owned()).into_iter().collect();
