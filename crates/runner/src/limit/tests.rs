@@ -518,6 +518,7 @@ fn guests_are_contended_by_what_their_host_tells() {
         ..ThreadTimes::default()
     };
     let host = |cpu: u32| HostAccount {
+        interrupts: host::Interrupts::default(),
         elapsed_ns: SECOND,
         cpus: vec![cpu],
         cpu_each: vec![host::CpuTimes { system: 950_000_000, idle: 50_000_000, ..Default::default() }],
