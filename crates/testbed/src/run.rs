@@ -186,7 +186,7 @@ impl Testbed {
             window_ns: nanoseconds(order.window),
             step_ns: nanoseconds(order.step),
         };
-        // Outside the window: reading them takes a millisecond or more of a CPU.
+        // Outside the window: reading them takes a CPU some milliseconds.
         let tasks = host::Tasks::read().ok();
         for end in &mut ends {
             end.agent.client.send(&measure)?;
