@@ -11,6 +11,7 @@ use crate::missing::Missing;
 use crate::stored::subjects;
 use crate::subject::{Subject, answer};
 use crate::target::{ComparisonRequest, targets};
+use crate::why::explain;
 
 /// Comparisons, worked out.
 #[derive(Debug, Serialize)]
@@ -36,7 +37,8 @@ impl Comparisons {
     pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
         let plan = plan_of(stored)?;
         let subjects = subjects(stored, &plan, &targets(stored, &plan, request)?, request)?;
-        let comparisons = Self::of(&stored.row.name, subjects)?;
+        let mut comparisons = Self::of(&stored.row.name, subjects)?;
+        explain(&mut comparisons.groups, stored);
         let metric = request.metric.as_deref().map(known).transpose()?;
         let credit = Credits::of(stored, &plan, metric, request.confidence);
         let missing = Missing::of(stored, &plan);

@@ -14,6 +14,7 @@ use crate::spread;
 use crate::subject::Subject;
 use crate::table::Table;
 use crate::truth;
+use crate::why::Why;
 
 /// One comparison, worked out.
 #[derive(Debug, Serialize)]
@@ -62,12 +63,21 @@ pub(crate) struct Row {
     pub(crate) comparison: Comparison,
     /// The verdict, as a sentence.
     pub(crate) sentence: String,
+    /// Counters that differ as the two do, where the difference is large.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) why: Vec<Why>,
 }
 
 impl Row {
     /// Is there a difference, and is its direction sure?
     pub(crate) fn is_proven(&self) -> bool {
         matches!(self.comparison.verdict, Verdict::Higher | Verdict::Lower)
+    }
+
+    /// What explains it, in words without a full stop; none where no counter does.
+    pub(crate) fn why(&self) -> Option<String> {
+        let sentences: Vec<&str> = self.why.iter().map(|why| why.sentence.as_str()).collect();
+        (!sentences.is_empty()).then(|| sentences.join("; "))
     }
 }
 
@@ -91,6 +101,7 @@ impl Group {
                 label: name,
                 against,
                 comparison,
+                why: Vec::new(),
             }
         };
         Ok(Group {
@@ -122,6 +133,9 @@ impl Group {
         text.push('\n');
         for row in &self.rows {
             text.push_str(&format!("{}.\n", row.sentence));
+            if let Some(why) = row.why() {
+                text.push_str(&format!("  why: {why}\n"));
+            }
         }
         // Counts without noise have no spread to show.
         let is_measured = self.resolution.is_none();

@@ -38,6 +38,7 @@ mod table;
 mod target;
 mod truth;
 mod view;
+mod why;
 
 pub use classic::Classic;
 pub use comparison::Comparisons;

@@ -8,14 +8,25 @@ use store::StoredStudy;
 
 /// The mean of boot means of every metric of one condition.
 pub(crate) fn boot_means(stored: &StoredStudy, condition: usize) -> BTreeMap<String, f64> {
-    let mut values: BTreeMap<&str, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
+    let boots = per_boot(stored, condition);
+    means(boots.iter().flatten().map(|(metric, value)| (metric.as_str(), *value)))
+}
+
+/// The mean of every metric of one condition in each of its boots.
+pub(crate) fn per_boot(stored: &StoredStudy, condition: usize) -> Vec<BTreeMap<String, f64>> {
+    let mut boots: BTreeMap<u32, Vec<(&str, f64)>> = BTreeMap::new();
     for run in stored.measurements().filter(|run| run.condition == condition) {
-        for (metric, value) in &run.metrics {
-            values.entry(metric).or_default().entry(run.boot).or_default().push(*value);
-        }
+        let metrics = run.metrics.iter().map(|(metric, value)| (metric.as_str(), *value));
+        boots.entry(run.boot).or_default().extend(metrics);
     }
-    let of_boots = |boots: BTreeMap<u32, Vec<f64>>| {
-        stats::mean(&boots.values().map(|runs| stats::mean(runs)).collect::<Vec<_>>())
-    };
-    values.into_iter().map(|(metric, boots)| (metric.to_owned(), of_boots(boots))).collect()
+    boots.into_values().map(means).collect()
+}
+
+/// The mean of the values of each metric.
+fn means<'a>(values: impl IntoIterator<Item = (&'a str, f64)>) -> BTreeMap<String, f64> {
+    let mut of_metric: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (metric, value) in values {
+        of_metric.entry(metric).or_default().push(value);
+    }
+    of_metric.into_iter().map(|(metric, values)| (metric.to_owned(), stats::mean(&values))).collect()
 }

@@ -19,6 +19,29 @@ pub fn figure(value: f64) -> String {
     format!("{value:.*}", usize::try_from(decimals).unwrap_or(0))
 }
 
+/// A value with three significant digits and no zeros at its end, from 1000 on in groups of three digits: `6.7`, `41,200`.
+pub(crate) fn rounded(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return figure(value);
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    let unit = 10f64.powi(exponent - 2);
+    let text =
+        format!("{:.*}", usize::try_from(2 - exponent).unwrap_or(0).min(9), (value / unit).round() * unit);
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let mut grouped = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) && grouped != "-" {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    match part.trim_end_matches('0') {
+        "" => grouped,
+        part => format!("{grouped}.{part}"),
+    }
+}
+
 /// A percentage: one decimal, and three below 1 %, where one would hide what is proven.
 #[must_use]
 pub fn percent(value: f64) -> String {
@@ -78,6 +101,12 @@ mod tests {
         assert_eq!(shown, ["42613", "1000", "12.35", "1.234", "1.000", "0.01235", "0", "-3.500"]);
         assert_eq!(figure(f64::NAN), "-");
         assert_eq!([1e-12, 1.0e308, 999_999.0e9].map(figure), ["1.000e-12", "1.000e308", "1.000e15"]);
+    }
+
+    #[test]
+    fn rounded_figures_are_short() {
+        let shown = [0.0, 6.7, 26.0, 0.000_3, 999.9, 41_234.0, 1_234_567.0, -1500.0].map(rounded);
+        assert_eq!(shown, ["0", "6.7", "26", "0.0003", "1,000", "41,200", "1,230,000", "-1,500"]);
     }
 
     #[test]

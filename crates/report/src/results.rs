@@ -28,6 +28,7 @@ use crate::table::Table;
 use crate::target::{ComparisonRequest, Target, own_targets};
 use crate::truth::{self, truth};
 use crate::view::PlanView;
+use crate::why::explain;
 
 /// What a stored study found.
 #[derive(Debug, Serialize)]
@@ -95,7 +96,8 @@ impl Results {
         let has_runs =
             |target: &Target| subjects(stored, &plan, std::slice::from_ref(target), &request).is_ok();
         let targets: Vec<Target> = own_targets(&plan).into_iter().filter(has_runs).collect();
-        let comparisons = groups(&mut subjects(stored, &plan, &targets, &request)?)?;
+        let mut comparisons = groups(&mut subjects(stored, &plan, &targets, &request)?)?;
+        explain(&mut comparisons, stored);
         let mut notes = notes(stored, &plan);
         notes.extend(estimates(&mut conditions, &comparisons));
         let Asked { question, .. } = asked_of(stored, &plan)?;
@@ -149,8 +151,11 @@ impl Results {
             text.push_str(&credit.text());
         }
         text.push('\n');
-        for answer in &self.answer {
+        for (answer, group) in self.answer.iter().zip(&self.comparisons) {
             text.push_str(&format!("Answer: {answer}\n"));
+            for (row, why) in group.rows.iter().filter_map(|row| Some((row, row.why()?))) {
+                text.push_str(&format!("  why {}: {why}\n", row.label));
+            }
         }
         for (place, group) in self.comparisons.iter().enumerate() {
             // Several comparisons in one metric rest on the same spread.

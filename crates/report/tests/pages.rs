@@ -126,6 +126,25 @@ fn the_page_a_study_ends_with() {
 }
 
 #[test]
+fn a_large_effect_is_explained_where_a_counter_differs() {
+    let mut planted = stored(3);
+    for run in planted.runs.iter_mut().filter(|run| run.condition == 1) {
+        run.metrics.insert("transmitter.segments_per_wire_packet".to_owned(), 1.0);
+    }
+    let why = "with 1 against 35 segments per packet at the transmitter";
+    let results = Results::new(&planted).unwrap();
+    let text = results.text(Path::new("netassay.db"));
+    assert!(text.contains(&format!("  why ipv4 offloads=none: {why}\n")), "{text}");
+    assert_eq!(text.matches("why ").count() - text.matches("why runs").count(), 1, "{text}");
+    let found = serde_json::to_value(&results).unwrap();
+    let row = &found["comparisons"][0]["rows"][0];
+    assert_eq!(row["why"][0]["counter"], "transmitter.segments_per_wire_packet");
+    assert_eq!((&row["why"][0]["value"], &row["why"][0]["baseline"]), (&json!(1.0), &json!(35.0)));
+    let compared = Comparisons::new(&planted, &ComparisonRequest::default()).unwrap().text();
+    assert!(compared.contains(&format!("  why: {why}\n")), "{compared}");
+}
+
+#[test]
 fn a_study_stopped_after_one_boot_claims_nothing() {
     let text = Results::new(&stored(1)).unwrap().text(Path::new("netassay.db"));
     assert!(text.contains("inconclusive") && !text.contains(" % lower with"), "{text}");
