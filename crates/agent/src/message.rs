@@ -97,6 +97,11 @@ pub enum Request {
         /// The CPUs, by number.
         cpus: Vec<u32>,
     },
+    /// Let the receive work of interfaces that are made from now on run on these CPUs; none: as the kernel chooses.
+    SteerNew {
+        /// The CPUs, by number.
+        cpus: Vec<u32>,
+    },
     /// Set the switches of an interface and read them back.
     Settle {
         /// The interface.

@@ -106,6 +106,10 @@ impl Session {
                 host::steering::steer(&interface, &cpus)?;
                 Ok(Answer::Done)
             }
+            Request::SteerNew { cpus } => {
+                host::steering::steer_new(&cpus)?;
+                Ok(Answer::Done)
+            }
             Request::Settle { interface, mtu, features } => {
                 self.settle(&interface, mtu, &features).map(Answer::Settled)
             }

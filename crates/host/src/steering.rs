@@ -30,7 +30,7 @@ pub enum SteeringError {
     /// The kernel wants a privilege of the whole machine.
     #[error(
         "cannot steer the receive work of {interface:?} to CPUs {cpus}: {errno}; the kernel asks for CAP_NET_ADMIN in the \
-         first user namespace, so run as root. Without steering, packets between namespaces are received on the CPU that \
+         first user namespace, so run as root, or on Linux 6.3 or later, where new interfaces can be steered without. Without steering, packets between namespaces are received on the CPU that \
          sent them: the receiver's softirq time is spent, and counted, on the transmitter's CPUs"
     )]
     Forbidden {
@@ -53,6 +53,16 @@ pub enum SteeringError {
         /// The kernel's answer.
         errno: io::Error,
     },
+    /// Interfaces that are not there yet could not be steered.
+    #[error(
+        "cannot steer the receive work of new interfaces to CPUs {cpus}: {NEW}: {errno} (Linux 6.3 and later have it)"
+    )]
+    New {
+        /// The CPUs asked for, as a list.
+        cpus: String,
+        /// The kernel's answer.
+        errno: io::Error,
+    },
     /// Written, but not so when read back.
     #[error(
         "cannot steer the receive work of {interface:?} to CPUs {cpus}: the kernel made it {got:?} (offline or isolated CPUs?)"
@@ -70,11 +80,11 @@ pub enum SteeringError {
 /// Has the receive work of every queue of the interface done on `cpus`, and reads that back; no CPUs at all ends the
 /// steering.
 ///
-/// It needs a sysfs of this network namespace on `/sys` (see [`crate::namespace::mount_sysfs`]) and `CAP_NET_ADMIN` in the
-/// machine's first user namespace.
+/// It needs a sysfs of this network namespace on `/sys` (see [`crate::namespace::mount_sysfs`]) and, unless the queues are steered so
+/// already, `CAP_NET_ADMIN` in the machine's first user namespace.
 ///
 /// # Errors
-/// [`SteeringError::Forbidden`] without that privilege, as in every rootless run.
+/// [`SteeringError::Forbidden`] without that privilege. A rootless run steers with [`steer_new`].
 pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), SteeringError> {
     let directory = own_directory(interface)?;
     let fail = |path: &Path, errno: io::Error| {
@@ -94,14 +104,32 @@ pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), SteeringError> {
             continue;
         }
         let file = queue.path().join("rps_cpus");
+        let read = || std::fs::read_to_string(&file).map_err(|errno| fail(&file, errno));
+        if parse_cpu_mask(&read()?).as_ref() == Some(&wanted) {
+            continue;
+        }
         std::fs::write(&file, format_cpu_mask(cpus)).map_err(|errno| fail(&file, errno))?;
-        let got = std::fs::read_to_string(&file).map_err(|errno| fail(&file, errno))?;
+        let got = read()?;
         if parse_cpu_mask(&got).as_ref() != Some(&wanted) {
             let (interface, cpus) = (interface.to_owned(), format_cpu_list(cpus));
             return Err(SteeringError::NotTaken { interface, cpus, got: got.trim().to_owned() });
         }
     }
     Ok(())
+}
+
+/// The mask that a network namespace gives the receive queues of interfaces made in it. Unlike a queue's own mask, the owner of the
+/// namespace may write it.
+const NEW: &str = "/proc/sys/net/core/rps_default_mask";
+
+/// Has the receive work of every interface that is made in this network namespace from now on done on `cpus`; no CPUs at all ends
+/// that. It needs `CAP_NET_ADMIN` in the namespace's own user namespace only.
+///
+/// # Errors
+/// [`SteeringError::New`] before Linux 6.3.
+pub fn steer_new(cpus: &[u32]) -> Result<(), SteeringError> {
+    let fail = |errno| SteeringError::New { cpus: format_cpu_list(cpus), errno };
+    std::fs::write(NEW, format_cpu_mask(cpus)).map_err(fail)
 }
 
 /// The interface's directory in sysfs, once it is certain that it is this interface and not its namesake in another network

@@ -23,10 +23,12 @@ pub(crate) const IPV6: [IpAddr; 2] = [
 /// Their prefixes' lengths.
 pub(crate) const PREFIXES: [u8; 2] = [24, 64];
 
-/// The two ends of a wire: names of the interfaces, and the addresses of each with their prefixes' lengths.
+/// The two ends of a wire: names of the interfaces, the addresses of each with their prefixes' lengths, and the CPUs that do the
+/// receive work of each, where it is steered.
 pub(crate) struct Wire<'a> {
     pub(crate) interfaces: [&'a str; 2],
     pub(crate) addresses: [Vec<(IpAddr, u8)>; 2],
+    pub(crate) steered: [Vec<u32>; 2],
 }
 
 /// Where a testbed is put up.
@@ -61,6 +63,15 @@ impl Ground<'_> {
         if self.options.rootless { Isolation::UserAndNetwork } else { Isolation::Network }
     }
 
+    /// The CPUs that do each host's receive work; none where it is not steered.
+    pub(crate) fn steered(&self) -> [Vec<u32>; 2] {
+        let cpus = &self.options.cpus;
+        if self.options.exact || cpus.is_shared() {
+            return Default::default();
+        }
+        [cpus.transmitter.clone(), cpus.receiver.clone()]
+    }
+
     /// Two agents, each in a network namespace of its own.
     pub(crate) fn pair(&mut self, names: [&str; 2], cpus: [&[u32]; 2]) -> Result<[Launched; 2], Error> {
         let mut one = self.launch(names[0], self.first(), cpus[0])?;
@@ -82,16 +93,27 @@ impl Ground<'_> {
 impl Wire<'_> {
     /// Puts a veth pair between two agents' namespaces. Both ends are up, though not yet noticed to be running.
     pub(crate) fn lay(&self, [one, other]: [&mut Launched; 2]) -> Result<(), Error> {
+        // An ordinary user may steer what is not there yet, but not what is.
+        steer_new([&mut *one, &mut *other], &self.steered);
         one.order(&Request::CreateVeth {
             name: self.interfaces[0].to_owned(),
             peer: self.interfaces[1].to_owned(),
             peer_pid: other.pid(),
         })?;
+        // Nothing that comes later, such as a tunnel over this wire, shall be steered a second time.
+        steer_new([&mut *one, &mut *other], &Default::default());
         for (index, agent) in [one, other].into_iter().enumerate() {
             let (interface, addresses) = (self.interfaces[index].to_owned(), self.addresses[index].clone());
             agent.order(&Request::Configure { interface, addresses })?;
         }
         Ok(())
+    }
+}
+
+/// Where the kernel has no such thing, steering the interfaces themselves tells what is missing.
+fn steer_new(hosts: [&mut Launched; 2], cpus: &[Vec<u32>; 2]) {
+    for (host, cpus) in hosts.into_iter().zip(cpus) {
+        let _ = host.order(&Request::SteerNew { cpus: cpus.clone() });
     }
 }
 

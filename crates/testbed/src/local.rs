@@ -21,7 +21,7 @@ impl Testbed {
         let [mut one, mut other] =
             ground.pair(["transmitter", "receiver"], [&cpus.transmitter, &cpus.receiver])?;
         let addresses = [0, 1].map(|index| vec![(IPV4[index], PREFIXES[0]), (IPV6[index], PREFIXES[1])]);
-        Wire { interfaces: VETH, addresses }.lay([&mut one, &mut other])?;
+        Wire { interfaces: VETH, addresses, steered: ground.steered() }.lay([&mut one, &mut other])?;
         await_running(&mut one, VETH[0])?;
         await_running(&mut other, VETH[1])?;
         Ok(Self::two(ground.options, [one, other], VETH, [IPV4, IPV6]))

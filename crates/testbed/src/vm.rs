@@ -47,7 +47,7 @@ impl Testbed {
         let mut nodes = [Node::new(one, transmitter)?, Node::new(other, receiver)?];
         let [one, other] = &mut nodes;
         let family = ground.options.state.underlay_family;
-        dig([&mut one.agent, &mut other.agent], family, [vec![], vec![]], Some(BRIDGE))?;
+        dig([&mut one.agent, &mut other.agent], family, [vec![], vec![]], Default::default(), Some(BRIDGE))?;
         for ((node, tap), underlay) in nodes.iter_mut().zip(TAPS).zip(VETH) {
             node.add_tap(tap)?;
             node.ports.push(TUNNEL.to_owned());

@@ -33,7 +33,7 @@ impl Testbed {
         let mut hosts = ground.pair(["transmitter", "receiver"], [&cpus.transmitter, &cpus.receiver])?;
         let inside = [0, 1].map(|index| vec![(IPV4[index], PREFIXES[0]), (IPV6[index], PREFIXES[1])]);
         let family = ground.options.state.underlay_family;
-        dig(hosts.each_mut(), family, inside, None)?;
+        dig(hosts.each_mut(), family, inside, ground.steered(), None)?;
         let mut testbed = Self::two(ground.options, hosts, [TUNNEL; 2], [IPV4, IPV6]);
         for (end, underlay) in testbed.ends().zip(VETH) {
             end.underlay = Some(underlay.to_owned());
@@ -43,10 +43,12 @@ impl Testbed {
 }
 
 /// Lays a veth pair between two hosts and a tunnel over it, whose ends have these addresses or are ports of the bridge of this name.
+/// `steered`: the CPUs that do each host's receive work.
 pub(crate) fn dig(
     mut hosts: [&mut Launched; 2],
     family: Family,
     inside: [Vec<(IpAddr, u8)>; 2],
+    steered: [Vec<u32>; 2],
     bridge: Option<&str>,
 ) -> Result<(), Error> {
     let (underlay, prefix) = match family {
@@ -55,7 +57,7 @@ pub(crate) fn dig(
     };
     let [one, other] = &mut hosts;
     let addresses = underlay.map(|address| vec![(address, prefix)]);
-    Wire { interfaces: VETH, addresses }.lay([one, other])?;
+    Wire { interfaces: VETH, addresses, steered }.lay([one, other])?;
     for (index, addresses) in inside.into_iter().enumerate() {
         let vxlan = Vxlan {
             id: ID,

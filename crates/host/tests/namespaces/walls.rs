@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use netassay_host::affinity::online_cpus;
 use netassay_host::namespace::{self, NamespaceError, enter_user, join_net, join_user, mount_sysfs, new_net};
-use netassay_host::steering::{SteeringError, steer};
+use netassay_host::steering::{SteeringError, steer, steer_new};
 use netassay_host::{Environment, Links, Privileges, UserNamespaces};
 
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -111,6 +111,18 @@ pub(crate) fn steering(stage: &mut Stage) {
             let error = steer(&stage.here, &cpus).unwrap_err();
             assert!(matches!(error, SteeringError::Forbidden { .. }), "{error:?}");
             assert!(error.to_string().contains("the receiver's softirq time"), "{error}");
+            if let Err(error) = steer_new(&cpus[..1]) {
+                return skipped("receive_work_is_steered_or_refused, new interfaces", &error.to_string());
+            }
+            let mut links = Links::open().unwrap();
+            links.create_veth("new0", "new1", std::process::id()).unwrap();
+            steer("new0", &cpus[..1]).unwrap();
+            steer("new1", &cpus[..1]).unwrap();
+            // What was there before is as it was, and what comes after is not steered.
+            assert!(steer(&stage.here, &cpus[..1]).is_err());
+            steer_new(&[]).unwrap();
+            links.create_veth("new2", "new3", std::process::id()).unwrap();
+            steer("new2", &[]).unwrap();
         }
     }
 }
