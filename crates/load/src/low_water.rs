@@ -1,10 +1,14 @@
 //! How much must have arrived before the receiver of a TCP stream is woken (`SO_RCVLOWAT`).
 //!
-//! To wake a thread costs more than to copy a message, and it costs whoever sends as well: where a receiver is faster than its
-//! sender, it sleeps after every few segments, and the stream becomes a measurement of wake-ups. So a receiver asks to be woken
-//! when there is enough to fill half of what it has room for: the same in every condition, whatever its rate, so that none
-//! is favoured. `bench/README.md` has what it brings.
+//! Over loopback the sender's CPU delivers the data and wakes the receiver, which costs more than to copy a message: where the
+//! receiver is faster it sleeps after every few segments, and the stream becomes a measurement of wake-ups. There a receiver
+//! asks to be woken when there is enough to fill half of what it has room for.
+//!
+//! Over any other path there is no mark. Below a mark the kernel acknowledges at once what it would otherwise acknowledge later
+//! (`__tcp_ack_snd_check` in net/ipv4/tcp_input.c), and each acknowledgement has the sender send what it has by then: small
+//! writes leave in more and smaller packets. `bench/README.md` has the experiments.
 
+use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 
 use socket2::Socket;
@@ -15,11 +19,12 @@ use crate::sys;
 use crate::tcp_stream;
 use crate::traffic::Traffic;
 
-/// The mark for the receivers of this traffic, in bytes; `None` where they do not sleep, or where a byte may be the last of an
-/// answer.
-pub(crate) fn of(traffic: &Traffic) -> Option<u32> {
+/// The mark for the receivers of this traffic at the address `local`, in bytes; `None` off loopback, where they do not sleep,
+/// or where a byte may be the last of an answer.
+pub(crate) fn of(traffic: &Traffic, local: IpAddr) -> Option<u32> {
     let sleeps = traffic.reader != Reader::Spin;
-    (traffic.kind == Kind::TcpStream && sleeps).then(|| tcp_stream::room(traffic.lanes()) / 2)
+    let helps = traffic.kind == Kind::TcpStream && sleeps && local.is_loopback();
+    helps.then(|| tcp_stream::room(traffic.lanes()) / 2)
 }
 
 /// Sets it. The kernel takes less where the receive buffer is small (`tcp_set_rcvlowat` in net/ipv4/tcp.c).

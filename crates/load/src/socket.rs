@@ -9,7 +9,6 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::{Error, Result};
 use crate::kind::Kind;
-use crate::low_water;
 use crate::options;
 use crate::outcome::Buffers;
 use crate::sys;
@@ -123,9 +122,6 @@ pub(crate) fn give_role(
     }
     if receiving.is_some() {
         set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(receiving))?;
-    }
-    if let Some(bytes) = low_water::of(traffic).filter(|_| !sends) {
-        set("setsockopt SO_RCVLOWAT", low_water::set(socket, bytes))?;
     }
     if let Some(bits) = traffic.pacing.filter(|_| sends && !traffic.kind.is_udp()) {
         options::pace(socket, bits, &what)?;

@@ -53,6 +53,8 @@ pub(crate) struct Team {
     threads: Vec<JoinHandle<Option<End>>>,
     started: bool,
     drops: Mutex<Vec<DropCount>>,
+    /// The low-water mark of the receiving sockets, bytes.
+    mark: Option<u32>,
     /// Whether a socket cannot poll its device though it was asked to.
     slept: bool,
     /// What the connected sockets read back.
@@ -66,9 +68,15 @@ impl Team {
     /// and at the other end sockets that only hold the lanes' place.
     pub(crate) fn new(role: Role, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic);
+        let mark = low_water::of(&traffic, spec.local);
         let (mut slept, mut notes, mut read_back) = (false, Vec::new(), Vec::new());
         for (flow, one) in sockets.iter().enumerate() {
-            socket::give_role(one, &traffic, sends(role, &traffic, flow), socket::flow(flow))?;
+            let sends = sends(role, &traffic, flow);
+            socket::give_role(one, &traffic, sends, socket::flow(flow))?;
+            if let Some(mark) = mark.filter(|_| !sends) {
+                low_water::set(one, mark)
+                    .map_err(|e| Error::setup("setsockopt SO_RCVLOWAT", socket::flow(flow), &e))?;
+            }
             // The sockets of `tcp_crr` are no connections.
             if traffic.kind != Kind::TcpCrr {
                 applied::collect(&mut read_back, Applied::read_as_asked(one, &traffic)?);
@@ -90,6 +98,7 @@ impl Team {
             threads: Vec::new(),
             started: false,
             drops: Mutex::new(drops),
+            mark,
             slept,
             applied: read_back,
             notes,
@@ -143,7 +152,7 @@ impl Team {
         let before = sys::now();
         let mut flows: Vec<Counts> = self.control.counters.iter().map(|counters| counters.read()).collect();
         let at_ns = before + (sys::now() - before) / 2;
-        if let Some(mark) = low_water::of(&self.traffic) {
+        if let Some(mark) = self.mark {
             let taking =
                 flows.iter_mut().zip(&self.sockets).enumerate().filter(|(flow, _)| !self.sends(*flow));
             taking.for_each(|(_, (counts, one))| counts.bytes += low_water::below(one, mark));
@@ -378,6 +387,37 @@ impl DropCount {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    use crate::mode::Reader;
+
+    /// What `SO_RCVLOWAT` a connected socket reads back as the end `role` of some traffic at `local`.
+    fn mark(role: Role, traffic: Traffic, local: &str) -> libc::c_int {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let _far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (near, peer) = listener.accept().unwrap();
+        near.set_nodelay(traffic.is_nodelay()).unwrap();
+        let spec = Spec { traffic, local: local.parse().unwrap(), cpus: vec![] };
+        let team = Team::new(role, spec, vec![near.into()], vec![peer]).unwrap();
+        sys::option_number(team.sockets[0].as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT).unwrap()
+    }
+
+    #[test]
+    fn only_receivers_of_a_stream_over_loopback_that_sleep_have_a_low_water_mark() {
+        const NONE: libc::c_int = 1;
+        for local in ["127.0.0.1", "::1", "198.51.100.1", "2001:db8::1"] {
+            let loopback = local.parse::<IpAddr>().unwrap().is_loopback();
+            for reader in Reader::ALL.iter().copied().filter(|reader| reader.suits(false)) {
+                let stream = || Traffic { reader, ..Traffic::new(Kind::TcpStream) };
+                let expected = if loopback && reader != Reader::Spin { 128 << 10 } else { NONE };
+                assert_eq!(mark(Role::Receiver, stream(), local), expected, "{reader} {local}");
+                assert_eq!(mark(Role::Transmitter, stream(), local), NONE, "{reader} {local}");
+            }
+            for kind in [Kind::TcpRr, Kind::TcpCrr] {
+                assert_eq!(mark(Role::Receiver, Traffic::new(kind), local), NONE, "{kind} {local}");
+            }
+        }
+    }
 
     #[test]
     fn drops_are_counted_beyond_32_bits() {

@@ -111,8 +111,7 @@ impl Taker {
 }
 
 fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
-    // As the sending end of a workload, whichever it is: the taking end's low water mark would wait for what cannot come while
-    // this one thread waits for it.
+    // As the sending end of a workload, whichever it is.
     if traffic.kind != Kind::Pps {
         socket::give_role(socket, traffic, true, what)?;
     }
