@@ -41,6 +41,7 @@ mod pace;
 mod pages;
 mod phase;
 mod port;
+mod receive_queue;
 mod receiver;
 mod schedule;
 mod sequence;

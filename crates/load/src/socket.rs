@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::options;
 use crate::outcome::Buffers;
+use crate::receive_queue;
 use crate::sys;
 use crate::traffic::Traffic;
 
@@ -39,6 +40,9 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
     }
     if let Some(bytes) = traffic.socket_buffer {
         size_buffers(&socket, bytes, &what)?;
+    }
+    if receive_queue::is_needed(traffic) {
+        receive_queue::raise(&socket).map_err(|e| Error::setup("setsockopt SO_RCVBUF", &what, &e))?;
     }
     if traffic.kind.is_udp() {
         report_local_drops(&socket, local, &what)?;
@@ -177,18 +181,13 @@ pub(crate) fn flow(flow: usize) -> String {
     format!("flow {flow}")
 }
 
-/// Sets both buffers, beyond the limits of the machine (`net.core.wmem_max`, `net.core.rmem_max`) where that is allowed.
+/// Sets both buffers.
 fn size_buffers(socket: &Socket, bytes: u32, what: &impl fmt::Display) -> Result<()> {
-    let fd = socket.as_raw_fd();
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
-    let options = [
-        (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF, "setsockopt SO_SNDBUF"),
-        (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF, "setsockopt SO_RCVBUF"),
-    ];
-    for (force, plain, call) in options {
-        if sys::set_option(fd, libc::SOL_SOCKET, force, bytes).is_err() {
-            sys::set_option(fd, libc::SOL_SOCKET, plain, bytes).map_err(|e| Error::setup(call, what, &e))?;
-        }
+    for (buffer, call) in
+        [(sys::SEND_BUFFER, "setsockopt SO_SNDBUF"), (sys::RECEIVE_BUFFER, "setsockopt SO_RCVBUF")]
+    {
+        sys::size_buffer(socket.as_raw_fd(), buffer, bytes).map_err(|e| Error::setup(call, what, &e))?;
     }
     Ok(())
 }

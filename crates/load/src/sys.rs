@@ -110,6 +110,16 @@ pub(crate) fn set_option(
     check(done).map(drop)
 }
 
+/// The options of a buffer's size: beyond the machine's limit, and within it.
+pub(crate) type Buffer = (libc::c_int, libc::c_int);
+pub(crate) const SEND_BUFFER: Buffer = (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF);
+pub(crate) const RECEIVE_BUFFER: Buffer = (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF);
+
+/// Sizes a socket's buffer, beyond the machine's limit (`net.core.wmem_max`, `net.core.rmem_max`) where that is allowed.
+pub(crate) fn size_buffer(fd: RawFd, (force, plain): Buffer, bytes: libc::c_int) -> io::Result<()> {
+    set_option(fd, libc::SOL_SOCKET, force, bytes).or_else(|_| set_option(fd, libc::SOL_SOCKET, plain, bytes))
+}
+
 /// Reads a socket option into `room`; returns how many bytes the kernel wrote.
 pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mut [u8]) -> io::Result<usize> {
     let mut len = room.len() as libc::socklen_t;

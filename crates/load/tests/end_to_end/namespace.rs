@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use netassay_load::{Kind, Phase, Sender, Spec, Traffic, Transmitter};
 
-use crate::support::{failure, run, spec, start, step, traffic};
+use crate::support::{connect, failure, run, spec, start, step, traffic, within};
 
 /// Moves the test's thread, and with it all threads it starts, into a new network namespace with loopback up, then
 /// runs `commands` there. `false` if that cannot be had here: the test is skipped.
@@ -128,6 +128,30 @@ fn buffers_of_datagrams_too_large_for_the_path_are_refused_in_words() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn datagrams_in_fragments_wait_for_a_receiver_that_has_no_cpu() {
+    // More than the kernel's default receive buffer holds of them, 28.
+    const MANY: u64 = 100;
+    let test = "datagrams_in_fragments_wait_for_a_receiver_that_has_no_cpu";
+    if !enter_namespace(test, &["ip link set lo mtu 1500"]) {
+        return;
+    }
+    for local in ["127.0.0.1", "::1"] {
+        // At this pace no backlog fills. The receiver starts when the sender has ended, as late as a thread can come.
+        let traffic = Traffic { message: 4096, pacing: Some(100_000_000), ..traffic(Kind::UdpStream) };
+        let (mut transmitter, mut receiver) = connect(&Spec { traffic, ..spec(Kind::UdpStream, local) });
+        transmitter.start().unwrap();
+        let many = || (transmitter.sample().sent.messages >= MANY).then_some(());
+        within(Duration::from_secs(10), many).unwrap();
+        transmitter.set_phase(Phase::Tail);
+        transmitter.finish().unwrap();
+        receiver.start().unwrap();
+        receiver.set_phase(Phase::Tail);
+        let received = receiver.finish().unwrap();
+        assert!(received.received.messages >= MANY, "{received:?}");
     }
 }
 

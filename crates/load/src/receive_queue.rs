@@ -1,0 +1,31 @@
+//! Room in a socket for the datagrams that arrive while their receiver waits for its CPU.
+//!
+//! Where datagrams arrive faster than they are received, softirq work holds the receiver's CPU for a slice of the scheduler
+//! at a time, and what does not fit into the socket meanwhile is dropped. The kernel charges a datagram that came in fragments
+//! with the buffer of every fragment: its default (`net.core.rmem_default`, 208 KiB) has room for 28 datagrams of 4096 bytes at
+//! MTU 1500, and for 4 of 32 KiB. `bench/README.md` has the experiment.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use socket2::Socket;
+
+use crate::kind::Kind;
+use crate::sys;
+use crate::traffic::Traffic;
+
+/// What the kernel is asked for, in bytes; it doubles that. Unprivileged, it grants no more than `net.core.rmem_max`.
+const BYTES: libc::c_int = 2 << 20;
+
+/// Whether sockets of this traffic need such room: those of a stream of datagrams whose buffers the user left open.
+pub(crate) fn is_needed(traffic: &Traffic) -> bool {
+    matches!(traffic.kind, Kind::UdpStream | Kind::Pps) && traffic.socket_buffer.is_none()
+}
+
+/// Raises the receive buffer; one that is larger already stays.
+pub(crate) fn raise(socket: &Socket) -> io::Result<()> {
+    if socket.recv_buffer_size()? >= 2 * BYTES as usize {
+        return Ok(());
+    }
+    sys::size_buffer(socket.as_raw_fd(), sys::RECEIVE_BUFFER, BYTES)
+}
