@@ -15,7 +15,9 @@ pub(crate) fn truth(stored: &StoredStudy, plan: &PlanView) -> Option<&'static st
         return Some(exact::TRUTH);
     }
     let is_emulated = |guest: &Value| {
-        guest["acceleration"].as_str().is_some_and(|acceleration| acceleration.starts_with("emulation"))
+        // Environments stored before they held it have only words.
+        let said = || guest["acceleration"].as_str().is_some_and(|words| words != "KVM");
+        guest["emulated"].as_bool().unwrap_or_else(said)
     };
     let guests = stored.boots.iter().filter_map(|boot| boot.environment["guests"].as_object());
     guests.flat_map(serde_json::Map::values).any(is_emulated).then_some(EMULATED)

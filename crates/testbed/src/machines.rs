@@ -98,6 +98,7 @@ impl Machine {
             "memory_mib": order.memory_mib,
             "nic": order.tap.is_some().then(|| order.nic.to_string()),
             "acceleration": guest.accelerated().to_string(),
+            "emulated": *guest.accelerated() != guest::Accelerated::Kvm,
             "pinned_to": order.pin,
             "modules_absent": guest.absent_modules(),
             "exact": order.exact,

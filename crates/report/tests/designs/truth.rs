@@ -123,6 +123,13 @@ fn rates_under_emulation_say_so_at_every_table() {
     assert_eq!((said(&stored, page), said(&stored, compared)), (0, 0));
     stored.boots[1].environment = json!({"guests": {"transmitter": {"acceleration": "KVM"}}});
     assert_eq!(said(&stored, page), 0);
+    // What is typed decides, not its words.
+    let typed = |emulated: bool| json!({"guests": {"transmitter": {"acceleration": "emulation", "emulated": emulated}}});
+    stored.boots[1].environment = typed(false);
+    assert_eq!(said(&stored, page), 0);
+    stored.boots[1].environment = typed(true);
+    assert_eq!(said(&stored, page), 2);
+    stored.boots[1].environment = json!({});
     stored.boots[2].environment =
         json!({"guests": {"transmitter": {"acceleration": "emulation (KVM is not there)"}}});
     // The workload's table and the credit's; in compare the comparison's and the credit's.
