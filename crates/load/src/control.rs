@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::phase::PhaseCell;
 use crate::sys;
 
-/// The phase, every thread's counters, the first failure, and the gate that all threads wait at before their loops.
+/// The phase, every flow's counters, the first failure, and the gate that all threads wait at before their loops.
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) phase: PhaseCell,
@@ -23,11 +23,11 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(crate) fn new(flows: usize) -> Self {
+    pub(crate) fn new(flows: usize, threads: usize) -> Self {
         Self {
             phase: PhaseCell::default(),
             counters: (0..flows).map(|_| Counters::default()).collect(),
-            threads: (0..flows).map(|_| AtomicU32::new(0)).collect(),
+            threads: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             failure: OnceLock::new(),
             open: Mutex::new(false),
             opened: Condvar::new(),

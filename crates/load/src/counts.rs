@@ -95,7 +95,7 @@ impl Sample {
     }
 }
 
-/// One thread's counters, alone in their cache lines. Only that thread writes them, so a plain store will do.
+/// One flow's counters, alone in their cache lines. Only its thread writes them, so a plain store will do.
 #[repr(align(128))]
 #[derive(Debug, Default)]
 pub(crate) struct Counters {

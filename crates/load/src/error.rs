@@ -79,7 +79,7 @@ pub enum Error {
         /// How long was waited.
         seconds: u64,
     },
-    /// A flow's thread could not be pinned.
+    /// The thread of a flow, the first of its flows, could not be pinned.
     #[error("flow {flow}: cannot run on CPU {cpu}: {errno}; name CPUs that this host may use")]
     Pin {
         /// The flow.
@@ -171,6 +171,16 @@ pub enum Error {
         /// The other end.
         peer: SocketAddr,
     },
+    /// All ports that the kernel gives out by itself are taken.
+    #[error(
+        "{what}: all ports that the kernel gives out are taken ({range}): widen the sysctl net.ipv4.ip_local_port_range or take fewer flows"
+    )]
+    NoPortLeft {
+        /// The flow.
+        what: String,
+        /// The first and the last of them.
+        range: String,
+    },
     /// Bytes arrived that were never sent.
     #[error("flow {flow}: what {peer} sent arrived damaged at byte {at} of the last {checked} bytes")]
     Corrupt {
@@ -243,7 +253,7 @@ impl Errno {
     fn way_out(self) -> &'static str {
         match self.0 {
             libc::EMFILE | libc::ENFILE => {
-                "; raise the limit of open files (`ulimit -n`) or take fewer flows"
+                "; each flow is an open file at either end: raise the limit of open files (`ulimit -n`, `ulimit -Hn`) or take fewer flows"
             }
             libc::EADDRNOTAVAIL => {
                 "; no interface that is up has this address: give it to one, or correct it"

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use crate::applied::Applied;
-use crate::buffer::first_damage;
+use crate::buffer::{first_damage, first_difference};
 use crate::call::Call;
 use crate::control::Control;
 use crate::counts::Tally;
@@ -20,7 +20,8 @@ use crate::socket::stall;
 use crate::sys;
 use crate::traffic::Traffic;
 
-/// One flow, as its thread sees it. The thread borrows the socket by number: its owner outlives the thread.
+/// One flow, as its thread sees it, alone or among others. The thread borrows the socket by number: its owner outlives the
+/// thread.
 pub(crate) struct Lane {
     pub(crate) flow: usize,
     pub(crate) fd: RawFd,
@@ -33,11 +34,11 @@ pub(crate) struct Lane {
     pub(crate) response: usize,
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) control: Arc<Control>,
-    /// Dropped once the thread is ready.
+    /// Dropped once the thread is ready; the first lane of a thread has it.
     pub(crate) readiness: Cell<Option<Sender<()>>>,
 }
 
-/// What a thread gives back.
+/// What a thread gives back of a lane. Latencies of several are with the first.
 #[derive(Default)]
 pub(crate) struct End {
     pub(crate) latencies: Option<Recorder>,
@@ -105,6 +106,19 @@ impl Lane {
         self.judge(call, errno)
     }
 
+    /// Judges a call that was not to wait and moved nothing: with nothing to do, the lane is served again when there is.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn idle(&self, call: Call, returned: isize, tally: &mut Tally) -> Result<Next> {
+        let errno = sys::errno();
+        tally.call();
+        match (returned, errno) {
+            (0, _) => self.trouble(call, returned),
+            (_, libc::EAGAIN) => Ok(Next::Again),
+            (_, errno) => self.judge(call, errno),
+        }
+    }
+
     /// Judges an error of a call.
     #[cold]
     #[inline(never)]
@@ -139,6 +153,15 @@ impl Lane {
             None => Ok(received.len() as u64),
             Some(at) => Err(self.damaged(at, received.len())),
         }
+    }
+
+    /// Compares a whole message with what was `expected`.
+    pub(crate) fn compare(&self, received: &[u8], expected: &[u8]) -> Result<u64> {
+        if received == expected {
+            return Ok(received.len() as u64);
+        }
+        let at = first_difference(received, 0, expected).unwrap_or(received.len().min(expected.len()));
+        Err(self.damaged(at, received.len()))
     }
 
     pub(crate) fn damaged(&self, at: usize, checked: usize) -> Error {

@@ -5,7 +5,7 @@
 //! 1. [`Receiver::bind`] opens the receiving sockets; [`Receiver::endpoints`] goes to the other end.
 //! 2. [`Transmitter::connect`] connects to them; [`Transmitter::locals`] comes back.
 //! 3. [`Receiver::attach`] takes those peers, and nobody else.
-//! 4. `start` the receiver, then the transmitter: one thread per flow, pinned when asked to.
+//! 4. `start` the receiver, then the transmitter: a thread for each flow or for several, pinned when asked to.
 //! 5. Both ends step through [`Phase`]: `Ramp`, then `Window`, then `Tail`. `sample` at the edges of the window; rates
 //!    are differences of two samples, see [`Sample::since`]. Look at `failed` now and then.
 //! 6. `quiet` both ends: whoever sends ends, whoever takes goes on. `finish` the transmitter, then the receiver, which first takes what is still queued. Over their whole life
@@ -21,6 +21,7 @@ mod buffer;
 mod call;
 mod control;
 mod counts;
+mod crew;
 mod destination;
 mod drain;
 mod error;
@@ -45,6 +46,7 @@ mod receive_queue;
 mod receiver;
 mod schedule;
 mod sequence;
+mod shared;
 mod socket;
 mod source;
 mod spec;
@@ -62,12 +64,13 @@ mod uring;
 
 pub use applied::Applied;
 pub use counts::{Counts, Sample};
+pub use crew::MAX_THREADS;
 pub use error::{Errno, Error, Result};
 pub use kind::Kind;
 pub use lacking::lacking;
 pub use latency::Latency;
 pub use mode::{Direction, Reader, Sender};
-pub use outcome::{Buffers, FlowOutcome, Outcome, Zerocopy};
+pub use outcome::{Buffers, FlowOutcome, Outcome, Share, Zerocopy};
 pub use phase::Phase;
 pub use receiver::Receiver;
 pub use sequence::Sequence;

@@ -20,6 +20,9 @@ pub struct Outcome {
     pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<FlowOutcome>,
+    /// What each thread served, in the order of the flows. Before threads served several, none was told: each had one.
+    #[serde(default)]
+    pub threads: Vec<Share>,
     /// Request-response transmitters: latencies in the window; `None` if no transaction lay in it.
     pub latency: Option<Latency>,
     /// What the connected sockets read back; of `tcp_crr` the first connection of each flow.
@@ -42,6 +45,14 @@ impl Outcome {
         self.sent.socket_drops.saturating_add(self.received.socket_drops)
     }
 
+    /// Sums neighbouring flows up until there are no more than `most` accounts, so that all sums stay what they are.
+    pub fn sum_up(&mut self, most: usize) {
+        let together = self.flows.len().div_ceil(most.max(1)).max(1);
+        let same_way = |a: &FlowOutcome, b: &FlowOutcome| a.sends == b.sends;
+        let ways = self.flows.chunk_by(same_way).flat_map(|way| way.chunks(together));
+        self.flows = ways.filter_map(|flows| flows.iter().cloned().reduce(FlowOutcome::and)).collect();
+    }
+
     /// `udp_rr`: transactions given up.
     #[must_use]
     pub fn timeouts(&self) -> u64 {
@@ -55,18 +66,31 @@ impl Outcome {
     }
 }
 
+/// What one thread serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// Whether it sends, or asks.
+    pub sends: bool,
+    /// How many flows it serves.
+    pub flows: u32,
+}
+
 /// One flow's account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowOutcome {
     /// Whether this end sends, or asks.
     pub sends: bool,
+    /// How many flows this is the account of: one, or neighbours summed up by [`Outcome::sum_up`].
+    #[serde(default = "one")]
+    pub flows: u32,
     /// This end's address.
     pub local: SocketAddr,
     /// The other end's address.
     pub peer: SocketAddr,
     /// What was sent or received.
     pub counts: Counts,
-    /// Bytes compared with what was sent and found equal: those received last; with `verify` all that arrived.
+    /// Bytes compared with what was sent and found equal: those received last (where a thread serves several flows: those received
+    /// after the window, if any were); with `verify` all that arrived.
     pub verified_bytes: u64,
     /// UDP streams with `verify` whose messages have room for a number: what the numbers said where they arrived.
     pub sequence: Option<Sequence>,
@@ -74,6 +98,25 @@ pub struct FlowOutcome {
     pub buffers: Buffers,
     /// TCP only.
     pub tcp: Option<TcpInfo>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl FlowOutcome {
+    /// The account of both; the addresses are those of the first.
+    fn and(self, other: Self) -> Self {
+        Self {
+            flows: self.flows.saturating_add(other.flows),
+            counts: self.counts + other.counts,
+            verified_bytes: self.verified_bytes.saturating_add(other.verified_bytes),
+            sequence: self.sequence.zip(other.sequence).map(|(a, b)| a.and(b)),
+            buffers: self.buffers.smaller(other.buffers),
+            tcp: self.tcp.zip(other.tcp).map(|(a, b)| a.and(&b)),
+            ..self
+        }
+    }
 }
 
 /// What the kernel said of sends that it was to make without copying.

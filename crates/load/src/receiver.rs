@@ -1,5 +1,6 @@
 //! The receiving end.
 
+use std::collections::HashMap;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
@@ -17,7 +18,7 @@ use crate::socket;
 use crate::spec::Spec;
 use crate::sys;
 use crate::team::{Role, Team};
-use crate::traffic::Traffic;
+use crate::traffic::{LISTENER, Traffic};
 
 /// Connections that may wait beyond one per flow, so that a few strangers cannot keep the flows out.
 const SPARE_BACKLOG: i32 = 64;
@@ -32,7 +33,7 @@ pub struct Receiver {
 
 #[derive(Debug)]
 enum Stage {
-    /// Open to be connected to: a listener, or one UDP socket per flow.
+    /// Open to be connected to: listeners, or one UDP socket per flow.
     Bound(Vec<Socket>),
     Attached(Box<Team>),
     /// `attach` failed, and the sockets are gone.
@@ -40,14 +41,14 @@ enum Stage {
 }
 
 impl Receiver {
-    /// Opens the sockets: one listener for TCP, one socket per flow for UDP.
+    /// Opens the sockets: a listener for each 4000 flows of TCP, one socket per flow for UDP.
     ///
     /// # Errors
     /// A workload that cannot be had, an address that this host lacks, a port in use.
     pub fn bind(spec: &Spec) -> Result<Self> {
         spec.validate()?;
         sys::make_room_for_descriptors(spec.traffic.lanes().into());
-        let count = if spec.traffic.kind.is_udp() { spec.traffic.lanes() } else { 1 };
+        let count = spec.traffic.endpoints();
         let mut sockets = Vec::with_capacity(count as usize);
         let mut endpoints = Vec::with_capacity(count as usize);
         for flow in 0..count {
@@ -68,7 +69,7 @@ impl Receiver {
         Ok(Self { spec: spec.clone(), endpoints, stage: Stage::Bound(sockets) })
     }
 
-    /// Where the transmitter must connect to: one address for TCP, one per flow for UDP.
+    /// Where the transmitter must connect to: one address for each 4000 flows of TCP, one per flow for UDP.
     #[must_use]
     pub fn endpoints(&self) -> &[SocketAddr] {
         &self.endpoints
@@ -102,19 +103,23 @@ impl Receiver {
             }
             sockets
         } else {
-            // The listener closes here: nobody else gets in.
-            let accepted = accept(&sockets[0], self.endpoints[0], locals)?;
-            if let Some(dscp) = self.spec.traffic.dscp {
-                accepted.iter().try_for_each(|one| options::prioritize(one, self.spec.local, dscp))?;
+            // The listeners close here: nobody else gets in.
+            let parts = locals.chunks(LISTENER as usize).zip(sockets.iter().zip(&self.endpoints));
+            let mut flows = Vec::with_capacity(locals.len());
+            for (locals, (listener, endpoint)) in parts {
+                flows.extend(accept(listener, *endpoint, locals)?);
             }
-            accepted
+            if let Some(dscp) = self.spec.traffic.dscp {
+                flows.iter().try_for_each(|one| options::prioritize(one, self.spec.local, dscp))?;
+            }
+            flows
         };
         let team = Team::new(Role::Receiver, self.spec.clone(), sockets, peers)?;
         self.stage = Stage::Attached(Box::new(team));
         Ok(())
     }
 
-    /// Starts one thread per flow, pinned to the workload's CPUs in turn.
+    /// Starts the threads, pinned to the workload's CPUs in turn.
     ///
     /// # Errors
     /// No peers attached; a thread that cannot be started or pinned; then none runs. A second start.
@@ -138,7 +143,7 @@ impl Receiver {
         self.team().map_or_else(Sample::default, Team::sample)
     }
 
-    /// The kernel's ids of the running threads, in the order of the flows: for `/proc/self/task`.
+    /// The kernel's ids of the running threads, in the order of their flows: for `/proc/self/task`.
     #[must_use]
     pub fn threads(&self) -> Vec<u32> {
         self.team().map_or_else(Vec::new, Team::threads)
@@ -185,8 +190,8 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     // Connections of an earlier run that still linger must not keep a fixed port.
     socket.set_reuse_address(true).map_err(|e| Error::setup("setsockopt SO_REUSEADDR", WHAT, &e))?;
     let endpoint = socket::bind(&socket, local, WHAT)?;
-    let backlog = i32::try_from(spec.traffic.lanes()).unwrap_or(i32::MAX).saturating_add(SPARE_BACKLOG);
-    socket.listen(backlog).map_err(|e| socket::in_use_or("listen", local, WHAT, &e))?;
+    let backlog = i32::try_from(spec.traffic.lanes().min(LISTENER)).unwrap_or(i32::MAX);
+    socket.listen(backlog.saturating_add(SPARE_BACKLOG)).map_err(|e| socket::in_use_or("listen", local, WHAT, &e))?;
     socket.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
     Ok((socket, endpoint))
 }
@@ -203,6 +208,8 @@ fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
 /// Accepts until every one of `locals` has come, in whatever order, each into its flow's place.
 fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Result<Vec<Socket>> {
     let deadline = Instant::now() + socket::CONNECT;
+    // An IPv6 address also carries a flow label, which is no part of it.
+    let places: HashMap<_, _> = locals.iter().enumerate().map(|(at, one)| ((one.ip(), one.port()), at)).collect();
     let mut flows: Vec<Option<Socket>> = locals.iter().map(|_| None).collect();
     let (mut got, mut strangers) = (0, 0);
     while got < locals.len() {
@@ -214,8 +221,8 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
         match listener.accept() {
             Ok((socket, peer)) => {
                 let peer = peer.as_socket();
-                let flow = peer.and_then(|peer| locals.iter().position(|local| socket::same(*local, peer)));
-                match flow.map(|flow| &mut flows[flow]) {
+                let flow = peer.and_then(|peer| places.get(&(peer.ip(), peer.port())));
+                match flow.map(|flow| &mut flows[*flow]) {
                     Some(place @ None) => {
                         *place = Some(socket);
                         got += 1;
@@ -261,10 +268,15 @@ fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
         SocketAddr::V4(v4) => SocketAddr::V4(SocketAddrV4::new(*v4.ip(), v4.port())),
         SocketAddr::V6(v6) => SocketAddr::V6(SocketAddrV6::new(*v6.ip(), v6.port(), 0, 0)),
     };
-    let mut seen: Vec<SocketAddr> = locals.iter().map(bare).collect();
+    // To another port one may connect from the same address again.
+    let mut seen: Vec<(usize, SocketAddr)> =
+        locals.iter().enumerate().map(|(at, local)| (spec.traffic.endpoint_of(at), bare(local))).collect();
+    if spec.traffic.kind.is_udp() {
+        seen.iter_mut().for_each(|(endpoint, _)| *endpoint = 0);
+    }
     seen.sort_unstable();
-    if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
-        return mismatch(format!("{} twice", twice[0]), "every flow has an address of its own".to_owned());
+    if let Some([(_, twice), _]) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
+        return mismatch(format!("{twice} twice"), "every flow has an address of its own".to_owned());
     }
     Ok(())
 }

@@ -24,6 +24,17 @@ pub struct Sequence {
     pub reordered: u64,
 }
 
+impl Sequence {
+    /// Of both flows together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            missing: self.missing.saturating_add(other.missing),
+            duplicates: self.duplicates.saturating_add(other.duplicates),
+            reordered: self.reordered.saturating_add(other.reordered),
+        }
+    }
+}
+
 /// What a sender writes into its datagrams.
 pub(crate) trait Stamp {
     /// Whether it writes anything: then datagrams that wait side by side each need memory of their own.

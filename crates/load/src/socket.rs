@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
 
+use crate::crew::MAX_THREADS;
 use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::options;
@@ -15,13 +16,26 @@ use crate::receive_queue;
 use crate::sys;
 use crate::traffic::Traffic;
 
-/// How long a peer may take or answer nothing before the flow is given up: 5 s, and 10 ms more for each flow, since
-/// each is a thread that waits its turn for a CPU.
+/// How long a peer may take or answer nothing before the flow is given up: 5 s, and 10 ms more for each flow that may have a
+/// thread of its own and waits its turn for a CPU, and for each of all flows the time of a [`TURN`].
 pub(crate) fn stall(flows: usize) -> Duration {
-    Duration::from_secs(5) + Duration::from_millis(10) * u32::try_from(flows).unwrap_or(u32::MAX)
+    let threads = u32::try_from(flows).unwrap_or(u32::MAX).min(MAX_THREADS);
+    Duration::from_secs(5) + Duration::from_millis(10) * threads + turns(flows)
 }
+/// How long a `udp_rr` transmitter waits for an answer, if only one flow asks.
+const ANSWER: Duration = Duration::from_millis(100);
+/// How long a flow waits for each of the others, at worst: ten times what a transaction took on a virtual machine of two CPUs.
+const TURN: Duration = Duration::from_micros(200);
+
+fn turns(flows: usize) -> Duration {
+    TURN * u32::try_from(flows.saturating_sub(1)).unwrap_or(u32::MAX)
+}
+
 /// How long a `udp_rr` transmitter waits for an answer.
-pub(crate) const ANSWER: Duration = Duration::from_millis(100);
+pub(crate) fn answer_time(flows: usize) -> Duration {
+    ANSWER + turns(flows)
+}
+
 /// How often a `tcp_crr` thread that waits looks up: its connections are its own, and nobody else can wake it.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 /// How long a connection may take to come about.
@@ -100,6 +114,12 @@ pub(crate) fn in_use_or(
     if error.raw_os_error() == Some(libc::EADDRINUSE) && local.port() != 0 {
         return Error::PortInUse { address: local.ip(), port: local.port() };
     }
+    if error.raw_os_error() == Some(libc::EADDRINUSE) {
+        // The one range is that of IPv6 as well.
+        let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+        let range = range.split_whitespace().collect::<Vec<_>>().join(" to ");
+        return Error::NoPortLeft { what: what.to_string(), range };
+    }
     Error::setup(call, format!("{what} at {local}"), error)
 }
 
@@ -118,7 +138,7 @@ pub(crate) fn give_role(
         Kind::TcpStream => (Some(stall + emptying(traffic.pacing)), None),
         Kind::TcpRr => (Some(stall), sends.then_some(stall)),
         Kind::TcpCrr => (Some(TICK), Some(TICK)),
-        Kind::UdpRr => (None, sends.then_some(ANSWER)),
+        Kind::UdpRr => (None, sends.then_some(answer_time(traffic.lanes() as usize))),
         Kind::UdpStream | Kind::Pps => (None, None),
     };
     if sending.is_some() {
@@ -169,11 +189,6 @@ pub(crate) fn drops(socket: &Socket) -> u32 {
         // Linux before 4.12 counts, but does not tell: then the drops are among the unaccounted.
         _ => 0,
     }
-}
-
-/// Whether `a` and `b` are the same end of a flow. An IPv6 address also carries a flow label, which is no part of it.
-pub(crate) fn same(a: SocketAddr, b: SocketAddr) -> bool {
-    a.ip() == b.ip() && a.port() == b.port()
 }
 
 /// What flow number `flow` is called in errors.

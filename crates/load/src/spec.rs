@@ -55,6 +55,7 @@ mod tests {
     use super::*;
     use crate::kind::Kind;
     use crate::mode::{Direction, Reader, Sender};
+    use crate::crew::MAX_THREADS;
     use crate::traffic::{MAX_FLOWS, MAX_TCP_MESSAGE};
     use proptest::prelude::*;
 
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!(refused(|s| s.traffic.flows = 0), "`flows` = 0: a workload needs at least one flow");
         assert_eq!(
             refused(|s| s.traffic.flows = 10_000_000),
-            "`flows` = 10000000: at most 1024 flows, one thread each"
+            "`flows` = 10000000: at most 100000 flows"
         );
         assert_eq!(
             refused(|s| s.traffic.message = 65_508),
@@ -174,6 +175,40 @@ mod tests {
     }
 
     #[test]
+    fn what_takes_a_thread_for_each_flow_is_refused_by_name() {
+        let of = |kind, change: &dyn Fn(&mut Traffic)| {
+            let mut traffic = Traffic { flows: 8, threads: Some(2), ..Traffic::new(kind) };
+            change(&mut traffic);
+            traffic.validate(false).map_or_else(|error| error.to_string(), |()| String::new())
+        };
+        for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::TcpCrr) {
+            assert_eq!(of(kind, &|_| ()), "", "{kind}");
+            assert_eq!(of(kind, &|t| (t.verify, t.socket_buffer) = (kind != Kind::Pps, Some(1 << 16))), "", "{kind}");
+        }
+        assert_eq!(of(Kind::TcpStream, &|t| (t.pacing, t.direction) = (Some(1 << 20), Direction::Both)), "");
+        assert_eq!(of(Kind::UdpRr, &|t| (t.in_flight, t.threads) = (4, Some(8))), "");
+        assert_eq!(
+            of(Kind::UdpStream, &|t| t.sender = Sender::Gso),
+            "`threads` = 2: sender `gso` takes a thread for each of the 8 flows: leave `threads` out, or take another sender"
+        );
+        assert!(of(Kind::TcpStream, &|t| t.reader = Reader::Trunc).contains("reader `trunc`"));
+        assert!(of(Kind::TcpRr, &|t| t.reader = Reader::Spin).contains("reader `spin`"));
+        assert!(of(Kind::TcpRr, &|t| t.in_flight = 2).contains("in_flight `2`"));
+        assert!(of(Kind::UdpRr, &|t| t.rate = Some(5)).contains("rate `5`"));
+        assert!(of(Kind::UdpStream, &|t| t.pacing = Some(5)).contains("pacing `5`"));
+        assert!(of(Kind::UdpRr, &|t| t.busy_poll = Some(5)).contains("busy_poll `5`"));
+        assert!(of(Kind::UdpRr, &|t| t.connected = false).contains("connected `off`"));
+        assert!(of(Kind::TcpCrr, &|_| ()).contains("kind `tcp_crr`"));
+        assert!(of(Kind::TcpRr, &|t| t.threads = Some(0)).contains("1 to 1024"));
+        assert!(of(Kind::TcpRr, &|t| t.threads = Some(1025)).contains("1 to 1024"));
+        let many = |t: &mut Traffic| (t.flows, t.threads) = (1025, None);
+        assert!(of(Kind::TcpCrr, &many).starts_with("`flows` = 1025: kind `tcp_crr` takes a thread for each flow"));
+        assert_eq!(of(Kind::TcpRr, &many), "");
+        assert!(of(Kind::UdpRr, &|t| t.flows = 64_513).contains("a port of its own"));
+        assert_eq!(of(Kind::TcpStream, &|t| t.flows = MAX_FLOWS), "");
+    }
+
+    #[test]
     fn both_ways_take_twice_the_sockets() {
         let both = Traffic { direction: Direction::Both, flows: 3, ..Traffic::new(Kind::TcpStream) };
         assert_eq!(both.lanes(), 6);
@@ -184,7 +219,7 @@ mod tests {
 
     fn any_traffic() -> impl Strategy<Value = Traffic> {
         let size = || prop_oneof![0u32..4, 65_500u32..65_540, any::<u32>()];
-        let flows = prop_oneof![0u32..4, 1020u32..1030, any::<u32>()];
+        let flows = (prop_oneof![0u32..4, 1020u32..1030, any::<u32>()], any::<Option<u16>>());
         let sizes = (size(), size(), flows, proptest::option::of(size()));
         let modes = (
             prop::sample::select(&Kind::ALL[..]),
@@ -198,7 +233,7 @@ mod tests {
             (name, any::<Option<u8>>(), any::<Option<bool>>(), any::<[bool; 3]>(), any::<Option<u16>>());
         (sizes, modes, paces, rest).prop_map(
             |(
-                (message, response, flows, socket_buffer),
+                (message, response, (flows, threads), socket_buffer),
                 (kind, direction, sender, reader),
                 (in_flight, rate, pacing, busy_poll),
                 (congestion_control, dscp, nodelay, [connected, udp_checksum, verify], port),
@@ -207,6 +242,7 @@ mod tests {
                 message,
                 response,
                 flows,
+                threads: threads.map(u32::from),
                 direction,
                 sender,
                 reader,
@@ -233,6 +269,8 @@ mod tests {
             port: other.port,
             udp_checksum: other.udp_checksum,
             sender: other.sender,
+            flows: other.flows,
+            threads: other.threads,
             ..Traffic::new(kind)
         });
         let cpus = proptest::collection::vec(prop_oneof![0u32..4, any::<u32>()], 0..3);
@@ -255,6 +293,8 @@ mod tests {
             prop_assert!(spec.traffic.udp_checksum || (spec.traffic.kind.is_udp() && spec.local.is_ipv4()));
             prop_assert!(spec.traffic.sender.suits(spec.traffic.kind.is_udp()));
             prop_assert!(spec.traffic.lanes() <= 2 * MAX_FLOWS);
+            prop_assert!((1..=MAX_THREADS).contains(&spec.traffic.crew(spec.cpus.len())));
+            prop_assert!(spec.traffic.crew(1) == spec.traffic.flows || spec.traffic.unshareable().is_none());
             prop_assert!(spec.cpus.iter().all(|cpu| *cpu < sys::MAX_CPUS));
         }
 

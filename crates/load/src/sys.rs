@@ -71,6 +71,17 @@ pub(crate) fn receive_from(fd: RawFd, room: &mut [u8], flags: libc::c_int, from:
     }
 }
 
+/// Waits for sockets that are ready, for `millis` at most. Returns how many, or -1 with [`errno`] set.
+#[inline(always)]
+pub(crate) fn epoll_wait(epoll: RawFd, events: &mut [libc::epoll_event], millis: libc::c_int) -> isize {
+    let none = std::ptr::null::<libc::sigset_t>();
+    let room = events.len() as libc::c_int;
+    // SAFETY: pointer and length are those of `events`, which outlives the call; no signal mask is given.
+    unsafe {
+        libc::syscall(libc::SYS_epoll_pwait, epoll, events.as_mut_ptr(), room, millis, none, 0usize) as isize
+    }
+}
+
 /// `CLOCK_MONOTONIC` in ns, through the vDSO.
 #[inline(always)]
 pub(crate) fn now() -> u64 {
@@ -220,23 +231,31 @@ pub(crate) fn pin(cpu: u32) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
 
-/// Gives the calling thread a descriptor table of its own that holds `fd` and the standard streams only.
+/// Gives the calling thread a descriptor table of its own that holds `fds` and the standard streams only.
 ///
 /// With a shared table every call on a descriptor takes and drops a reference to its file, two atomic operations; with
 /// one's own it takes none. Whether it worked makes no difference but to speed.
-pub(crate) fn own_descriptors(fd: RawFd) {
-    let Ok(fd) = u32::try_from(fd) else { return };
+pub(crate) fn own_descriptors(fds: impl Iterator<Item = RawFd>) {
+    let mut kept: Vec<u32> = fds.filter_map(|fd| u32::try_from(fd).ok()).collect();
+    kept.sort_unstable();
+    let Some(last) = kept.last() else { return };
     let close_range = |first: u32, last: u32, flags: libc::c_uint| {
         // SAFETY: `close_range` takes three numbers. The first call unshares the table before it closes, so nobody
-        // else loses a descriptor; the second runs only if that succeeded. This thread owns no other descriptor.
+        // else loses a descriptor; the others run only if that succeeded. This thread owns no other descriptor.
         unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) == 0 }
     };
-    if close_range(fd + 1, u32::MAX, libc::CLOSE_RANGE_UNSHARE) && fd > 3 {
-        close_range(3, fd - 1, 0);
+    if close_range(last + 1, u32::MAX, libc::CLOSE_RANGE_UNSHARE) {
+        let mut next = 3;
+        for fd in kept {
+            if fd > next {
+                close_range(next, fd - 1, 0);
+            }
+            next = next.max(fd + 1);
+        }
     }
 }
 
-/// Raises the soft limit of open files so that `more` fit, as far as the hard limit allows.
+/// Raises the limit of open files so that `more` fit, as far as the hard limit, or a privilege, allows.
 pub(crate) fn make_room_for_descriptors(more: u64) {
     // What a process of ours has open besides its flows, generously.
     const OTHERS: u64 = 256;
@@ -246,9 +265,13 @@ pub(crate) fn make_room_for_descriptors(more: u64) {
     {
         return;
     }
-    limit.rlim_cur = (more + OTHERS).min(limit.rlim_max);
     // SAFETY: `limit` is a valid limit. A failure shows when the sockets are opened, and is named there.
-    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    let set = |limit: libc::rlimit| unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } == 0;
+    let wanted = more + OTHERS;
+    // Beyond the hard limit only with a privilege (CAP_SYS_RESOURCE), and up to the sysctl fs.nr_open.
+    if wanted <= limit.rlim_max || !set(libc::rlimit { rlim_cur: wanted, rlim_max: wanted }) {
+        set(libc::rlimit { rlim_cur: wanted.min(limit.rlim_max), rlim_max: limit.rlim_max });
+    }
 }
 
 pub(crate) fn check(done: libc::c_int) -> io::Result<libc::c_int> {
@@ -285,16 +308,17 @@ mod tests {
     fn own_descriptors_closes_only_this_threads() {
         let kept = std::fs::File::open("/proc/self/stat").unwrap();
         let other = std::fs::File::open("/proc/self/stat").unwrap();
-        let (kept_fd, other_fd) = (kept.as_raw_fd(), other.as_raw_fd());
+        let far = std::fs::File::open("/proc/self/stat").unwrap();
+        let (kept_fd, other_fd, far_fd) = (kept.as_raw_fd(), other.as_raw_fd(), far.as_raw_fd());
         let open = move |fd: RawFd| {
             // SAFETY: F_GETFD only asks whether the number is an open descriptor.
             unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
         };
         let seen = std::thread::spawn(move || {
-            own_descriptors(kept_fd);
-            (open(kept_fd), open(other_fd))
+            own_descriptors([kept_fd, far_fd].into_iter());
+            (open(kept_fd), open(other_fd), open(far_fd))
         });
-        assert_eq!(seen.join().unwrap(), (true, false));
+        assert_eq!(seen.join().unwrap(), (true, false, true));
         assert!(open(kept_fd) && open(other_fd));
     }
 

@@ -99,6 +99,22 @@ impl TcpInfo {
         info(socket).ok().map(|raw| Self::parse(&raw))
     }
 
+    /// Of both connections together: of what does not add up the worst.
+    pub(crate) fn and(self, other: &Self) -> Self {
+        Self {
+            retransmits: self.retransmits.saturating_add(other.retransmits),
+            retransmitted_bytes: self.retransmitted_bytes.saturating_add(other.retransmitted_bytes),
+            segments_out: self.segments_out.saturating_add(other.segments_out),
+            segments_in: self.segments_in.saturating_add(other.segments_in),
+            mss: self.mss.min(other.mss),
+            rtt_us: self.rtt_us.max(other.rtt_us),
+            congestion_window: self.congestion_window.min(other.congestion_window),
+            busy_us: self.busy_us.saturating_add(other.busy_us),
+            receiver_limited_us: self.receiver_limited_us.saturating_add(other.receiver_limited_us),
+            buffer_limited_us: self.buffer_limited_us.saturating_add(other.buffer_limited_us),
+        }
+    }
+
     /// Offsets are those of `struct tcp_info` in linux/tcp.h, which only ever grows at its end.
     fn parse(raw: &[u8]) -> Self {
         Self {

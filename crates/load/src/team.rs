@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::net::{IpAddr, Shutdown, SocketAddr};
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Sender};
@@ -19,12 +20,12 @@ use crate::kind::Kind;
 use crate::lane::{End, Lane};
 use crate::latency;
 use crate::life::live;
-use crate::outcome::{Buffers, FlowOutcome, Outcome, Zerocopy};
+use crate::outcome::{Buffers, FlowOutcome, Outcome, Share, Zerocopy};
 use crate::phase::{ABORT, Phase, QUIET, STOP};
 use crate::spec::Spec;
 use crate::tcp_info::TcpInfo;
 use crate::traffic::Traffic;
-use crate::{low_water, options, outcome, socket, sys};
+use crate::{crew, low_water, options, outcome, socket, sys};
 
 /// How long receivers may go on taking what is queued, and senders' queues may go on emptying, after the stop.
 const DRAIN: Duration = Duration::from_millis(1500);
@@ -40,7 +41,7 @@ pub(crate) enum Role {
     Receiver,
 }
 
-/// The flows of one end, connected, with a thread for each once started.
+/// The flows of one end, connected, with their threads once started.
 #[derive(Debug)]
 pub(crate) struct Team {
     role: Role,
@@ -50,7 +51,9 @@ pub(crate) struct Team {
     sockets: Vec<Socket>,
     peers: Vec<SocketAddr>,
     control: Arc<Control>,
-    threads: Vec<JoinHandle<Option<End>>>,
+    /// The lanes of each thread.
+    shares: Vec<Range<usize>>,
+    threads: Vec<JoinHandle<Option<Vec<End>>>>,
     started: bool,
     drops: Mutex<Vec<DropCount>>,
     /// The low-water mark of the receiving sockets, bytes.
@@ -86,7 +89,8 @@ impl Team {
             note(&mut notes, refused);
         }
         let drops = sockets.iter().map(|one| DropCount { last: socket::drops(one), total: 0 }).collect();
-        let control = Arc::new(Control::new(sockets.len()));
+        let shares: Vec<Range<usize>> = traffic.shares(traffic.crew(crew::cpus(&spec.cpus))).collect();
+        let control = Arc::new(Control::new(sockets.len(), shares.len()));
         Ok(Self {
             role,
             traffic,
@@ -95,6 +99,7 @@ impl Team {
             sockets,
             peers,
             control,
+            shares,
             threads: Vec::new(),
             started: false,
             drops: Mutex::new(drops),
@@ -105,15 +110,15 @@ impl Team {
         })
     }
 
-    /// Starts one thread per flow and returns when all are in their loops.
+    /// Starts the threads and returns when all are in their loops.
     pub(crate) fn start(&mut self) -> Result<()> {
         if self.started {
             return Err(Error::Order { step: "start", instead: "the threads were started before" });
         }
         self.started = true;
         let (readiness, all_ready) = mpsc::channel();
-        for flow in 0..self.sockets.len() {
-            if let Err(error) = self.spawn(flow, readiness.clone()) {
+        for thread in 0..self.shares.len() {
+            if let Err(error) = self.spawn(thread, readiness.clone()) {
                 self.control.fail(error);
                 break;
             }
@@ -142,7 +147,7 @@ impl Team {
         self.control.failure()
     }
 
-    /// The kernel's ids of the running threads, in the order of the flows.
+    /// The kernel's ids of the running threads, in the order of their flows.
     pub(crate) fn threads(&self) -> Vec<u32> {
         let ids = self.control.threads.iter().map(|id| id.load(Ordering::Relaxed));
         ids.filter(|id| *id != 0).collect()
@@ -191,7 +196,8 @@ impl Team {
             let _ = self.sockets[flow].shutdown(how);
         }
         wait_until(DRAIN, || {
-            sending().all(|flow| self.threads.get(flow).is_none_or(JoinHandle::is_finished))
+            let mut threads = self.threads.iter().zip(&self.shares).filter(|(_, share)| self.sends(share.start));
+            threads.all(|(thread, _)| thread.is_finished())
         });
         wait_until(DRAIN, || {
             sending().all(|flow| sys::unsent(self.sockets[flow].as_raw_fd()).unwrap_or(0) == 0)
@@ -218,6 +224,7 @@ impl Team {
             note(&mut notes, nothing);
             flows.push(FlowOutcome {
                 sends: self.sends(flow),
+                flows: 1,
                 local: socket::local_address(one)?,
                 peer: self.peers[flow],
                 counts: counts.flows[flow],
@@ -240,11 +247,14 @@ impl Team {
             slept |= end.slept;
             end.notes.into_iter().for_each(|one| note(&mut notes, Some(one)));
         }
+        let share = |share: &Range<usize>| Share { sends: self.sends(share.start), flows: share.len() as u32 };
+        let threads = self.shares.iter().map(share).collect();
         let buffers = flows.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
         Ok(Outcome {
             sent: counts.sent,
             received: counts.received,
             flows,
+            threads,
             latency: latency::merge(recorders),
             applied: read_back,
             buffers,
@@ -254,8 +264,11 @@ impl Team {
         })
     }
 
-    fn spawn(&mut self, flow: usize, readiness: Sender<()>) -> Result<()> {
-        let lane = Lane {
+    fn spawn(&mut self, thread: usize, readiness: Sender<()>) -> Result<()> {
+        let share = self.shares[thread].clone();
+        let first = share.start;
+        let mut readiness = Some(readiness);
+        let lane = |flow: usize| Lane {
             flow,
             fd: self.sockets[flow].as_raw_fd(),
             peer: self.peers[flow],
@@ -264,19 +277,19 @@ impl Team {
             response: self.traffic.response as usize,
             traffic: Arc::clone(&self.traffic),
             control: Arc::clone(&self.control),
-            readiness: Cell::new(Some(readiness)),
+            readiness: Cell::new(readiness.take()),
         };
-        let sends = self.sends(flow);
-        let cpu = (!self.cpus.is_empty()).then(|| self.cpus[flow % self.cpus.len()]);
-        let number = lane.number();
+        let lanes: Vec<Lane> = share.map(lane).collect();
+        let sends = self.sends(first);
+        let cpu = (!self.cpus.is_empty()).then(|| self.cpus[thread % self.cpus.len()]);
         // The kernel shows 15 letters of a name.
-        let name = format!("{}-{flow}", if sends { "load-tx" } else { "load-rx" });
-        let thread = std::thread::Builder::new()
+        let name = format!("{}-{thread}", if sends { "load-tx" } else { "load-rx" });
+        let handle = std::thread::Builder::new()
             .name(name)
             .stack_size(STACK)
-            .spawn(move || live(&lane, sends, cpu))
-            .map_err(|e| Error::Thread { flow: number, errno: Errno::of(&e) })?;
-        self.threads.push(thread);
+            .spawn(move || live(&lanes, thread, sends, cpu))
+            .map_err(|e| Error::Thread { flow: first as u32, errno: Errno::of(&e) })?;
+        self.threads.push(handle);
         Ok(())
     }
 
@@ -296,10 +309,10 @@ impl Team {
                 return Err(self.abandon());
             }
         }
-        let mut ends = Vec::with_capacity(self.threads.len());
+        let mut ends = Vec::with_capacity(self.sockets.len());
         for thread in self.threads.drain(..) {
-            // A panic was recorded by the thread itself, an error too.
-            ends.push(thread.join().ok().flatten().unwrap_or_default());
+            // A panic was recorded by the thread itself, an error too; then nobody asks for the account.
+            ends.extend(thread.join().ok().flatten().unwrap_or_default());
         }
         Ok(ends)
     }
@@ -322,7 +335,7 @@ impl Team {
         self.threads.clear();
         std::mem::forget(std::mem::take(&mut self.sockets));
         let error = Error::Stuck {
-            flow: u32::try_from(stuck).unwrap_or(u32::MAX),
+            flow: u32::try_from(self.shares[stuck].start).unwrap_or(u32::MAX),
             seconds: (DRAIN + JOIN).as_secs(),
         };
         self.control.fail(error.clone());

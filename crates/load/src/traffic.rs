@@ -4,12 +4,18 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::crew::MAX_THREADS;
 use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::mode::{Direction, Reader, Sender};
 
-/// The most flows of one workload: each is a thread on either end.
-pub const MAX_FLOWS: u32 = 1024;
+/// The most flows of one workload. More than [`MAX_THREADS`] share threads.
+pub const MAX_FLOWS: u32 = 100_000;
+/// The most flows over UDP: each has a port of its own, and those below 1024 are privileged.
+const MOST_OVER_UDP: u32 = 65_535 - 1_023;
+/// Connections that one listener takes: all wait in its queue until the last has come, and `net.core.somaxconn` is 4096. Connections
+/// to another port may come from the same ports again, so that those do not run out either.
+pub(crate) const LISTENER: u32 = 4_000;
 /// The largest TCP message in bytes. Beyond it a write only measures how often it is interrupted.
 pub const MAX_TCP_MESSAGE: u32 = 16 << 20;
 /// The most memory in bytes that the messages of all flows may take on one end.
@@ -36,8 +42,11 @@ pub struct Traffic {
     pub message: u32,
     /// Bytes per answer; 0 where there are none.
     pub response: u32,
-    /// Connections or sockets, each with a thread of its own on either end; with [`Direction::Both`], for each way.
+    /// Connections or sockets; with [`Direction::Both`], for each way.
     pub flows: u32,
+    /// The threads of either end that share the flows out, neighbours to one thread; with [`Direction::Both`], for each way. More
+    /// than there are flows are not started. `None`: as [`Traffic::crew`] has it.
+    pub threads: Option<u32>,
     /// Which way a stream flows.
     pub direction: Direction,
     /// How data are handed to the kernel.
@@ -96,6 +105,7 @@ impl Traffic {
             message,
             response: if kind.is_rr() { message } else { 0 },
             flows: 1,
+            threads: None,
             direction: Direction::Forward,
             sender: Sender::Send,
             reader: Reader::Recv,
@@ -114,10 +124,28 @@ impl Traffic {
         }
     }
 
-    /// How many sockets, and threads, either end has.
+    /// How many sockets either end has.
     #[must_use]
     pub fn lanes(&self) -> u32 {
         self.flows.saturating_mul(if self.direction == Direction::Both { 2 } else { 1 })
+    }
+
+    /// How many addresses the receiver has: one for each socket over UDP, and over TCP one for as many as a listener takes.
+    pub(crate) fn endpoints(&self) -> u32 {
+        match self.kind {
+            kind if kind.is_udp() => self.lanes(),
+            Kind::TcpCrr => 1,
+            _ => self.lanes().div_ceil(LISTENER),
+        }
+    }
+
+    /// The lanes' place among the endpoints.
+    pub(crate) fn endpoint_of(&self, lane: usize) -> usize {
+        match self.kind {
+            kind if kind.is_udp() => lane,
+            Kind::TcpCrr => 0,
+            _ => lane / LISTENER as usize,
+        }
     }
 
     /// Whether lane number `lane` carries data from the transmitter to the receiver: with [`Direction::Both`] the first half do.
@@ -158,7 +186,8 @@ impl Traffic {
         self.check_port()?;
         self.check_modes()?;
         self.check_pace()?;
-        self.check_options()
+        self.check_options()?;
+        self.check_threads()
     }
 
     fn check_sizes(&self, ipv6: bool) -> Result<()> {
@@ -194,15 +223,44 @@ impl Traffic {
             return refuse("flows", 0, "a workload needs at least one flow");
         }
         if self.flows > MAX_FLOWS {
-            return refuse("flows", self.flows, format!("at most {MAX_FLOWS} flows, one thread each"));
+            return refuse("flows", self.flows, format!("at most {MAX_FLOWS} flows"));
         }
-        let memory = u64::from(self.lanes()) * (u64::from(self.message) + u64::from(self.response));
+        if self.kind.is_udp() && self.lanes() > MOST_OVER_UDP {
+            let reason = format!("each flow over UDP needs a port of its own, and {MOST_OVER_UDP} are to be had: take fewer");
+            return refuse("flows", self.flows, reason);
+        }
+        // Each thread has its own.
+        let ways = self.lanes() / self.flows;
+        let buffers = u64::from(self.threads.unwrap_or(MAX_THREADS).min(self.flows) * ways);
+        let memory = buffers * (u64::from(self.message) + u64::from(self.response));
         if memory > MAX_MEMORY {
             let reason = format!(
                 "{} flows of such messages take {memory} bytes, more than {MAX_MEMORY}: take fewer flows",
                 self.flows
             );
             return refuse("message", self.message, reason);
+        }
+        Ok(())
+    }
+
+    /// Threads that cannot be had, or cannot serve several flows each.
+    fn check_threads(&self) -> Result<()> {
+        if let Some(threads) = self.threads.filter(|threads| !(1..=MAX_THREADS).contains(threads)) {
+            return refuse("threads", threads, format!("1 to {MAX_THREADS} threads"));
+        }
+        let Some((field, value)) = self.unshareable() else { return Ok(()) };
+        let flows = self.flows;
+        if let Some(threads) = self.threads.filter(|threads| *threads < flows) {
+            let reason = format!(
+                "{field} `{value}` takes a thread for each of the {flows} flows: leave `threads` out, or take another {field}"
+            );
+            return refuse("threads", threads, reason);
+        }
+        if flows > MAX_THREADS {
+            let reason = format!(
+                "{field} `{value}` takes a thread for each flow, and {MAX_THREADS} is the most: take fewer flows, or another {field}"
+            );
+            return refuse("flows", flows, reason);
         }
         Ok(())
     }
@@ -227,7 +285,7 @@ impl Traffic {
         if port == 0 {
             return refuse("port", 0, "leave it out and the kernel chooses one");
         }
-        let ports = if self.kind.is_udp() { self.lanes() } else { 1 };
+        let ports = self.endpoints();
         let last = u32::from(port) + ports - 1;
         if last > u32::from(u16::MAX) {
             let reason =

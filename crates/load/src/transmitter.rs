@@ -22,7 +22,7 @@ pub struct Transmitter {
 }
 
 impl Transmitter {
-    /// Connects every flow to the receiver's `endpoints`: TCP flows all to the one, UDP flows each to its own. (Datagrams that
+    /// Connects every flow to the receiver's `endpoints`: TCP flows 4000 to each, UDP flows each to its own. (Datagrams that
     /// are to carry their destination are sent from sockets that stay unconnected. The flows of `tcp_crr` connect when they have
     /// started.)
     ///
@@ -36,14 +36,18 @@ impl Transmitter {
         let mut locals = Vec::with_capacity(spec.traffic.lanes() as usize);
         let mut peers = Vec::with_capacity(spec.traffic.lanes() as usize);
         for flow in 0..spec.traffic.lanes() as usize {
-            let peer = if spec.traffic.kind.is_udp() { endpoints[flow] } else { endpoints[0] };
+            let peer = endpoints[spec.traffic.endpoint_of(flow)];
             let socket = socket::open(&spec.traffic, spec.local, socket::flow(flow))?;
             let local = SocketAddr::new(spec.local, 0);
             if spec.traffic.kind == Kind::TcpCrr {
                 // It only stands for its flow, and takes no port. The flow's connections all come from this address.
                 socket::bind_later(&socket, local, socket::flow(flow))?;
             } else {
-                socket::bind(&socket, local, socket::flow(flow))?;
+                if endpoints.len() > 1 && !spec.traffic.kind.is_udp() {
+                    socket::bind_later(&socket, local, socket::flow(flow))?;
+                } else {
+                    socket::bind(&socket, local, socket::flow(flow))?;
+                }
                 if spec.traffic.connects(spec.traffic.is_forward(flow)) {
                     connect(&socket, flow, peer)?;
                 }
@@ -66,7 +70,7 @@ impl Transmitter {
         &self.locals
     }
 
-    /// Starts one thread per flow, pinned to the workload's CPUs in turn. Traffic flows when this returns.
+    /// Starts the threads, pinned to the workload's CPUs in turn. Traffic flows when this returns.
     ///
     /// # Errors
     /// A thread that cannot be started or pinned; then none runs. A second start.
@@ -85,7 +89,7 @@ impl Transmitter {
         self.team.sample()
     }
 
-    /// The kernel's ids of the running threads, in the order of the flows: for `/proc/self/task`.
+    /// The kernel's ids of the running threads, in the order of their flows: for `/proc/self/task`.
     #[must_use]
     pub fn threads(&self) -> Vec<u32> {
         self.team.threads()
@@ -113,7 +117,7 @@ impl Transmitter {
 
 fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
     let mismatch = |got: String, wanted: String| Err(Error::Mismatch { peer: "receiver", got, wanted });
-    let wanted = if spec.traffic.kind.is_udp() { spec.traffic.lanes() as usize } else { 1 };
+    let wanted = spec.traffic.endpoints() as usize;
     if endpoints.len() != wanted {
         let flows = spec.traffic.lanes();
         return mismatch(
@@ -133,10 +137,9 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
 }
 
 fn connect(socket: &Socket, flow: usize, peer: SocketAddr) -> Result<()> {
-    socket.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| Error::Flow {
-        flow: u32::try_from(flow).unwrap_or(u32::MAX),
-        call: "connect",
-        peer,
-        errno: Errno::of(&e),
+    let flow = u32::try_from(flow).unwrap_or(u32::MAX);
+    socket.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| match Errno::of(&e) {
+        Errno(libc::EADDRNOTAVAIL) => Error::NoPort { flow, peer },
+        errno => Error::Flow { flow, call: "connect", peer, errno },
     })
 }

@@ -9,7 +9,7 @@ const FLOWS: u32 = 1000;
 #[test]
 fn a_thousand_flows_all_count() {
     for kind in [Kind::TcpStream, Kind::UdpRr, Kind::TcpCrr] {
-        let traffic = Traffic { message: 1400, flows: FLOWS, ..Traffic::new(kind) };
+        let traffic = Traffic { message: 1400, flows: FLOWS, threads: Some(FLOWS), ..Traffic::new(kind) };
         let spec = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] };
         let mut receiver = Receiver::bind(&spec).unwrap();
         let mut transmitter = Transmitter::connect(&spec, receiver.endpoints()).unwrap();

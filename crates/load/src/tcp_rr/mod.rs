@@ -3,6 +3,7 @@
 mod outstanding;
 mod pipeline;
 mod plain;
+pub(crate) mod shared;
 
 use crate::error::Result;
 use crate::lane::{End, Lane};

@@ -1,6 +1,6 @@
 //! What a receiver does with a stream's bytes beyond counting them.
 
-use crate::buffer::{Buffer, first_damage};
+use crate::buffer::{Buffer, first_difference};
 use crate::error::Result;
 use crate::lane::Lane;
 
@@ -46,19 +46,10 @@ impl Examined {
 
 impl Content for Examined {
     fn bytes(&mut self, lane: &Lane, bytes: &[u8]) -> Result<()> {
-        let message = self.message.as_ref();
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let at = (self.offset % message.len() as u64) as usize;
-            let wanted = &message[at..message.len().min(at + rest.len())];
-            let (part, behind) = rest.split_at(wanted.len());
-            if part != wanted {
-                let at = first_damage(part, self.offset, message.len()).unwrap_or_default();
-                return Err(lane.damaged(bytes.len() - rest.len() + at, bytes.len()));
-            }
-            self.offset += part.len() as u64;
-            rest = behind;
+        if let Some(at) = first_difference(bytes, self.offset, self.message.as_ref()) {
+            return Err(lane.damaged(at, bytes.len()));
         }
+        self.offset += bytes.len() as u64;
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 mod content;
 mod plain;
 mod sendfile;
+pub(crate) mod shared;
 mod splice;
 mod uring;
 mod zerocopy;

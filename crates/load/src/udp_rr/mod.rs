@@ -7,6 +7,7 @@ mod number;
 mod pipeline;
 mod plain;
 mod receive;
+pub(crate) mod shared;
 mod slots;
 
 use crate::destination::Destination;
@@ -15,13 +16,13 @@ use crate::lane::{End, Lane};
 use crate::mode::Reader;
 use crate::phase::{QUIET, STOP};
 use crate::port::{Addressed, Connected, Port, Spinning};
-use crate::socket::ANSWER;
+use crate::socket::answer_time;
 use crate::source::{Closed, Open};
 use crate::sys;
 
 /// The transmitter's thread.
 pub(crate) fn send(lane: &Lane) -> Result<End> {
-    through(lane, QUIET, ANSWER.as_nanos() as u64, Asking)
+    through(lane, QUIET, answer_time(lane.flows()).as_nanos() as u64, Asking)
 }
 
 /// The receiver's thread.

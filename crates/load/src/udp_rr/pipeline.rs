@@ -11,13 +11,13 @@ use crate::latency::Recorder;
 use crate::mode::Reader;
 use crate::phase::QUIET;
 use crate::port::Port;
-use crate::socket::{ANSWER, stall};
+use crate::socket::{answer_time, stall};
 use crate::source::Source;
 use crate::sys;
 use crate::traffic::MAX_IN_FLIGHT;
 
 /// How long an open loop waits for an answer, ns: its requests do not wait for one another, and an answer that comes late
-/// is to show as a latency rather than as a loss. Where a closed loop's `ANSWER` is over and there is no room for another
+/// is to show as a latency rather than as a loss. Where a closed loop's `answer_time` is over and there is no room for another
 /// request, that is enough.
 const PATIENCE: u64 = 1_000_000_000;
 /// How often requests that nobody answers are looked for, ns; also how long a wait may take.
@@ -152,7 +152,7 @@ impl Asker<'_> {
     /// Gives up what was not answered in time.
     #[cold]
     fn give_up(&mut self, now: u64, clocked: bool) -> Result<()> {
-        let answer = ANSWER.as_nanos() as u64;
+        let answer = answer_time(self.lane.flows()).as_nanos() as u64;
         let patience = if clocked && self.slots.has_room() { PATIENCE } else { answer };
         let waiting = self.slots.under_way().next().is_some();
         for _ in 0..self.slots.give_up(now.saturating_sub(patience)) {

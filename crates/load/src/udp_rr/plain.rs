@@ -11,7 +11,7 @@ use crate::lane::{End, Lane, Next};
 use crate::latency::Recorder;
 use crate::phase::{QUIET, WINDOW};
 use crate::port::Port;
-use crate::socket::{ANSWER, stall};
+use crate::socket::{answer_time, stall};
 use crate::sys;
 
 pub(super) fn send(lane: &Lane, port: impl Port) -> Result<End> {
@@ -54,7 +54,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
             Reply::Lost => {
                 tally.timeout();
                 lost_in_a_row += 1;
-                if ANSWER * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
+                if answer_time(lane.flows()) * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
                     return Err(lane.stalled(Call::Recv.silence()));
                 }
                 discard(&port, answer.as_mut(), &mut tally);

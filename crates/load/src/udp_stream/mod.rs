@@ -4,6 +4,7 @@ mod batch;
 mod gro;
 mod gso;
 mod plain;
+pub(crate) mod shared;
 mod uring;
 mod zerocopy;
 

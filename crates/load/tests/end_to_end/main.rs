@@ -17,6 +17,8 @@ mod pacing;
 #[cfg(test)]
 mod rr;
 #[cfg(test)]
+mod shared;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod traffic;

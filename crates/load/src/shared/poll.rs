@@ -1,0 +1,113 @@
+//! Waiting for many sockets at once.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::lane::Lane;
+use crate::sys;
+
+/// Sockets that one call tells of at most: few enough that their lanes' state stays in a CPU's own cache.
+const EVENTS: usize = 128;
+
+/// What a socket wakes its thread for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// As long as there is something to receive.
+    Readable,
+    /// As long as there is room to send.
+    Writable,
+    /// Each time that something arrives, or room is made after there was none: whoever waits so must have tried in vain.
+    Changed,
+}
+
+impl Wake {
+    fn events(self) -> u32 {
+        let events = match self {
+            Self::Readable => libc::EPOLLIN,
+            Self::Writable => libc::EPOLLOUT,
+            Self::Changed => libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET,
+        };
+        events.cast_unsigned()
+    }
+}
+
+/// The sockets of a thread's lanes, each known by its place among them.
+pub(crate) struct Poll {
+    epoll: OwnedFd,
+    events: Box<[libc::epoll_event]>,
+    /// Which lanes have ended.
+    ended: Box<[bool]>,
+    left: usize,
+}
+
+impl Poll {
+    pub(crate) fn new(lanes: &[Lane], wake: Wake) -> Result<Self> {
+        let failed = |call| move |error: io::Error| Error::setup(call, "a thread of several flows", &error);
+        // SAFETY: the call takes a number.
+        let epoll = sys::check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) });
+        let epoll = epoll.map_err(failed("epoll_create1"))?;
+        // SAFETY: the descriptor was opened just now, and nobody else has it.
+        let epoll = unsafe { OwnedFd::from_raw_fd(epoll) };
+        for (at, lane) in lanes.iter().enumerate() {
+            let mut event = libc::epoll_event { events: wake.events(), u64: at as u64 };
+            // SAFETY: `event` is valid and outlives the call.
+            let added =
+                unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, lane.fd, &raw mut event) };
+            sys::check(added).map_err(failed("epoll_ctl"))?;
+        }
+        let none = libc::epoll_event { events: 0, u64: 0 };
+        let events = vec![none; EVENTS.min(lanes.len())].into_boxed_slice();
+        Ok(Self { epoll, events, ended: vec![false; lanes.len()].into_boxed_slice(), left: lanes.len() })
+    }
+
+    /// How many lanes have not ended.
+    pub(crate) fn lanes(&self) -> usize {
+        self.left
+    }
+
+    /// Waits until a socket is ready, but not longer than `time`; gives how many are.
+    #[inline(always)]
+    pub(crate) fn wait(&mut self, time: Duration) -> Result<usize> {
+        let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
+        let ready = sys::epoll_wait(self.epoll.as_raw_fd(), &mut self.events, millis);
+        if ready < 0 {
+            return interrupted();
+        }
+        Ok(ready as usize)
+    }
+
+    /// The lane of the ready socket number `turn`.
+    #[inline(always)]
+    pub(crate) fn ready(&self, turn: usize) -> usize {
+        self.events[turn].u64 as usize
+    }
+
+    pub(crate) fn has_ended(&self, at: usize) -> bool {
+        self.ended[at]
+    }
+
+    /// Waits for a lane no more.
+    #[cold]
+    pub(crate) fn remove(&mut self, at: usize, lane: &Lane) {
+        self.left -= usize::from(!self.ended[at]);
+        self.ended[at] = true;
+        // SAFETY: removing needs no event. A socket that cannot be removed wakes this thread in vain.
+        unsafe {
+            libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_DEL, lane.fd, std::ptr::null_mut())
+        };
+    }
+}
+
+/// A signal ends a wait, nothing else does.
+#[cold]
+fn interrupted() -> Result<usize> {
+    match sys::errno() {
+        libc::EINTR => Ok(0),
+        errno => {
+            let error = io::Error::from_raw_os_error(errno);
+            Err(Error::setup("epoll_wait", "a thread of several flows", &error))
+        }
+    }
+}
