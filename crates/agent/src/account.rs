@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Measured {
     /// Length of the window on this host's own clock, in ns.
     pub elapsed_ns: u64,
-    /// What the workload's threads did in the window.
+    /// What the workload's threads did in the window, all flows together.
     pub load: load::Sample,
     /// CPU time of the host's CPUs in the window.
     pub cpu: host::CpuTimes,
@@ -17,7 +17,7 @@ pub struct Measured {
     pub cpu_each: Vec<host::CpuTimes>,
     /// CPU time of this agent's process: the workload's threads and the one that watches them.
     pub own: host::ProcessTimes,
-    /// CPU time of each of the workload's threads, in the order of `load.flows`.
+    /// CPU time of each of the workload's threads, in the order of [`load::Outcome::threads`].
     pub threads: Vec<host::ThreadTimes>,
     /// The kernel's counters over the window.
     pub counters: host::Counters,
@@ -146,8 +146,8 @@ mod tests {
         }
     }
 
-    /// An account with `lanes` threads and `rows` rows, of which every number is `n`.
-    fn measured(lanes: usize, rows: usize, n: u64) -> Measured {
+    /// An account with so many threads and `rows` rows, of which every number is `n`.
+    fn measured(threads: usize, rows: usize, n: u64) -> Measured {
         let cpu = host::CpuTimes { user: n, system: n, irq: n, softirq: n, steal: n, idle: n };
         let column = || vec![n; rows];
         Measured {
@@ -156,7 +156,7 @@ mod tests {
                 at_ns: n,
                 sent: counts(n),
                 received: counts(n),
-                flows: vec![counts(n); lanes],
+                flows: Vec::new(),
             },
             cpu,
             cpus: vec![u32::MAX; 1024],
@@ -164,7 +164,7 @@ mod tests {
             own: host::ProcessTimes { user_ns: n, system_ns: n },
             threads: vec![
                 host::ThreadTimes { running_ns: n, user_ns: n, system_ns: n, waiting_ns: n };
-                lanes
+                threads
             ],
             counters: host::Counters::default(),
             interrupts: host::Interrupt::all().map(|interrupt| (interrupt, n)).collect(),
@@ -193,18 +193,26 @@ mod tests {
 
     #[test]
     fn the_largest_account_fits_into_a_frame() {
-        let lanes = usize::try_from(load::MAX_FLOWS).unwrap() * 2;
+        let threads = usize::try_from(load::MAX_THREADS).unwrap() * 2;
         let rows = usize::try_from(MOST).unwrap() + 1;
-        let answer = Answer::Measured(Box::new(measured(lanes, rows, u64::MAX)));
+        let answer = Answer::Measured(Box::new(measured(threads, rows, u64::MAX)));
         let line = encode(&answer).unwrap();
         assert!(line.len() < MAX_FRAME / 2, "{} bytes", line.len());
         assert_eq!(decode::<Answer>(line.trim_ascii_end()).unwrap(), answer);
     }
 
+    #[test]
+    fn the_addresses_of_the_most_flows_fit_into_a_frame() {
+        let address = "[2001:db8:ffff:ffff:ffff:ffff:ffff:ffff]:65535".parse().unwrap();
+        let addresses = vec![address; usize::try_from(load::MAX_FLOWS).unwrap() * 2];
+        let line = encode(&Answer::Sockets { addresses }).unwrap();
+        assert!(line.len() < MAX_FRAME * 3 / 4, "{} bytes", line.len());
+    }
+
     proptest! {
         #[test]
-        fn an_account_survives_the_wire(lanes in 0usize..4, rows in 0usize..20, n in any::<u64>()) {
-            let account = measured(lanes, rows, n);
+        fn an_account_survives_the_wire(threads in 0usize..4, rows in 0usize..20, n in any::<u64>()) {
+            let account = measured(threads, rows, n);
             prop_assert!(account.series.columns().iter().all(|(_, column)| column.len() == rows));
             let answer = Answer::Measured(Box::new(account));
             let line = encode(&answer).unwrap();

@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-/// The longest line either side accepts, in bytes. The largest honest messages, the accounts of a run with two thousand sockets at
-/// either end, take about a third of it.
-pub const MAX_FRAME: usize = 4 << 20;
+/// The longest line either side accepts, in bytes. The largest honest messages, the addresses of all sockets of a run with the most
+/// flows, both ways and over IPv6, take two thirds of it.
+pub const MAX_FRAME: usize = 16 << 20;
 
 /// What can be wrong with the bytes of a message.
 #[derive(Debug, Error)]

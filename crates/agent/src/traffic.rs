@@ -17,6 +17,10 @@ use crate::series::{self, Recorder, Row};
 /// How often a waiting measurement looks whether its threads still live. A look is two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
 
+/// Accounts of flows that are told one by one; of more, neighbours are summed up, so that an answer, and what is stored of it,
+/// stays small.
+const MOST_FLOWS: usize = 2048;
+
 /// A workload's side on this host, from its sockets' opening to their closing.
 pub(crate) struct Traffic {
     side: Side,
@@ -25,6 +29,8 @@ pub(crate) struct Traffic {
     underlay: Option<String>,
     /// The kernel's counters before the sockets were opened.
     before: Counters,
+    /// How many sockets carry the traffic.
+    flows: u32,
 }
 
 enum Side {
@@ -42,7 +48,8 @@ impl Traffic {
         let before = Counters::read(links, &interface)?;
         let receiver = Receiver::bind(spec)?;
         let endpoints = receiver.endpoints().to_vec();
-        Ok((Self { side: Side::Receiver(receiver), interface, underlay, before }, endpoints))
+        let flows = spec.traffic.lanes();
+        Ok((Self { side: Side::Receiver(receiver), interface, underlay, before, flows }, endpoints))
     }
 
     pub(crate) fn connect(
@@ -55,7 +62,8 @@ impl Traffic {
         let before = Counters::read(links, &interface)?;
         let transmitter = Transmitter::connect(spec, endpoints)?;
         let locals = transmitter.locals().to_vec();
-        Ok((Self { side: Side::Transmitter(transmitter), interface, underlay, before }, locals))
+        let flows = spec.traffic.lanes();
+        Ok((Self { side: Side::Transmitter(transmitter), interface, underlay, before, flows }, locals))
     }
 
     pub(crate) fn attach(&mut self, locals: &[SocketAddr]) -> Reply {
@@ -92,7 +100,7 @@ impl Traffic {
     ) -> Reply {
         let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
-        let step = series::step(step, window);
+        let step = series::step(step, window, self.flows);
 
         self.wait_until(opens)?;
         let opened_ns = since(opens);
@@ -132,10 +140,11 @@ impl Traffic {
     }
 
     pub(crate) fn finish(self, links: &mut Links) -> Reply {
-        let outcome = match self.side {
+        let mut outcome = match self.side {
             Side::Receiver(receiver) => receiver.finish(),
             Side::Transmitter(transmitter) => transmitter.finish(),
         }?;
+        outcome.sum_up(MOST_FLOWS);
         let counters = Counters::read(links, &self.interface)?.since(&self.before);
         Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
     }
@@ -169,11 +178,13 @@ impl Traffic {
         Ok(Row { queue, cpu: CpuTimes::read(cpus)?, load: self.sample() })
     }
 
+    /// All flows together: nobody asks for what each has moved before the whole is over.
     fn sample(&self) -> load::Sample {
-        match &self.side {
+        let sample = match &self.side {
             Side::Receiver(receiver) => receiver.sample(),
             Side::Transmitter(transmitter) => transmitter.sample(),
-        }
+        };
+        load::Sample { flows: Vec::new(), ..sample }
     }
 
     fn wait_until(&self, when: Instant) -> Result<(), Refusal> {

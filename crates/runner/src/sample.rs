@@ -58,6 +58,7 @@ pub(crate) fn account() -> RunAccount {
                     sent,
                     received,
                     flows: Vec::new(),
+                    threads: Vec::new(),
                     latency: Some(latency),
                     buffers: load::Buffers::default(),
                     zerocopy: None,

@@ -8,6 +8,7 @@ pub(crate) fn traffic(workload: &Workload, checksum: bool) -> load::Traffic {
     let Traffic {
         sender: by,
         reader: into,
+        threads,
         direction: way,
         in_flight,
         rate,
@@ -27,6 +28,7 @@ pub(crate) fn traffic(workload: &Workload, checksum: bool) -> load::Traffic {
         direction: direction(way),
         sender: sender(by),
         reader: reader(into),
+        threads,
         in_flight,
         rate,
         pacing: pacing.map(study::Pacing::bits),
@@ -127,6 +129,28 @@ mod tests {
             assert_eq!(traffic.reader.to_string(), study.reader.to_string());
             assert_eq!(traffic.direction.to_string(), study.direction.to_string());
         }
+    }
+
+    /// The rules for flows that share threads are the engine's own: what the study excludes the engine refuses, nothing else.
+    #[test]
+    fn flows_share_threads_where_the_engine_has_it() {
+        let plan = plan(
+            "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
+             [[workload]]\nkind = \"udp_stream\"\n[[workload]]\nkind = \"tcp_rr\"\n[[workload]]\nkind = \"udp_rr\"\n\
+             [[workload]]\nkind = \"tcp_crr\"\n[factors]\nflows = [1, 8, 2000]\nthreads = [\"default\", 1, 8]\n\
+             connected = [\"on\", \"off\"]\npacing = [\"default\", \"1Mbit\"]\nrate = [\"default\", 100]\n\
+             reader = [\"recv\", \"spin\"]\n",
+        );
+        let of_threads = |why: &str| why.contains("a thread for each of");
+        assert_eq!(plan.excluded.iter().filter(|dropped| of_threads(&dropped.why)).count(), 92);
+        for condition in &plan.conditions {
+            let traffic = traffic(&condition.workload, condition.checksum);
+            traffic.validate(false).unwrap_or_else(|error| panic!("{}: {error}", condition.label));
+        }
+        let alone = |traffic: &load::Traffic| traffic.unshareable().is_some();
+        let shared = plan.conditions.iter().map(|condition| traffic(&condition.workload, true));
+        let of_one = |traffic: &load::Traffic| (traffic.threads, traffic.flows) == (Some(1), 8);
+        assert_eq!(shared.filter(|traffic| !alone(traffic) && of_one(traffic)).count(), 5);
     }
 
     #[test]

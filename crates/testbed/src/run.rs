@@ -246,9 +246,11 @@ impl HostAccount {
     }
 }
 
-/// How long an agent may take to answer while its threads run: each of them may have its turn on the CPU before.
+/// How long an agent may take to answer while its threads run: each of them may have its turn on the CPU before, and each socket
+/// is opened and closed.
 fn patience(order: &RunOrder) -> Duration {
-    PATIENCE + Duration::from_millis(20) * order.traffic.lanes()
+    let lanes = order.traffic.lanes();
+    PATIENCE + Duration::from_millis(20) * lanes.min(load::MAX_THREADS) + Duration::from_micros(500) * lanes
 }
 
 pub(crate) fn spec(end: &End, order: &RunOrder) -> load::Spec {

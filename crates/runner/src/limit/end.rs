@@ -51,12 +51,12 @@ impl<'a> End<'a> {
 
     /// The times of the threads that send, or of those that take.
     pub(super) fn threads(&self, sending: bool) -> Vec<ThreadTimes> {
-        let (threads, flows) = (&self.window.threads, &self.whole.outcome.flows);
-        // A flow's thread has its flow's number. Should the two not fit, all stand for some.
-        if threads.len() != flows.len() {
+        let (threads, shares) = (&self.window.threads, &self.whole.outcome.threads);
+        // Should the two not fit, all stand for some.
+        if threads.len() != shares.len() {
             return threads.clone();
         }
-        let of = threads.iter().zip(flows).filter(|(_, flow)| flow.sends == sending);
+        let of = threads.iter().zip(shares).filter(|(_, share)| share.sends == sending);
         of.map(|(times, _)| *times).collect()
     }
 

@@ -40,6 +40,7 @@ fn side(side: &mut SideAccount, sends: bool) {
     let nowhere = "127.0.0.1:1".parse().unwrap();
     side.whole.outcome.flows = vec![FlowOutcome {
         sends,
+        flows: 1,
         local: nowhere,
         peer: nowhere,
         counts: moved,
@@ -48,6 +49,7 @@ fn side(side: &mut SideAccount, sends: bool) {
         buffers: load::Buffers::default(),
         tcp: Some(TcpInfo { segments_out: 100_000, busy_us: 1_000_000, rtt_us: 50, ..TcpInfo::default() }),
     }];
+    side.whole.outcome.threads = vec![load::Share { sends, flows: 1 }];
     works(side, 500, 0, 10);
     side.window.link = LinkLimit { rate_bits: None, shaped: false, from: "v0 is a veth".to_owned() };
     let mut counters = host::Counters::default();
