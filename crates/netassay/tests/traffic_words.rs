@@ -15,6 +15,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("side by side", "udp_rr", "in_flight = 4\nreader = \"spin\""),
     ("open loop", "tcp_rr", "rate = 1000\nbusy_poll = \"50us\""),
     ("connections", "tcp_crr", "flows = 2"),
+    ("crowd", "tcp_rr", "flows = 40\nthreads = 2"),
 ];
 
 fn study() -> String {
@@ -46,7 +47,7 @@ fn every_word_of_a_study_flows() {
     // Slower than the pace is what a busy machine makes of it; faster, over all of the run, is nothing.
     let paced = mean("udp4_paced", "packets");
     assert!(paced > 0.0 && paced < 2.0 * 1000.0, "{paced} packets/s at a pace of 1000");
-    for slug in ["udprr4_side-by-side", "tcprr4_open-loop", "tcpcrr4_connections"] {
+    for slug in ["udprr4_side-by-side", "tcprr4_open-loop", "tcpcrr4_connections", "tcprr4_crowd"] {
         assert!(mean(slug, "transactions") > 10.0, "{slug}");
         assert!(mean(slug, "latency_p99_99") >= mean(slug, "latency_p50"), "{slug}");
     }

@@ -103,6 +103,7 @@ impl Subject {
         ("socket_buffer", Self::SocketBuffer),
         ("sender", Self::Parameter(Parameter::Sender)),
         ("reader", Self::Parameter(Parameter::Reader)),
+        ("threads", Self::Parameter(Parameter::Threads)),
         ("direction", Self::Parameter(Parameter::Direction)),
         ("in_flight", Self::Parameter(Parameter::InFlight)),
         ("rate", Self::Parameter(Parameter::Rate)),

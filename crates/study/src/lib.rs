@@ -50,6 +50,7 @@ mod starter;
 mod stop;
 mod study;
 mod suggest;
+mod threads;
 mod traffic;
 mod twins;
 mod underlay;

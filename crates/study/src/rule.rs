@@ -5,6 +5,7 @@ use crate::condition::Condition;
 use crate::family::Family;
 use crate::mode::Reader;
 use crate::scenario::{Scenario, VXLAN_OVERHEAD};
+use crate::threads;
 
 /// The least MTU that IPv6 works over, in bytes (RFC 8200, section 5).
 const LEAST_IPV6_MTU: u32 = 1_280;
@@ -59,6 +60,9 @@ fn of_modes(condition: &Condition, scenario: Scenario) -> Option<String> {
     let (workload, traffic) = (&condition.workload, &condition.workload.traffic);
     if traffic.verify && traffic.reader == Reader::Trunc {
         return Some("`trunc` throws the bytes away unread, and `verify` is to check them".to_owned());
+    }
+    if let Some(misfit) = threads::misfit(workload) {
+        return Some(misfit.why);
     }
     if !traffic.sender.segments() {
         return None;

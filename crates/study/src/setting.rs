@@ -15,6 +15,7 @@ use crate::workload::WorkloadKind;
 pub(crate) enum Parameter {
     Sender,
     Reader,
+    Threads,
     Direction,
     InFlight,
     Rate,
@@ -32,6 +33,7 @@ impl Word for Parameter {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("sender", Self::Sender),
         ("reader", Self::Reader),
+        ("threads", Self::Threads),
         ("direction", Self::Direction),
         ("in_flight", Self::InFlight),
         ("rate", Self::Rate),
@@ -51,6 +53,7 @@ display_as_word!(Parameter);
 pub(crate) enum Setting {
     Sender(Sender),
     Reader(Reader),
+    Threads(Option<u32>),
     Direction(Direction),
     InFlight(u32),
     Rate(Option<u32>),
@@ -82,6 +85,7 @@ impl Setting {
             Self::Reader(reader) => reader.to_string(),
             Self::Direction(direction) => direction.to_string(),
             Self::InFlight(count) => count.to_string(),
+            Self::Threads(threads) => or_default(threads.map(|threads| threads.to_string())),
             Self::Rate(rate) => or_default(rate.map(|rate| rate.to_string())),
             Self::Pacing(pacing) => or_default(pacing.map(|pacing| pacing.to_string())),
             Self::BusyPoll(time) => or_default(time.map(format_duration)),
@@ -97,6 +101,7 @@ impl Setting {
         match self {
             Self::Sender(_) => Parameter::Sender,
             Self::Reader(_) => Parameter::Reader,
+            Self::Threads(_) => Parameter::Threads,
             Self::Direction(_) => Parameter::Direction,
             Self::InFlight(_) => Parameter::InFlight,
             Self::Rate(_) => Parameter::Rate,
@@ -112,7 +117,10 @@ impl Setting {
 
     /// Whether the value is a number in a file, and not a text.
     pub(crate) fn is_number(&self) -> bool {
-        matches!(self, Self::InFlight(_) | Self::Rate(Some(_)) | Self::Dscp(Some(_)))
+        matches!(
+            self,
+            Self::InFlight(_) | Self::Threads(Some(_)) | Self::Rate(Some(_)) | Self::Dscp(Some(_))
+        )
     }
 
     /// Why traffic of this kind cannot have it, if it cannot. What every kind has by default suits them all.

@@ -19,6 +19,8 @@ pub struct Traffic {
     pub sender: Sender,
     /// How the receiving program takes them.
     pub reader: Reader,
+    /// The threads that the flows of either side are shared out to; `None`: chosen by the program.
+    pub threads: Option<u32>,
     /// Which way a stream flows.
     pub direction: Direction,
     /// Transactions in flight per flow (`tcp_rr`, `udp_rr`).
@@ -48,6 +50,7 @@ impl Default for Traffic {
         Self {
             sender: Sender::Send,
             reader: Reader::Recv,
+            threads: None,
             direction: Direction::Forward,
             in_flight: 1,
             rate: None,
@@ -68,6 +71,7 @@ impl Traffic {
         match setting {
             Setting::Sender(sender) => self.sender = *sender,
             Setting::Reader(reader) => self.reader = *reader,
+            Setting::Threads(threads) => self.threads = *threads,
             Setting::Direction(direction) => self.direction = *direction,
             Setting::InFlight(count) => self.in_flight = *count,
             Setting::Rate(rate) => self.rate = *rate,
@@ -82,10 +86,11 @@ impl Traffic {
     }
 
     /// Every parameter with its value.
-    pub(crate) fn settings(&self) -> [Setting; 12] {
+    pub(crate) fn settings(&self) -> [Setting; 13] {
         [
             Setting::Sender(self.sender),
             Setting::Reader(self.reader),
+            Setting::Threads(self.threads),
             Setting::Direction(self.direction),
             Setting::InFlight(self.in_flight),
             Setting::Rate(self.rate),
@@ -115,6 +120,7 @@ mod tests {
         Traffic {
             sender: Sender::Gso,
             reader: Reader::Gro,
+            threads: Some(2),
             direction: Direction::Both,
             in_flight: 4,
             rate: Some(10),

@@ -9,6 +9,7 @@ use crate::duration;
 use crate::metric::{self, Metric};
 use crate::mode::Direction;
 use crate::side::Side;
+use crate::threads;
 use crate::traffic::Traffic;
 use crate::word::{Word, display_as_word};
 
@@ -57,6 +58,12 @@ impl Workload {
     /// How many sockets each side has: with both directions each flow has two.
     pub(crate) fn sockets(&self) -> u32 {
         self.flows.saturating_mul(if self.traffic.direction == Direction::Both { 2 } else { 1 })
+    }
+
+    /// How many messages each side holds in memory: one for each of its threads, of which there may be one for each flow.
+    pub(crate) fn buffers(&self) -> u32 {
+        let threads = self.traffic.threads.unwrap_or(threads::MOST).min(self.flows);
+        threads.saturating_mul(if self.traffic.direction == Direction::Both { 2 } else { 1 })
     }
 
     /// Sets the message size, and the response size with it if the file asks for none, which is kept as 0.

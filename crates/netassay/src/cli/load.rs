@@ -28,9 +28,12 @@ pub(crate) struct Load {
     /// Bytes per answer [default: as many as per request]
     #[arg(long, value_name = "BYTES")]
     pub(crate) response: Option<u32>,
-    /// Connections or sockets, each with a thread of its own
+    /// Connections or sockets
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) flows: u32,
+    /// Threads on each side that share the flows out [default: chosen by the program, and shown]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<u32>,
     /// How long to measure, in seconds or as 500ms
     #[arg(long, value_name = "TIME", default_value = "10", value_parser = window)]
     pub(crate) seconds: Duration,

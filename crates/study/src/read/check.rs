@@ -146,6 +146,9 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
     }
 }
 
+/// Connections that one listener of the load engine takes.
+const LISTENER: u32 = 4_000;
+
 /// Reports what the sizes of a plan multiply to.
 fn sizes(study: &Study, draft: &Draft, workloads: &[workload::Read], problems: &mut Problems) {
     let protocol = study.protocol();
@@ -161,7 +164,7 @@ fn sizes(study: &Study, draft: &Draft, workloads: &[workload::Read], problems: &
         let of_workload = draft.conditions.iter().map(|condition| &condition.workload);
         let of_workload = || of_workload.clone().filter(|workload| workload.name == read.workload.name);
         let heavy = of_workload().find(|workload| {
-            u64::from(workload.sockets()) * (u64::from(workload.message) + u64::from(workload.response))
+            u64::from(workload.buffers()) * (u64::from(workload.message) + u64::from(workload.response))
                 > limit::MEMORY
         });
         if let Some(heavy) = heavy {
@@ -176,12 +179,13 @@ fn sizes(study: &Study, draft: &Draft, workloads: &[workload::Read], problems: &
             );
         }
         let last = |workload: &&Workload| {
-            let ports = if workload.kind.is_udp() { workload.sockets() } else { 1 };
+            let ports =
+                if workload.kind.is_udp() { workload.sockets() } else { workload.sockets().div_ceil(LISTENER) };
             workload.port.is_some_and(|port| u32::from(port) + ports - 1 > u32::from(u16::MAX))
         };
         if let Some(high) = of_workload().find(last) {
             let message = format!(
-                "{} flows over UDP need as many ports from this one on, and 65535 is the last",
+                "{} flows need more ports from this one on than there are, and 65535 is the last",
                 high.flows
             );
             problems.push(

@@ -58,10 +58,12 @@ pub(crate) mod limit {
 
     /// Bytes per message or response. UDP carries less; see `Family::most_udp_payload`.
     pub(crate) const MESSAGE: RangeInclusive<u64> = 1..=16_777_216;
-    /// Bytes of all messages and responses that all flows hold at once.
+    /// Bytes of all messages and responses that all threads hold at once.
     pub(crate) const MEMORY: u64 = 1 << 30;
     /// Flows.
-    pub(crate) const FLOWS: RangeInclusive<u64> = 1..=1_024;
+    pub(crate) const FLOWS: RangeInclusive<u64> = 1..=100_000;
+    /// Threads that share them out on each side, as the load engine has it.
+    pub(crate) const THREADS: RangeInclusive<u64> = 1..=1_024;
     /// Bytes of a socket buffer: the kernel doubles what it is given and keeps it in an `int`; a quarter of that is far beyond use.
     pub(crate) const SOCKET_BUFFER: RangeInclusive<u64> = 1_024..=536_870_912;
     /// Transactions in flight per flow, as the load engine has it.

@@ -59,6 +59,7 @@ pub(crate) fn setting(value: Value<'_>, parameter: Parameter, problems: &mut Pro
         Parameter::Sender => value.word(problems).map(Setting::Sender),
         Parameter::Reader => value.word(problems).map(Setting::Reader),
         Parameter::Direction => value.word(problems).map(Setting::Direction),
+        Parameter::Threads => value.small_or_default(limit::THREADS, problems).map(Setting::Threads),
         Parameter::InFlight => value.small(limit::IN_FLIGHT, problems).map(Setting::InFlight),
         Parameter::Connected => value.switch(problems).map(Setting::Connected),
         Parameter::Verify => value.switch(problems).map(Setting::Verify),

@@ -9,6 +9,7 @@ use crate::read::table::Table;
 use crate::read::traffic;
 use crate::read::value::Value;
 use crate::suggest::quoted;
+use crate::threads;
 use crate::word::Word;
 use crate::workload::{Workload, WorkloadKind};
 
@@ -25,6 +26,7 @@ pub(crate) const KEYS: &[&str] = &[
     "port",
     "sender",
     "reader",
+    "threads",
     "direction",
     "in_flight",
     "rate",
@@ -126,7 +128,12 @@ fn one(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
         port: port.and_then(|port| u16::try_from(port).ok()),
         traffic,
     };
-    Some(Read { workload, place, name: name_place, kind: kind_place, written })
+    let read = Read { workload, place, name: name_place, kind: kind_place, written };
+    if let Some(misfit) = threads::misfit(&read.workload) {
+        let key = if read.workload.traffic.threads.is_some() { "threads" } else { "flows" };
+        problems.push(Problem::new(read.place_of(key), misfit.why).help(misfit.help));
+    }
+    Some(read)
 }
 
 /// Reports parameters that a factor overrides, so that nobody believes in a value that is never used. Where the

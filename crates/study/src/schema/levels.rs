@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::part::{
     Bytes, CommandLine, CongestionControl, Dscp, Flows, InFlight, Kernel, Mtu, Name, Pace, Poll, Rate,
-    SocketBuffer, SwitchOrDefault, Vcpus, parts,
+    SocketBuffer, SwitchOrDefault, Threads, Vcpus, parts,
 };
 use crate::condition;
 use crate::factor::Subject;
@@ -135,6 +135,11 @@ parts! {
         one_or_list("Which way a stream flows.", generator.subschema_for::<Direction>().to_value())
     };
 
+    /// Levels of `threads`.
+    ThreadsLevels: |generator| {
+        one_or_list("Threads that serve the flows of each side.", generator.subschema_for::<Threads>().to_value())
+    };
+
     /// Levels of `in_flight`.
     InFlightLevels: |generator| {
         one_or_list("Transactions in flight per flow.", generator.subschema_for::<InFlight>().to_value())
@@ -231,6 +236,7 @@ fn of_parameter(parameter: Parameter, generator: &mut SchemaGenerator) -> Schema
         Parameter::Sender => generator.subschema_for::<SenderLevels>(),
         Parameter::Reader => generator.subschema_for::<ReaderLevels>(),
         Parameter::Direction => generator.subschema_for::<DirectionLevels>(),
+        Parameter::Threads => generator.subschema_for::<ThreadsLevels>(),
         Parameter::InFlight => generator.subschema_for::<InFlightLevels>(),
         Parameter::Rate => generator.subschema_for::<RateLevels>(),
         Parameter::Pacing => generator.subschema_for::<PacingLevels>(),

@@ -16,7 +16,7 @@ use self::machine::MachineTable;
 use self::part::{
     Boots, Bytes, CommandLine, CongestionControl, Dscp, Flows, InFlight, Inside, Kernel, LadderOrder, Looks,
     Memory, MetricKey, Most, Mtu, Name, Pace, Poll, Port, Rate, Runs, Seed, Share, SocketBuffer, Span,
-    Switch, SwitchOrDefault, Vcpus, Warmup,
+    Switch, SwitchOrDefault, Threads, Vcpus, Warmup,
 };
 use crate::design::DesignKind;
 use crate::family::Family;
@@ -127,6 +127,8 @@ struct Workload {
     sender: Option<Sender>,
     /// How the receiving program takes them. Default: recv.
     reader: Option<Reader>,
+    /// Threads on each side that share the flows out. Default: chosen by the program.
+    threads: Option<Threads>,
     /// Which way a stream flows. Default: forward, from the transmitter to the receiver.
     direction: Option<Direction>,
     /// Transactions in flight per flow, for `tcp_rr` and `udp_rr`. Default: 1.

@@ -61,6 +61,11 @@ parts! {
     Bytes: number!(MESSAGE);
     /// A number of flows.
     Flows: number!(FLOWS);
+    /// A number of threads.
+    Threads: |_| json_schema!({ "anyOf": [
+        { "type": "integer", "minimum": limit::THREADS.start(), "maximum": limit::THREADS.end() },
+        { "const": "default" },
+    ] });
     /// The size of a socket's buffer.
     SocketBuffer: number!(SOCKET_BUFFER);
     /// A number of transactions in flight.

@@ -121,6 +121,7 @@ fn traffic(flags: &Load) -> Traffic {
         message,
         response: flags.response.unwrap_or(response),
         flows: flags.flows,
+        threads: flags.threads,
         direction: flags.direction,
         sender: flags.sender,
         reader: flags.reader,

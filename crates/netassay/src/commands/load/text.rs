@@ -63,6 +63,9 @@ impl Document {
             };
             lines.push(("retransmitted", counted(count as usize, "segment") + &needless));
         }
+        if self.asked.order.traffic.flows > 1 {
+            lines.push(("threads", self.threads()));
+        }
         for (side, own) in sides(&self.account) {
             let word = if side == Side::Transmitter { "CPU" } else { "" };
             lines.push((word, self.cpu(side, own.window.cpus.len())));
@@ -153,6 +156,12 @@ impl Document {
         Some(format!("{offered} offered = {received} received + {}{loss}", parts.join(" + ")))
     }
 
+    /// How many threads served the flows.
+    fn threads(&self) -> String {
+        let of = sides(&self.account).into_iter().map(|(side, own)| format!("{side} {}", own.whole.outcome.threads.len()));
+        of.collect::<Vec<_>>().join(", ")
+    }
+
     fn cpu(&self, side: Side, cpus: usize) -> String {
         let part = |name: &str| {
             let value = self.metric(&format!("{side}.cpu{name}"));
@@ -189,6 +198,7 @@ fn described(traffic: &Traffic) -> String {
             words.push(what);
         }
     };
+    differs(traffic.threads.is_some(), counted(traffic.threads.unwrap_or(0) as usize, "thread"));
     differs(traffic.direction != plain.direction, format!("direction {}", traffic.direction));
     differs(traffic.in_flight != plain.in_flight, format!("{} in flight", traffic.in_flight));
     differs(traffic.rate.is_some(), format!("{} requests/s", traffic.rate.unwrap_or(0)));
