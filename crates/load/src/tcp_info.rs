@@ -103,6 +103,8 @@ impl TcpInfo {
     pub(crate) fn and(self, other: &Self) -> Self {
         Self {
             retransmits: self.retransmits.saturating_add(other.retransmits),
+            duplicates: self.duplicates.saturating_add(other.duplicates),
+            reorderings: self.reorderings.saturating_add(other.reorderings),
             retransmitted_bytes: self.retransmitted_bytes.saturating_add(other.retransmitted_bytes),
             segments_out: self.segments_out.saturating_add(other.segments_out),
             segments_in: self.segments_in.saturating_add(other.segments_in),
