@@ -1,9 +1,8 @@
 //! Room in a socket for the datagrams that arrive while their receiver waits for its CPU.
 //!
-//! Where datagrams arrive faster than they are received, softirq work holds the receiver's CPU for a slice of the scheduler
-//! at a time, and what does not fit into the socket meanwhile is dropped. The kernel charges a datagram that came in fragments
-//! with the buffer of every fragment: its default (`net.core.rmem_default`, 208 KiB) has room for 28 datagrams of 4096 bytes at
-//! MTU 1500, and for 4 of 32 KiB. `bench/README.md` has the experiment.
+//! What does not fit into the socket meanwhile is dropped. The kernel charges a datagram that came in fragments with the buffer
+//! of every fragment: its default (`net.core.rmem_default`, 208 KiB) has room for about 30 datagrams of 4096 bytes at MTU 1500.
+//! `bench/README.md` has the experiment, and what it leaves open.
 
 use std::io;
 use std::os::fd::AsRawFd;
