@@ -61,7 +61,7 @@ impl Document {
                 }
                 _ => String::new(),
             };
-            lines.push(("retransmitted", counted(count as usize, "segment") + &needless));
+            lines.push(("retransmits", counted(count as usize, "segment") + &needless));
         }
         if self.asked.order.traffic.flows > 1 {
             lines.push(("threads", self.threads()));
