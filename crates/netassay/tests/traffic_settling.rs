@@ -77,8 +77,8 @@ fn loopback_has_ipv6_again_after_an_mtu_too_small_for_it() {
     testbed.settle(&Switches { mtu: Some(1000), ..Switches::default() }).unwrap();
     testbed.settle(&Switches::default()).unwrap();
     let (ramp, window) = (Duration::from_millis(20), Duration::from_millis(100));
-    let traffic = load::Traffic::new(load::Kind::UdpStream);
+    // Its connection cannot be made without the address.
+    let traffic = load::Traffic::new(load::Kind::TcpStream);
     let order = RunOrder { traffic, ipv6: true, ramp, window, step: RunOrder::step_of(window) };
-    let account = testbed.run(&order, &mut || {}).unwrap();
-    assert!(account.receiver.unwrap().whole.outcome.received.bytes > 0);
+    testbed.run(&order, &mut || {}).unwrap();
 }
