@@ -107,7 +107,7 @@ fn traffic_beside_work_in_the_kernel_is_marked_with_the_name_of_who_did_it() {
     drop(hog);
     let text = stdout(&output);
     let found: Vec<&str> = text.lines().filter(|line| line.contains("other processes took")).collect();
-    assert!(found.iter().any(|line| line.contains("dd, 3 processes: ")), "{text}");
+    assert!(found.iter().any(|line| line.contains("dd, ")), "{text}");
     // What others had is in no CPU time per byte.
     assert!(!text.contains("service_demand"), "{text}");
     assert!(text.contains("\"limited_by\": \"contended\""), "{text}");

@@ -138,7 +138,7 @@ impl<'a> Place<'a> {
         let part = self.elapsed_ns as f64 / others.elapsed_ns.max(1) as f64;
         let mut times: BTreeMap<(&str, bool), (BTreeSet<u32>, f64)> = BTreeMap::new();
         for spent in others.spent.iter().filter(|spent| self.cpus.contains(&spent.cpu)) {
-            let (pids, ns) = times.entry((&spent.name, spent.kernel)).or_default();
+            let (pids, ns) = times.entry((spent.name.as_str(), spent.kernel)).or_default();
             pids.insert(spent.pid);
             *ns += spent.ns as f64 * part;
         }
