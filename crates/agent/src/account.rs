@@ -152,12 +152,7 @@ mod tests {
         let column = || vec![n; rows];
         Measured {
             elapsed_ns: n,
-            load: load::Sample {
-                at_ns: n,
-                sent: counts(n),
-                received: counts(n),
-                flows: Vec::new(),
-            },
+            load: load::Sample { at_ns: n, sent: counts(n), received: counts(n), flows: Vec::new() },
             cpu,
             cpus: vec![u32::MAX; 1024],
             cpu_each: vec![cpu; 1024],

@@ -69,6 +69,8 @@ pub enum ServeError {
 /// When the agent cannot put itself into its place, or its pipes fail. What goes wrong with one request is that
 /// request's answer.
 pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
+    // A network namespace hides most of them.
+    let machine = host::visible_sysctls();
     if let Err(error) = enter(options.isolation, options.parent) {
         // The controller is waiting for the answer to its first question: let it hear why there is none.
         reply(&Answer::Failed { why: error.to_string(), broken: true })?;
@@ -83,7 +85,7 @@ pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
     // This thread opens and closes windows beside as many busy threads as a workload has flows. Where it may not hurry it is
     // late now and then, which is told with the window.
     host::hurry_current_thread();
-    let mut session = Session::open(options)?;
+    let mut session = Session::open(options, machine)?;
     let mut lines = LineReader::default();
     while let Some(line) = read_line(&mut lines)? {
         let answer = match decode::<Request>(&line) {

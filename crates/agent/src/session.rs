@@ -19,6 +19,8 @@ pub(crate) struct Session {
     ethtool: Ethtool,
     cpus: Vec<u32>,
     version: &'static str,
+    /// The machine's settings as they were seen outside the namespace.
+    machine: BTreeMap<String, String>,
     /// Interfaces as they were when they were set up: what "not asked for" returns to.
     originals: BTreeMap<String, Original>,
     /// What interfaces were given: the kernel takes what is IPv6 of it away when the MTU is too small for IPv6.
@@ -38,13 +40,17 @@ struct Original {
 }
 
 impl Session {
-    pub(crate) fn open(options: &AgentOptions) -> Result<Self, host::Error> {
+    pub(crate) fn open(
+        options: &AgentOptions,
+        machine: BTreeMap<String, String>,
+    ) -> Result<Self, host::Error> {
         let cpus = if options.cpus.is_empty() { host::affinity::online_cpus() } else { options.cpus.clone() };
         Ok(Self {
             links: Links::open()?,
             ethtool: Ethtool::open()?,
             cpus,
             version: options.version,
+            machine,
             originals: BTreeMap::new(),
             given: BTreeMap::new(),
             traffic: None,
@@ -267,7 +273,7 @@ impl Session {
     }
 
     fn environment(&self, interfaces: &[String]) -> Reply {
-        let environment = host::Environment::read(interfaces, self.version);
+        let environment = host::Environment::read(interfaces, self.version).with_hidden(&self.machine);
         serde_json::to_value(environment).map(Answer::Environment).map_err(|error| error.to_string().into())
     }
 

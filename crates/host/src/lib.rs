@@ -55,7 +55,7 @@ pub use discipline::Discipline;
 pub use disturbances::Disturbances;
 pub use environment::{
     CpuEnvironment, Environment, IdleState, InterfaceEnvironment, KernelEnvironment, LoadEnvironment,
-    MachineEnvironment,
+    MachineEnvironment, visible_sysctls,
 };
 pub use error::Error;
 pub use ethtool::Ethtool;

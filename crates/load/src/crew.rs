@@ -50,9 +50,9 @@ impl Traffic {
         let (flows, threads) = (self.flows as usize, threads as usize);
         let ways = if self.direction == Direction::Both { 2 } else { 1 };
         (0..ways).flat_map(move |way| {
-            (0..threads).map(move |at| split(flows, threads, at)).map(move |share| {
-                way * flows + share.start..way * flows + share.end
-            })
+            (0..threads)
+                .map(move |at| split(flows, threads, at))
+                .map(move |share| way * flows + share.start..way * flows + share.end)
         })
     }
 }
@@ -64,7 +64,11 @@ pub(crate) fn split(all: usize, parts: usize, at: usize) -> Range<usize> {
 
 /// The CPUs that threads without a CPU of their own may run on.
 pub(crate) fn cpus(pinned: &[u32]) -> usize {
-    if pinned.is_empty() { std::thread::available_parallelism().map_or(1, NonZero::get) } else { pinned.len() }
+    if pinned.is_empty() {
+        std::thread::available_parallelism().map_or(1, NonZero::get)
+    } else {
+        pinned.len()
+    }
 }
 
 #[cfg(test)]

@@ -191,7 +191,9 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     socket.set_reuse_address(true).map_err(|e| Error::setup("setsockopt SO_REUSEADDR", WHAT, &e))?;
     let endpoint = socket::bind(&socket, local, WHAT)?;
     let backlog = i32::try_from(spec.traffic.lanes().min(LISTENER)).unwrap_or(i32::MAX);
-    socket.listen(backlog.saturating_add(SPARE_BACKLOG)).map_err(|e| socket::in_use_or("listen", local, WHAT, &e))?;
+    socket
+        .listen(backlog.saturating_add(SPARE_BACKLOG))
+        .map_err(|e| socket::in_use_or("listen", local, WHAT, &e))?;
     socket.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
     Ok((socket, endpoint))
 }
@@ -209,7 +211,8 @@ fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
 fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Result<Vec<Socket>> {
     let deadline = Instant::now() + socket::CONNECT;
     // An IPv6 address also carries a flow label, which is no part of it.
-    let places: HashMap<_, _> = locals.iter().enumerate().map(|(at, one)| ((one.ip(), one.port()), at)).collect();
+    let places: HashMap<_, _> =
+        locals.iter().enumerate().map(|(at, one)| ((one.ip(), one.port()), at)).collect();
     let mut flows: Vec<Option<Socket>> = locals.iter().map(|_| None).collect();
     let (mut got, mut strangers) = (0, 0);
     while got < locals.len() {

@@ -53,9 +53,9 @@ impl Spec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crew::MAX_THREADS;
     use crate::kind::Kind;
     use crate::mode::{Direction, Reader, Sender};
-    use crate::crew::MAX_THREADS;
     use crate::traffic::{MAX_FLOWS, MAX_TCP_MESSAGE};
     use proptest::prelude::*;
 
@@ -83,10 +83,7 @@ mod tests {
     #[test]
     fn hostile_values_are_refused_by_name() {
         assert_eq!(refused(|s| s.traffic.flows = 0), "`flows` = 0: a workload needs at least one flow");
-        assert_eq!(
-            refused(|s| s.traffic.flows = 10_000_000),
-            "`flows` = 10000000: at most 100000 flows"
-        );
+        assert_eq!(refused(|s| s.traffic.flows = 10_000_000), "`flows` = 10000000: at most 100000 flows");
         assert_eq!(
             refused(|s| s.traffic.message = 65_508),
             "`message` = 65508: a UDP datagram over IPv4 carries at most 65507 bytes"
@@ -183,7 +180,11 @@ mod tests {
         };
         for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::TcpCrr) {
             assert_eq!(of(kind, &|_| ()), "", "{kind}");
-            assert_eq!(of(kind, &|t| (t.verify, t.socket_buffer) = (kind != Kind::Pps, Some(1 << 16))), "", "{kind}");
+            assert_eq!(
+                of(kind, &|t| (t.verify, t.socket_buffer) = (kind != Kind::Pps, Some(1 << 16))),
+                "",
+                "{kind}"
+            );
         }
         assert_eq!(of(Kind::TcpStream, &|t| (t.pacing, t.direction) = (Some(1 << 20), Direction::Both)), "");
         assert_eq!(of(Kind::UdpRr, &|t| (t.in_flight, t.threads) = (4, Some(8))), "");
@@ -202,7 +203,10 @@ mod tests {
         assert!(of(Kind::TcpRr, &|t| t.threads = Some(0)).contains("1 to 1024"));
         assert!(of(Kind::TcpRr, &|t| t.threads = Some(1025)).contains("1 to 1024"));
         let many = |t: &mut Traffic| (t.flows, t.threads) = (1025, None);
-        assert!(of(Kind::TcpCrr, &many).starts_with("`flows` = 1025: kind `tcp_crr` takes a thread for each flow"));
+        assert!(
+            of(Kind::TcpCrr, &many)
+                .starts_with("`flows` = 1025: kind `tcp_crr` takes a thread for each flow")
+        );
         assert_eq!(of(Kind::TcpRr, &many), "");
         assert!(of(Kind::UdpRr, &|t| t.flows = 64_513).contains("a port of its own"));
         assert_eq!(of(Kind::TcpStream, &|t| t.flows = MAX_FLOWS), "");

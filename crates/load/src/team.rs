@@ -196,7 +196,8 @@ impl Team {
             let _ = self.sockets[flow].shutdown(how);
         }
         wait_until(DRAIN, || {
-            let mut threads = self.threads.iter().zip(&self.shares).filter(|(_, share)| self.sends(share.start));
+            let mut threads =
+                self.threads.iter().zip(&self.shares).filter(|(_, share)| self.sends(share.start));
             threads.all(|(thread, _)| thread.is_finished())
         });
         wait_until(DRAIN, || {
@@ -247,7 +248,8 @@ impl Team {
             slept |= end.slept;
             end.notes.into_iter().for_each(|one| note(&mut notes, Some(one)));
         }
-        let share = |share: &Range<usize>| Share { sends: self.sends(share.start), flows: share.len() as u32 };
+        let share =
+            |share: &Range<usize>| Share { sends: self.sends(share.start), flows: share.len() as u32 };
         let threads = self.shares.iter().map(share).collect();
         let buffers = flows.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
         Ok(Outcome {

@@ -226,7 +226,9 @@ impl Traffic {
             return refuse("flows", self.flows, format!("at most {MAX_FLOWS} flows"));
         }
         if self.kind.is_udp() && self.lanes() > MOST_OVER_UDP {
-            let reason = format!("each flow over UDP needs a port of its own, and {MOST_OVER_UDP} are to be had: take fewer");
+            let reason = format!(
+                "each flow over UDP needs a port of its own, and {MOST_OVER_UDP} are to be had: take fewer"
+            );
             return refuse("flows", self.flows, reason);
         }
         // Each thread has its own.

@@ -41,6 +41,9 @@ fn thousands_of_flows_share_two_threads() {
         received.sum_up(100);
         assert!(received.flows.len() <= 100);
         assert_eq!(received.flows.iter().map(|flow| flow.flows).sum::<u32>(), flows);
-        assert_eq!(received.flows.iter().map(|flow| flow.counts).sum::<netassay_load::Counts>(), received.received);
+        assert_eq!(
+            received.flows.iter().map(|flow| flow.counts).sum::<netassay_load::Counts>(),
+            received.received
+        );
     }
 }

@@ -4,9 +4,11 @@
 //! [`PlanListing`] what `--dry-run` prints.
 
 mod acted;
+mod ambient;
 mod classic;
 mod column;
 mod comparison;
+mod congestion_control;
 mod credit;
 mod disturbed;
 mod environment;

@@ -2,12 +2,11 @@
 
 use store::{StoredRun, StoredStudy};
 
+use crate::ambient::ambient;
+use crate::congestion_control;
 use crate::number::counted;
 use crate::outcomes::fallbacks;
 use crate::view::PlanView;
-
-/// Congestion controls that let the window alone set the pace, as most studies and most machines have them.
-const WINDOW_BASED: [&str; 2] = ["cubic", "reno"];
 
 /// What the testbeds could not give, and what of the machine shapes the results, each once.
 pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
@@ -18,16 +17,9 @@ pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
         {
             push(&mut notes, note.to_owned());
         }
-        let control = boot.environment["transmitter"]["sysctls"]["net.ipv4.tcp_congestion_control"].as_str();
-        let tcp = plan.plan.conditions.iter().any(|condition| condition.workload.kind.is_tcp());
-        if let Some(control) = control.filter(|control| tcp && !WINDOW_BASED.contains(control)) {
-            push(
-                &mut notes,
-                format!(
-                    "TCP's congestion control here is {control}, not cubic: if it paces, a timer sets the rate as much as the switches do (sysctl net.ipv4.tcp_congestion_control)"
-                ),
-            );
-        }
+    }
+    for note in congestion_control::notes(stored, plan).into_iter().chain(ambient(stored)) {
+        push(&mut notes, note);
     }
     for note in plan.effective.iter().flat_map(|effective| &effective.notes) {
         push(&mut notes, note.clone());

@@ -10,7 +10,7 @@ use crate::number::{figure, percent};
 use crate::table::Table;
 
 /// Both ends' outcomes of a run; null where there is none.
-fn outcomes(run: &StoredRun) -> [&Value; 2] {
+pub(crate) fn outcomes(run: &StoredRun) -> [&Value; 2] {
     ["transmitter", "receiver"].map(|side| &run.detail[side]["whole"]["outcome"])
 }
 

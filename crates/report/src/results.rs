@@ -10,6 +10,7 @@ use study::{Asked, WorkloadKind};
 use crate::acted::Acted;
 use crate::column::{columns, counted as columns_of_counts};
 use crate::comparison::groups;
+use crate::congestion_control;
 use crate::credit::Credits;
 use crate::disturbed::Disturbed;
 use crate::error::Error;
@@ -133,6 +134,9 @@ impl Results {
     pub fn text(&self, db: &Path) -> String {
         let mut text = format!("{}: {}\n", self.name, self.question);
         text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
+        if let Some(head) = congestion_control::head(&self.stored, &self.plan) {
+            text.push_str(&format!("{head}\n"));
+        }
         let mut workloads: Vec<&str> = Vec::new();
         for condition in &self.conditions {
             if !workloads.contains(&condition.workload.as_str()) {

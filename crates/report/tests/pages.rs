@@ -72,8 +72,14 @@ fn run(id: i64, boot: u32, repeat: u32, condition: usize, status: RunStatus) -> 
             .then(|| "the receiver's agent (process 7) ended unasked: signal: 9 (SIGKILL)".to_owned()),
         metrics: if failed { BTreeMap::new() } else { metrics },
         limited_by: None,
-        detail: Value::Null,
+        detail: ran_with("cubic"),
     }
+}
+
+/// What the sockets of a run read back, as the runner stores it.
+fn ran_with(congestion_control: &str) -> Value {
+    let outcome = json!({"applied": [{"flows": 1, "tcp": {"congestion_control": congestion_control}}]});
+    json!({"transmitter": {"whole": {"outcome": outcome}}, "receiver": {"whole": {"outcome": outcome}}})
 }
 
 fn stored(boots: u32) -> StoredStudy {
@@ -142,6 +148,48 @@ fn a_large_effect_is_explained_where_a_counter_differs() {
     assert_eq!((&row["why"][0]["value"], &row["why"][0]["baseline"]), (&json!(1.0), &json!(35.0)));
     let compared = Comparisons::new(&planted, &ComparisonRequest::default()).unwrap().text();
     assert!(compared.contains(&format!("  why: {why}\n")), "{compared}");
+}
+
+#[test]
+fn what_is_said_of_congestion_control_is_what_the_runs_had() {
+    // The machine's own is bbr, and the runs had cubic.
+    let page = |stored: &StoredStudy| Results::new(stored).unwrap().text(Path::new("netassay.db"));
+    let text = page(&stored(2));
+    assert!(text.contains("\nTCP's congestion control: cubic\n") && !text.contains("bbr"), "{text}");
+    let mut mixed = stored(2);
+    mixed.runs.iter_mut().filter(|run| run.condition == 1).for_each(|run| run.detail = ran_with("bbr"));
+    let text = page(&mixed);
+    assert!(text.contains("\nTCP's congestion control: cubic, bbr\n"), "{text}");
+    assert!(text.contains("Note: ipv4 offloads=none: TCP ran with bbr, not cubic"), "{text}");
+    // A study of before: its plan has no name, and its runs read nothing back.
+    let mut old = stored(2);
+    old.runs.iter_mut().for_each(|run| run.detail = Value::Null);
+    for condition in old.plan_json["conditions"].as_array_mut().unwrap() {
+        condition["workload"]["traffic"]["congestion_control"] = Value::Null;
+    }
+    assert!(page(&old).contains("Note: TCP ran with bbr, not cubic"), "{}", page(&old));
+}
+
+#[test]
+fn settings_that_differ_between_the_hosts_or_from_the_default_are_said() {
+    let mut stored = stored(2);
+    for boot in &mut stored.boots {
+        boot.environment["transmitter"]["sysctls"]["net.core.netdev_max_backlog"] = json!("5000");
+        boot.environment["receiver"] = json!({"sysctls": {"net.ipv4.tcp_timestamps": "0"}});
+        boot.environment["transmitter"]["sysctls"]["net.ipv4.tcp_timestamps"] = json!("1");
+        boot.environment["receiver"]["interfaces"] = json!({"eth0": {"gro_flush_timeout": 20_000}});
+    }
+    let text = Results::new(&stored).unwrap().text(Path::new("netassay.db"));
+    let notes: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("Note: ") && !line.contains("steered")).collect();
+    assert_eq!(
+        notes,
+        [
+            "Note: net.core.netdev_max_backlog is 5000, not 1000 as by default",
+            "Note: the hosts differ: net.ipv4.tcp_timestamps is 1 at the transmitter, 0 at the receiver (default 1)",
+            "Note: gro_flush_timeout is 20000, not 0 as by default",
+        ]
+    );
 }
 
 #[test]

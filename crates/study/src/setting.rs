@@ -117,10 +117,7 @@ impl Setting {
 
     /// Whether the value is a number in a file, and not a text.
     pub(crate) fn is_number(&self) -> bool {
-        matches!(
-            self,
-            Self::InFlight(_) | Self::Threads(Some(_)) | Self::Rate(Some(_)) | Self::Dscp(Some(_))
-        )
+        matches!(self, Self::InFlight(_) | Self::Threads(Some(_)) | Self::Rate(Some(_)) | Self::Dscp(Some(_)))
     }
 
     /// Why traffic of this kind cannot have it, if it cannot. What every kind has by default suits them all.

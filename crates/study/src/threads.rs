@@ -16,7 +16,9 @@ pub(crate) fn misfit(workload: &Workload) -> Option<Misfit> {
     let (flows, kind) = (workload.flows, workload.kind);
     if kind.is_udp() && workload.sockets() > MOST_OVER_UDP {
         return Some(Misfit {
-            why: format!("each of {flows} flows over UDP needs a port of its own, and {MOST_OVER_UDP} are to be had"),
+            why: format!(
+                "each of {flows} flows over UDP needs a port of its own, and {MOST_OVER_UDP} are to be had"
+            ),
             help: "take fewer flows".to_owned(),
         });
     }
@@ -36,9 +38,16 @@ pub(crate) fn misfit(workload: &Workload) -> Option<Misfit> {
 /// What of a workload takes a thread for each flow, if anything does: the load engine's own rule.
 fn alone(workload: &Workload) -> Option<String> {
     let (kind, traffic) = (workload.kind, &workload.traffic);
-    let plain = [Setting::Sender(Sender::Send), Setting::Reader(Reader::Recv), Setting::InFlight(1), Setting::Connected(true)];
+    let plain = [
+        Setting::Sender(Sender::Send),
+        Setting::Reader(Reader::Recv),
+        Setting::InFlight(1),
+        Setting::Connected(true),
+    ];
     let takes = |setting: &Setting| match setting {
-        Setting::Sender(_) | Setting::Reader(_) | Setting::InFlight(_) | Setting::Connected(_) => !plain.contains(setting),
+        Setting::Sender(_) | Setting::Reader(_) | Setting::InFlight(_) | Setting::Connected(_) => {
+            !plain.contains(setting)
+        }
         Setting::Rate(rate) => rate.is_some(),
         // TCP's pace is kept by the kernel.
         Setting::Pacing(pacing) => pacing.is_some() && kind.is_udp(),
@@ -97,6 +106,9 @@ mod tests {
         let plan = Study::parse("x.toml", text).unwrap().plan();
         assert_eq!(plan.conditions.len(), 7);
         assert_eq!(plan.excluded.len(), 1);
-        assert_eq!(plan.excluded[0].why, "`in_flight` = 2 takes a thread for each of the 4 flows, not 2 for all");
+        assert_eq!(
+            plan.excluded[0].why,
+            "`in_flight` = 2 takes a thread for each of the 4 flows, not 2 for all"
+        );
     }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use cpu::hypervisor;
 pub use cpu::{CpuEnvironment, IdleState};
+pub use sysctls::visible_sysctls;
 
 use crate::ethtool::Ethtool;
 use crate::features::Features;
@@ -80,6 +81,12 @@ pub struct InterfaceEnvironment {
     pub link: Link,
     /// The driver of the hardware.
     pub driver: Option<String>,
+    /// How long its receive work may wait for more to put together, in ns (`gro_flush_timeout`).
+    #[serde(default)]
+    pub gro_flush_timeout: Option<u64>,
+    /// How often its receive queue is looked at again before its interrupt is let in (`napi_defer_hard_irqs`).
+    #[serde(default)]
+    pub napi_defer_hard_irqs: Option<u64>,
     /// Its offload features; `None` if this kernel cannot tell.
     pub features: Option<Features>,
     /// Of each receive queue (`rx-0`), the CPUs that its work is steered to, as the kernel's mask. Missing if `/sys` shows
@@ -108,6 +115,15 @@ impl Environment {
         let interfaces =
             interfaces.map(|name| (name.to_owned(), InterfaceEnvironment::read(&files, name))).collect();
         Self { interfaces, ..Self::of_machine(&files, version) }
+    }
+
+    /// The same, with the machine's settings that its network namespace hides.
+    #[must_use]
+    pub fn with_hidden(mut self, machine: &BTreeMap<String, String>) -> Self {
+        for (name, value) in machine {
+            self.sysctls.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        self
     }
 
     /// The part that does not depend on the interfaces.
@@ -171,7 +187,10 @@ impl InterfaceEnvironment {
                 |queue: String| Some((queue.clone(), files.text(&format!("{queues}/{queue}/{file}"))?));
             names.into_iter().filter_map(read).collect()
         };
+        let number = |file: &str| files.number(&format!("{directory}/{file}")).filter(|_| own);
         Some(Self {
+            gro_flush_timeout: number("gro_flush_timeout"),
+            napi_defer_hard_irqs: number("napi_defer_hard_irqs"),
             receive_steering: masks("rx-", "rps_cpus"),
             transmit_steering: masks("tx-", "xps_cpus"),
             driver: own
@@ -255,6 +274,18 @@ mod tests {
         assert_eq!(environment.load.stolen_percent, Some(5.0));
         assert_eq!(environment.sysctls["net.core.rmem_max"], "212992");
         assert_eq!(environment.sysctls["net.ipv4.tcp_rmem"], "4096 131072 6291456");
+    }
+
+    #[test]
+    fn what_a_namespace_hides_is_added_and_what_it_shows_is_its_own() {
+        let (_keep, files) = files(&[("proc/sys/net/ipv4/tcp_ecn", "1\n")]);
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let machine = [pair("net.core.netdev_max_backlog", "5000"), pair("net.ipv4.tcp_ecn", "2")]
+            .into_iter()
+            .collect();
+        let environment = Environment::of_machine(&files, "0.1.0").with_hidden(&machine);
+        assert_eq!(environment.sysctls["net.core.netdev_max_backlog"], "5000");
+        assert_eq!(environment.sysctls["net.ipv4.tcp_ecn"], "1");
     }
 
     #[test]

@@ -4,6 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::files::Files;
 
+/// The settings of the machine that matter to the network, by name. A network namespace shows only those that it has of its own: read
+/// before one is entered, they are to be given to [`super::Environment::with_hidden`].
+#[must_use]
+pub fn visible_sysctls() -> BTreeMap<String, String> {
+    read(&Files::system())
+}
+
 /// The settings there are of [`NAMES`], numbers in one line separated by single spaces.
 pub(super) fn read(files: &Files) -> BTreeMap<String, String> {
     let read = |name: &&str| {
@@ -68,6 +75,7 @@ const NAMES: &[&str] = &[
     "net.ipv4.tcp_notsent_lowat",
     "net.ipv4.tcp_pacing_ca_ratio",
     "net.ipv4.tcp_pacing_ss_ratio",
+    "net.ipv4.tcp_reflect_tos",
     "net.ipv4.tcp_rmem",
     "net.ipv4.tcp_sack",
     "net.ipv4.tcp_shrink_window",

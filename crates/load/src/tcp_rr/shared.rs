@@ -85,7 +85,8 @@ impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
 impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
     fn begin(&mut self, at: usize) -> Result<()> {
         if ASKS {
-            (self.flows[at].start, self.flows[at].phase_at_start) = (sys::now(), self.lanes[at].phase().load());
+            (self.flows[at].start, self.flows[at].phase_at_start) =
+                (sys::now(), self.lanes[at].phase().load());
             self.serve(at)?;
         }
         Ok(())

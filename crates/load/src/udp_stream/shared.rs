@@ -61,7 +61,11 @@ impl<S: Stamp> Work for Sending<'_, S> {
 /// The receiving thread.
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
     let message = lanes[0].message;
-    if lanes[0].traffic.verify { checked(lanes, || Checked::new(message)) } else { checked(lanes, || Unchecked) }
+    if lanes[0].traffic.verify {
+        checked(lanes, || Checked::new(message))
+    } else {
+        checked(lanes, || Unchecked)
+    }
 }
 
 fn checked<C: Check>(lanes: &[Lane], check: impl Fn() -> C) -> Result<Vec<End>> {

@@ -42,9 +42,15 @@ fn every_kind_is_accounted_for_exactly() {
                     assert!(missing <= elsewhere, "{sent:?} {received:?}");
                 }
                 _ => {
-                    assert!(asked.messages - asked.transactions - asked.timeouts <= u64::from(FLOWS), "{asked:?}");
+                    assert!(
+                        asked.messages - asked.transactions - asked.timeouts <= u64::from(FLOWS),
+                        "{asked:?}"
+                    );
                     assert!(taken.transactions >= asked.transactions, "{asked:?} {taken:?}");
-                    assert!(taken.transactions - asked.transactions <= u64::from(FLOWS), "{asked:?} {taken:?}");
+                    assert!(
+                        taken.transactions - asked.transactions <= u64::from(FLOWS),
+                        "{asked:?} {taken:?}"
+                    );
                     let latency = sent.latency.unwrap();
                     assert!(latency.count > 100 && latency.count <= asked.transactions, "{latency:?}");
                 }

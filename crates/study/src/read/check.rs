@@ -179,8 +179,11 @@ fn sizes(study: &Study, draft: &Draft, workloads: &[workload::Read], problems: &
             );
         }
         let last = |workload: &&Workload| {
-            let ports =
-                if workload.kind.is_udp() { workload.sockets() } else { workload.sockets().div_ceil(LISTENER) };
+            let ports = if workload.kind.is_udp() {
+                workload.sockets()
+            } else {
+                workload.sockets().div_ceil(LISTENER)
+            };
             workload.port.is_some_and(|port| u32::from(port) + ports - 1 > u32::from(u16::MAX))
         };
         if let Some(high) = of_workload().find(last) {

@@ -1,0 +1,144 @@
+//! Settings of the hosts that no study fixes and that decide a result: where they differ between the hosts, or from what the kernel has
+//! by default.
+
+use serde_json::Value;
+use store::StoredStudy;
+
+/// The sysctls that are looked at, each with what kernels have by default; with several defaults, those of one kernel after another.
+const SYSCTLS: &[(&str, &[&str])] = &[
+    ("net.core.busy_poll", &["0"]),
+    ("net.core.busy_read", &["0"]),
+    ("net.core.netdev_max_backlog", &["1000"]),
+    ("net.core.rmem_default", &["212992"]),
+    ("net.core.rmem_max", &["212992", "4194304"]),
+    ("net.core.wmem_default", &["212992"]),
+    ("net.core.wmem_max", &["212992", "4194304"]),
+    ("net.ipv4.tcp_ecn", &["2"]),
+    ("net.ipv4.tcp_moderate_rcvbuf", &["1"]),
+    ("net.ipv4.tcp_reflect_tos", &["0"]),
+    ("net.ipv4.tcp_rmem", &["4096 131072 6291456", "4096 131072 33554432"]),
+    ("net.ipv4.tcp_sack", &["1"]),
+    ("net.ipv4.tcp_timestamps", &["1"]),
+    ("net.ipv4.tcp_window_scaling", &["1"]),
+    ("net.ipv4.tcp_wmem", &["4096 16384 4194304"]),
+];
+
+/// Settings of an interface, which are 0 by default. (Receive steering is netassay's own, and recorded.)
+const OF_INTERFACES: &[&str] = &["gro_flush_timeout", "napi_defer_hard_irqs"];
+
+/// One short line for each setting that is not as usual, each once.
+pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
+    let mut lines = Vec::new();
+    for environment in stored.boots.iter().map(|boot| &boot.environment) {
+        let hosts = ["transmitter", "receiver"].map(|side| &environment[side]);
+        for (name, defaults) in SYSCTLS {
+            let of = |host: &'static str| setting(&environment[host], name, defaults);
+            push(&mut lines, line(name, defaults[defaults.len() - 1], of("transmitter"), of("receiver")));
+        }
+        for name in OF_INTERFACES {
+            let of = |host: &Value| {
+                let interfaces = host["interfaces"].as_object().into_iter().flatten();
+                let value = interfaces.filter_map(|(_, one)| one[*name].as_u64()).max()?;
+                Some(Setting { value: value.to_string(), usual: value == 0 })
+            };
+            let [transmitter, receiver] = hosts.map(of);
+            push(&mut lines, line(name, "0", transmitter, receiver));
+        }
+    }
+    lines
+}
+
+/// What a host has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Setting {
+    value: String,
+    /// Whether a kernel has it by default.
+    usual: bool,
+}
+
+fn setting(host: &Value, name: &str, defaults: &[&str]) -> Option<Setting> {
+    let value = host["sysctls"][name].as_str()?;
+    let memory = host["machine"]["memory"].as_u64();
+    let usual = defaults.iter().any(|default| is_default(value, default, memory));
+    Some(Setting { value: value.to_owned(), usual })
+}
+
+/// Whether a value is the default. The largest buffer of TCP is less on a small machine: 1/128 of the memory that was free when it booted
+/// (`tcp_init` in net/ipv4/tcp.c).
+fn is_default(value: &str, default: &str, memory: Option<u64>) -> bool {
+    if value == default {
+        return true;
+    }
+    let (Some((value, most)), Some((default, usual)), Some(memory)) =
+        (value.rsplit_once(' '), default.rsplit_once(' '), memory)
+    else {
+        return false;
+    };
+    let (Ok(most), Ok(usual)) = (most.parse::<u64>(), usual.parse::<u64>()) else { return false };
+    value == default && most < usual && (memory / 256..=memory / 128).contains(&most)
+}
+
+fn line(
+    name: &str,
+    default: &str,
+    transmitter: Option<Setting>,
+    receiver: Option<Setting>,
+) -> Option<String> {
+    match (transmitter, receiver) {
+        (Some(one), Some(other)) if one.value != other.value && !(one.usual && other.usual) => Some(format!(
+            "the hosts differ: {name} is {} at the transmitter, {} at the receiver (default {default})",
+            one.value, other.value
+        )),
+        (Some(one), _) | (None, Some(one)) if !one.usual => {
+            Some(format!("{name} is {}, not {default} as by default", one.value))
+        }
+        _ => None,
+    }
+}
+
+fn push(lines: &mut Vec<String>, line: Option<String>) {
+    lines.extend(line.filter(|line| !lines.contains(line)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(value: &str, usual: bool) -> Option<Setting> {
+        Some(Setting { value: value.to_owned(), usual })
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_is_usual() {
+        for (one, other) in [
+            (None, None),
+            (told("1", true), told("1", true)),
+            (told("1", true), None),
+            (told("1", true), told("2", true)),
+        ] {
+            assert_eq!(line("x", "1", one, other), None);
+        }
+    }
+
+    #[test]
+    fn a_difference_and_an_unusual_value_are_said_in_one_line() {
+        let differ = line("x", "1", told("1", true), told("3", false)).unwrap();
+        assert_eq!(differ, "the hosts differ: x is 1 at the transmitter, 3 at the receiver (default 1)");
+        let both = line("x", "1", told("3", false), told("3", false)).unwrap();
+        assert_eq!(both, "x is 3, not 1 as by default");
+        assert_eq!(line("x", "1", None, told("3", false)), Some(both.clone()));
+        assert_eq!(line("x", "1", told("3", false), None), Some(both));
+    }
+
+    #[test]
+    fn a_small_machine_has_small_buffers_by_default() {
+        let default = "4096 131072 6291456";
+        let memory = Some(512 << 20);
+        assert!(is_default(default, default, None));
+        assert!(is_default("4096 131072 3932160", default, memory));
+        assert!(!is_default("4096 131072 3932160", default, Some(64 << 30)));
+        assert!(!is_default("4096 87380 3932160", default, memory));
+        assert!(!is_default("4096 131072 262144", default, memory));
+        assert!(!is_default("5000", "1000", memory));
+    }
+}
