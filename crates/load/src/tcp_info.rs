@@ -106,8 +106,6 @@ impl TcpInfo {
             duplicates: self.duplicates.saturating_add(other.duplicates),
             reorderings: self.reorderings.saturating_add(other.reorderings),
             retransmitted_bytes: self.retransmitted_bytes.saturating_add(other.retransmitted_bytes),
-            duplicates: self.duplicates.saturating_add(other.duplicates),
-            reorderings: self.reorderings.saturating_add(other.reorderings),
             segments_out: self.segments_out.saturating_add(other.segments_out),
             segments_in: self.segments_in.saturating_add(other.segments_in),
             mss: self.mss.min(other.mss),
