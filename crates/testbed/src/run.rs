@@ -69,8 +69,7 @@ impl RunAccount {
     /// What each virtual machine cost the host that runs it; none where the sides are in none.
     #[must_use]
     pub fn hosts_of_guests(&self) -> &[HostAccount] {
-        let around = self.around.as_ref().map_or(&[][..], std::slice::from_ref);
-        self.hosts.as_ref().map_or(around, |hosts| hosts.as_slice())
+        self.hosts.as_ref().map_or(self.around.as_slice(), |hosts| hosts.as_slice())
     }
 }
 
