@@ -75,6 +75,9 @@ enum Command {
     /// (Internal) run a program in the namespaces of a testbed
     #[command(hide = true)]
     Inside(place::Inside),
+    /// (Internal) set a namespace of a testbed up
+    #[command(hide = true)]
+    Prepare(traffic::prepare::Prepare),
     /// (Internal) send a stream to `sink`
     #[command(hide = true)]
     Sends(traffic::sending::Sends),
@@ -234,27 +237,37 @@ pub(crate) struct Components {
     pub(crate) longest: u64,
 }
 
-/// Options of `load`. Those that name things may be given several times; left out: everything.
+/// Options of `load`. Those that name things may be given several times; left out: everything, but for the family.
 #[derive(Debug, Args)]
 pub(crate) struct Load {
+    /// In the place of the parts: every size of write and datagram, 1 to 64 flows, TCP with and without pacing, beside the best of iperf3,
+    /// netperf and neper, as far as they are installed
+    #[arg(long, conflicts_with = "parts")]
+    pub(crate) grid: bool,
+    /// (--grid) Only this cell, such as tcp:64 or udp_rr:16, or this row of cells, such as tcp
+    #[arg(long = "cell", value_name = "NAME", requires = "grid", value_parser = traffic::grid::cell)]
+    pub(crate) cells: Vec<String>,
+    /// (--grid) TCP only under this congestion control; left out: cubic, or reno where namespaces may not have it, and bbr
+    #[arg(long = "congestion-control", value_name = "NAME", requires = "grid")]
+    pub(crate) congestion_controls: Vec<String>,
     /// Only this part
     #[arg(long = "part", value_name = "NAME", value_enum)]
     pub(crate) parts: Vec<traffic::Part>,
     /// Only this scenario
     #[arg(long = "scenario", value_name = "NAME", value_parser = traffic::scenario)]
     pub(crate) scenarios: Vec<Scenario>,
-    /// Only this family
-    #[arg(long = "family", value_name = "NAME", value_parser = traffic::family)]
+    /// This family
+    #[arg(long = "family", value_name = "NAME", value_parser = traffic::family, default_value = "ipv4")]
     pub(crate) families: Vec<Family>,
     /// Only this peer
     #[arg(long = "peer", value_name = "NAME", value_parser = crate::peers::named)]
     pub(crate) peers: Vec<&'static dyn crate::peers::Peer>,
-    /// Pairs of runs with each peer; for fewer than 6 there is no interval
-    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) pairs: u32,
-    /// The window of each run, in seconds
-    #[arg(long, default_value_t = 2.0, value_parser = traffic::window)]
-    pub(crate) window: f64,
+    /// Pairs of runs with each peer, for fewer than 6 there is no interval; left out: 7, in the grid 6
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) pairs: Option<u32>,
+    /// The window of each run, in seconds; left out: 0.5, in the grid 0.3
+    #[arg(long, value_parser = traffic::window)]
+    pub(crate) window: Option<f64>,
     /// Only messages of this size, in bytes
     #[arg(long = "message", value_name = "BYTES")]
     pub(crate) messages: Vec<u32>,
@@ -267,6 +280,7 @@ pub(crate) struct Load {
 pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Some(Command::Inside(inside)) => return place::serve(inside),
+        Some(Command::Prepare(prepare)) => return traffic::prepare::serve(prepare),
         Some(Command::Sends(sends)) => return traffic::sending::sends(sends),
         Some(Command::Sink(sink)) => return traffic::sending::sink(sink),
         Some(Command::Observe(observe)) => return observer::serve(observe).map(|()| ExitCode::SUCCESS),
@@ -316,7 +330,11 @@ impl Bench<'_> {
             Command::Verdict(options) => verdict::run(self, options)?,
             Command::Components(options) => verdict::components::run(self, options)?,
             Command::Load(options) => traffic::run(self, options)?,
-            Command::Inside(_) | Command::Sends(_) | Command::Sink(_) | Command::Observe(_) => {
+            Command::Inside(_)
+            | Command::Prepare(_)
+            | Command::Sends(_)
+            | Command::Sink(_)
+            | Command::Observe(_) => {
                 return Ok(true);
             }
         };

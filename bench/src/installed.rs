@@ -5,31 +5,47 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use load::Kind;
 use nix::unistd::geteuid;
 
 use crate::cli::Bench;
-use crate::peers::Peer;
+use crate::peers::{End, Peer};
 use crate::report::Report;
 
 /// A peer that can be started.
 #[derive(Debug, Clone)]
 pub(crate) struct Installed {
     pub(crate) peer: &'static dyn Peer,
-    pub(crate) program: PathBuf,
     /// The first line it says of its version.
     pub(crate) version: String,
 }
 
-/// Those of `peers` that are installed, and the names of those that are not.
-pub(crate) fn find(peers: &[&'static dyn Peer]) -> (Vec<Installed>, Vec<&'static str>) {
+impl Installed {
+    /// The command of an end.
+    pub(crate) fn command(&self, end: End, kind: Kind, arguments: Vec<String>) -> Vec<String> {
+        let name = self.peer.program(end, kind);
+        // One that has gone since it was found is refused by its name when it is started.
+        let program = program(name).unwrap_or_else(|| name.into());
+        [vec![program.to_string_lossy().into_owned()], arguments].concat()
+    }
+}
+
+/// Those of `peers` whose programs are all installed, and those that lack one.
+pub(crate) fn find(peers: &[&'static dyn Peer]) -> (Vec<Installed>, Vec<&'static dyn Peer>) {
     let (mut there, mut missing) = (Vec::new(), Vec::new());
     for peer in peers {
-        match program(peer.name()) {
-            Some(program) => {
-                let version = version(&program, peer.version());
-                there.push(Installed { peer: *peer, program, version });
+        let kinds = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr];
+        let ends = kinds
+            .into_iter()
+            .filter(|kind| peer.runs(*kind))
+            .flat_map(|kind| [(End::Client, kind), (End::Server, kind)]);
+        let programs: Option<Vec<PathBuf>> =
+            ends.map(|(end, kind)| program(peer.program(end, kind))).collect();
+        match programs.as_deref() {
+            Some([first, ..]) => {
+                there.push(Installed { peer: *peer, version: version(first, peer.version()) })
             }
-            None => missing.push(peer.name()),
+            _ => missing.push(*peer),
         }
     }
     (there, missing)

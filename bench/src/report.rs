@@ -135,6 +135,11 @@ impl Goal {
         Self { met, ..Self::new(what, figure, (Bound::AtLeast, limit), "") }
     }
 
+    /// Is the figure on the right side?
+    pub(crate) fn is_met(&self) -> bool {
+        self.met
+    }
+
     /// The same goal, its figure known to lie there with at least 95 %.
     pub(crate) fn within(self, interval: Option<(f64, f64)>) -> Self {
         Self { interval, ..self }

@@ -188,11 +188,10 @@ fn components_are_measured() {
     }
 }
 
-/// The report of these parts of `load`; none, and said so, if a program they need is not installed.
+/// The report of `load` with these options; none, and said so, if a program they need is not installed.
 #[track_caller]
-fn load(test: &str, parts: &[&str]) -> Option<Value> {
-    let parts: Vec<&str> = parts.iter().flat_map(|part| ["--part", part]).collect();
-    let output = bench(&[&["load", "--no-install"], parts.as_slice()].concat());
+fn load(test: &str, options: &[&str]) -> Option<Value> {
+    let output = bench(&[&["load", "--no-install"], options].concat());
     let missing = serde_json::from_slice::<Value>(&output.stdout).map(|report| report["not_run"].clone());
     let missing: Vec<String> = missing
         .iter()
@@ -209,10 +208,18 @@ fn load(test: &str, parts: &[&str]) -> Option<Value> {
 
 #[track_caller]
 fn runs_beside_every_peer(test: &str, part: &str, peers: &[usize]) {
-    let Some(report) = load(test, &[part]) else { return };
+    let Some(report) = load(test, &["--part", part]) else { return };
+    have_turns_beside_peers(&report, |counts| assert_eq!(counts, peers));
+    assert!(report["goals"].as_array().unwrap().iter().all(|goal| goal["met"].is_boolean()));
+    assert!(report["goals"].as_array().unwrap().len() >= peers.len());
+}
+
+/// Looks at every turn; what the numbers of peers must be is `expect`ed.
+#[track_caller]
+fn have_turns_beside_peers(report: &Value, expect: impl Fn(Vec<usize>)) {
     let comparisons = report["results"]["comparisons"].as_array().unwrap();
     let beside = |one: &Value| one["comparison"]["beside"].as_array().unwrap().clone();
-    assert_eq!(comparisons.iter().map(|one| beside(one).len()).collect::<Vec<_>>(), peers);
+    expect(comparisons.iter().map(|one| beside(one).len()).collect());
     for one in comparisons {
         for peer in beside(one) {
             let pair = &peer["pairs"][0];
@@ -222,8 +229,20 @@ fn runs_beside_every_peer(test: &str, part: &str, peers: &[usize]) {
         }
         is_positive(&one["figures"][0]["ratio"]["median"]);
     }
-    assert!(report["goals"].as_array().unwrap().iter().all(|goal| goal["met"].is_boolean()));
-    assert!(report["goals"].as_array().unwrap().len() >= comparisons.len());
+}
+
+#[test]
+fn load_grid_runs_beside_every_peer() {
+    let Some(report) = load("load_grid_runs_beside_every_peer", &["--grid"]) else { return };
+    let notes: Vec<&str> = report["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let lacks = |peer: &str| notes.iter().any(|note| note.starts_with(&format!("without {peer}: ")));
+    // The first and the last cell that somebody is beside.
+    have_turns_beside_peers(&report, |counts| match (lacks("neper"), lacks("netperf")) {
+        (false, false) => assert_eq!(counts, [2, 1]),
+        _ => assert!(counts.len() == 2 && counts.iter().all(|count| *count >= 1), "{counts:?}"),
+    });
+    let judged = notes.iter().find(|note| note.contains("of the best peer in"));
+    assert!(judged.is_some_and(|note| note.ends_with("of 2 cells")), "{notes:?}");
 }
 
 #[test]
@@ -248,7 +267,7 @@ fn load_rr_runs_beside_sockperf() {
 
 #[test]
 fn load_counts_instructions() {
-    let Some(report) = load("load_counts_instructions", &["instructions"]) else { return };
+    let Some(report) = load("load_counts_instructions", &["--part", "instructions"]) else { return };
     let counted = report["results"]["instructions"].as_array().unwrap();
     assert_eq!(counted.len(), 2, "netassay and one peer");
     for program in counted {
@@ -261,7 +280,7 @@ fn load_counts_instructions() {
 
 #[test]
 fn load_measures_memory() {
-    let Some(report) = load("load_measures_memory", &["memory"]) else { return };
+    let Some(report) = load("load_measures_memory", &["--part", "memory"]) else { return };
     let crowds = report["results"]["memory"].as_array().unwrap();
     assert_eq!(crowds.len(), 2 * 3);
     for crowd in crowds {

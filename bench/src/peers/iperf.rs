@@ -2,10 +2,7 @@
 
 use load::Kind;
 
-use crate::peers::{Amount, Door, Job, Peer, Said, number_after, words};
-
-/// What netassay's receiver reads at once from a stream: iperf's server can be told to do the same.
-const READ: u32 = 256 << 10;
+use crate::peers::{Amount, Door, Job, Peer, READ, Said, number_after, words};
 
 /// iperf: one thread for each flow, and one for reports.
 #[derive(Debug)]

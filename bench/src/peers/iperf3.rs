@@ -9,6 +9,9 @@ use crate::peers::{Amount, Door, Job, Peer, Said, words};
 #[derive(Debug)]
 pub(crate) struct Iperf3;
 
+/// Bytes of its smallest datagram.
+const LEAST_DATAGRAM: u32 = 16;
+
 impl Peer for Iperf3 {
     fn name(&self) -> &'static str {
         "iperf3"
@@ -16,6 +19,11 @@ impl Peer for Iperf3 {
 
     fn runs(&self, kind: Kind) -> bool {
         !kind.is_rr()
+    }
+
+    /// Datagrams carry its time and number.
+    fn takes(&self, kind: Kind, message: u32, _flows: u32) -> bool {
+        self.runs(kind) && (kind != Kind::UdpStream || message >= LEAST_DATAGRAM)
     }
 
     /// Bound to the one address, so that its sockets are of the traffic's family and not IPv6 sockets for both.
@@ -57,6 +65,9 @@ fn client(job: &Job, how_much: [&str; 2]) -> Vec<String> {
     let mut arguments = words(["--client", &job.server.to_string(), "--bind", &job.client.to_string()]);
     arguments.extend(words(how_much));
     arguments.extend(words(["--length", &job.message.to_string(), "--interval", "0", "--json"]));
+    if job.flows > 1 {
+        arguments.extend(words(["--parallel", &job.flows.to_string()]));
+    }
     if job.kind == Kind::UdpStream {
         arguments.extend(words(["--udp", "--bitrate", "0"]));
     }
@@ -75,6 +86,12 @@ mod tests {
         let job = job(Kind::UdpStream, false);
         assert_eq!(Iperf3.said(&job, report).unwrap().rate, Some(7.5e9));
         assert_eq!(Iperf3.said(&job, r#"{"error": "unable to connect"}"#), None);
+    }
+
+    #[test]
+    fn it_takes_no_datagram_below_its_own_header() {
+        assert!(!Iperf3.takes(Kind::UdpStream, 15, 1) && Iperf3.takes(Kind::UdpStream, 16, 1));
+        assert!(Iperf3.takes(Kind::TcpStream, 1, 64));
     }
 
     #[test]

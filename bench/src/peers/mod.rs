@@ -2,6 +2,8 @@
 
 mod iperf;
 mod iperf3;
+mod neper;
+mod netperf;
 mod nuttcp;
 mod sockperf;
 
@@ -18,6 +20,12 @@ pub(crate) struct Job {
     pub(crate) ipv6: bool,
     /// Bytes per write, datagram, request and answer.
     pub(crate) message: u32,
+    /// Connections, or pairs of sockets, at once.
+    pub(crate) flows: u32,
+    /// How many CPUs each end has for them.
+    pub(crate) cpus: u32,
+    /// TCP's congestion control, if it is not the machine's own.
+    pub(crate) congestion_control: Option<String>,
     /// Whether nobody sleeps: receives poll, the socket too where it may.
     pub(crate) polling: Polling,
     /// How long the traffic flows: what peers take are whole seconds.
@@ -62,10 +70,39 @@ pub(crate) enum Door {
     Udp(u16),
 }
 
+/// Which end of a job a program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Server,
+    Client,
+}
+
+/// Where a peer can be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// In the Debian package of its name.
+    Debian,
+    /// In no package of Debian's main archive: to be built from the source at this address.
+    Source(&'static str),
+}
+
+/// What netassay's receiver reads at once from a stream, in bytes: servers that can be told to do the same are.
+const READ: u32 = 256 << 10;
+
 /// A program that can do what netassay's traffic does.
 pub(crate) trait Peer: Debug + Sync {
-    /// Its name: the program's, and that of its Debian package.
+    /// Its name.
     fn name(&self) -> &'static str;
+
+    /// Where it can be had.
+    fn origin(&self) -> Origin {
+        Origin::Debian
+    }
+
+    /// What the program of an end is called.
+    fn program(&self, _end: End, _kind: Kind) -> &'static str {
+        self.name()
+    }
 
     /// The arguments with which it tells its version.
     fn version(&self) -> &'static [&'static str] {
@@ -74,6 +111,16 @@ pub(crate) trait Peer: Debug + Sync {
 
     /// Has it such traffic?
     fn runs(&self, kind: Kind) -> bool;
+
+    /// Has it such traffic in messages of that many bytes, and with so many flows?
+    fn takes(&self, kind: Kind, _message: u32, flows: u32) -> bool {
+        self.runs(kind) && flows == 1
+    }
+
+    /// How many clients it takes to have all flows of a job.
+    fn clients(&self, _job: &Job) -> u32 {
+        1
+    }
 
     /// The server's arguments.
     fn server(&self, job: &Job) -> Vec<String>;
@@ -87,11 +134,15 @@ pub(crate) trait Peer: Debug + Sync {
     /// What the client says in the end; `None` if that cannot be understood.
     fn said(&self, job: &Job, client: &str) -> Option<Said>;
 
-    /// The arguments of a client that sends an amount of a stream.
-    fn sends(&self, job: &Job, amount: Amount) -> Vec<String>;
+    /// The arguments of a client that sends an amount of a stream: by default one that counts seconds only.
+    fn sends(&self, job: &Job, amount: Amount) -> Vec<String> {
+        self.client(&Job { seconds: amount.seconds, ..job.clone() })
+    }
 
-    /// How many messages such a client has sent, as it says in the end; `None` if that cannot be understood.
-    fn sent(&self, job: &Job, amount: Amount, client: &str) -> Option<u64>;
+    /// How many messages such a client has sent, as it says in the end; `None` if it does not, or that cannot be understood.
+    fn sent(&self, _job: &Job, _amount: Amount, _client: &str) -> Option<u64> {
+        None
+    }
 
     /// Do these words of a server that has ended mean that it was never made for the job?
     fn declines(&self, _words: &str) -> Option<&'static str> {
@@ -99,9 +150,16 @@ pub(crate) trait Peer: Debug + Sync {
     }
 }
 
-/// All peers.
-pub(crate) const PEERS: [&dyn Peer; 4] =
+/// Those that a Debian machine can have at once.
+pub(crate) const PEERS_IN_DEBIAN: [&dyn Peer; 4] =
     [&iperf3::Iperf3, &nuttcp::Nuttcp, &iperf::Iperf, &sockperf::Sockperf];
+
+/// Those of which netassay must be no slower than the best.
+pub(crate) const PEERS_OF_THE_GRID: [&dyn Peer; 3] = [&neper::Neper, &netperf::Netperf, &iperf3::Iperf3];
+
+/// All peers.
+pub(crate) const PEERS: [&dyn Peer; 6] =
+    [&neper::Neper, &netperf::Netperf, &iperf3::Iperf3, &nuttcp::Nuttcp, &iperf::Iperf, &sockperf::Sockperf];
 
 /// The peer of that name, for the command line.
 pub(crate) fn named(name: &str) -> Result<&'static dyn Peer, String> {
@@ -136,6 +194,9 @@ mod tests {
             kind,
             ipv6,
             message: 1000,
+            flows: 1,
+            cpus: 1,
+            congestion_control: None,
             polling,
             seconds: 3,
             client: address(client),
@@ -171,7 +232,7 @@ mod tests {
             }
             assert_eq!(named(peer.name()).unwrap().name(), peer.name());
         }
-        assert!(named("netperf").unwrap_err().contains("iperf3, nuttcp"));
+        assert!(named("ttcp").unwrap_err().contains("iperf3, nuttcp"));
     }
 
     #[test]
@@ -183,7 +244,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_a_peer_says_is_a_panic(text in any::<String>(), number in 0usize..4) {
+        fn nothing_a_peer_says_is_a_panic(text in any::<String>(), number in 0..PEERS.len()) {
             for kind in [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr] {
                 let _ = PEERS[number].said(&job(kind, false), &text);
                 let _ = PEERS[number].sent(&job(kind, false), AMOUNT, &text);

@@ -9,6 +9,8 @@ use crate::peers::{Amount, Door, Job, Peer, Polling, Said, number_after, words};
 pub(crate) struct Sockperf;
 
 const PORT: u16 = 11111;
+/// Bytes of its smallest message.
+const LEAST: u32 = 14;
 
 impl Peer for Sockperf {
     fn name(&self) -> &'static str {
@@ -17,6 +19,10 @@ impl Peer for Sockperf {
 
     fn runs(&self, kind: Kind) -> bool {
         matches!(kind, Kind::TcpRr | Kind::UdpRr | Kind::UdpStream)
+    }
+
+    fn takes(&self, kind: Kind, message: u32, flows: u32) -> bool {
+        self.runs(kind) && flows == 1 && message >= LEAST
     }
 
     fn server(&self, job: &Job) -> Vec<String> {
@@ -30,7 +36,20 @@ impl Peer for Sockperf {
     }
 
     fn client(&self, job: &Job) -> Vec<String> {
-        client(job, job.seconds)
+        let mut arguments = words([
+            if job.kind.is_rr() { "ping-pong" } else { "throughput" },
+            "-i",
+            &job.server.to_string(),
+            "-m",
+            &job.message.to_string(),
+            "-t",
+            &job.seconds.to_string(),
+        ]);
+        if job.kind.is_rr() {
+            arguments.push("--full-rtt".to_owned());
+        }
+        arguments.extend(transport(job));
+        arguments
     }
 
     /// One way it says only what it sent.
@@ -47,11 +66,6 @@ impl Peer for Sockperf {
         })
     }
 
-    /// It counts seconds only.
-    fn sends(&self, job: &Job, amount: Amount) -> Vec<String> {
-        client(job, amount.seconds)
-    }
-
     fn sent(&self, _: &Job, _: Amount, client: &str) -> Option<u64> {
         Some(number_after(client, "Total of ")? as u64)
     }
@@ -59,23 +73,6 @@ impl Peer for Sockperf {
     fn declines(&self, words: &str) -> Option<&'static str> {
         words.contains("Invalid address").then_some("this version does not speak IPv6")
     }
-}
-
-fn client(job: &Job, seconds: u32) -> Vec<String> {
-    let mut arguments = words([
-        if job.kind.is_rr() { "ping-pong" } else { "throughput" },
-        "-i",
-        &job.server.to_string(),
-        "-m",
-        &job.message.to_string(),
-        "-t",
-        &seconds.to_string(),
-    ]);
-    if job.kind.is_rr() {
-        arguments.push("--full-rtt".to_owned());
-    }
-    arguments.extend(transport(job));
-    arguments
 }
 
 /// What server and client are told alike.

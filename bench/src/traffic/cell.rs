@@ -5,6 +5,7 @@ use study::{Family, Scenario};
 
 use crate::cli::Load as Options;
 use crate::installed::Installed;
+use crate::traffic::grid;
 use crate::traffic::part::{Part, Task, Way};
 
 pub(crate) const SCENARIOS: [Scenario; 2] = [Scenario::Veth, Scenario::Loopback];
@@ -17,29 +18,46 @@ pub(crate) struct Cell {
     pub(crate) scenario: Scenario,
     pub(crate) family: Family,
     pub(crate) task: Task,
+    /// TCP's congestion control; none: the machine's own, or there is none.
+    pub(crate) congestion_control: Option<String>,
     pub(crate) ways: Vec<Way>,
     pub(crate) peers: Vec<Installed>,
 }
 
 impl Cell {
     pub(crate) fn place(&self) -> String {
-        let Self { part: _, scenario, family, task: Task { kind, message, polls }, .. } = self;
+        let Self { scenario, family, task: Task { kind, message, flows, polls }, .. } = self;
+        let flows = if *flows > 1 { format!(" {flows} flows") } else { String::new() };
         let polling = if *polls { " polling" } else { "" };
-        format!("{kind} {message} B{polling} {family} {scenario}")
+        let control = self.congestion_control.as_deref().map_or(String::new(), |name| format!(" {name}"));
+        format!("{kind} {message} B{flows}{polling}{control} {family} {scenario}")
     }
 }
 
-/// Every comparison of a part that was asked for; for a smoke test a sample.
-pub(crate) fn cells(part: Part, options: &Options, installed: &[Installed], smoke: bool) -> Vec<Cell> {
+/// Every comparison of a part that was asked for, TCP's in the grid under each of `controls`; for a smoke test a sample.
+pub(crate) fn cells(
+    part: Part,
+    options: &Options,
+    installed: &[Installed],
+    controls: &[String],
+    smoke: bool,
+) -> Vec<Cell> {
     let mut cells = Vec::new();
     for scenario in chosen(&SCENARIOS, &options.scenarios) {
-        for family in chosen(&FAMILIES, &options.families) {
-            for task in part.tasks(family) {
-                let runs = |one: &&Installed| one.peer.runs(task.kind);
-                let peers: Vec<Installed> = installed.iter().filter(runs).cloned().collect();
-                let asked = options.messages.is_empty() || options.messages.contains(&task.message);
-                if asked && !peers.is_empty() {
-                    cells.push(Cell { part, scenario, family, task, ways: part.ways(task), peers });
+        for family in options.families.iter().copied() {
+            let asked = |task: &Task| {
+                (options.messages.is_empty() || options.messages.contains(&task.message))
+                    && (part != Part::Grid || grid::is_asked(&grid::name(*task), &options.cells))
+            };
+            for task in part.tasks(family).into_iter().filter(asked) {
+                let takes = |one: &&Installed| one.peer.takes(task.kind, task.message, task.flows);
+                let peers: Vec<Installed> = installed.iter().filter(takes).cloned().collect();
+                let governed = part == Part::Grid && !task.kind.is_udp();
+                let controls: Vec<Option<String>> =
+                    if governed { controls.iter().cloned().map(Some).collect() } else { vec![None] };
+                for congestion_control in controls {
+                    let (ways, peers) = (part.ways(task), peers.clone());
+                    cells.push(Cell { part, scenario, family, task, congestion_control, ways, peers });
                 }
             }
         }
@@ -47,11 +65,9 @@ pub(crate) fn cells(part: Part, options: &Options, installed: &[Installed], smok
     if smoke { sample(cells) } else { cells }
 }
 
-/// Two cells, as different as they can be but for IPv6, which a peer may lack, with one way each, and every peer (two at most) in one of
-/// them.
+/// Two cells that somebody is beside, as different as they can be, with one way each, and every peer (two at most) in one of them.
 fn sample(cells: Vec<Cell>) -> Vec<Cell> {
-    let one_family = cells.into_iter().filter(|cell| cell.family == Family::Ipv4);
-    let all: Vec<Cell> = one_family.collect();
+    let all: Vec<Cell> = cells.into_iter().filter(|cell| !cell.peers.is_empty()).collect();
     let ends: Vec<Cell> = all.first().into_iter().chain(all.last()).cloned().collect();
     let half = |(number, cell): (usize, Cell)| {
         let of = |count: usize| number % count.max(1);
@@ -80,21 +96,24 @@ pub(crate) fn is_needed(part: Part, runs: impl Fn(Kind) -> bool) -> bool {
 mod tests {
     use super::*;
     use crate::cli::Cli;
-    use crate::peers::PEERS;
+    use crate::peers::Peer;
     use clap::Parser as _;
 
     fn of(part: Part, arguments: &[&str], smoke: bool) -> Vec<Cell> {
-        let fake = |peer| Installed { peer, program: "/none".into(), version: String::new() };
-        let installed: Vec<Installed> = PEERS.into_iter().map(fake).collect();
+        let fake = |peer: &&'static dyn Peer| Installed { peer: *peer, version: String::new() };
+        let installed: Vec<Installed> = part.peers().iter().map(fake).collect();
+        let controls = ["reno".to_owned(), "bbr".to_owned()];
         let cli = Cli::parse_from([&["", "load"], arguments].concat());
-        cells(part, cli.load().unwrap(), &installed, smoke)
+        cells(part, cli.load().unwrap(), &installed, &controls, smoke)
     }
 
     #[test]
     fn everything_is_compared_unless_told_otherwise() {
-        // Sizes, or workloads and ways to wait; on two paths, over two families.
+        // Sizes, or workloads and ways to wait; on two paths, over IPv4.
         let counts = Part::COMPARED.map(|part| of(part, &[], false).len());
-        assert_eq!(counts, [2 * 4, 2 * 4, 4, 4 * 4]);
+        let grid = 2 * (2 * (7 + 3 + 4) + 7 + 4);
+        assert_eq!(counts, [2 * 2, 2 * 2, 2, 4 * 2, grid]);
+        assert_eq!(of(Part::Tcp, &["--family", "ipv4", "--family", "ipv6"], false).len(), 2 * 4);
         let some = of(Part::Udp, &["--message", "18", "--scenario", "veth", "--family", "ipv6"], false);
         assert_eq!(some.len(), 1);
         assert_eq!(some[0].place(), "udp_stream 18 B ipv6 veth");
@@ -104,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_smoke_test_has_every_peer_once() {
-        for (part, peers) in Part::COMPARED.into_iter().zip([[2, 1], [2, 2], [2, 2], [1, 1]]) {
+        for (part, peers) in Part::COMPARED.into_iter().zip([[2, 1], [2, 2], [2, 2], [1, 1], [2, 1]]) {
             let cells = of(part, &[], true);
             assert_eq!(cells.iter().map(|cell| cell.peers.len()).collect::<Vec<_>>(), peers);
             assert_eq!([cells[0].scenario, cells[1].scenario], SCENARIOS);
@@ -116,6 +135,21 @@ mod tests {
             );
         }
         assert!(of(Part::Rr, &[], true)[1].task.polls);
+    }
+
+    #[test]
+    fn the_grid_has_a_cell_for_each_congestion_control() {
+        let cells = of(
+            Part::Grid,
+            &["--grid", "--cell", "tcp:64", "--cell", "udp_rr:16", "--scenario", "veth"],
+            false,
+        );
+        let places: Vec<String> = cells.iter().map(Cell::place).collect();
+        let tcp = ["reno", "bbr"].map(|name| format!("tcp_stream 64 B {name} ipv4 veth"));
+        assert_eq!(places, [&tcp[0], &tcp[1], "udp_rr 1 B 16 flows ipv4 veth"]);
+        // iperf3 has no requests; it has streams, but no datagram of one byte.
+        assert_eq!(cells.iter().map(|cell| cell.peers.len()).collect::<Vec<_>>(), [3, 3, 2]);
+        assert_eq!(of(Part::Grid, &["--grid", "--cell", "udp:1"], false)[0].peers.len(), 2);
     }
 
     #[test]

@@ -45,6 +45,9 @@ pub(crate) struct Comparison {
     pub(crate) family: Family,
     /// Bytes per message, request and answer.
     pub(crate) message: u32,
+    pub(crate) flows: u32,
+    /// None where it is the machine's own, or there is none.
+    pub(crate) congestion_control: Option<String>,
     pub(crate) polling: Polling,
     pub(crate) ways: Vec<Way>,
     pub(crate) beside: Vec<Beside>,
@@ -83,7 +86,7 @@ impl Comparison {
     pub(crate) fn figures(&self) -> Vec<Figure> {
         let mut figures = Vec::new();
         for (number, way) in self.ways.iter().enumerate() {
-            for measure in self.part.measures() {
+            for measure in self.part.measures(self.workload) {
                 figures.extend(self.beside.iter().filter_map(|beside| beside.figure(number, *way, measure)));
             }
         }
@@ -114,6 +117,26 @@ impl Comparison {
         for beside in &self.beside {
             self.check_words(beside, report);
         }
+    }
+
+    /// Puts a comparison of one figure and one way into a table as one row: netassay beside the best peer.
+    pub(crate) fn tell_in_grid(&self, cell: String, report: &mut Report) {
+        let figures = self.figures();
+        let Some((best, goal)) = best(&figures).and_then(|best| Some((best, best.goal_of_grid()?))) else {
+            return;
+        };
+        let control = self.congestion_control.as_deref().unwrap_or("-");
+        let mut row: Vec<String> = [&cell, &self.scenario.to_string(), control, best.name, best.peer]
+            .map(|word| (*word).to_owned())
+            .to_vec();
+        row.extend(best.cells());
+        row.push(if goal.is_met() { "met" } else { "missed" }.to_owned());
+        report.table.row(row);
+    }
+
+    /// Whether the first figure is as good as the best peer's.
+    pub(crate) fn is_met(&self) -> Option<bool> {
+        Some(best(&self.figures())?.goal_of_grid()?.is_met())
     }
 
     /// Notes where a program's own word of its rate is not what was counted.
@@ -179,6 +202,11 @@ impl Figure {
         ]
     }
 
+    fn goal_of_grid(&self) -> Option<Goal> {
+        let (_, limit) = self.goal?;
+        Some(Goal::ratio(self.name, self.ratio.median, limit))
+    }
+
     fn goal(&self, place: &str) -> Option<Goal> {
         let what = format!("{place}: {} beside {}", self.name, self.peer);
         Some(Goal::new(what, self.ratio.median, self.goal?, "").within(self.interval))
@@ -215,6 +243,8 @@ mod tests {
             workload: Kind::TcpStream,
             family: Family::Ipv4,
             message: 16_384,
+            flows: 1,
+            congestion_control: None,
             polling: Polling::None,
             ways: vec![Way { sender: load::Sender::Send, reader: load::Reader::Recv }],
             beside: vec![beside("fast", 1e9, 2e9, 9.0), beside("frugal", 1e9, 0.5e9, 5.0)],
@@ -235,6 +265,23 @@ mod tests {
         assert!(
             goals[1].contains("MISSED") && goals[1].contains("CPU ns/kB beside frugal: 2.000 (at most 1")
         );
+    }
+
+    #[test]
+    fn a_cell_of_the_grid_is_a_row_beside_its_best_peer() {
+        let mut report = Report::begin("load", Table::new(1, [""]));
+        let comparison = Comparison {
+            part: Part::Grid,
+            congestion_control: Some("cubic".to_owned()),
+            beside: vec![beside("slow", 1e9, 0.5e9, 9.0), beside("fast", 1e9, 1.004e9, 9.0)],
+            ..comparison()
+        };
+        comparison.tell_in_grid("tcp:16384".to_owned(), &mut report);
+        let table = report.table.to_string();
+        let words: Vec<&str> = table.split_whitespace().collect();
+        let row = "tcp:16384 veth cubic received Mbit/s fast 1000 1004 0.996 0.996 0.996 met";
+        assert_eq!(words, row.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(comparison.is_met(), Some(true));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::cli::Load as Options;
 use crate::failure::Failure;
 use crate::installed::{self, Installed};
 use crate::netassay::receiver;
-use crate::peers::{Amount, Door, Job, Polling};
+use crate::peers::{Amount, Door, End, Job, Polling};
 use crate::place::{Place, Resident};
 use crate::report::{Bound, Goal, Report};
 use crate::traffic::callgrind::{self, Instructions, Linked};
@@ -94,6 +94,9 @@ pub(super) fn run(
             kind,
             ipv6: false,
             message,
+            flows: 1,
+            cpus: 1,
+            congestion_control: None,
             polling: Polling::None,
             seconds: amount.seconds,
             client: testbed.transmitter.ipv4,
@@ -114,12 +117,9 @@ pub(super) fn run(
             match counter.of_peer(peer, &testbed) {
                 Ok(counted) => peers.push(counted),
                 Err(NoTurn::Failed(failure)) if failure.is_interrupt() => return Err(failure),
-                Err(NoTurn::Failed(failure)) => {
-                    report
-                        .not_run
-                        .push(format!("instructions, {kind} {message} B, {}: {failure}", peer.peer.name()));
+                Err(no_turn) => {
+                    no_turn.tell(&format!("instructions, {kind} {message} B, {}", peer.peer.name()), report)
                 }
-                Err(NoTurn::Declined(why)) => report.note(format!("{}: {why}", peer.peer.name())),
             }
         }
         tell(&own, &peers, report);
@@ -199,15 +199,20 @@ impl Counter<'_> {
     }
 
     fn of_peer(&self, peer: &Installed, testbed: &Testbed) -> Result<Counted, NoTurn> {
-        let program = peer.program.to_string_lossy().into_owned();
-        let command = |arguments: Vec<String>| [vec![program.clone()], arguments].concat();
+        let command = |end: End, arguments| peer.command(end, self.job.kind, arguments);
         self.difference(peer.peer.name(), Sender::Send, |amount| {
             let receiver = receiver(testbed)?;
-            let mut server = self.place(receiver).start(&command(peer.peer.server(&self.job)))?;
+            let mut server =
+                self.place(receiver).start(&command(End::Server, peer.peer.server(&self.job)))?;
             let (door, declines) = (peer.peer.door(&self.job), |words: &str| peer.peer.declines(words));
             await_door(receiver.pid(), door, &mut server, &declines, &self.session.bench.interrupt)?;
             let says = |text: &str| peer.peer.sent(&self.job, amount, text);
-            self.count(testbed, &command(peer.peer.sends(&self.job, amount)), &says, Linked::Dynamically)
+            self.count(
+                testbed,
+                &command(End::Client, peer.peer.sends(&self.job, amount)),
+                &says,
+                Linked::Dynamically,
+            )
         })
     }
 

@@ -3,9 +3,11 @@
 mod callgrind;
 mod cell;
 mod comparison;
+pub(crate) mod grid;
 mod instructions;
 mod memory;
 mod part;
+pub(crate) mod prepare;
 pub(crate) mod sending;
 mod session;
 mod turn;
@@ -21,18 +23,34 @@ use crate::cli::{Bench, Load as Options};
 use crate::failure::Failure;
 use crate::installed::{self, Installed};
 use crate::netassay::no_root;
-use crate::peers::{PEERS, Peer};
+use crate::peers::{Origin, PEERS, Peer};
 use crate::report::Report;
 use crate::table::Table;
 use cell::{FAMILIES, SCENARIOS};
+use comparison::Comparison;
 pub(crate) use part::Part;
 use session::Session;
 use turn::Timing;
 
 /// Those of `components`.
 const KINDS: [Kind; 3] = [Kind::TcpStream, Kind::UdpStream, Kind::UdpRr];
-/// From the first traffic to the window.
-const RAMP: Duration = Duration::from_millis(500);
+/// Of the parts, and of the grid, whose peers need not come to an end.
+const TIMING: Timing = Timing {
+    ramp: Duration::from_millis(300),
+    window: Duration::from_millis(500),
+    slack: Duration::from_millis(200),
+    hears: true,
+};
+const TIMING_OF_GRID: Timing = Timing {
+    ramp: Duration::from_millis(100),
+    window: Duration::from_millis(300),
+    slack: Duration::from_millis(300),
+    hears: false,
+};
+/// A smoke test runs while other tests do.
+const SMOKE_SLACK: Duration = Duration::from_millis(1500);
+const PAIRS: u32 = 7;
+const PAIRS_OF_GRID: u32 = 6;
 
 /// A kind of traffic by its name, for the command line.
 pub(crate) fn kind(name: &str) -> Result<Kind, String> {
@@ -76,8 +94,12 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
         "low",
         "high",
     ];
-    let mut report = Report::begin("load", Table::new(7, heading));
-    let parts: Vec<Part> = if options.parts.is_empty() { Part::all() } else { options.parts.clone() };
+    let (table, parts) = match (options.grid, options.parts.as_slice()) {
+        (true, _) => (grid::table(), vec![Part::Grid]),
+        (false, []) => (Table::new(7, heading), Part::all()),
+        (false, parts) => (Table::new(7, heading), parts.to_vec()),
+    };
+    let mut report = Report::begin("load", table);
     let installed = peers(bench, options, &parts, &mut report);
     for one in &installed {
         report.note(format!("{}: {}", one.peer.name(), one.version));
@@ -88,11 +110,13 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
         own.map_err(|error| Failure::Environment(error.to_string()))?;
     }
     let smoke = bench.common.smoke;
-    let timing = Timing {
-        ramp: if smoke { Duration::from_millis(100) } else { RAMP },
-        window: Duration::from_secs_f64(if smoke { 0.3 } else { options.window }),
+    let (timing, pairs) = if options.grid { (TIMING_OF_GRID, PAIRS_OF_GRID) } else { (TIMING, PAIRS) };
+    let window = options.window.map_or(timing.window, Duration::from_secs_f64);
+    let (timing, pairs) = if smoke {
+        (Timing { window: TIMING_OF_GRID.window, slack: SMOKE_SLACK, ..timing }, 1)
+    } else {
+        (Timing { window, ..timing }, options.pairs.unwrap_or(pairs))
     };
-    let pairs = if smoke { 1 } else { options.pairs };
     let session = Session { bench, cpus, rootless: no_root().is_some(), timing, pairs };
     let (mut comparisons, mut any) = (Vec::new(), false);
     let compared: Vec<Part> = Part::COMPARED.into_iter().filter(|part| parts.contains(part)).collect();
@@ -103,6 +127,10 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
              Goals are judged by the median ratio to the peer that is best by its own median",
         );
     }
+    let controls = match (options.grid, options.congestion_controls.as_slice()) {
+        (true, []) => grid::congestion_controls(&mut report),
+        (_, asked) => asked.to_vec(),
+    };
     if parts.contains(&Part::Udp) {
         report.note(
             "udp_stream: the goal asks for one `send` per datagram and leaves the reader free, so it is judged with `spin`, which never \
@@ -110,14 +138,31 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
         );
     }
     for part in compared {
-        for cell in cell::cells(part, options, &installed, smoke) {
+        for cell in cell::cells(part, options, &installed, &controls, smoke) {
+            if cell.peers.is_empty() {
+                if part == Part::Grid {
+                    report.note(format!(
+                        "{}: none of the peers that are installed has it",
+                        grid::name(cell.task)
+                    ));
+                }
+                continue;
+            }
             any = true;
             let Some(comparison) = session.compare(&cell, &mut report)? else { continue };
-            comparison.tell(&mut report);
-            comparisons.push(json!({"comparison": comparison, "figures": comparison.figures()}));
+            if part == Part::Grid {
+                comparison.tell_in_grid(grid::name(cell.task), &mut report);
+            } else {
+                comparison.tell(&mut report);
+            }
+            comparisons.push(comparison);
         }
     }
-    let mut results = json!({"comparisons": comparisons});
+    if options.grid {
+        grid::sum_up(&comparisons, &mut report);
+    }
+    let told = |one: &Comparison| json!({"comparison": one, "figures": one.figures()});
+    let mut results = json!({"comparisons": comparisons.iter().map(told).collect::<Vec<_>>()});
     if parts.contains(&Part::Instructions) {
         any = true;
         results["instructions"] = instructions::run(&session, options, &installed, &mut report)?;
@@ -140,20 +185,38 @@ fn peers(bench: &Bench<'_>, options: &Options, parts: &[Part], report: &mut Repo
     let wanted: Vec<&'static dyn Peer> = PEERS
         .into_iter()
         .filter(|peer| {
-            options.peers.is_empty() || options.peers.iter().any(|named| named.name() == peer.name())
+            let is = |one: &&dyn Peer| one.name() == peer.name();
+            let needed = |part: &Part| cell::is_needed(*part, |kind| peer.runs(kind));
+            if options.peers.is_empty() {
+                parts.iter().any(|part| part.peers().iter().any(is) && needed(part))
+            } else {
+                options.peers.iter().any(is) && parts.iter().any(needed)
+            }
         })
-        .filter(|peer| parts.iter().any(|part| cell::is_needed(*part, |kind| peer.runs(kind))))
         .collect();
     let (mut there, mut missing) = installed::find(&wanted);
-    if !missing.is_empty() && !options.no_install {
-        bench.say(&format!("missing peers: {}", installed::advice(&missing)));
-        if let Err(why) = installed::install(&missing) {
+    let packages: Vec<&str> =
+        missing.iter().filter(|peer| peer.origin() == Origin::Debian).map(|peer| peer.name()).collect();
+    if !packages.is_empty() && !options.no_install {
+        bench.say(&format!("missing peers: {}", installed::advice(&packages)));
+        if let Err(why) = installed::install(&packages) {
             bench.say(&format!("not installed: {why}"));
         }
         (there, missing) = installed::find(&wanted);
     }
-    for name in &missing {
-        report.not_run.push(format!("{name}: it is not installed ({})", installed::advice(&[name])));
+    for peer in missing {
+        let name = peer.name();
+        match peer.origin() {
+            Origin::Debian => {
+                let advice = installed::advice(&[name]);
+                report.not_run.push(format!("{name}: it is not installed ({advice})"));
+            }
+            // The grid takes what is there.
+            Origin::Source(address) => report.note(format!(
+                "without {name}: it is not installed; Debian's main archive has no package of it: build {address} and put its \
+                 programs where PATH leads"
+            )),
+        }
     }
     there
 }

@@ -5,9 +5,10 @@ use load::Kind;
 use serde::Serialize;
 use study::Family;
 
-use crate::peers::Polling;
+use crate::peers::{PEERS_IN_DEBIAN, PEERS_OF_THE_GRID, Peer, Polling};
 use crate::report::Bound;
 use crate::traffic::comparison::Measure;
+use crate::traffic::grid;
 
 /// One line of the goals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
@@ -25,6 +26,9 @@ pub(crate) enum Part {
     Instructions,
     /// Memory for each flow, and 1000 flows at once
     Memory,
+    /// The cells of `--grid`
+    #[value(skip)]
+    Grid,
 }
 
 /// What is asked of both sides in one comparison.
@@ -33,6 +37,7 @@ pub(crate) struct Task {
     pub(crate) kind: Kind,
     /// Bytes per message.
     pub(crate) message: u32,
+    pub(crate) flows: u32,
     /// Do both sides poll instead of sleeping?
     pub(crate) polls: bool,
 }
@@ -81,11 +86,16 @@ impl Part {
     }
 
     /// Those that compare traffic with that of peers, in turn.
-    pub(crate) const COMPARED: [Self; 4] = [Self::Tcp, Self::Udp, Self::Gso, Self::Rr];
+    pub(crate) const COMPARED: [Self; 5] = [Self::Tcp, Self::Udp, Self::Gso, Self::Rr, Self::Grid];
+
+    /// The peers of a part, unless others are asked for.
+    pub(crate) fn peers(self) -> &'static [&'static dyn Peer] {
+        if self == Self::Grid { &PEERS_OF_THE_GRID } else { &PEERS_IN_DEBIAN }
+    }
 
     /// The tasks of a comparing part; none for the others.
     pub(crate) fn tasks(self, family: Family) -> Vec<Task> {
-        let task = |kind, message| Task { kind, message, polls: false };
+        let task = |kind, message| Task { kind, message, flows: 1, polls: false };
         // A full Ethernet frame: 1500 bytes less the headers of IP and UDP.
         let frame = if family == Family::Ipv4 { 1500 - 20 - 8 } else { 1500 - 40 - 8 };
         // sockperf's smallest message.
@@ -95,6 +105,7 @@ impl Part {
             Self::Udp => vec![task(Kind::UdpStream, frame), task(Kind::UdpStream, 18)],
             Self::Gso => vec![task(Kind::UdpStream, frame)],
             Self::Rr => pings.into_iter().flat_map(|ping| [ping, Task { polls: true, ..ping }]).collect(),
+            Self::Grid => grid::tasks(),
             Self::Instructions | Self::Memory => Vec::new(),
         }
     }
@@ -110,14 +121,21 @@ impl Part {
     }
 
     /// What is looked at, and what netassay's ratio to the best peer's must be.
-    pub(crate) fn measures(self) -> Vec<Measure> {
+    pub(crate) fn measures(self, kind: Kind) -> Vec<Measure> {
         let received = |goal| Measure {
             name: "received Mbit/s",
             scale: 1e6,
             of: |turn| Some(turn.received),
             goal: Some((Bound::AtLeast, goal)),
         };
+        let transactions = Measure {
+            name: "transactions/s",
+            scale: 1.0,
+            of: |turn| Some(turn.received),
+            goal: Some((Bound::AtLeast, 1.0)),
+        };
         match self {
+            Self::Grid => vec![if kind.is_rr() { transactions } else { received(1.0) }],
             Self::Tcp => vec![
                 received(1.0),
                 Measure {
@@ -150,12 +168,7 @@ impl Part {
             ],
             Self::Gso => vec![received(3.0)],
             Self::Rr => vec![
-                Measure {
-                    name: "transactions/s",
-                    scale: 1.0,
-                    of: |turn| Some(turn.received),
-                    goal: Some((Bound::AtLeast, 1.0)),
-                },
+                transactions,
                 Measure { name: "latency p50 us", scale: 1.0, of: |turn| turn.said.p50_us, goal: None },
                 Measure {
                     name: "latency p99 us",
@@ -180,7 +193,7 @@ mod tests {
                 assert!(!part.tasks(family).is_empty());
                 assert!(part.tasks(family).into_iter().all(|task| !part.ways(task).is_empty()));
             }
-            assert!(part.measures()[0].goal.is_some());
+            assert!(part.measures(Kind::UdpRr)[0].goal.is_some());
         }
     }
 
@@ -192,6 +205,7 @@ mod tests {
                 for Way { sender, reader } in part.ways(task) {
                     let traffic = load::Traffic {
                         message: task.message,
+                        flows: task.flows,
                         sender,
                         reader,
                         ..load::Traffic::new(task.kind)
@@ -204,7 +218,7 @@ mod tests {
 
     #[test]
     fn sockets_poll_for_the_privileged() {
-        let task = Task { kind: Kind::UdpRr, message: 14, polls: true };
+        let task = Task { kind: Kind::UdpRr, message: 14, flows: 1, polls: true };
         assert_eq!(task.polling(true), Polling::Program);
         assert_eq!(task.polling(false), Polling::ProgramAndSocket(SOCKET_POLLS));
         assert_eq!(Task { polls: false, ..task }.polling(false), Polling::None);

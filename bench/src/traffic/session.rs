@@ -1,5 +1,6 @@
 //! What all comparisons have in common, and how one is made.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use study::{Family, Scenario};
@@ -10,16 +11,17 @@ use crate::failure::Failure;
 use crate::installed::Installed;
 use crate::netassay::receiver;
 use crate::peers::Job;
+use crate::place::Place;
 use crate::report::Report;
 use crate::traffic::cell::Cell;
 use crate::traffic::comparison::{Beside, Comparison, Pair};
-use crate::traffic::turn::{self, NoTurn, Timing};
+use crate::traffic::turn::{self, NoTurn, Timing, Turn};
 use crate::traffic::yardstick::Yardstick;
 
-/// Beyond ramp and window: the traffic is seen a little after it began, and must outlast the window.
-const SLACK: Duration = Duration::from_millis(300);
-/// The same for a smoke test, which runs while other tests do.
-const SMOKE_SLACK: Duration = Duration::from_millis(1500);
+/// How long setting a namespace up may take.
+const PREPARED: Duration = Duration::from_secs(5);
+/// The programs of many flows start one after the other: so much later than that of one may each begin.
+const START: Duration = Duration::from_millis(5);
 
 pub(crate) struct Session<'a> {
     pub(crate) bench: &'a Bench<'a>,
@@ -40,7 +42,8 @@ impl Session<'_> {
         Ok(testbed)
     }
 
-    /// A testbed of its own, and in it the rounds: netassay and the first peer, netassay and the second, and so on. None if netassay's
+    /// A testbed of its own, and in it the rounds: netassay in its first way and the first peer, netassay in its second way, if it has one, and
+    /// the second peer, and so on. None if netassay's
     /// side could not be done; what could not is in the report.
     pub(crate) fn compare(&self, cell: &Cell, report: &mut Report) -> Result<Option<Comparison>, Failure> {
         match self.rounds(cell, report) {
@@ -55,6 +58,7 @@ impl Session<'_> {
 
     fn rounds(&self, cell: &Cell, report: &mut Report) -> Result<Comparison, Failure> {
         let mut testbed = self.testbed(cell.scenario, report)?;
+        self.prepare(cell, &testbed)?;
         let job = self.job(cell, &testbed)?;
         for way in &cell.ways {
             let lacking = load::lacking(&turn::traffic(&job, *way), job.ipv6);
@@ -69,31 +73,36 @@ impl Session<'_> {
             pairs: Vec::new(),
         };
         let mut beside: Vec<Beside> = cell.peers.iter().map(nothing).collect();
+        let (timing, interrupt) = (self.timing(job.flows), &self.bench.interrupt);
+        let mut peers: VecDeque<Installed> = cell.peers.iter().cloned().collect();
         for number in 1..=self.pairs {
-            for peer in &cell.peers {
-                let Some(place) = beside.iter().position(|one| one.peer == peer.peer.name()) else {
-                    continue;
-                };
-                match self.pair(cell, peer, &mut testbed, &job, &yardstick) {
-                    Ok(pair) => {
-                        self.say(cell, number, peer.peer.name(), &pair);
-                        beside[place].pairs.push(pair);
+            let (mut own, mut theirs) = (Vec::new(), Vec::new());
+            let mut next = peers.clone().into_iter();
+            for place in 0..cell.ways.len().max(peers.len()) {
+                if let Some(way) = cell.ways.get(place) {
+                    own.push(turn::of_netassay(&mut testbed, &job, *way, timing, &yardstick, interrupt)?);
+                }
+                let Some(peer) = next.next() else { continue };
+                match turn::of_peer(&peer, &testbed, self.rootless, &job, timing, &yardstick, interrupt) {
+                    Ok(turn) => {
+                        theirs.push((peer.peer.name(), turn));
                         continue;
                     }
-                    Err(Trouble::Own(failure)) => return Err(failure),
-                    Err(Trouble::Peer(NoTurn::Declined(why))) => {
-                        report.note(format!("{} beside {}: {why}", cell.place(), peer.peer.name()));
-                    }
-                    Err(Trouble::Peer(NoTurn::Failed(failure))) if failure.is_interrupt() => {
-                        return Err(failure);
-                    }
-                    Err(Trouble::Peer(NoTurn::Failed(failure))) => {
-                        let place = format!("{} beside {}", cell.place(), peer.peer.name());
-                        report.not_run.push(format!("{place}: {failure}"));
+                    Err(NoTurn::Failed(failure)) if failure.is_interrupt() => return Err(failure),
+                    Err(no_turn) => {
+                        no_turn.tell(&format!("{} beside {}", cell.place(), peer.peer.name()), report)
                     }
                 }
-                beside.remove(place);
+                peers.retain(|one| one.peer.name() != peer.peer.name());
+                beside.retain(|one| one.peer != peer.peer.name());
             }
+            self.say(cell, number, &own, &theirs);
+            for (name, peer) in theirs {
+                let pairs = beside.iter_mut().filter(|one| one.peer == name).map(|one| &mut one.pairs);
+                pairs.for_each(|pairs| pairs.push(Pair { netassay: own.clone(), peer: peer.clone() }));
+            }
+            // Each has the turn after netassay's equally often.
+            peers.rotate_left(1.min(peers.len()));
         }
         Ok(Comparison {
             part: cell.part,
@@ -101,61 +110,67 @@ impl Session<'_> {
             workload: cell.task.kind,
             family: cell.family,
             message: cell.task.message,
+            flows: cell.task.flows,
+            congestion_control: cell.congestion_control.clone(),
             polling: job.polling,
             ways: cell.ways.clone(),
             beside,
         })
     }
 
-    /// netassay in its first way, the peer, and netassay's other ways.
-    fn pair(
-        &self,
-        cell: &Cell,
-        peer: &Installed,
-        testbed: &mut Testbed,
-        job: &Job,
-        yardstick: &Yardstick,
-    ) -> Result<Pair, Trouble> {
-        let (timing, interrupt) = (self.timing, &self.bench.interrupt);
-        let mut netassay = Vec::new();
-        let mut of_peer = None;
-        for way in &cell.ways {
-            let turn = turn::of_netassay(testbed, job, *way, timing, yardstick, interrupt);
-            netassay.push(turn.map_err(Trouble::Own)?);
-            if of_peer.is_none() {
-                let turn = turn::of_peer(peer, testbed, self.rootless, job, timing, yardstick, interrupt);
-                of_peer = Some(turn.map_err(Trouble::Peer)?);
-            }
-        }
-        let internal = || Trouble::Own(Failure::Internal("netassay has no way to do this".to_owned()));
-        Ok(Pair { netassay, peer: of_peer.ok_or_else(internal)? })
-    }
-
     fn job(&self, cell: &Cell, testbed: &Testbed) -> Result<Job, Failure> {
         let ipv6 = cell.family == Family::Ipv6;
-        let slack = if self.bench.common.smoke { SMOKE_SLACK } else { SLACK };
         let address = |end: &testbed::End| if ipv6 { end.ipv6 } else { end.ipv4 };
         Ok(Job {
             kind: cell.task.kind,
             ipv6,
             message: cell.task.message,
+            flows: cell.task.flows,
+            cpus: testbed.transmitter.cpus.len() as u32,
+            congestion_control: cell.congestion_control.clone(),
             polling: cell.task.polling(self.rootless),
-            seconds: (self.timing.ramp + self.timing.window + slack).as_secs_f64().ceil() as u32,
+            seconds: self.timing(cell.task.flows).told(),
             client: address(&testbed.transmitter),
             server: address(receiver(testbed)?),
         })
     }
 
-    fn say(&self, cell: &Cell, number: u32, peer: &str, pair: &Pair) {
-        let ratios: Vec<String> =
-            pair.netassay.iter().map(|turn| format!("{:.2}", turn.received / pair.peer.received)).collect();
-        let (place, pairs) = (cell.place(), self.pairs);
-        self.bench.say(&format!("{place} beside {peer} {number}/{pairs}: {}", ratios.join(", ")));
+    /// When the window opens where there are so many flows.
+    fn timing(&self, flows: u32) -> Timing {
+        Timing { ramp: self.timing.ramp + START * (flows - 1), ..self.timing }
     }
-}
 
-/// Whose turn gave nothing.
-enum Trouble {
-    Own(Failure),
-    Peer(NoTurn),
+    fn say(&self, cell: &Cell, number: u32, own: &[Turn], theirs: &[(&str, Turn)]) {
+        let beside = theirs.iter().map(|(peer, turn)| {
+            let ratios: Vec<String> =
+                own.iter().map(|own| format!("{:.2}", own.received / turn.received)).collect();
+            format!(" beside {peer} {}", ratios.join(" and "))
+        });
+        let beside: Vec<String> = beside.collect();
+        self.bench.say(&format!("{} {number}/{}:{}", cell.place(), self.pairs, beside.join(",")));
+    }
+
+    /// Sets what is the same for all programs of a cell in the namespaces themselves.
+    fn prepare(&self, cell: &Cell, testbed: &Testbed) -> Result<(), Failure> {
+        let program = std::env::current_exe().map_err(Failure::io("cannot find this program"))?;
+        let mut command = vec![program.to_string_lossy().into_owned(), "prepare".to_owned()];
+        if let Some(name) = &cell.congestion_control {
+            command.extend(["--congestion-control".to_owned(), name.clone()]);
+        }
+        let shared = cell.scenario == Scenario::Loopback;
+        if shared {
+            // Where only loopback addresses are, netperf resolves none (`AI_ADDRCONFIG`).
+            command.push("--address".to_owned());
+        }
+        let ends = [&testbed.transmitter, receiver(testbed)?];
+        for end in ends.into_iter().take(if shared { 1 } else { 2 }) {
+            let place = Place { agent: end.pid(), rootless: self.rootless, cpus: end.cpus.clone() };
+            let mut prepared = place.start(&command)?;
+            match prepared.wait(PREPARED, &self.bench.interrupt)? {
+                Some(status) if status.success() => {}
+                _ => return Err(Failure::Environment(prepared.complaint())),
+            }
+        }
+        Ok(())
+    }
 }

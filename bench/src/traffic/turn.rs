@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 use serde::Serialize;
-use testbed::{End, RunAccount, RunOrder, Testbed};
+use testbed::{RunAccount, RunOrder, Testbed};
 
 use crate::failure::Failure;
 use crate::installed::Installed;
 use crate::interrupt;
 use crate::netassay::receiver;
-use crate::peers::{Door, Job, Polling, Said};
+use crate::peers::{Door, End, Job, Polling, Said};
 use crate::place::{Place, Resident};
+use crate::report::Report;
 use crate::traffic::part::Way;
 use crate::traffic::yardstick::{Cpu, Flow, Yardstick};
 
@@ -28,6 +29,30 @@ pub(crate) struct Timing {
     /// From the first traffic to the window.
     pub(crate) ramp: Duration,
     pub(crate) window: Duration,
+    /// Beyond both: the traffic is seen a little after it began, and must outlast the window.
+    pub(crate) slack: Duration,
+    /// Whether a peer may come to its end and say what it makes of its traffic; if not, it is ended once the window has closed.
+    pub(crate) hears: bool,
+}
+
+/// What a peer that is not heard is told: longer than it is let.
+const ENDED: Duration = Duration::from_secs(60);
+
+impl Timing {
+    /// How many seconds of traffic a peer is told.
+    pub(crate) fn told(&self) -> u32 {
+        let lasts = self.ramp + self.window + self.slack;
+        (if self.hears { lasts } else { lasts + ENDED }).as_secs_f64().ceil() as u32
+    }
+
+    /// How long netassay's own traffic lasts beyond the ramp: as long as a peer's.
+    fn own(&self) -> Duration {
+        if self.hears {
+            Duration::from_secs(self.told().into()).saturating_sub(self.ramp)
+        } else {
+            self.window + self.slack
+        }
+    }
 }
 
 /// What one run showed.
@@ -40,9 +65,9 @@ pub(crate) struct Turn {
     pub(crate) received: f64,
     /// Datagrams sent per second; 0 but for `udp_stream`.
     pub(crate) sent_datagrams: f64,
-    /// What the program itself says.
     /// CPU time for each 1000 bytes received, in ns, of all that ran on the CPUs of the two hosts; for streams.
     pub(crate) cpu: Option<Cpu>,
+    /// What the program itself says.
     pub(crate) said: Said,
 }
 
@@ -66,8 +91,7 @@ pub(crate) fn of_netassay(
         traffic: traffic(job, way),
         ipv6: job.ipv6,
         ramp: timing.ramp,
-        // As long as a peer sends.
-        window: Duration::from_secs(job.seconds.into()).saturating_sub(timing.ramp),
+        window: timing.own(),
         // Nobody looks at it, and the peers take none.
         step: Duration::from_secs(1),
     };
@@ -113,6 +137,8 @@ pub(crate) fn traffic(job: &Job, Way { sender, reader }: Way) -> load::Traffic {
     load::Traffic {
         message: job.message,
         response,
+        flows: job.flows,
+        congestion_control: job.congestion_control.clone(),
         sender,
         reader,
         busy_poll,
@@ -147,6 +173,16 @@ pub(crate) enum NoTurn {
     Failed(Failure),
 }
 
+impl NoTurn {
+    /// Puts it into the report.
+    pub(crate) fn tell(self, place: &str, report: &mut Report) {
+        match self {
+            Self::Declined(why) => report.note(format!("{place}: {why}")),
+            Self::Failed(failure) => report.not_run.push(format!("{place}: {failure}")),
+        }
+    }
+}
+
 impl From<Failure> for NoTurn {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
@@ -163,20 +199,25 @@ pub(crate) fn of_peer(
     yardstick: &Yardstick,
     interrupt: &Interrupt,
 ) -> Result<Turn, NoTurn> {
-    // netassay pins its one flow to the first of a host's CPUs.
-    let place =
-        |end: &End| Place { agent: end.pid(), rootless, cpus: end.cpus.iter().copied().take(1).collect() };
-    let command =
-        |arguments: Vec<String>| [vec![peer.program.to_string_lossy().into_owned()], arguments].concat();
+    // netassay pins one flow to the first of a host's CPUs and shares many out over all of them.
+    let place = |end: &testbed::End| Place {
+        agent: end.pid(),
+        rootless,
+        cpus: end.cpus.iter().copied().take(job.flows as usize).collect(),
+    };
     let receiver = receiver(testbed)?;
-    let mut server = place(receiver).start(&command(peer.peer.server(job)))?;
+    let mut server = place(receiver).start(&peer.command(End::Server, job.kind, peer.peer.server(job)))?;
     let declines = |words: &str| peer.peer.declines(words);
     await_door(receiver.pid(), peer.peer.door(job), &mut server, &declines, interrupt)?;
-    let mut client = place(&testbed.transmitter).start(&command(peer.peer.client(job)))?;
+    let client = peer.command(End::Client, job.kind, peer.peer.client(job));
+    let mut client = place(&testbed.transmitter).start(&times(peer.peer.clients(job), client))?;
     let flow = yardstick.measure(timing.ramp, timing.window, interrupt, &mut || match client.ended()? {
         Some(status) => Err(ended_early(&mut client, &status.to_string())),
         None => Ok(()),
     })?;
+    if !timing.hears {
+        return Ok(Turn::new(flow, Said::default()));
+    }
     let patience = Duration::from_secs(job.seconds.into()) + CLIENT;
     match client.wait(patience, interrupt)? {
         Some(status) if status.success() => {}
@@ -190,6 +231,19 @@ pub(crate) fn of_peer(
         Failure::Environment(format!("{}: its figures cannot be found in what it says", client.command))
     })?;
     Ok(Turn::new(flow, said))
+}
+
+/// A command, or so many of it at once.
+fn times(clients: u32, command: Vec<String>) -> Vec<String> {
+    if clients == 1 {
+        return command;
+    }
+    const AT_ONCE: &str =
+        r#"left=$1; shift; while [ $left -gt 0 ]; do "$@" & left=$((left - 1)); done; wait"#;
+    let mut all = ["/bin/sh", "-c", AT_ONCE, "sh"].map(str::to_owned).to_vec();
+    all.push(clients.to_string());
+    all.extend(command);
+    all
 }
 
 fn ended_early(program: &mut Resident, status: &str) -> Failure {
@@ -255,6 +309,23 @@ pub(crate) mod tests {
     pub(crate) fn turn(received: f64, cpu: f64) -> Turn {
         let cpu = Some(Cpu { transmitter: cpu / 2.0, receiver: cpu / 2.0 });
         Turn { seconds: 1.0, received, sent_datagrams: 0.0, cpu, said: Said::default() }
+    }
+
+    #[test]
+    fn a_peer_that_is_heard_is_told_whole_seconds_and_netassay_lasts_as_long() {
+        let ms = Duration::from_millis;
+        let timing = Timing { ramp: ms(100), window: ms(300), slack: ms(300), hears: true };
+        assert_eq!((timing.told(), timing.own()), (1, ms(900)));
+        let ended = Timing { hears: false, ..timing };
+        assert_eq!((ended.told(), ended.own()), (61, ms(600)));
+    }
+
+    #[test]
+    fn many_clients_run_at_once() {
+        let command = times(3, ["printf", "%s;", "a b"].map(str::to_owned).to_vec());
+        let output = std::process::Command::new(&command[0]).args(&command[1..]).output().unwrap();
+        assert_eq!(output.stdout, b"a b;a b;a b;");
+        assert_eq!(times(1, vec!["x".to_owned()]), ["x"]);
     }
 
     #[test]

@@ -24,8 +24,9 @@ const IPV6_HEADER: u64 = 40;
 const PATIENCE: Duration = Duration::from_secs(12);
 /// Between two looks whether the traffic flows.
 const LOOK: Duration = Duration::from_millis(50);
-/// More messages than any program exchanges before its traffic begins, in each of two looks.
+/// More messages than any program exchanges before its traffic begins, in each of two looks; of large ones so many bytes are enough.
 const FLOWING: u64 = 20;
+const FLOWING_BYTES: u64 = 1 << 20;
 
 /// What is counted, and where.
 #[derive(Debug, Clone)]
@@ -127,6 +128,7 @@ impl Yardstick {
         interrupt: &Interrupt,
         still_there: &mut dyn FnMut() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        let enough = FLOWING.min(FLOWING_BYTES / self.message).max(1);
         let deadline = Instant::now() + PATIENCE;
         let (mut before, mut in_a_row) = (self.read()?, 0);
         while in_a_row < 2 {
@@ -136,7 +138,7 @@ impl Yardstick {
             }
             interrupt::sleep(LOOK, interrupt)?;
             let now = self.read()?;
-            in_a_row = if self.messages(&before, &now) >= FLOWING { in_a_row + 1 } else { 0 };
+            in_a_row = if self.messages(&before, &now) >= enough { in_a_row + 1 } else { 0 };
             before = now;
         }
         Ok(())
