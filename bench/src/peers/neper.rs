@@ -27,6 +27,11 @@ impl Peer for Neper {
         }
     }
 
+    /// Even then it would leave a log behind where it was started.
+    fn version(&self) -> &'static [&'static str] {
+        &["--logtostderr", "--version"]
+    }
+
     fn runs(&self, kind: Kind) -> bool {
         matches!(kind, Kind::TcpStream | Kind::UdpStream | Kind::TcpRr | Kind::UdpRr)
     }
