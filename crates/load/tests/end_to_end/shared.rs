@@ -177,7 +177,7 @@ fn a_peer_that_goes_early_ends_its_flow_by_name() {
 #[test]
 fn threads_that_wait_for_nothing_end_in_time() {
     for kind in SHARED {
-        let (mut transmitter, mut receiver) = connect(&shared(kind, "127.0.0.1", |_| ()));
+        let (transmitter, mut receiver) = connect(&shared(kind, "127.0.0.1", |_| ()));
         receiver.start().unwrap();
         transmitter.set_phase(Phase::Tail);
         receiver.set_phase(Phase::Tail);
