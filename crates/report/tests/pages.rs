@@ -165,7 +165,7 @@ fn what_is_said_of_congestion_control_is_what_the_runs_had() {
     let mut old = stored(2);
     old.runs.iter_mut().for_each(|run| run.detail = Value::Null);
     for condition in old.plan_json["conditions"].as_array_mut().unwrap() {
-        condition["workload"]["traffic"]["congestion_control"] = Value::Null;
+        condition["workload"]["congestion_control"] = Value::Null;
     }
     assert!(page(&old).contains("Note: TCP ran with bbr, not cubic"), "{}", page(&old));
 }
