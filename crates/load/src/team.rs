@@ -418,15 +418,18 @@ mod tests {
     }
 
     #[test]
-    fn only_receivers_of_a_stream_over_loopback_that_sleep_have_a_low_water_mark() {
+    fn receivers_that_sleep_have_a_low_water_mark_over_loopback_or_for_large_writes() {
         const NONE: libc::c_int = 1;
         for local in ["127.0.0.1", "::1", "198.51.100.1", "2001:db8::1"] {
             let loopback = local.parse::<IpAddr>().unwrap().is_loopback();
             for reader in Reader::ALL.iter().copied().filter(|reader| reader.suits(false)) {
-                let stream = || Traffic { reader, ..Traffic::new(Kind::TcpStream) };
-                let expected = if loopback && reader != Reader::Spin { 128 << 10 } else { NONE };
-                assert_eq!(mark(Role::Receiver, stream(), local), expected, "{reader} {local}");
-                assert_eq!(mark(Role::Transmitter, stream(), local), NONE, "{reader} {local}");
+                for (message, large) in [(4096, false), (8192, true)] {
+                    let stream = || Traffic { reader, message, ..Traffic::new(Kind::TcpStream) };
+                    let marked = (loopback || large) && reader != Reader::Spin;
+                    let expected = if marked { 128 << 10 } else { NONE };
+                    assert_eq!(mark(Role::Receiver, stream(), local), expected, "{reader} {local} {message}");
+                    assert_eq!(mark(Role::Transmitter, stream(), local), NONE, "{reader} {local}");
+                }
             }
             for kind in [Kind::TcpRr, Kind::TcpCrr] {
                 assert_eq!(mark(Role::Receiver, Traffic::new(kind), local), NONE, "{kind} {local}");
