@@ -268,12 +268,15 @@ impl Rule {
         Some((self.about, least.ln() / self.factor.ln(), Why { counter, value, baseline, sentence }))
     }
 
-    /// The figure of one boot.
+    /// The figure of one boot, if there is one.
     fn figure(&self, side: &str, means: &BTreeMap<String, f64>) -> Option<f64> {
         let of = |key: &str| means.get(&format!("{side}.{key}")).copied();
         let counted = of(self.counter)?;
-        let Some((per, scale)) = self.per else { return Some(counted) };
-        of(per).filter(|per| *per > 0.0).map(|per| counted * scale / per)
+        let figure = match self.per {
+            None => counted,
+            Some((per, scale)) => of(per).filter(|per| *per > 0.0).map(|per| counted * scale / per)?,
+        };
+        figure.is_finite().then_some(figure)
     }
 
     /// By how much the figures differ in the effect's direction, if it is enough and no boot says otherwise.

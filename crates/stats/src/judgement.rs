@@ -175,9 +175,14 @@ impl Judge<'_> {
         }
         let has_percentage = comparison.relative_interval.is_some() || comparison.interval.is_none();
         if has_percentage && baseline_mean != 0.0 {
-            let percent = |value: f64| 100.0 * value / baseline_mean.abs();
-            comparison.relative = Some(self.question.possible(percent(comparison.difference)));
-            comparison.detectable_relative = comparison.detectable.map(percent);
+            // A share beyond what a number holds is none.
+            let percent =
+                |value: f64| Some(value / baseline_mean.abs() * 100.0).filter(|share| share.is_finite());
+            comparison.relative = percent(comparison.difference).map(|share| self.question.possible(share));
+            comparison.detectable_relative = comparison.detectable.and_then(percent);
+        }
+        if comparison.relative.is_none() {
+            comparison.relative_interval = None;
         }
         let is_equivalent = self.question.margin.map(|margin| self.is_equivalent(pair, margin));
         comparison.verdict = Verdict::of(comparison.interval, is_equivalent);

@@ -176,7 +176,7 @@ fn what_is_wrong_is_said_of_the_change() {
         &["many.message=4"],
         &["wombat=4"],
         &["duration=2x", "boots=0"],
-        &["boots=4"],
+        &["boots=4", "stop.looks=5"],
         &["duration=1s,2s"],
         &["sender=gso"],
         &["kind=tcp_strem"],

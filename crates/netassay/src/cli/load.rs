@@ -61,8 +61,9 @@ pub(crate) struct Load {
     /// Poll the device's queue for so long, in microseconds, instead of sleeping
     #[arg(long, value_name = "US")]
     pub(crate) busy_poll: Option<u32>,
-    /// (TCP) The congestion control, by its kernel name; system: the host's own; default: cubic, or reno where cubic cannot be had
-    #[arg(long, value_name = "NAME", default_value_t)]
+    /// (TCP) The congestion control, by its kernel name, or system for the host's own [default: cubic, or reno where
+    /// cubic cannot be had]
+    #[arg(long, value_name = "NAME", default_value_t, hide_default_value = true)]
     pub(crate) congestion_control: study::CongestionControl,
     /// Differentiated services code point of all packets, 0 to 63
     #[arg(long, value_name = "N")]
