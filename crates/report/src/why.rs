@@ -19,6 +19,8 @@ use crate::number::{percent, rounded};
 const LARGE: f64 = 0.03;
 /// More reasons than this explain nothing.
 const MOST: usize = 2;
+/// A counter for each hundred of another one.
+const PERCENT: f64 = 100.0;
 /// A part of a counter from this share of it on is worth a word.
 const PART: f64 = 0.5;
 
@@ -148,7 +150,7 @@ const RULES: &[Rule] = &[
     Rule {
         about: About::Losses,
         counter: "retransmits",
-        per: Some(("segments", 100.0)),
+        per: Some(("segments", PERCENT)),
         more: More::Costs,
         words: "% of segments retransmitted by the @",
         floor: 0.1,
@@ -159,7 +161,7 @@ const RULES: &[Rule] = &[
     Rule {
         about: About::Losses,
         counter: "drops",
-        per: Some(("wire_packets", 100.0)),
+        per: Some(("wire_packets", PERCENT)),
         more: More::Costs,
         words: "packets dropped at the @ for 100 that crossed its interface",
         floor: 0.5,
@@ -170,7 +172,7 @@ const RULES: &[Rule] = &[
     Rule {
         about: About::Losses,
         counter: "underlay_fragments",
-        per: Some(("underlay_packets", 100.0)),
+        per: Some(("underlay_packets", PERCENT)),
         more: More::Costs,
         words: "fragments for 100 packets under the tunnel at the @",
         floor: 1.0,
@@ -276,7 +278,9 @@ impl Rule {
             None => counted,
             Some((per, scale)) => of(per).filter(|per| *per > 0.0).map(|per| counted * scale / per)?,
         };
-        figure.is_finite().then_some(figure)
+        // More than all of them: a packet of the interface held many of what is counted, and the two are no shares.
+        let is_share = self.per.is_some_and(|(_, scale)| scale == PERCENT);
+        (figure.is_finite() && !(is_share && figure > PERCENT)).then_some(figure)
     }
 
     /// By how much the figures differ in the effect's direction, if it is enough and no boot says otherwise.
@@ -403,6 +407,13 @@ mod tests {
             .filter(|metric| metric.side().is_some())
             .map(|metric| metric.key)
             .collect()
+    }
+
+    #[test]
+    fn more_drops_than_packets_are_no_share() {
+        let of = |drops| boots(1_000.0, &[("receiver.drops", drops), ("receiver.wire_packets", 1_000.0)]);
+        assert!(sentences("throughput", false, of(44_200.0), of(7.0)).is_empty());
+        assert_eq!(sentences("throughput", false, of(442.0), of(7.0)).len(), 1);
     }
 
     proptest! {
