@@ -14,7 +14,10 @@ fuzz_target!(|input: (String, Vec<String>)| {
     match Study::parse_with("fuzz.toml", &text, &changes) {
         // Only the change knew of looks that it left no boots for.
         Ok(study) if study.looks_dropped().is_some() => {
-            assert!(Study::parse("fuzz.toml", study.source_text()).is_ok_and(|study| study.protocol().stop.is_none()));
+            assert!(
+                Study::parse("fuzz.toml", study.source_text())
+                    .is_ok_and(|study| study.protocol().stop.is_none())
+            );
         }
         Ok(study) => assert_eq!(Study::parse("fuzz.toml", study.source_text()).as_ref(), Ok(&study)),
         // Drawing the place is part of refusing.

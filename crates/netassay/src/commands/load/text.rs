@@ -158,9 +158,8 @@ impl Document {
 
     /// How many threads served the flows.
     fn threads(&self) -> String {
-        let of = sides(&self.account)
-            .into_iter()
-            .map(|(side, own)| format!("{side} {}", own.whole.outcome.threads.len()));
+        let of =
+            sides(&self.account).map(|(side, own)| format!("{side} {}", own.whole.outcome.threads.len()));
         of.collect::<Vec<_>>().join(", ")
     }
 
