@@ -72,7 +72,7 @@ fn traffic_limit_of_a_token_bucket_is_the_link() {
 
 #[test]
 fn traffic_limit_of_hogs_beside_the_receiver_is_contention() {
-    let mut wire = Wire::new(Scenario::Veth);
+    let mut wire = Wire::that_others_hold_up(Scenario::Veth);
     // Whatever else the machine does, the receiver shall have less of its CPU than the transmitter.
     hurry(wire.transmitter());
     let cpus = wire.receiver().cpus.clone();
@@ -87,9 +87,6 @@ fn traffic_limit_of_hogs_beside_the_receiver_is_contention() {
 #[test]
 fn traffic_limit_of_a_pace_that_is_kept_is_pacing() {
     let mut wire = Wire::new(Scenario::Veth);
-    // A pace is not kept on a machine that has no time.
-    hurry(wire.transmitter());
-    hurry(wire.receiver());
     for kind in [Kind::TcpStream, Kind::UdpStream] {
         let found = wire.run(Traffic { pacing: Some(5_000_000), ..Traffic::new(kind) });
         found.expect(Label::Pacing, "of the 5.0 Mbit/s that were asked for");
@@ -101,8 +98,6 @@ fn traffic_limit_of_a_pace_that_is_kept_is_pacing() {
 #[test]
 fn traffic_limit_of_a_small_window_that_stays_closed_is_the_path() {
     let mut wire = Wire::new(Scenario::Veth);
-    hurry(wire.transmitter());
-    hurry(wire.receiver());
     let found = {
         let _nap = Nap::of(wire.receiver().pid());
         wire.run(Traffic { socket_buffer: Some(8192), ..Traffic::new(Kind::TcpStream) })
