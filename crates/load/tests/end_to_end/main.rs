@@ -5,6 +5,8 @@ mod accounting;
 #[cfg(test)]
 mod crr;
 #[cfg(test)]
+mod handshake;
+#[cfg(test)]
 mod modes;
 #[cfg(test)]
 mod namespace;
