@@ -9,7 +9,7 @@ use load::Kind;
 use nix::unistd::geteuid;
 
 use crate::cli::Bench;
-use crate::peers::{End, Peer};
+use crate::peers::{End, KINDS, Peer};
 use crate::report::Report;
 
 /// A peer that can be started.
@@ -24,18 +24,17 @@ impl Installed {
     /// The command of an end.
     pub(crate) fn command(&self, end: End, kind: Kind, arguments: Vec<String>) -> Vec<String> {
         let name = self.peer.program(end, kind);
-        // One that has gone since it was found is refused by its name when it is started.
+        // A program that was removed since it was found fails to start, and the error has its name.
         let program = program(name).unwrap_or_else(|| name.into());
         [vec![program.to_string_lossy().into_owned()], arguments].concat()
     }
 }
 
-/// Those of `peers` whose programs are all installed, and those that lack one.
+/// Splits `peers` into those whose programs are all installed, and the others.
 pub(crate) fn find(peers: &[&'static dyn Peer]) -> (Vec<Installed>, Vec<&'static dyn Peer>) {
     let (mut there, mut missing) = (Vec::new(), Vec::new());
     for peer in peers {
-        let kinds = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr];
-        let ends = kinds
+        let ends = KINDS
             .into_iter()
             .filter(|kind| peer.runs(*kind))
             .flat_map(|kind| [(End::Client, kind), (End::Server, kind)]);

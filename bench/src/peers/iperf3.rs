@@ -10,7 +10,7 @@ use crate::peers::{Amount, Door, Job, Peer, Said, words};
 pub(crate) struct Iperf3;
 
 /// Bytes of its smallest datagram.
-const LEAST_DATAGRAM: u32 = 16;
+const SMALLEST_DATAGRAM: u32 = 16;
 
 impl Peer for Iperf3 {
     fn name(&self) -> &'static str {
@@ -22,8 +22,12 @@ impl Peer for Iperf3 {
     }
 
     /// Datagrams carry its time and number.
-    fn takes(&self, kind: Kind, message: u32, _flows: u32) -> bool {
-        self.runs(kind) && (kind != Kind::UdpStream || message >= LEAST_DATAGRAM)
+    fn smallest(&self, kind: Kind) -> u32 {
+        if kind == Kind::UdpStream { SMALLEST_DATAGRAM } else { 1 }
+    }
+
+    fn has_many_flows(&self) -> bool {
+        true
     }
 
     /// Bound to the one address, so that its sockets are of the traffic's family and not IPv6 sockets for both.
@@ -89,9 +93,9 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_no_datagram_below_its_own_header() {
-        assert!(!Iperf3.takes(Kind::UdpStream, 15, 1) && Iperf3.takes(Kind::UdpStream, 16, 1));
-        assert!(Iperf3.takes(Kind::TcpStream, 1, 64));
+    fn it_sends_no_datagram_smaller_than_its_own_header() {
+        assert!(!Iperf3.supports(Kind::UdpStream, 15, 1) && Iperf3.supports(Kind::UdpStream, 16, 1));
+        assert!(Iperf3.supports(Kind::TcpStream, 1, 64));
     }
 
     #[test]

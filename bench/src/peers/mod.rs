@@ -77,29 +77,33 @@ pub(crate) enum End {
     Client,
 }
 
-/// Where a peer can be had.
+/// How a peer is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// In the Debian package of its name.
+    /// From the Debian package of its name.
     Debian,
-    /// In no package of Debian's main archive: to be built from the source at this address.
+    /// Built from the source at this address: Debian's main archive has no package of it.
     Source(&'static str),
 }
 
-/// What netassay's receiver reads at once from a stream, in bytes: servers that can be told to do the same are.
+/// How many bytes netassay's receiver reads at once from a stream. Servers with an option for that
+/// read as many.
 const READ: u32 = 256 << 10;
+
+/// The kinds of traffic that are compared with peers.
+pub(crate) const KINDS: [Kind; 4] = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr];
 
 /// A program that can do what netassay's traffic does.
 pub(crate) trait Peer: Debug + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
 
-    /// Where it can be had.
+    /// How it is installed.
     fn origin(&self) -> Origin {
         Origin::Debian
     }
 
-    /// What the program of an end is called.
+    /// The name of an end's program.
     fn program(&self, _end: End, _kind: Kind) -> &'static str {
         self.name()
     }
@@ -110,14 +114,26 @@ pub(crate) trait Peer: Debug + Sync {
     }
 
     /// Has it such traffic?
-    fn runs(&self, kind: Kind) -> bool;
-
-    /// Has it such traffic in messages of that many bytes, and with so many flows?
-    fn takes(&self, kind: Kind, _message: u32, flows: u32) -> bool {
-        self.runs(kind) && flows == 1
+    fn runs(&self, kind: Kind) -> bool {
+        KINDS.contains(&kind)
     }
 
-    /// How many clients it takes to have all flows of a job.
+    /// Bytes of its smallest message.
+    fn smallest(&self, _kind: Kind) -> u32 {
+        1
+    }
+
+    /// Can it have several flows at once?
+    fn has_many_flows(&self) -> bool {
+        false
+    }
+
+    /// Has it such traffic in messages of that many bytes, and with so many flows?
+    fn supports(&self, kind: Kind, message: u32, flows: u32) -> bool {
+        self.runs(kind) && message >= self.smallest(kind) && (flows == 1 || self.has_many_flows())
+    }
+
+    /// How many clients have all flows of a job.
     fn clients(&self, _job: &Job) -> u32 {
         1
     }
@@ -134,12 +150,13 @@ pub(crate) trait Peer: Debug + Sync {
     /// What the client says in the end; `None` if that cannot be understood.
     fn said(&self, job: &Job, client: &str) -> Option<Said>;
 
-    /// The arguments of a client that sends an amount of a stream: by default one that counts seconds only.
+    /// The arguments of a client that sends an amount of a stream: by default the amount's seconds.
     fn sends(&self, job: &Job, amount: Amount) -> Vec<String> {
         self.client(&Job { seconds: amount.seconds, ..job.clone() })
     }
 
-    /// How many messages such a client has sent, as it says in the end; `None` if it does not, or that cannot be understood.
+    /// How many messages such a client has sent, from what it says in the end; `None` if that has
+    /// no such number.
     fn sent(&self, _job: &Job, _amount: Amount, _client: &str) -> Option<u64> {
         None
     }
@@ -150,11 +167,11 @@ pub(crate) trait Peer: Debug + Sync {
     }
 }
 
-/// Those that a Debian machine can have at once.
+/// Those with a package in Debian's main archive.
 pub(crate) const PEERS_IN_DEBIAN: [&dyn Peer; 4] =
     [&iperf3::Iperf3, &nuttcp::Nuttcp, &iperf::Iperf, &sockperf::Sockperf];
 
-/// Those of which netassay must be no slower than the best.
+/// Those of the grid, where netassay must be as fast as the best of them.
 pub(crate) const PEERS_OF_THE_GRID: [&dyn Peer; 3] = [&neper::Neper, &netperf::Netperf, &iperf3::Iperf3];
 
 /// All peers.
@@ -219,11 +236,8 @@ mod tests {
     #[test]
     fn every_peer_is_told_size_time_and_address() {
         for peer in PEERS {
-            for kind in [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr] {
+            for kind in KINDS.into_iter().filter(|kind| peer.runs(*kind)) {
                 let job = job(kind, true);
-                if !peer.runs(kind) {
-                    continue;
-                }
                 let client = peer.client(&job).join(" ");
                 let has = |what: &str| assert!(client.contains(what), "{} {kind}: {client}", peer.name());
                 has("1000");
@@ -245,7 +259,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_a_peer_says_is_a_panic(text in any::<String>(), number in 0..PEERS.len()) {
-            for kind in [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr] {
+            for kind in KINDS {
                 let _ = PEERS[number].said(&job(kind, false), &text);
                 let _ = PEERS[number].sent(&job(kind, false), AMOUNT, &text);
             }

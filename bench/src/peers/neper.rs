@@ -4,7 +4,8 @@ use load::Kind;
 
 use crate::peers::{Door, End, Job, Origin, Peer, READ, Said, number_after, words};
 
-/// neper: a program for each kind of traffic, flows shared out over threads that wait with epoll.
+/// neper: a program for each kind of traffic; it shares flows out over threads that wait with
+/// epoll.
 #[derive(Debug)]
 pub(crate) struct Neper;
 
@@ -27,20 +28,17 @@ impl Peer for Neper {
         }
     }
 
-    /// Even then it would leave a log behind where it was started.
+    /// Without `--logtostderr` it leaves a log file in the directory it was started from.
     fn version(&self) -> &'static [&'static str] {
         &["--logtostderr", "--version"]
     }
 
-    fn runs(&self, kind: Kind) -> bool {
-        matches!(kind, Kind::TcpStream | Kind::UdpStream | Kind::TcpRr | Kind::UdpRr)
+    fn has_many_flows(&self) -> bool {
+        true
     }
 
-    fn takes(&self, kind: Kind, _: u32, _: u32) -> bool {
-        self.runs(kind)
-    }
-
-    /// It is told to read a stream as netassay does: left alone it reads as much as it writes, which is slower.
+    /// It reads as much of a stream at once as netassay. By default it reads as much as it writes,
+    /// which is slower.
     fn server(&self, job: &Job) -> Vec<String> {
         let read = if job.kind == Kind::TcpStream { READ } else { job.message };
         common(job, read)
@@ -57,14 +55,14 @@ impl Peer for Neper {
         arguments
     }
 
-    /// The receiver's, in bits/s for a stream.
+    /// The receiver's rate, in bits/s for a stream.
     fn said(&self, job: &Job, client: &str) -> Option<Said> {
         let end = if job.kind.is_rr() { "local" } else { "remote" };
         Some(Said { rate: Some(number_after(client, &format!("{end}_throughput="))?), ..Said::default() })
     }
 }
 
-/// Its logs would otherwise be files in /tmp.
+/// Without `--logtostderr` its logs are files in /tmp.
 fn common(job: &Job, buffer: u32) -> Vec<String> {
     let Job { flows, seconds, message, .. } = job;
     let threads = flows.min(&job.cpus);

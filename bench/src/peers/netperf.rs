@@ -31,12 +31,8 @@ impl Peer for Netperf {
         &["-V"]
     }
 
-    fn runs(&self, kind: Kind) -> bool {
-        test(kind).is_some()
-    }
-
-    fn takes(&self, kind: Kind, _: u32, _: u32) -> bool {
-        self.runs(kind)
+    fn has_many_flows(&self) -> bool {
+        true
     }
 
     fn clients(&self, job: &Job) -> u32 {
@@ -51,13 +47,13 @@ impl Peer for Netperf {
         Door::Tcp(12865)
     }
 
-    /// It refuses to send datagrams beyond the next router unless told (`-R`); here there is none.
+    /// It sends datagrams beyond a router only with `-R`; here is no router.
     fn client(&self, job: &Job) -> Vec<String> {
         let (server, client, message) =
             (job.server.to_string(), job.client.to_string(), job.message.to_string());
         let mut arguments = words([family(job), "-H", &server, "-L", &client]);
         arguments.extend(words(["-P", "0", "-l", &job.seconds.to_string()]));
-        arguments.extend(words(["-t", test(job.kind).unwrap_or_default(), "--"]));
+        arguments.extend(words(["-t", test(job.kind), "--"]));
         arguments.extend(if job.kind.is_rr() {
             words(["-r", &format!("{message},{message}")])
         } else {
@@ -87,13 +83,12 @@ impl Peer for Netperf {
     }
 }
 
-fn test(kind: Kind) -> Option<&'static str> {
+fn test(kind: Kind) -> &'static str {
     match kind {
-        Kind::TcpStream => Some("TCP_STREAM"),
-        Kind::UdpStream => Some("UDP_STREAM"),
-        Kind::TcpRr => Some("TCP_RR"),
-        Kind::UdpRr => Some("UDP_RR"),
-        _ => None,
+        Kind::UdpStream => "UDP_STREAM",
+        Kind::TcpRr => "TCP_RR",
+        Kind::UdpRr => "UDP_RR",
+        _ => "TCP_STREAM",
     }
 }
 

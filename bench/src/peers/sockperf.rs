@@ -10,7 +10,7 @@ pub(crate) struct Sockperf;
 
 const PORT: u16 = 11111;
 /// Bytes of its smallest message.
-const LEAST: u32 = 14;
+const SMALLEST: u32 = 14;
 
 impl Peer for Sockperf {
     fn name(&self) -> &'static str {
@@ -21,8 +21,8 @@ impl Peer for Sockperf {
         matches!(kind, Kind::TcpRr | Kind::UdpRr | Kind::UdpStream)
     }
 
-    fn takes(&self, kind: Kind, message: u32, flows: u32) -> bool {
-        self.runs(kind) && flows == 1 && message >= LEAST
+    fn smallest(&self, _: Kind) -> u32 {
+        SMALLEST
     }
 
     fn server(&self, job: &Job) -> Vec<String> {

@@ -18,7 +18,7 @@ pub(crate) struct Cell {
     pub(crate) scenario: Scenario,
     pub(crate) family: Family,
     pub(crate) task: Task,
-    /// TCP's congestion control; none: the machine's own, or there is none.
+    /// TCP's congestion control; `None`: the machine's own, or the traffic has none.
     pub(crate) congestion_control: Option<String>,
     pub(crate) ways: Vec<Way>,
     pub(crate) peers: Vec<Installed>,
@@ -34,7 +34,8 @@ impl Cell {
     }
 }
 
-/// Every comparison of a part that was asked for, TCP's in the grid under each of `controls`; for a smoke test a sample.
+/// Every comparison of a part that was asked for, TCP's in the grid under each of `controls`; for a
+/// smoke test a sample.
 pub(crate) fn cells(
     part: Part,
     options: &Options,
@@ -50,8 +51,8 @@ pub(crate) fn cells(
                     && (part != Part::Grid || grid::is_asked(&grid::name(*task), &options.cells))
             };
             for task in part.tasks(family).into_iter().filter(asked) {
-                let takes = |one: &&Installed| one.peer.takes(task.kind, task.message, task.flows);
-                let peers: Vec<Installed> = installed.iter().filter(takes).cloned().collect();
+                let supports = |one: &&Installed| one.peer.supports(task.kind, task.message, task.flows);
+                let peers: Vec<Installed> = installed.iter().filter(supports).cloned().collect();
                 let governed = part == Part::Grid && !task.kind.is_udp();
                 let controls: Vec<Option<String>> =
                     if governed { controls.iter().cloned().map(Some).collect() } else { vec![None] };
@@ -65,7 +66,8 @@ pub(crate) fn cells(
     if smoke { sample(cells) } else { cells }
 }
 
-/// Two cells that somebody is beside, as different as they can be, with one way each, and every peer (two at most) in one of them.
+/// Two cells that have peers, as different as they can be, with one way each, and every peer (two
+/// at most) in one of them.
 fn sample(cells: Vec<Cell>) -> Vec<Cell> {
     let all: Vec<Cell> = cells.into_iter().filter(|cell| !cell.peers.is_empty()).collect();
     let ends: Vec<Cell> = all.first().into_iter().chain(all.last()).cloned().collect();
