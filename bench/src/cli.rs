@@ -75,7 +75,7 @@ enum Command {
     /// (Internal) run a program in the namespaces of a testbed
     #[command(hide = true)]
     Inside(place::Inside),
-    /// (Internal) set a namespace of a testbed up
+    /// (Internal) set up a namespace of a testbed
     #[command(hide = true)]
     Prepare(traffic::prepare::Prepare),
     /// (Internal) send a stream to `sink`
@@ -237,17 +237,19 @@ pub(crate) struct Components {
     pub(crate) longest: u64,
 }
 
-/// Options of `load`. Those that name things may be given several times; left out: everything, but for the family.
+/// Options of `load`. Options that name things may be given several times. Without them everything
+/// runs, over IPv4.
 #[derive(Debug, Args)]
 pub(crate) struct Load {
-    /// In the place of the parts: every size of write and datagram, 1 to 64 flows, TCP with and without pacing, beside the best of iperf3,
-    /// netperf and neper, as far as they are installed
+    /// Instead of the parts: writes and datagrams of every size, 1 to 64 flows, TCP with and
+    /// without pacing, each beside the best of iperf3, netperf and neper, if installed
     #[arg(long, conflicts_with = "parts")]
     pub(crate) grid: bool,
     /// (--grid) Only this cell, such as tcp:64 or udp_rr:16, or this row of cells, such as tcp
     #[arg(long = "cell", value_name = "NAME", requires = "grid", value_parser = traffic::grid::cell)]
     pub(crate) cells: Vec<String>,
-    /// (--grid) TCP only under this congestion control; left out: cubic, or reno where namespaces may not have it, and bbr
+    /// (--grid) TCP only under this congestion control; by default cubic (reno where namespaces may
+    /// not have cubic) and bbr
     #[arg(long = "congestion-control", value_name = "NAME", requires = "grid")]
     pub(crate) congestion_controls: Vec<String>,
     /// Only this part
@@ -262,10 +264,10 @@ pub(crate) struct Load {
     /// Only this peer
     #[arg(long = "peer", value_name = "NAME", value_parser = crate::peers::named)]
     pub(crate) peers: Vec<&'static dyn crate::peers::Peer>,
-    /// Pairs of runs with each peer, for fewer than 6 there is no interval; left out: 7, in the grid 6
+    /// Pairs of runs with each peer; fewer than 6 give no interval; by default 7, with --grid 6
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) pairs: Option<u32>,
-    /// The window of each run, in seconds; left out: 0.5, in the grid 0.3
+    /// The window of each run, in seconds; by default 0.5, with --grid 0.3
     #[arg(long, value_parser = traffic::window)]
     pub(crate) window: Option<f64>,
     /// Only messages of this size, in bytes

@@ -188,7 +188,8 @@ fn components_are_measured() {
     }
 }
 
-/// The report of `load` with these options; none, and said so, if a program they need is not installed.
+/// The report of `load` with these options; none, and said so, if a program they need is not
+/// installed.
 #[track_caller]
 fn load(test: &str, options: &[&str]) -> Option<Value> {
     let output = bench(&[&["load", "--no-install"], options].concat());
@@ -214,7 +215,7 @@ fn runs_beside_every_peer(test: &str, part: &str, peers: &[usize]) {
     assert!(report["goals"].as_array().unwrap().len() >= peers.len());
 }
 
-/// Looks at every turn; what the numbers of peers must be is `expect`ed.
+/// Every comparison has turns on both sides; `expect` checks how many peers each has.
 #[track_caller]
 fn have_turns_beside_peers(report: &Value, expect: impl Fn(Vec<usize>)) {
     let comparisons = report["results"]["comparisons"].as_array().unwrap();
@@ -236,7 +237,7 @@ fn load_grid_runs_beside_every_peer() {
     let Some(report) = load("load_grid_runs_beside_every_peer", &["--grid"]) else { return };
     let notes: Vec<&str> = report["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let lacks = |peer: &str| notes.iter().any(|note| note.starts_with(&format!("without {peer}: ")));
-    // The first and the last cell that somebody is beside.
+    // The first and the last cell that have peers.
     have_turns_beside_peers(&report, |counts| match (lacks("neper"), lacks("netperf")) {
         (false, false) => assert_eq!(counts, [2, 1]),
         _ => assert!(counts.len() == 2 && counts.iter().all(|count| *count >= 1), "{counts:?}"),

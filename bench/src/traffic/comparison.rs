@@ -46,7 +46,7 @@ pub(crate) struct Comparison {
     /// Bytes per message, request and answer.
     pub(crate) message: u32,
     pub(crate) flows: u32,
-    /// None where it is the machine's own, or there is none.
+    /// `None`: the machine's own, or the traffic has none.
     pub(crate) congestion_control: Option<String>,
     pub(crate) polling: Polling,
     pub(crate) ways: Vec<Way>,
@@ -119,7 +119,8 @@ impl Comparison {
         }
     }
 
-    /// Puts a comparison of one figure and one way into a table as one row: netassay beside the best peer.
+    /// Adds a comparison of one figure and one way to the grid's table: netassay beside the best
+    /// peer.
     pub(crate) fn tell_in_grid(&self, cell: String, report: &mut Report) {
         let figures = self.figures();
         let Some((best, goal)) = best(&figures).and_then(|best| Some((best, best.goal_of_grid()?))) else {
@@ -134,7 +135,7 @@ impl Comparison {
         report.table.row(row);
     }
 
-    /// Whether the first figure is as good as the best peer's.
+    /// Whether the first figure is as good as the best peer's; `None` without a figure.
     pub(crate) fn is_met(&self) -> Option<bool> {
         Some(best(&self.figures())?.goal_of_grid()?.is_met())
     }

@@ -1,4 +1,4 @@
-//! The grid: cells of traffic, in each of which netassay must be no slower than the best of its peers.
+//! The grid: cells of traffic. In each of them netassay must be as fast as the best of its peers.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ struct Row {
 }
 
 impl Row {
-    /// The name of one of its cells: with what sets it apart from the others.
+    /// The name of one of its cells: the row's, and the size or the number of flows.
     fn cell(&self, message: u32, flows: u32) -> String {
         format!("{}:{}", self.name, if self.messages.len() > 1 { message } else { flows })
     }
@@ -45,8 +45,9 @@ const ROWS: [Row; 5] = [
     Row { name: "udp_rr", kind: Kind::UdpRr, messages: &[1], flows: &[1, 4, 16, 64] },
 ];
 
-/// Congestion controls that do not pace, of which the first that there is, and one that does.
+/// Congestion controls that do not pace; the first that is allowed is used.
 const UNPACED: [&str; 2] = ["cubic", "reno"];
+/// A congestion control that paces.
 const PACED: &str = "bbr";
 
 /// Every cell, by name.
@@ -61,7 +62,7 @@ fn cells() -> impl Iterator<Item = (String, Task)> {
     })
 }
 
-/// What is asked in each cell.
+/// The task of each cell.
 pub(crate) fn tasks() -> Vec<Task> {
     cells().map(|(_, task)| task).collect()
 }
@@ -84,10 +85,14 @@ pub(crate) fn cell(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     let names: Vec<String> = cells().map(|(name, _)| name).collect();
-    Err(format!("take one of {}, or what stands before a colon for all of them", names.join(", ")))
+    Err(format!(
+        "there is no such cell; give one of {}, or the word before the colon for a whole row",
+        names.join(", ")
+    ))
 }
 
-/// The congestion controls that TCP's cells are run under, of those that this kernel lets a network namespace have by default.
+/// The congestion controls of TCP's cells, of those that this kernel allows as a network
+/// namespace's default.
 pub(crate) fn congestion_controls(report: &mut Report) -> Vec<String> {
     let there = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control").unwrap_or_default();
     let has = |name: &&str| there.split_whitespace().any(|one| one == *name);
@@ -95,7 +100,10 @@ pub(crate) fn congestion_controls(report: &mut Report) -> Vec<String> {
     if has(&PACED) {
         all.push(PACED.to_owned());
     } else {
-        report.note(format!("{PACED}: namespaces cannot have it by default here (modprobe tcp_{PACED}; sysctl net.ipv4.tcp_allowed_congestion_control)"));
+        report.note(format!(
+            "without {PACED}: this kernel does not allow it as a namespace's default; load it with `modprobe tcp_{PACED}`, then add it \
+             to the sysctl net.ipv4.tcp_allowed_congestion_control"
+        ));
     }
     all
 }
@@ -118,7 +126,7 @@ pub(crate) fn table() -> Table {
     Table::new(5, heading)
 }
 
-/// Counts the cells that meet their goal, once all have been told.
+/// Counts the cells that meet their goal.
 pub(crate) fn sum_up(comparisons: &[Comparison], report: &mut Report) {
     let met: Vec<bool> = comparisons.iter().filter_map(Comparison::is_met).collect();
     let count = met.iter().filter(|met| **met).count();
@@ -140,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_chosen_by_its_name_or_its_rows() {
+    fn a_cell_is_chosen_by_its_name_or_by_that_of_its_row() {
         assert_eq!(cell("tcp:64"), Ok("tcp:64".to_owned()));
         assert_eq!(cell("udp_rr"), Ok("udp_rr".to_owned()));
         assert!(cell("tcp:63").unwrap_err().contains("tcp:64, tcp:1024"));

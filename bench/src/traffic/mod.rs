@@ -34,18 +34,19 @@ use turn::Timing;
 
 /// Those of `components`.
 const KINDS: [Kind; 3] = [Kind::TcpStream, Kind::UdpStream, Kind::UdpRr];
-/// Of the parts, and of the grid, whose peers need not come to an end.
+/// The times of the parts.
 const TIMING: Timing = Timing {
     ramp: Duration::from_millis(300),
     window: Duration::from_millis(500),
     slack: Duration::from_millis(200),
-    hears: true,
+    awaits_report: true,
 };
+/// The times of the grid, whose peers are ended when the window has closed.
 const TIMING_OF_GRID: Timing = Timing {
     ramp: Duration::from_millis(100),
     window: Duration::from_millis(300),
     slack: Duration::from_millis(300),
-    hears: false,
+    awaits_report: false,
 };
 /// A smoke test runs while other tests do.
 const SMOKE_SLACK: Duration = Duration::from_millis(1500);
@@ -142,7 +143,7 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
             if cell.peers.is_empty() {
                 if part == Part::Grid {
                     report.note(format!(
-                        "{}: none of the peers that are installed has it",
+                        "{}: left out, because no installed peer supports it",
                         grid::name(cell.task)
                     ));
                 }
@@ -211,10 +212,10 @@ fn peers(bench: &Bench<'_>, options: &Options, parts: &[Part], report: &mut Repo
                 let advice = installed::advice(&[name]);
                 report.not_run.push(format!("{name}: it is not installed ({advice})"));
             }
-            // The grid takes what is there.
+            // The grid runs with the peers that are installed.
             Origin::Source(address) => report.note(format!(
-                "without {name}: it is not installed; Debian's main archive has no package of it: build {address} and put its \
-                 programs where PATH leads"
+                "without {name}: it is not installed, and Debian's main archive has no package of it; build {address} and put its \
+                 programs on the PATH"
             )),
         }
     }

@@ -88,7 +88,7 @@ impl Part {
     /// Those that compare traffic with that of peers, in turn.
     pub(crate) const COMPARED: [Self; 5] = [Self::Tcp, Self::Udp, Self::Gso, Self::Rr, Self::Grid];
 
-    /// The peers of a part, unless others are asked for.
+    /// The peers of a part, unless `--peer` names others.
     pub(crate) fn peers(self) -> &'static [&'static dyn Peer] {
         if self == Self::Grid { &PEERS_OF_THE_GRID } else { &PEERS_IN_DEBIAN }
     }

@@ -1,4 +1,5 @@
-//! What a namespace of a testbed gets for all programs alike before any of them runs: set from inside it, by this program again.
+//! Settings of a testbed's namespace that hold for all programs in it: this program, started inside
+//! the namespace, makes them.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,18 +10,18 @@ use host::Links;
 
 use crate::failure::Failure;
 
-/// What is set.
+/// The settings.
 #[derive(Debug, Args)]
 pub(crate) struct Prepare {
-    /// TCP's congestion control by default
+    /// TCP's default congestion control
     #[arg(long)]
     congestion_control: Option<String>,
-    /// Give the loopback interface an address besides its own
+    /// Give the loopback interface one more address
     #[arg(long)]
     address: bool,
 }
 
-/// Of those that RFC 2544 sets aside for benchmarks.
+/// In the range that RFC 2544 reserves for benchmarks.
 const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 19, 255, 1));
 const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 

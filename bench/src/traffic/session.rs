@@ -20,7 +20,8 @@ use crate::traffic::yardstick::Yardstick;
 
 /// How long setting a namespace up may take.
 const PREPARED: Duration = Duration::from_secs(5);
-/// The programs of many flows start one after the other: so much later than that of one may each begin.
+/// How long each further flow delays the window: the programs of many flows start one after the
+/// other.
 const START: Duration = Duration::from_millis(5);
 
 pub(crate) struct Session<'a> {
@@ -42,9 +43,9 @@ impl Session<'_> {
         Ok(testbed)
     }
 
-    /// A testbed of its own, and in it the rounds: netassay in its first way and the first peer, netassay in its second way, if it has one, and
-    /// the second peer, and so on. None if netassay's
-    /// side could not be done; what could not is in the report.
+    /// A testbed of its own, and in it the rounds: netassay in its first way, the first peer,
+    /// netassay in its second way (if it has one), the second peer, and so on. `None` if netassay's
+    /// side failed; the report has the reason.
     pub(crate) fn compare(&self, cell: &Cell, report: &mut Report) -> Result<Option<Comparison>, Failure> {
         match self.rounds(cell, report) {
             Ok(comparison) => Ok(Some(comparison)),
@@ -101,7 +102,7 @@ impl Session<'_> {
                 let pairs = beside.iter_mut().filter(|one| one.peer == name).map(|one| &mut one.pairs);
                 pairs.for_each(|pairs| pairs.push(Pair { netassay: own.clone(), peer: peer.clone() }));
             }
-            // Each has the turn after netassay's equally often.
+            // So that each peer has the turn after netassay's equally often.
             peers.rotate_left(1.min(peers.len()));
         }
         Ok(Comparison {
@@ -129,13 +130,13 @@ impl Session<'_> {
             cpus: testbed.transmitter.cpus.len() as u32,
             congestion_control: cell.congestion_control.clone(),
             polling: cell.task.polling(self.rootless),
-            seconds: self.timing(cell.task.flows).told(),
+            seconds: self.timing(cell.task.flows).peer_seconds(),
             client: address(&testbed.transmitter),
             server: address(receiver(testbed)?),
         })
     }
 
-    /// When the window opens where there are so many flows.
+    /// The times of a turn with so many flows.
     fn timing(&self, flows: u32) -> Timing {
         Timing { ramp: self.timing.ramp + START * (flows - 1), ..self.timing }
     }
@@ -150,7 +151,7 @@ impl Session<'_> {
         self.bench.say(&format!("{} {number}/{}:{}", cell.place(), self.pairs, beside.join(",")));
     }
 
-    /// Sets what is the same for all programs of a cell in the namespaces themselves.
+    /// Sets in the namespaces what all programs of a cell have in common.
     fn prepare(&self, cell: &Cell, testbed: &Testbed) -> Result<(), Failure> {
         let program = std::env::current_exe().map_err(Failure::io("cannot find this program"))?;
         let mut command = vec![program.to_string_lossy().into_owned(), "prepare".to_owned()];
@@ -159,7 +160,8 @@ impl Session<'_> {
         }
         let shared = cell.scenario == Scenario::Loopback;
         if shared {
-            // Where only loopback addresses are, netperf resolves none (`AI_ADDRCONFIG`).
+            // In a namespace with loopback addresses only, netperf resolves no address
+            // (`AI_ADDRCONFIG`).
             command.push("--address".to_owned());
         }
         let ends = [&testbed.transmitter, receiver(testbed)?];

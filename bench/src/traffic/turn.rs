@@ -31,24 +31,25 @@ pub(crate) struct Timing {
     pub(crate) window: Duration,
     /// Beyond both: the traffic is seen a little after it began, and must outlast the window.
     pub(crate) slack: Duration,
-    /// Whether a peer may come to its end and say what it makes of its traffic; if not, it is ended once the window has closed.
-    pub(crate) hears: bool,
+    /// Whether a peer runs to its end and reports its rate; if not, it is ended once the window has
+    /// closed.
+    pub(crate) awaits_report: bool,
 }
 
-/// What a peer that is not heard is told: longer than it is let.
-const ENDED: Duration = Duration::from_secs(60);
+/// How much longer than its turn a peer is told to send if it is ended before.
+const BEYOND: Duration = Duration::from_secs(60);
 
 impl Timing {
-    /// How many seconds of traffic a peer is told.
-    pub(crate) fn told(&self) -> u32 {
+    /// How many seconds a peer is told to send.
+    pub(crate) fn peer_seconds(&self) -> u32 {
         let lasts = self.ramp + self.window + self.slack;
-        (if self.hears { lasts } else { lasts + ENDED }).as_secs_f64().ceil() as u32
+        (if self.awaits_report { lasts } else { lasts + BEYOND }).as_secs_f64().ceil() as u32
     }
 
     /// How long netassay's own traffic lasts beyond the ramp: as long as a peer's.
-    fn own(&self) -> Duration {
-        if self.hears {
-            Duration::from_secs(self.told().into()).saturating_sub(self.ramp)
+    fn own_window(&self) -> Duration {
+        if self.awaits_report {
+            Duration::from_secs(self.peer_seconds().into()).saturating_sub(self.ramp)
         } else {
             self.window + self.slack
         }
@@ -91,7 +92,7 @@ pub(crate) fn of_netassay(
         traffic: traffic(job, way),
         ipv6: job.ipv6,
         ramp: timing.ramp,
-        window: timing.own(),
+        window: timing.own_window(),
         // Nobody looks at it, and the peers take none.
         step: Duration::from_secs(1),
     };
@@ -174,7 +175,7 @@ pub(crate) enum NoTurn {
 }
 
 impl NoTurn {
-    /// Puts it into the report.
+    /// Adds it to the report.
     pub(crate) fn tell(self, place: &str, report: &mut Report) {
         match self {
             Self::Declined(why) => report.note(format!("{place}: {why}")),
@@ -215,7 +216,7 @@ pub(crate) fn of_peer(
         Some(status) => Err(ended_early(&mut client, &status.to_string())),
         None => Ok(()),
     })?;
-    if !timing.hears {
+    if !timing.awaits_report {
         return Ok(Turn::new(flow, Said::default()));
     }
     let patience = Duration::from_secs(job.seconds.into()) + CLIENT;
@@ -233,7 +234,7 @@ pub(crate) fn of_peer(
     Ok(Turn::new(flow, said))
 }
 
-/// A command, or so many of it at once.
+/// A command that runs `clients` of `command` at once.
 fn times(clients: u32, command: Vec<String>) -> Vec<String> {
     if clients == 1 {
         return command;
@@ -312,12 +313,12 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_peer_that_is_heard_is_told_whole_seconds_and_netassay_lasts_as_long() {
+    fn a_peer_that_reports_is_told_whole_seconds_and_netassay_lasts_as_long() {
         let ms = Duration::from_millis;
-        let timing = Timing { ramp: ms(100), window: ms(300), slack: ms(300), hears: true };
-        assert_eq!((timing.told(), timing.own()), (1, ms(900)));
-        let ended = Timing { hears: false, ..timing };
-        assert_eq!((ended.told(), ended.own()), (61, ms(600)));
+        let timing = Timing { ramp: ms(100), window: ms(300), slack: ms(300), awaits_report: true };
+        assert_eq!((timing.peer_seconds(), timing.own_window()), (1, ms(900)));
+        let ended = Timing { awaits_report: false, ..timing };
+        assert_eq!((ended.peer_seconds(), ended.own_window()), (61, ms(600)));
     }
 
     #[test]

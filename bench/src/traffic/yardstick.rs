@@ -24,8 +24,9 @@ const IPV6_HEADER: u64 = 40;
 const PATIENCE: Duration = Duration::from_secs(12);
 /// Between two looks whether the traffic flows.
 const LOOK: Duration = Duration::from_millis(50);
-/// More messages than any program exchanges before its traffic begins, in each of two looks; of large ones so many bytes are enough.
+/// More messages than any program exchanges before its traffic begins, in each of two looks.
 const FLOWING: u64 = 20;
+/// The same in bytes: of large messages fewer are enough.
 const FLOWING_BYTES: u64 = 1 << 20;
 
 /// What is counted, and where.
