@@ -41,10 +41,23 @@ struct Asking<'a> {
 struct Asked<'a> {
     tally: Tally<'a>,
     number: u64,
+    /// When the transaction began, and in which phase.
     start: u64,
     phase_at_start: u8,
+    request: Request,
     lost_in_a_row: u32,
     verified: u64,
+}
+
+/// What has become of a transaction's request.
+#[derive(Clone, Copy)]
+enum Request {
+    /// The lane has not begun.
+    None,
+    /// This end's own queue refused it: it was never under way, so it cannot be lost either.
+    Refused,
+    /// When it was sent.
+    Sent(u64),
 }
 
 impl<'a> Asking<'a> {
@@ -54,8 +67,9 @@ impl<'a> Asking<'a> {
         let flow = |lane: &'a Lane| Asked {
             tally: lane.tally(),
             number: 0,
-            start: u64::MAX,
+            start: 0,
             phase_at_start: 0,
+            request: Request::None,
             lost_in_a_row: 0,
             verified: 0,
         };
@@ -72,32 +86,38 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Asks on a lane, at `now`.
+    /// Begins a transaction on a lane.
     #[inline(always)]
-    fn ask(&mut self, at: usize, now: u64, phase: u8) -> Result<Next> {
-        let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
+    fn transact(&mut self, at: usize, now: u64, phase: u8) -> Result<Next> {
+        let flow = &mut self.flows[at];
         (flow.start, flow.phase_at_start) = (now, phase);
+        self.ask(at, now)
+    }
+
+    /// Sends a lane's request, for the first time or again after it was refused.
+    #[inline(always)]
+    fn ask(&mut self, at: usize, now: u64) -> Result<Next> {
+        let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
         number::write(self.request.as_mut(), flow.number);
-        // One datagram in flight always has room in its own socket: this waits for nothing.
-        let sent = sys::send(lane.fd, &self.request.as_ref()[..lane.message]);
+        let sent = sys::send_flags(lane.fd, &self.request.as_ref()[..lane.message], libc::MSG_DONTWAIT);
         if sent > 0 {
             flow.tally.message(sent as u64);
+            flow.request = Request::Sent(now);
             return Ok(Next::Again);
         }
+        flow.request = Request::Refused;
         if sys::errno() == libc::ENOBUFS {
-            // The queue of this end is full: asked again when the answer would be late.
             flow.tally.no_buffers();
-            flow.start = now;
             return Ok(Next::Again);
         }
-        lane.trouble(Call::Send, sent)
+        lane.idle(Call::Send, sent, &mut flow.tally)
     }
 }
 
 impl Work for Asking<'_> {
     fn begin(&mut self, at: usize) -> Result<()> {
         let phase = self.lanes[at].phase().load();
-        self.ask(at, sys::now(), phase).map(drop)
+        self.transact(at, sys::now(), phase).map(drop)
     }
 
     #[inline(always)]
@@ -126,10 +146,10 @@ impl Work for Asking<'_> {
         if phase >= QUIET {
             return Ok(Next::End);
         }
-        self.ask(at, end, phase)
+        self.transact(at, end, phase)
     }
 
-    /// Gives up transactions whose answer is late, and asks anew.
+    /// Sends again what was refused. Gives up transactions whose answer is late, and begins others.
     fn look(&mut self, now: u64) -> Result<()> {
         if now < self.look {
             return Ok(());
@@ -138,9 +158,13 @@ impl Work for Asking<'_> {
         self.look = now + answer / 8;
         for at in 0..self.lanes.len() {
             let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
-            // A lane that has not begun starts after the end of time.
-            if now.saturating_sub(flow.start) < answer {
-                continue;
+            match flow.request {
+                Request::Sent(sent) if now.saturating_sub(sent) >= answer => {}
+                Request::Refused => {
+                    self.ask(at, now)?;
+                    continue;
+                }
+                Request::None | Request::Sent(_) => continue,
             }
             flow.tally.timeout();
             flow.lost_in_a_row += 1;
@@ -153,7 +177,7 @@ impl Work for Asking<'_> {
                 flow.tally.late();
             }
             let phase = lane.phase().load();
-            self.ask(at, now, phase)?;
+            self.transact(at, now, phase)?;
         }
         Ok(())
     }

@@ -71,7 +71,7 @@ impl Pair {
     }
 
     /// A run from near to far.
-    fn run(&self, traffic: &Traffic, version: usize) -> (Outcome, Outcome) {
+    fn run(&self, traffic: &Traffic, version: usize, time: Duration) -> (Outcome, Outcome) {
         let spec =
             |local: &str| Spec { traffic: traffic.clone(), local: local.parse().unwrap(), cpus: vec![] };
         let mut receiver = self.within_far(|| Receiver::bind(&spec(FAR[version])).unwrap());
@@ -80,7 +80,7 @@ impl Pair {
         receiver.start().unwrap();
         transmitter.start().unwrap();
         let ends = (transmitter, receiver);
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(time);
         step(&ends, Phase::Tail);
         finish(ends)
     }
@@ -128,7 +128,7 @@ fn every_way(test: &str, kind: Kind) {
                 ..traffic(kind)
             };
             let before = backlog_drops();
-            let ends = pair.run(&traffic, version);
+            let ends = pair.run(&traffic, version, Duration::from_millis(100));
             check(&traffic, &ends, backlog_drops() - before);
         }
     }
@@ -142,6 +142,26 @@ fn every_udp_way_arrives_intact_in_another_namespace() {
 #[test]
 fn every_tcp_way_arrives_intact_in_another_namespace() {
     every_way("every_tcp_way_arrives_intact_in_another_namespace", Kind::TcpStream);
+}
+
+#[test]
+fn a_request_that_the_queue_refuses_is_not_given_up() {
+    let test = "a_request_that_the_queue_refuses_is_not_given_up";
+    let Some(pair) = Pair::new(test) else { return };
+    // The queue has room for two of the requests; answers have their own way.
+    if !say_if_it_fails(test, "tc qdisc add dev near root tbf rate 20mbit burst 2000 limit 3000") {
+        return;
+    }
+    let flows = |flows, threads| Traffic { flows, threads: Some(threads), ..traffic(Kind::UdpRr) };
+    let ways = [flows(16, 1), flows(16, 16), Traffic { in_flight: 16, ..traffic(Kind::UdpRr) }];
+    for way in ways {
+        let traffic = Traffic { message: 1400, ..way };
+        let (sent, _) = pair.run(&traffic, 0, Duration::from_millis(600));
+        let asked = &sent.sent;
+        assert!(asked.no_buffers > 0, "{traffic:?} {asked:?}");
+        assert!(asked.messages >= asked.transactions + asked.timeouts, "{traffic:?} {asked:?}");
+        assert!(asked.transactions > 0, "{traffic:?} {asked:?}");
+    }
 }
 
 #[test]
