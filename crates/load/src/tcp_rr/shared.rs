@@ -54,6 +54,8 @@ struct Flow<'a> {
     /// When the transaction began, and in which phase.
     start: u64,
     phase_at_start: u8,
+    /// Bytes of all messages, both ways.
+    moved: u64,
     verified: u64,
 }
 
@@ -67,6 +69,7 @@ impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
             done: 0,
             start: 0,
             phase_at_start: 0,
+            moved: 0,
             verified: 0,
         };
         Self {
@@ -102,7 +105,7 @@ impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
                 if sent <= 0 {
                     return lane.idle(Call::Send, sent, &mut flow.tally);
                 }
-                if !flow.moved(sent as usize, rest.len(), ASKS) {
+                if !flow.count(sent as usize, rest.len(), ASKS) {
                     continue;
                 }
                 flow.sends = false;
@@ -126,7 +129,7 @@ impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
                 flow.verified += got as u64;
             }
             let wanted = rest.len();
-            if !flow.moved(got as usize, wanted, !ASKS) {
+            if !flow.count(got as usize, wanted, !ASKS) {
                 continue;
             }
             flow.sends = true;
@@ -149,7 +152,7 @@ impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
             return Ok(());
         }
         let flows = &self.flows;
-        self.patience.look(self.lanes, now, Call::Recv.silence(), |at| flows[at].start)
+        self.patience.look(self.lanes, now, Call::Recv.silence(), |at| flows[at].moved)
     }
 }
 
@@ -157,7 +160,7 @@ impl Flow<'_> {
     /// Counts what a call moved of the `rest` of a message; whether that was all of it. `own` if it is what this end counts
     /// as its messages.
     #[inline(always)]
-    fn moved(&mut self, bytes: usize, rest: usize, own: bool) -> bool {
+    fn count(&mut self, bytes: usize, rest: usize, own: bool) -> bool {
         let (whole, piece) = (bytes == rest, self.done > 0 || bytes < rest);
         match (own, piece) {
             (false, _) => self.tally.call(),
@@ -169,6 +172,7 @@ impl Flow<'_> {
                 }
             }
         }
+        self.moved += bytes as u64;
         self.done = if whole { 0 } else { self.done + bytes };
         whole
     }

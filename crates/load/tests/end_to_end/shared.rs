@@ -139,11 +139,12 @@ fn damage_is_found_and_its_flow_named() {
 
 #[test]
 fn a_flow_that_stalls_is_named_while_the_others_go_on() {
-    // One thread's receivers never start: its flows answer nothing, those of the other thread do.
-    let spec = shared(Kind::TcpRr, "127.0.0.1", |traffic| (traffic.flows, traffic.threads) = (2, Some(1)));
+    // One flow's answer comes byte by byte, one's answers come at once, and one's never.
+    let spec = shared(Kind::TcpRr, "127.0.0.1", |traffic| (traffic.flows, traffic.threads) = (3, Some(1)));
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoints = [listener.local_addr().unwrap()];
     let mut transmitter = netassay_load::Transmitter::connect(&spec, &endpoints).unwrap();
+    let mut slow = listener.accept().unwrap().0;
     let mut answering = listener.accept().unwrap().0;
     let silent = listener.accept().unwrap().0;
     transmitter.start().unwrap();
@@ -156,11 +157,21 @@ fn a_flow_that_stalls_is_named_while_the_others_go_on() {
         }
         answers
     });
+    let trickled = std::thread::spawn(move || {
+        use std::io::Write;
+        // Longer than a flow may be silent.
+        let bytes = (0..32).take_while(|byte| {
+            std::thread::sleep(Duration::from_millis(300));
+            slow.write_all(&[*byte]).is_ok()
+        });
+        bytes.count()
+    });
     let words = failure(Duration::from_secs(9), || transmitter.failed());
-    assert!(words.starts_with("flow 1: ") && words.contains("answered nothing for 5 s"), "{words}");
-    assert!(transmitter.sample().flows[0].transactions > 1000);
+    assert!(words.starts_with("flow 2: ") && words.contains("answered nothing for 5 s"), "{words}");
+    assert!(transmitter.sample().flows[1].transactions > 1000);
     drop((transmitter, silent));
     assert!(answered.join().unwrap() > 1000);
+    assert!((15..32).contains(&trickled.join().unwrap()), "its answer was under way to the end");
 }
 
 #[test]
