@@ -1,5 +1,10 @@
 //! Thousands of flows on two threads. Alone in its process, because of the files that it opens.
 
+#[path = "common/files.rs"]
+mod files;
+#[path = "common/skip.rs"]
+mod skip;
+
 use std::time::{Duration, Instant};
 
 use netassay_load::{Kind, Phase, Receiver, Spec, Traffic, Transmitter};
@@ -9,6 +14,9 @@ const FLOWS: u32 = 8_500;
 
 #[test]
 fn thousands_of_flows_share_two_threads() {
+    if !files::hold_both_ends("thousands_of_flows_share_two_threads", FLOWS) {
+        return;
+    }
     for (kind, flows) in
         [(Kind::TcpStream, 1_000), (Kind::TcpRr, FLOWS), (Kind::UdpRr, FLOWS), (Kind::TcpStream, FLOWS)]
     {

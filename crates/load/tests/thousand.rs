@@ -1,5 +1,10 @@
 //! A thousand flows at once. Alone in its process, because two thousand threads leave no CPU to other tests.
 
+#[path = "common/files.rs"]
+mod files;
+#[path = "common/skip.rs"]
+mod skip;
+
 use std::time::{Duration, Instant};
 
 use netassay_load::{Kind, Phase, Receiver, Spec, Traffic, Transmitter};
@@ -8,6 +13,9 @@ const FLOWS: u32 = 1000;
 
 #[test]
 fn a_thousand_flows_all_count() {
+    if !files::hold_both_ends("a_thousand_flows_all_count", FLOWS) {
+        return;
+    }
     for kind in [Kind::TcpStream, Kind::UdpRr, Kind::TcpCrr] {
         let traffic = Traffic { message: 1400, flows: FLOWS, threads: Some(FLOWS), ..Traffic::new(kind) };
         let spec = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] };

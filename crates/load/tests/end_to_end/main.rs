@@ -21,6 +21,9 @@ mod rr;
 #[cfg(test)]
 mod shared;
 #[cfg(test)]
+#[path = "../common/skip.rs"]
+mod skip;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod traffic;

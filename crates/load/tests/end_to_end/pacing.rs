@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::namespace::{enter_namespace, skip};
+use crate::namespace::enter_namespace;
+use crate::skip::skip;
 use crate::support::{finish, spec, start, step, traffic};
 use netassay_load::{Direction, Kind, Phase, Sender, Spec, Traffic};
 
