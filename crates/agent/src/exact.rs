@@ -46,8 +46,8 @@ fn open_in(process: u32, spec: Spec) -> Result<(Taker, Links), Refusal> {
     };
     let opened = thread::Builder::new().name("taker".to_owned()).spawn(open);
     let thread =
-        opened.map_err(|error| format!("cannot start a thread for the taking end's socket: {error}"))?;
+        opened.map_err(|error| format!("cannot start a thread for the receiving end's socket: {error}"))?;
     thread
         .join()
-        .map_err(|_| Refusal::from("the thread that opens the taking end's socket died".to_owned()))?
+        .map_err(|_| Refusal::from("the thread that opens the receiving end's socket died".to_owned()))?
 }

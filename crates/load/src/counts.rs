@@ -70,7 +70,7 @@ pub struct Sample {
     pub at_ns: u64,
     /// What this end's sending, or asking, threads did.
     pub sent: Counts,
-    /// What this end's taking, or answering, threads did.
+    /// What this end's receiving, or answering, threads did.
     pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<Counts>,

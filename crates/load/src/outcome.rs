@@ -16,7 +16,7 @@ use crate::tcp_info::TcpInfo;
 pub struct Outcome {
     /// What this end's sending, or asking, threads did.
     pub sent: Counts,
-    /// What this end's taking, or answering, threads did.
+    /// What this end's receiving, or answering, threads did.
     pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<FlowOutcome>,

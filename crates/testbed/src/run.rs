@@ -199,7 +199,7 @@ impl Testbed {
         let watched = self.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
         let around = self.watcher.as_mut().map(Node::watched).transpose()?;
         let around_cpus = self.watcher.as_ref().map(|node| node.cpus.clone()).unwrap_or_default();
-        // The transmitter first from here on. Both ends stop sending before either stops taking, so that what is on the way is
+        // The transmitter first from here on. Both ends stop sending before either stops receiving, so that what is on the way is
         // drained and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Quiet))?;
         let wholes = ends.iter_mut().rev().map(|end| finished(end)).collect::<Result<Vec<_>, _>>()?;

@@ -45,7 +45,7 @@ impl Taker {
     pub fn open(spec: &Spec) -> Result<Self> {
         spec.validate()?;
         super::check(&spec.traffic)?;
-        let what = "the taking end";
+        let what = "the receiving end";
         let socket = socket::open(&steady(&spec.traffic), spec.local, what)?;
         let local = SocketAddr::new(spec.local, spec.traffic.port.unwrap_or(PORTS[0]));
         let address = socket::bind(&socket, local, what)?;
@@ -94,7 +94,7 @@ impl Ends {
 impl Taker {
     /// Connected with the sender at `from`.
     fn join(self, traffic: &Traffic, from: SocketAddr) -> Result<Socket> {
-        let what = "the taking end";
+        let what = "the receiving end";
         let socket = if traffic.kind.is_udp() {
             self.socket.connect(&from.into()).map_err(|e| flow("connect", from, &e))?;
             self.socket

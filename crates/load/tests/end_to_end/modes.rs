@@ -1,4 +1,4 @@
-//! Every way of sending and of taking moves real traffic, every byte and every number of which is checked.
+//! Every way of sending and of receiving moves real traffic, every byte and every number of which is checked.
 
 use std::io::Write;
 use std::net::{TcpStream, UdpSocket};

@@ -1,4 +1,4 @@
-//! Every way of sending and of taking between two network namespaces, over a pair of virtual Ethernet devices.
+//! Every way of sending and of receiving between two network namespaces, over a pair of virtual Ethernet devices.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;

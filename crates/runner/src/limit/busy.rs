@@ -105,7 +105,7 @@ fn sentence(
     [running, waiting]: [f64; 2],
     user: Option<f64>,
 ) -> String {
-    let does = if sending { "sending" } else { "taking" };
+    let does = if sending { "sending" } else { "receiving" };
     let mut text = match threads {
         1 => format!("{side}'s {does} thread {} busy", percent(running)),
         many => format!("{side}'s {many} {does} threads {} busy on average", percent(running)),

@@ -113,7 +113,7 @@ fn a_busy_sender_is_the_transmitters_cpu_or_the_generator() {
 fn a_busy_receiver_holds_tcp_back_and_udp_only_where_it_drops_nothing() {
     let mut tcp = quiet(Kind::TcpStream);
     works(taker(&mut tcp), 400, 590, 1);
-    expect(&tcp, Label::ReceiverCpu, "receiver's taking thread 40.0 % busy");
+    expect(&tcp, Label::ReceiverCpu, "receiver's receiving thread 40.0 % busy");
     // Both are: who wanted more, or whose window was closed.
     works(&mut tcp.1.transmitter, 995, 0, 1);
     assert_eq!(limit(&tcp.0, &tcp.1).label, Label::TransmitterCpu);
@@ -122,7 +122,7 @@ fn a_busy_receiver_holds_tcp_back_and_udp_only_where_it_drops_nothing() {
 
     let mut udp = quiet(Kind::UdpStream);
     works(taker(&mut udp), 999, 0, 1);
-    expect(&udp, Label::ReceiverCpu, "receiver's taking thread 99.9 % busy");
+    expect(&udp, Label::ReceiverCpu, "receiver's receiving thread 99.9 % busy");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn a_socket_that_drops_comes_before_all_that_lies_before_it() {
     expect(&case, Label::ReceiverSocket, "receiver's socket dropped 40,100 of 100,000 datagrams (40.1 %)");
     // With what says whether it was asleep.
     let found = limit(&case.0, &case.1).evidence;
-    assert!(found.iter().any(|what| what.contains("taking thread 50.0 % busy")), "{found:?}");
+    assert!(found.iter().any(|what| what.contains("receiving thread 50.0 % busy")), "{found:?}");
     // A few are a stall, not a limit.
     (
         taker(&mut case).whole.outcome.received.messages,
