@@ -14,7 +14,7 @@ use crate::message::{Answer, Request};
 #[derive(Debug, Error)]
 pub enum CallError {
     /// The agent's end of the pipe is closed.
-    #[error("the {host}'s agent is gone")]
+    #[error("the {host}'s agent exited unexpectedly")]
     Gone {
         /// Which host.
         host: String,
@@ -263,7 +263,7 @@ mod tests {
         let (mut client, agent, _) = conversation();
         drop(agent);
         let error = client.receive(Duration::from_secs(1)).unwrap_err();
-        assert_eq!(error.to_string(), "the receiver's agent is gone");
+        assert_eq!(error.to_string(), "the receiver's agent exited unexpectedly");
         assert!(!error.agent_is_well());
     }
 

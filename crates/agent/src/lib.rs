@@ -2,8 +2,8 @@
 //! drives its side of the traffic and counts what that cost, as the controller asks over standard input.
 //!
 //! [`message`] holds the words of the protocol, [`LineReader`] how they travel, [`serve`] is the agent's
-//! side of the conversation and [`Client`] the controller's. There is no listening control port anywhere: whoever
-//! holds the agent's two pipes is its controller, and nobody else can be.
+//! side of the conversation and [`Client`] the controller's. There is no listening control port anywhere: the
+//! process that holds the agent's two pipes is its controller, and no other can be.
 
 mod account;
 mod client;

@@ -150,7 +150,7 @@ pub enum Request {
     },
     /// Start the threads of the workload.
     Start,
-    /// End whoever sends here; whoever takes goes on.
+    /// End the threads that send here. Those that receive go on.
     Quiet,
     /// Wait `ramp_ns`, then measure for `window_ns`; the threads go on afterwards.
     Measure {

@@ -71,7 +71,7 @@ pub struct Discard {
     pub lacking: Vec<String>,
 }
 
-/// The link-layer address of whoever is said to be behind a discarding interface: locally administered, nobody's.
+/// The link-layer address of the neighbour that is entered for a discarding interface: locally administered, no device has it.
 const NOBODY: [u8; 6] = [0x02, 0x00, 0x5e, 0x10, 0x00, 0x02];
 
 impl Links {

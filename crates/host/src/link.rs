@@ -24,8 +24,8 @@ pub struct Link {
     pub up: bool,
     /// Whether the layer below works (`IFF_LOWER_UP`). A veth has a carrier once both its ends are up.
     pub carrier: bool,
-    /// Whether the kernel has taken notice of that (`IFF_RUNNING`). Before, the interface's queue throws packets away without a
-    /// word to whoever sent them.
+    /// Whether the kernel has taken notice of that (`IFF_RUNNING`). Before, the interface's queue drops packets without
+    /// telling their sender.
     pub running: bool,
     /// The link-layer address, for example `02:00:5e:00:53:01`.
     pub address: Option<String>,

@@ -14,7 +14,7 @@ pub struct ProcessThreads {
 }
 
 impl ProcessThreads {
-    /// Reads those of a process on this machine, whoever it belongs to.
+    /// Reads those of a process on this machine, of any user.
     ///
     /// # Errors
     /// [`Error::Read`] if there is no such process (any more). A thread that ends meanwhile is passed over.

@@ -170,7 +170,7 @@ impl Task {
         })
     }
 
-    /// Whether it is a thread of the kernel that works for one of these processes (`vhost-PID`, `kvm-pit/PID`), or for whoever's packets come.
+    /// Whether it is a thread of the kernel that works for one of these processes (`vhost-PID`, `kvm-pit/PID`), or for any packets that arrive.
     fn serves(&self, family: &BTreeSet<u32>) -> bool {
         let of = |separator| self.name.rsplit_once(separator).and_then(|(_, pid)| pid.parse().ok());
         let owner = of('-').or_else(|| of('/'));

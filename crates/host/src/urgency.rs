@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_hurries_hands_it_on_to_nobody() {
+    fn urgency_is_not_inherited() {
         // SAFETY: it takes numbers only; 0 is the calling thread.
         let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         let before = nice();

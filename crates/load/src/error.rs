@@ -48,7 +48,7 @@ pub enum Error {
         option: &'static str,
         /// Its value.
         asked: String,
-        /// What the kernel has in its place.
+        /// What the kernel uses instead.
         applied: String,
         /// What may have changed it.
         way_out: &'static str,

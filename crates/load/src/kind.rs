@@ -39,7 +39,7 @@ impl Kind {
         matches!(self, Self::TcpRr | Self::UdpRr | Self::TcpCrr)
     }
 
-    /// Whether data flow one way, from whoever sends to whoever takes them.
+    /// Whether data flow one way, from the sender to the receiver.
     #[must_use]
     pub fn is_stream(self) -> bool {
         matches!(self, Self::TcpStream | Self::UdpStream)

@@ -8,8 +8,8 @@
 //! 4. `start` the receiver, then the transmitter: a thread for each flow or for several, pinned when asked to.
 //! 5. Both ends step through [`Phase`]: `Ramp`, then `Window`, then `Tail`. `sample` at the edges of the window; rates
 //!    are differences of two samples, see [`Sample::since`]. Look at `failed` now and then.
-//! 6. `quiet` both ends: whoever sends ends, whoever takes goes on. `finish` the transmitter, then the receiver, which first takes what is still queued. Over their whole life
-//!    `sent = received + dropped` then holds wherever the drops of the path between them are known.
+//! 6. `quiet` both ends: the threads that send end, those that receive go on. `finish` the transmitter, then the receiver,
+//!    which first receives what is still queued. Over their whole life `sent = received + dropped` then holds wherever the drops of the path between them are known.
 //!
 //! Both ends must have reached `Tail` before the first of them finishes: a peer that goes away earlier is an error.
 //!

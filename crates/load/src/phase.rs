@@ -16,9 +16,9 @@ pub enum Phase {
     Window,
     /// Traffic still flows, so that the window closes under load. From here on a peer may go away.
     Tail,
-    /// Whoever sends ends; whoever takes goes on, so that nothing is cut off that is still on its way.
+    /// Threads that send end. Threads that receive go on, so that nothing is cut off that is still on its way.
     Quiet,
-    /// Whoever takes empties what is queued, and ends.
+    /// Threads that receive empty what is queued, and end.
     Stop,
 }
 

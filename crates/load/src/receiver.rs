@@ -155,7 +155,8 @@ impl Receiver {
         self.team().and_then(Team::failed)
     }
 
-    /// Ends whoever sends at this end, and waits, in bounded time, until what was sent has left this host. Whoever takes goes on.
+    /// Ends the threads that send at this end, and waits, in bounded time, until what was sent has left this host. Threads that
+    /// receive go on.
     pub fn quiet(&self) {
         if let Some(team) = self.team() {
             team.quiet();

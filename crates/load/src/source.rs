@@ -21,7 +21,7 @@ pub(crate) trait Source {
     fn end(self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64;
 }
 
-/// A closed loop: whoever has an answer asks again. What starts and ends in the window counts.
+/// A closed loop: an answer is followed by the next request. What starts and ends in the window counts.
 pub(crate) struct Closed;
 
 impl Source for Closed {

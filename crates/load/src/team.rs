@@ -177,7 +177,7 @@ impl Team {
         Sample { at_ns, sent: sum(true), received: sum(false), flows }
     }
 
-    /// Ends whoever sends, or asks, and waits until what was sent has left this host; whoever takes goes on.
+    /// Ends the threads that send, or ask, and waits until what was sent has left this host. Threads that receive go on.
     pub(crate) fn quiet(&self) {
         self.control.phase.advance(QUIET);
         self.control.open_gate();
@@ -186,7 +186,7 @@ impl Team {
             if self.traffic.kind == Kind::TcpStream && self.traffic.pacing.is_some() {
                 options::unpace(&self.sockets[flow]);
             }
-            // The end of the stream goes behind what is queued; whoever waits in a call is woken. A connection that is
+            // The end of the stream goes behind what is queued, and a thread that waits in a call is woken. A connection that is
             // gone already needs no shutting. A datagram socket whose sender waits for room gets it as its queue empties.
             let how = match self.traffic.kind {
                 Kind::TcpStream => Shutdown::Write,

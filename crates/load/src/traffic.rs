@@ -252,17 +252,17 @@ impl Traffic {
         }
         let Some((field, value)) = self.unshareable() else { return Ok(()) };
         let flows = self.flows;
-        if let Some(threads) = self.threads.filter(|threads| *threads < flows) {
-            let reason = format!(
-                "{field} `{value}` takes a thread for each of the {flows} flows: leave `threads` out, or take another {field}"
-            );
-            return refuse("threads", threads, reason);
-        }
         if flows > MAX_THREADS {
             let reason = format!(
-                "{field} `{value}` takes a thread for each flow, and {MAX_THREADS} is the most: take fewer flows, or another {field}"
+                "{field} `{value}` needs one thread for each flow, and at most {MAX_THREADS} threads are possible: take fewer flows, or another {field}"
             );
             return refuse("flows", flows, reason);
+        }
+        if let Some(threads) = self.threads.filter(|threads| *threads < flows) {
+            let reason = format!(
+                "{field} `{value}` needs one thread for each flow: give `threads` = {flows}, or leave it out"
+            );
+            return refuse("threads", threads, reason);
         }
         Ok(())
     }

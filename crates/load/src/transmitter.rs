@@ -101,7 +101,8 @@ impl Transmitter {
         self.team.failed()
     }
 
-    /// Ends whoever sends at this end, and waits, in bounded time, until what was sent has left this host. Whoever takes goes on.
+    /// Ends the threads that send at this end, and waits, in bounded time, until what was sent has left this host. Threads that
+    /// receive go on.
     pub fn quiet(&self) {
         self.team.quiet();
     }

@@ -39,7 +39,7 @@ fn campaign_goes_on_when_an_agent_dies() {
         let (code, talk) = controller.finish();
         assert_eq!(code, Some(0), "{talk}");
         assert!(
-            talk.contains(&format!("the {victim}'s agent (process {pid}) ended unasked: signal: 9")),
+            talk.contains(&format!("the {victim}'s agent (process {pid}) exited unexpectedly: signal: 9")),
             "{talk}"
         );
         assert!(talk.contains("trying the rest of it on a new testbed"), "{talk}");

@@ -64,7 +64,7 @@ pub struct Readings {
     pub nothing: Option<String>,
     /// Both sides' counters over time.
     pub series: Vec<store::Series>,
-    /// Both sides' whole accounts but for these, for whoever wants to look closer.
+    /// Both sides' whole accounts without these, for a closer look.
     pub detail: Value,
 }
 

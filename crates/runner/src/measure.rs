@@ -14,7 +14,7 @@ use crate::retransmits::Retransmits;
 pub fn metrics(kind: WorkloadKind, traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     let mut metrics = Sheet::default();
     let sent = account.transmitter.window.load.sent;
-    // The word of whoever takes: what was sent may still be on the way, or lost. A reversed stream is taken by the
+    // The receiver's word: what was sent may still be on the way, or lost. A reversed stream is taken by the
     // transmitter, one of both ways by either end.
     let forward = account.receiver.as_ref().map(Taken::by).unwrap_or_default();
     let reverse = Taken::by(&account.transmitter);
@@ -201,7 +201,7 @@ fn interrupts(metrics: &mut Sheet, prefix: &str, counted: &host::Interrupts, ela
 }
 
 /// How many segments or datagrams a side sent or got. TCP counts what it cut, and UDP does not: a buffer of many datagrams that GSO or GRO
-/// keeps whole is one to it, so those of a stream are counted by whoever sends or takes them.
+/// keeps whole is one to it, so those of a stream are counted by the end that sends or receives them.
 fn segments(kind: WorkloadKind, side: Side, own: &SideAccount) -> u64 {
     let host::Counters { tcp, udp, .. } = &own.window.counters;
     if kind == WorkloadKind::UdpStream {

@@ -18,8 +18,8 @@ const INTERFACE: &str = "discard0";
 const PORT: u16 = 9;
 
 impl Testbed {
-    /// One network namespace and one interface. Routes come with its addresses, and whoever is said to be behind it is a
-    /// permanent neighbour: the kernel never has to ask.
+    /// One network namespace and one interface. Routes come with its addresses, and the neighbour behind it is a
+    /// permanent one: the kernel never has to ask.
     pub(crate) fn discard(ground: &mut Ground<'_>) -> Result<Self, Error> {
         let options = Options { cpus: ground.options.cpus.for_one_host(), ..ground.options.clone() };
         let cpus = &options.cpus.transmitter;

@@ -18,8 +18,8 @@ pub enum Error {
         /// What the kernel said.
         source: std::io::Error,
     },
-    /// The agent ended by itself.
-    #[error("the {host}'s agent (process {pid}) ended unasked: {how}")]
+    /// The agent exited without being told to.
+    #[error("the {host}'s agent (process {pid}) exited unexpectedly: {how}")]
     Died {
         /// Which host.
         host: String,

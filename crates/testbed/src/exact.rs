@@ -40,7 +40,7 @@ impl Testbed {
         }
     }
 
-    /// Whether instructions are counted in the place of time.
+    /// Whether instructions are counted instead of time.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.exact

@@ -39,7 +39,7 @@ enum Life {
 }
 
 impl Launched {
-    /// Starts an agent as a process of this machine; [`Launched::greet`] waits until it is in its place.
+    /// Starts an agent as a process of this machine; [`Launched::greet`] waits until it runs there.
     pub(crate) fn process(
         program: &Path,
         name: &str,

@@ -24,7 +24,7 @@ pub struct Options {
     pub state: BootState,
     /// Build it inside one virtual machine.
     pub inside_guest: bool,
-    /// (inside a virtual machine) count instructions in the place of time.
+    /// (inside a virtual machine) count instructions instead of time.
     pub exact: bool,
 }
 

@@ -173,7 +173,7 @@ impl Testbed {
         }
         // The receiver first, if there is one.
         let mut ends: Vec<&mut End> = receiver.into_iter().chain([transmitter]).collect();
-        // Whoever takes starts before whoever sends.
+        // The receiver of the data starts before their sender.
         if order.traffic.direction == load::Direction::Reverse {
             ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Start))?;
         } else {

@@ -49,7 +49,7 @@ pub struct Effective {
     /// The interfaces under the tunnel, the transmitter's first; `None` where there is no tunnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<[Settled; 2]>,
-    /// What whoever reads the results must know of this state.
+    /// What a reader of the results must know of this state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

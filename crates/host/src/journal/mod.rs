@@ -7,7 +7,7 @@
 //!
 //! - A value that is neither the one before nor the one after was changed by somebody else meanwhile. It is left, and said.
 //! - A machine that was started anew since has lost every such change, so that nothing is to be undone.
-//! - Settings of another network namespace cannot be seen from here, so the journal is left for whoever is there.
+//! - Settings of another network namespace cannot be seen from here, so the journal is left for a session in that namespace.
 //! - A line that cannot be read is told with its place, and the file is kept.
 //!
 //! Undoing a change twice does no harm, so being killed while undoing loses nothing either.

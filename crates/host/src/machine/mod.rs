@@ -1,5 +1,5 @@
 //! Settings of the machine itself, outside of our own namespaces and guests: read, written, read back. Nothing here is undone:
-//! whoever changes such a setting does it through [`crate::journal`].
+//! code that changes such a setting does it through [`crate::journal`].
 
 mod error;
 mod target;

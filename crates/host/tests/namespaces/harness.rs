@@ -69,7 +69,7 @@ pub(crate) fn become_ordinary() {
     setresuid(user, user, user).unwrap();
 }
 
-/// Prints why a case, or a part of it, was not run. Whoever runs the tests sees it even though the case is green.
+/// Prints why a case, or a part of it, was not run. It is seen even though the case is green.
 pub(crate) fn skipped(what: &str, reason: &str) {
     eprintln!("SKIPPED: {what}: {reason}");
 }

@@ -30,7 +30,7 @@ fn steady(traffic: &Traffic) -> Traffic {
     Traffic { socket_buffer, ..traffic.clone() }
 }
 
-/// The socket of the end that takes. It stays in the network namespace of the thread that opened it, whoever uses it.
+/// The socket of the end that receives. It stays in the network namespace of the thread that opened it, whichever thread uses it.
 #[derive(Debug)]
 pub struct Taker {
     socket: Socket,

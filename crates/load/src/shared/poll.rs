@@ -18,7 +18,7 @@ pub(crate) enum Wake {
     Readable,
     /// As long as there is room to send.
     Writable,
-    /// Each time that something arrives, or room is made after there was none: whoever waits so must have tried in vain.
+    /// Each time that something arrives, or room is made after there was none: a thread that waits so must have tried in vain.
     Changed,
 }
 

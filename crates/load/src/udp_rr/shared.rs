@@ -194,7 +194,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
         answers: true,
     };
     shared::run(lanes, Wake::Readable, STOP, &mut answering)?;
-    // Whoever asked has gone: what is still queued is counted.
+    // The transmitter has ended: what is still queued is counted.
     answering.answers = false;
     drain_with(lane, || {
         let mut came = false;

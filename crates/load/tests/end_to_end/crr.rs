@@ -83,7 +83,7 @@ fn ports_that_are_all_taken_are_named() {
         return;
     }
     let (mut transmitter, receiver) = connect(&spec(Kind::TcpCrr, "127.0.0.1"));
-    // Whoever connects to the same address from this one takes a port that the flow would need.
+    // A connection to the same address from this one uses a port that the flow would need.
     let taken: Vec<_> =
         (0..8).filter_map(|_| std::net::TcpStream::connect(receiver.endpoints()[0]).ok()).collect();
     assert!(taken.len() >= 2, "{} ports taken", taken.len());

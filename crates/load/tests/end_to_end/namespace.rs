@@ -88,7 +88,7 @@ fn every_sender_counts_what_the_queue_refuses() {
             received.received.messages + received.socket_drops() + dropped,
             "{what}"
         );
-        // Of a buffer of datagrams the queue may take some; whoever sends one by one knows of each.
+        // Of a buffer of datagrams the queue may accept some. A sender of single datagrams knows of each.
         if !sender.segments() {
             assert_eq!(sent.sent.no_buffers, dropped, "{what}");
             // A ring sends again, with its number, what was refused; of what it had in it at the end nothing came.

@@ -91,7 +91,7 @@ impl Server {
     /// How long it really did nothing.
     fn stop(self) -> Duration {
         self.control.stop.store(true, Ordering::Relaxed);
-        // Whoever waits for a connection gets one.
+        // The thread that waits for a connection gets one.
         drop(TcpStream::connect(self.address));
         self.thread.join().unwrap();
         self.control.stalled.lock().unwrap().unwrap()

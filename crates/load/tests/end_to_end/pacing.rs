@@ -124,7 +124,7 @@ fn a_stream_that_is_not_to_pace_does_not_where_the_system_paces() {
     for ratio in ["tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio"] {
         std::fs::write(format!("/proc/sys/net/ipv4/{ratio}"), "1").unwrap();
     }
-    // Whoever sends connects, or accepts.
+    // The sender connects, or accepts.
     for direction in [Direction::Forward, Direction::Reverse] {
         for local in ["127.0.0.1", "::1"] {
             let traffic = Traffic {

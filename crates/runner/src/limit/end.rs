@@ -23,7 +23,7 @@ pub(super) struct End<'a> {
 /// A known rate is reached from this share of it on: what a token bucket counts, and what of a wire's speed is preamble and gaps,
 /// is not in the interface's bytes.
 const REACHED: f64 = 0.9;
-/// A token bucket that made packets wait, or dropped them, holds back whoever gets this share of its rate: TCP fills a short
+/// A token bucket that made packets wait, or dropped them, holds back a sender that gets this share of its rate: TCP fills a short
 /// queue no better.
 const HELD_UP: f64 = 0.5;
 

@@ -8,16 +8,16 @@
 //!    device, that before the *link* and the *device* that sends, and any of them before the sender, which is as busy as it likes
 //!    when it drops half of what it sends. A receiving device whose CPU had no time left is the *receiver CPU*.
 //! 3. **link**: a known rate was reached. It comes before the queue at that rate, whose drops are only how a full link shows.
-//! 4. **CPU**: somebody wanted a CPU all the time. Whoever never sleeps never waits for anybody else, so of two ends in lock-step
-//!    (TCP, request and response) it is the one that both wait for. Waiting for a CPU that others use counts as much as using it, and whoever did so
+//! 4. **CPU**: an end wanted a CPU all the time. An end that never sleeps never waits for the other, so of two ends in lock-step
+//!    (TCP, request and response) it is the one that both wait for. Waiting for a CPU that others use counts as much as using it, and an end that did so
 //!    for more than half of the window waited for nothing else as long. If
 //!    both ends are so, the time that TCP spent on a closed receive window decides, then who wanted more. A sender that spends
 //!    its time in its own code is the *generator*: a faster program would send more. A thread that polls (`spin`, busy polling) is
 //!    busy by order: its time tells nothing.
 //!
-//!    **contended** takes the place of an end's CPU, and of its full socket, if that end lost a tenth of the window to others than the run:
+//!    **contended** replaces an end's CPU, and its full socket, if that end lost a tenth of the window to others than the run:
 //!    its threads waited for a CPU while other processes had it, or the hypervisor took it away. The run's own threads are no others.
-//!    It also takes the place of what follows: an end that is kept off its CPU now and then looks like one that waits for the other.
+//!    It also replaces what follows: an end that is kept off its CPU now and then looks like one that waits for the other.
 //! 5. **device** (TCP): segments were dropped before the wire or behind it and retransmitted, while both ends had time.
 //! 6. **path**: what is left waits for the other end: TCP's windows, loss elsewhere, the time of the round trip. Also what nothing
 //!    speaks for; the evidence then says that neither end was busy and that nothing was dropped.
@@ -55,7 +55,7 @@ const SEGMENTS_LOST: f64 = 1e-4;
 #[must_use]
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     let mut limit = of_ends(order, account);
-    // Labels name what is inside the machines; what it took outside is for whoever wants to know why.
+    // Labels name what is inside the machines; what it took outside tells why.
     let hosts = account.hosts.iter().flatten().zip([Side::Transmitter, Side::Receiver]);
     limit.evidence.extend(hosts.map(|(host, side)| on_host(side, host)));
     limit
@@ -265,7 +265,7 @@ impl Case<'_> {
         let label = label.or_else(|| self.cpu(&asks, &answers, 0.0)).unwrap_or_else(|| {
             let flight = u64::from(self.order.traffic.in_flight) * u64::from(self.order.traffic.flows);
             let polls = if self.polls(self.from) || self.polls(self.to) {
-                "; whoever polls is busy by order"
+                "; an end that polls is always busy"
             } else {
                 ""
             };
@@ -283,7 +283,7 @@ impl Case<'_> {
         Limit { label, evidence: first }
     }
 
-    /// Of the sending, or asking, end. Whoever asks also takes the answers, and may poll for them.
+    /// Of the sending, or asking, end. The asking end also receives the answers, and may poll for them.
     fn sends(&self) -> Busy {
         Busy::of(self.from, true, self.order.traffic.kind.is_rr() && self.polls(self.from))
     }

@@ -157,7 +157,7 @@ fn a_thread_that_polls_is_busy_by_order() {
     case.0.traffic.reader = Reader::Spin;
     works(&mut case.1.transmitter, 999, 0, 30);
     works(taker(&mut case), 999, 0, 30);
-    expect(&case, Label::Path, "waiting for the round trip; whoever polls is busy by order");
+    expect(&case, Label::Path, "waiting for the round trip; an end that polls is always busy");
 }
 
 #[test]
