@@ -2,19 +2,24 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::time::Duration;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+use nix::sys::socket::sockopt::PeerCredentials;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, getsockopt, socket};
 
 use crate::error::Error;
 
+/// How often a session looks that cannot be woken, because it is not connected.
+const LOOK: Duration = Duration::from_millis(500);
+
 /// The right to measure on this machine, until it is dropped or the process ends, however it ends.
 ///
-/// It is a name in the abstract namespace of Unix sockets, which holds for one network namespace, whoever the users in it are. The name is
+/// It is a name in the abstract namespace of Unix sockets, which holds for one network namespace and all users in it. The name is
 /// no file, so nothing is left to be removed, and no port. Containers with a network namespace of their own do not see each other.
 #[derive(Debug)]
 pub struct Turn {
@@ -24,11 +29,12 @@ pub struct Turn {
 /// The session that has the turn.
 #[derive(Debug)]
 pub struct Holder {
-    /// Its process.
-    pub pid: i32,
+    /// Its process; `None` where it is not known, because its queue of connections is full.
+    pub pid: Option<i32>,
     /// Its command line, the program's name without its directory; `None` where `/proc` hides it.
     pub command: Option<String>,
-    connection: UnixStream,
+    name: String,
+    connection: Option<OwnedFd>,
 }
 
 impl Turn {
@@ -48,37 +54,70 @@ impl Turn {
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
                 Err(error) => return Err(error),
             }
-            match UnixStream::connect_addr(&address) {
-                Ok(connection) => return Holder::at(connection).map(Err),
+            match ask(name) {
                 // It ended in between.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
-                Err(error) => return Err(error),
+                Err(Errno::ECONNREFUSED) => {}
+                asked => return Ok(Err(Holder::at(name, asked)?)),
             }
         }
     }
 }
 
+/// Connects to the session of that name. Nobody accepts, so each connection stays in the listener's queue, even closed, until the
+/// session ends; where the queue is full, this does not wait but fails with `EAGAIN`.
+fn ask(name: &str) -> nix::Result<OwnedFd> {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let connection = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
+    connect(connection.as_raw_fd(), &UnixAddr::new_abstract(name.as_bytes())?)?;
+    Ok(connection)
+}
+
 impl Holder {
-    fn at(connection: UnixStream) -> io::Result<Self> {
-        let pid = getsockopt(&connection, PeerCredentials)?.pid();
-        Ok(Self { pid, command: command(pid), connection })
+    fn at(name: &str, asked: nix::Result<OwnedFd>) -> io::Result<Self> {
+        let connection = match asked {
+            Err(Errno::EAGAIN) => None,
+            asked => Some(asked?),
+        };
+        let credentials = connection.as_ref().map(|end| getsockopt(end, PeerCredentials)).transpose()?;
+        let pid = credentials.map(|session| session.pid());
+        Ok(Self { pid, command: pid.and_then(command), name: name.to_owned(), connection })
     }
 
-    /// Waits until this session has ended, `interrupt` can be read, or `patience` is over. Whether it has ended.
+    /// Waits until this session has ended, `interrupt` can be read, or `patience` is over. Whether it has ended, or the turn must be
+    /// asked for again to know.
     #[must_use]
     pub fn ends_within(&self, patience: Duration, interrupt: BorrowedFd<'_>) -> bool {
-        let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
-        // The name's end hangs up on those who connected to it.
-        let mut watched = [self.connection.as_fd(), interrupt].map(|fd| PollFd::new(fd, PollFlags::POLLIN));
-        poll(&mut watched, patience).is_ok() && watched[0].any().unwrap_or(false)
+        if let Some(connection) = &self.connection {
+            // The name's end hangs up on those who connected to it.
+            return wait(patience, [connection.as_fd(), interrupt])[0];
+        }
+        let begun = Instant::now();
+        loop {
+            if !matches!(ask(&self.name), Err(Errno::EAGAIN)) {
+                return true;
+            }
+            let left = patience.saturating_sub(begun.elapsed());
+            if left.is_zero() || wait(left.min(LOOK), [interrupt])[0] {
+                return false;
+            }
+        }
     }
+}
+
+/// Waits until one of these can be read or is hung up on, for `time` at most; which of them.
+fn wait<const N: usize>(time: Duration, fds: [BorrowedFd<'_>; N]) -> [bool; N] {
+    let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
+    let mut watched = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
+    let any = poll(&mut watched, time).is_ok();
+    watched.map(|fd| any && fd.any().unwrap_or(false))
 }
 
 impl std::fmt::Display for Holder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.command {
-            Some(command) => write!(f, "process {} ({command})", self.pid),
-            None => write!(f, "process {}", self.pid),
+        match (self.pid, &self.command) {
+            (Some(pid), Some(command)) => write!(f, "process {pid} ({command})"),
+            (Some(pid), None) => write!(f, "process {pid}"),
+            (None, _) => write!(f, "a process that cannot be named, as too many have asked it"),
         }
     }
 }
@@ -98,6 +137,7 @@ fn command(pid: i32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::net::UnixStream;
 
     #[test]
     fn one_has_the_turn_and_the_others_are_told_who() {
@@ -106,7 +146,7 @@ mod tests {
         let (quiet, loud) = UnixStream::pair().unwrap();
         let turn = take().unwrap();
         let holder = take().unwrap_err();
-        assert_eq!(holder.pid, i32::try_from(std::process::id()).unwrap());
+        assert_eq!(holder.pid, i32::try_from(std::process::id()).ok());
         assert!(holder.command.as_deref().is_some_and(|command| !command.contains('/')), "{holder}");
         assert!(!holder.ends_within(Duration::ZERO, quiet.as_fd()));
         drop(turn);
@@ -117,5 +157,22 @@ mod tests {
         drop(loud);
         assert!(!holder.ends_within(Duration::from_secs(60), quiet.as_fd()));
         drop(again);
+    }
+
+    #[test]
+    fn asking_does_not_wait_where_the_queue_is_full() {
+        let name = format!("netassay/test/full/{}", std::process::id());
+        let take = || Turn::take_named(&name).unwrap();
+        let (quiet, _loud) = UnixStream::pair().unwrap();
+        let turn = take().unwrap();
+        // Those that have gone stay in the queue.
+        let full = (0..1 << 20).find_map(|_| ask(&name).err());
+        assert_eq!(full, Some(Errno::EAGAIN));
+        let holder = take().unwrap_err();
+        assert_eq!(holder.pid, None);
+        assert!(!holder.ends_within(Duration::ZERO, quiet.as_fd()));
+        drop(turn);
+        assert!(holder.ends_within(Duration::from_secs(60), quiet.as_fd()));
+        drop(take().unwrap());
     }
 }

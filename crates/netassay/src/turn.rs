@@ -26,7 +26,7 @@ pub(crate) enum Session {
 /// Takes the machine's turn to measure, or waits for it, as the user says.
 pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
     let begun = Instant::now();
-    let mut told: Option<i32> = None;
+    let mut told = None;
     loop {
         let holder = match Turn::take()? {
             Ok(turn) => {
