@@ -183,26 +183,14 @@ mod tests {
 
     use super::*;
     use crate::switches::UnderlaySwitches;
-
-    fn settled(active: &[(&str, bool)], mtu: u32) -> Settled {
-        Settled {
-            mtu,
-            active: active.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
-            refused: BTreeMap::new(),
-            follow_on: BTreeMap::new(),
-        }
-    }
-
-    fn state(transmitter: Settled, receiver: Settled) -> Effective {
-        Effective { transmitter, receiver: Some(receiver), underlay: None, notes: Vec::new() }
-    }
+    use crate::switches::tests::{effective, settled};
 
     #[test]
     fn a_difference_names_its_place_and_its_three_values() {
         let before =
-            state(settled(&[("rx-gro", true)], 1500), settled(&[("tx-tcp-segmentation", true)], 1500));
+            effective(settled(&[("rx-gro", true)], 1500), settled(&[("tx-tcp-segmentation", true)], 1500));
         let after =
-            state(settled(&[("rx-gro", false)], 1500), settled(&[("tx-tcp-segmentation", false)], 1500));
+            effective(settled(&[("rx-gro", false)], 1500), settled(&[("tx-tcp-segmentation", false)], 1500));
         let mut asked = Switches::default();
         asked.receiver.insert("tx-tcp-segmentation".into(), true);
         let drift = after.drift(&asked, &before).unwrap();
@@ -226,8 +214,8 @@ mod tests {
         let plain = settled(&[("a", true), ("b", true), ("c", true)], 1450);
         let changed = settled(&[], 1450);
         let under = |mtu| Some([settled(&[], 1500), settled(&[], mtu)]);
-        let before = Effective { underlay: under(1500), ..state(plain.clone(), plain.clone()) };
-        let after = Effective { underlay: under(9000), ..state(changed, plain) };
+        let before = Effective { underlay: under(1500), ..effective(plain.clone(), plain.clone()) };
+        let after = Effective { underlay: under(9000), ..effective(changed, plain) };
         let asked = Switches {
             underlay: UnderlaySwitches { mtu: Some(1500), ..Default::default() },
             ..Default::default()
@@ -255,7 +243,7 @@ mod tests {
         fn states_drift_exactly_where_their_fingerprints_differ(
             [one, two, three, four] in [any_settled(), any_settled(), any_settled(), any_settled()]
         ) {
-            let (before, after) = (state(one, two), state(three, four));
+            let (before, after) = (effective(one, two), effective(three, four));
             let drift = after.drift(&Switches::default(), &before);
             prop_assert_eq!(drift.is_some(), before.state() != after.state());
         }

@@ -192,10 +192,10 @@ fn agreed(switches: &Switches) -> Result<BTreeMap<String, bool>, Error> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn settled(active: &[(&str, bool)], mtu: u32) -> Settled {
+    pub(crate) fn settled(active: &[(&str, bool)], mtu: u32) -> Settled {
         Settled {
             mtu,
             active: active.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    fn effective(transmitter: Settled, receiver: Settled) -> Effective {
+    pub(crate) fn effective(transmitter: Settled, receiver: Settled) -> Effective {
         Effective { transmitter, receiver: Some(receiver), underlay: None, notes: Vec::new() }
     }
 

@@ -3,6 +3,7 @@
 use super::number;
 use crate::buffer::Buffer;
 use crate::call::Call;
+use crate::counts::Tally;
 use crate::drain::drain_with;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
@@ -35,12 +36,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
         }
         number::write(answer.as_mut(), number::read(request.as_ref()));
         let sent = port.send(&answer.as_ref()[..lane.response]);
-        if sent > 0 {
-            tally.call();
-            tally.transaction();
-        } else if sys::errno() == libc::ENOBUFS {
-            tally.no_buffers();
-        } else if lane.trouble(Call::Send, sent)? == Next::End {
+        if answered(lane, sent, &mut tally)? == Next::End {
             break;
         }
     }
@@ -57,4 +53,19 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
     }
     let verified = if last > 0 { number::verify(lane, request.as_ref(), lane.message)? } else { 0 };
     Ok(End { verified, ..End::default() })
+}
+
+/// Counts an answer: what the call that was to send it `returned` says whether it was sent. One that this end's own queue refused
+/// is lost.
+#[inline(always)]
+pub(super) fn answered(lane: &Lane, returned: isize, tally: &mut Tally) -> Result<Next> {
+    if returned > 0 {
+        tally.call();
+        tally.transaction();
+    } else if sys::errno() == libc::ENOBUFS {
+        tally.no_buffers();
+    } else {
+        return lane.trouble(Call::Send, returned);
+    }
+    Ok(Next::Again)
 }

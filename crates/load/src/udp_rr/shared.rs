@@ -1,6 +1,7 @@
 //! One transaction in flight on each of several lanes that one thread serves.
 
 use super::number;
+use super::receive::answered;
 use crate::buffer::Buffer;
 use crate::call::Call;
 use crate::counts::Tally;
@@ -243,15 +244,10 @@ impl Answering<'_> {
         }
         number::write(self.answer.as_mut(), number::read(request));
         let sent = sys::send(lane.fd, &self.answer.as_ref()[..lane.response]);
-        if sent > 0 {
-            tally.call();
-            tally.transaction();
-        } else if sys::errno() == libc::ENOBUFS {
-            tally.no_buffers();
-        } else if lane.trouble(Call::Send, sent)? == Next::End {
-            return Ok(Taken::Nothing(Next::End));
-        }
-        Ok(Taken::Request)
+        Ok(match answered(lane, sent, tally)? {
+            Next::Again => Taken::Request,
+            Next::End => Taken::Nothing(Next::End),
+        })
     }
 }
 
