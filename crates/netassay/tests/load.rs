@@ -39,7 +39,7 @@ fn expect_metrics(document: &Value) {
     for side in document["series"].as_object().unwrap().values() {
         assert!(!side["at_ns"].as_array().unwrap().is_empty());
     }
-    for part in ["limited_by", "evidence", "disturbed", "notes", "asked", "effective"] {
+    for part in ["limited_by", "evidence", "disturbed", "notes", "asked", "effective", "sockets"] {
         assert!(document.get(part).is_some(), "{part}");
     }
     let label = document["limited_by"].as_str().unwrap();
@@ -185,6 +185,14 @@ fn people_get_a_few_lines() {
     let rr = text(&["tcp_rr", "--rate", "500", "--family", "ipv6"]);
     for words in ["500 requests/s", "transactions", "p99.99", "a look at the clock"] {
         assert!(rr.contains(words), "{words}:\n{rr}");
+    }
+    let system = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+    let asked = ["tcp_stream", "--congestion-control", "system"];
+    let tcp = text(&asked);
+    assert!(tcp.contains(&format!("reader recv, {}; 0.4 s", system.trim())), "{tcp}");
+    let sockets = json(&bench, &asked)["sockets"].clone();
+    for side in ["transmitter", "receiver"] {
+        assert_eq!(sockets[side][0]["tcp"]["congestion_control"], system.trim(), "{sockets}");
     }
     let pps = text(&["pps", "--rootless"]);
     for words in ["counted by the interface", "handed over by the program", "thrown away by"] {

@@ -58,6 +58,28 @@ impl Document {
         self.metrics.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
     }
 
+    /// TCP: the congestion control that the sockets of a run read back, the system's where none was asked for.
+    pub(super) fn congestion_control(&self) -> Option<String> {
+        let of = |own: &SideAccount| {
+            own.whole
+                .outcome
+                .applied
+                .iter()
+                .find_map(|one| Some(one.tcp.as_ref()?.congestion_control.clone()))
+        };
+        let mut named: Vec<_> =
+            sides(&self.account).filter_map(|(side, own)| Some((side, of(own)?))).collect();
+        named.dedup_by(|(_, one), (_, other)| one == other);
+        match &named[..] {
+            [] => None,
+            [(_, name)] => Some(name.clone()),
+            differing => {
+                let each = differing.iter().map(|(side, name)| format!("{name} at the {side}"));
+                Some(each.collect::<Vec<_>>().join(" and "))
+            }
+        }
+    }
+
     /// `pps`: datagrams per second that the sending program handed over, beside what the interface counted.
     pub(super) fn handed_over(&self) -> Option<f64> {
         let window = &self.account.transmitter.window;
@@ -94,6 +116,9 @@ impl Document {
                 "traffic": order.traffic,
             },
             "effective": self.effective,
+            "sockets": sides(&self.account)
+                .map(|(side, own)| (side.to_string(), json!(own.whole.outcome.applied)))
+                .collect::<Map<_, _>>(),
             "discard_device": self.discard_device,
             "metrics": self.metrics(),
             "limited_by": self.limited_by.label.to_string(),

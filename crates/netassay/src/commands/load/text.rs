@@ -84,11 +84,13 @@ impl Document {
     fn heading(&self) -> String {
         let order = &self.asked.order;
         let family = if order.ipv6 { "IPv6" } else { "IPv4" };
+        let mut words = described(&order.traffic);
+        words.extend(self.congestion_control());
         format!(
             "{} over {}, {family}: {}; {} s after {} s",
             order.traffic.kind,
             self.asked.scenario,
-            described(&order.traffic),
+            words.join(", "),
             order.window.as_secs_f64(),
             order.ramp.as_secs_f64()
         )
@@ -182,7 +184,7 @@ impl Document {
 }
 
 /// The traffic in words: sizes, and what is not as it is by itself.
-fn described(traffic: &Traffic) -> String {
+fn described(traffic: &Traffic) -> Vec<String> {
     let plain = Traffic::new(traffic.kind);
     let mut words = vec![counted(traffic.flows as usize, "flow"), counted(traffic.message as usize, "byte")];
     if traffic.kind.is_rr() {
@@ -209,10 +211,7 @@ fn described(traffic: &Traffic) -> String {
     differs(!traffic.connected, "unconnected".to_owned());
     differs(!traffic.udp_checksum, "no checksum".to_owned());
     differs(traffic.verify, "every byte checked".to_owned());
-    if let Some(name) = &traffic.congestion_control {
-        words.push(name.clone());
-    }
-    words.join(", ")
+    words
 }
 
 #[cfg(test)]
@@ -221,6 +220,7 @@ mod tests {
 
     #[test]
     fn what_is_not_plain_is_said() {
+        let described = |traffic: &Traffic| described(traffic).join(", ");
         assert_eq!(described(&Traffic::new(Kind::TcpRr)), "1 flow, 1 byte, answered by 1, reader recv");
         let mut traffic = Traffic::new(Kind::Pps);
         (traffic.flows, traffic.udp_checksum, traffic.pacing) = (2, false, Some(1000));
