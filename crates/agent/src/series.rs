@@ -13,7 +13,8 @@ pub(crate) const MOST: u32 = 1000;
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// A step of each flow: ten times what it takes to look at its counters and to ask its socket, 0.3 to 0.6 µs on the same machine.
+/// A step of each flow. A guess, generous on purpose: many times what it takes to look at its counters and to ask its socket, which
+/// is one short system call.
 const FLOW: Duration = Duration::from_micros(10);
 
 /// The step in force: what was asked for, but 10 ms to 1 s, longer with very many flows, and no more than [`MOST`] of them in a

@@ -24,7 +24,8 @@ pub(crate) fn stall(flows: usize) -> Duration {
 }
 /// How long a `udp_rr` transmitter waits for an answer, if only one flow asks.
 const ANSWER: Duration = Duration::from_millis(100);
-/// How long a flow waits for each of the others, at worst: ten times what a transaction took on a virtual machine of two CPUs.
+/// How long a flow waits for each of the others, at worst. A guess, generous on purpose: ten transactions of 20 µs, about what one takes
+/// on a virtual machine of two CPUs.
 const TURN: Duration = Duration::from_micros(200);
 
 fn turns(flows: usize) -> Duration {

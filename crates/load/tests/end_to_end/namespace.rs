@@ -128,7 +128,7 @@ fn buffers_of_datagrams_too_large_for_the_path_are_refused_in_words() {
 
 #[test]
 fn datagrams_in_fragments_wait_for_a_receiver_that_has_no_cpu() {
-    // More than the kernel's default receive buffer holds of them, 28.
+    // More than the kernel's default receive buffer holds of them, 30.
     const MANY: u64 = 100;
     let test = "datagrams_in_fragments_wait_for_a_receiver_that_has_no_cpu";
     if !enter_namespace(test, &["ip link set lo mtu 1500"]) {
