@@ -24,6 +24,7 @@ mod counts;
 mod crew;
 mod destination;
 mod drain;
+mod drop_count;
 mod error;
 mod error_queue;
 pub mod exact;

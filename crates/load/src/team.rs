@@ -15,6 +15,7 @@ use socket2::Socket;
 use crate::applied::{self, Applied};
 use crate::control::Control;
 use crate::counts::{Counts, Sample};
+use crate::drop_count::DropCount;
 use crate::error::{Errno, Error, Result};
 use crate::kind::Kind;
 use crate::lane::{End, Lane};
@@ -88,7 +89,7 @@ impl Team {
             slept |= refused.is_some();
             note(&mut notes, refused);
         }
-        let drops = sockets.iter().map(|one| DropCount { last: socket::drops(one), total: 0 }).collect();
+        let drops = sockets.iter().map(|one| DropCount::new(socket::drops(one))).collect();
         let shares: Vec<Range<usize>> = traffic.shares(traffic.crew(crew::cpus(&spec.cpus))).collect();
         let control = Arc::new(Control::new(sockets.len(), shares.len()));
         Ok(Self {
@@ -384,21 +385,6 @@ fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
     true
 }
 
-/// A socket's drops, carried on beyond the 32 bits in which the kernel counts them.
-#[derive(Debug)]
-struct DropCount {
-    last: u32,
-    total: u64,
-}
-
-impl DropCount {
-    fn update(&mut self, now: u32) -> u64 {
-        self.total += u64::from(now.wrapping_sub(self.last));
-        self.last = now;
-        self.total
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -435,14 +421,5 @@ mod tests {
                 assert_eq!(mark(Role::Receiver, Traffic::new(kind), local), NONE, "{kind} {local}");
             }
         }
-    }
-
-    #[test]
-    fn drops_are_counted_beyond_32_bits() {
-        let mut count = DropCount { last: u32::MAX - 1, total: 0 };
-        assert_eq!(count.update(u32::MAX), 1);
-        assert_eq!(count.update(4), 6);
-        assert_eq!(count.update(4), 6);
-        assert_eq!(count.update(3), 6 + u64::from(u32::MAX));
     }
 }
