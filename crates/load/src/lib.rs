@@ -58,6 +58,7 @@ mod tcp_rr;
 mod tcp_stream;
 mod team;
 mod traffic;
+mod traffic_rules;
 mod transmitter;
 mod udp_rr;
 mod udp_stream;
