@@ -6,7 +6,7 @@ use store::StoredStudy;
 use crate::credit::Credits;
 use crate::error::Error;
 use crate::group::Group;
-use crate::metric::{known, plan_of};
+use crate::metric::{asked_of, known, plan_of};
 use crate::missing::Missing;
 use crate::stored::subjects;
 use crate::subject::{Subject, answer};
@@ -41,7 +41,7 @@ impl Comparisons {
         explain(&mut comparisons.groups, stored);
         let metric = request.metric.as_deref().map(known).transpose()?;
         let credit = Credits::of(stored, &plan, metric, request.confidence);
-        let missing = Missing::of(stored, &plan);
+        let missing = Missing::of(stored, &plan, &asked_of(stored, &plan)?.protocol);
         Ok(Self { study: Some(stored.row.id.0), missing, credit, ..comparisons })
     }
 

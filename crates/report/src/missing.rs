@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use store::{RunKey, RunStatus, StoredStudy, StudyStatus};
-use study::{Protocol, Study};
+use study::Protocol;
 
 use crate::looks::is_decided;
 use crate::number::counted;
@@ -45,8 +45,8 @@ struct Reason {
 }
 
 impl Missing {
-    /// What is missing of a stored study; none if nothing is.
-    pub(crate) fn of(stored: &StoredStudy, plan: &PlanView) -> Option<Self> {
+    /// What is missing of a stored study, by the protocol it was planned with; none if nothing is.
+    pub(crate) fn of(stored: &StoredStudy, plan: &PlanView, protocol: &Protocol) -> Option<Self> {
         let mut tries: BTreeMap<RunKey, (RunStatus, &str)> = BTreeMap::new();
         for run in stored.runs.iter().filter(|run| !run.warmup) {
             let recorded = tries.get(&run.key()).is_some_and(|(status, _)| *status == RunStatus::Ok);
@@ -54,11 +54,7 @@ impl Missing {
                 tries.insert(run.key(), (run.status, run.reason.as_deref().unwrap_or_default()));
             }
         }
-        let planned = match Study::parse(&stored.row.name, &stored.row.toml) {
-            Ok(study) => planned(stored, plan, study.protocol()),
-            // The text of a version with another grammar: what was tried is known all the same.
-            Err(_) => tries.keys().copied().collect(),
-        };
+        let planned = planned(stored, plan, protocol);
         let mut missing = Self {
             runs: 0,
             planned: planned.len(),

@@ -101,7 +101,7 @@ impl Results {
         explain(&mut comparisons, stored);
         let mut notes = notes(stored, &plan);
         notes.extend(estimates(&mut conditions, &comparisons));
-        let Asked { question, .. } = asked_of(stored, &plan)?;
+        let Asked { question, protocol } = asked_of(stored, &plan)?;
         Ok(Self {
             study: stored.row.id.0,
             name: stored.row.name.clone(),
@@ -112,7 +112,7 @@ impl Results {
             answer: comparisons.iter().map(answer).collect(),
             credit: Credits::of(stored, &plan, None, request.confidence),
             stopping: stopping(stored, &plan)?.or_else(|| Some(plan.plan.looks_dropped?.to_string())),
-            missing: Missing::of(stored, &plan),
+            missing: Missing::of(stored, &plan, &protocol),
             notes,
             truth: truth(stored, &plan),
             failed_runs: stored.row.failed_runs,

@@ -248,7 +248,8 @@ fn runs_that_are_missing_are_said_before_any_figure() {
 fn boots_after_the_look_that_ended_a_study_are_not_missing() {
     let text = quick().source_text().replace("boots = 3", "boots = 6\nstop = { detect = \"2%\", looks = 2 }");
     let mut stored = stored(3);
-    stored.row.toml = text;
+    stored.plan_json["asked"] =
+        serde_json::to_value(Study::parse("x.toml", &text).unwrap().plan().asked).unwrap();
     let missing = |stored: &StoredStudy| {
         serde_json::to_value(Results::new(stored).unwrap()).unwrap().get("missing").is_some()
     };
@@ -256,6 +257,19 @@ fn boots_after_the_look_that_ended_a_study_are_not_missing() {
     stored.row.status = StudyStatus::Interrupted;
     stored.row.boots = 2;
     assert!(missing(&stored));
+}
+
+#[test]
+fn what_is_missing_follows_from_the_stored_protocol_whatever_the_text_says() {
+    let mut stored = stored(2);
+    let longer = quick().source_text().replace("boots = 3", "boots = 7");
+    for text in [longer.as_str(), "the grammar = of another version"] {
+        stored.row.toml = text.to_owned();
+        let page = Results::new(&stored).unwrap().text(Path::new("netassay.db"));
+        assert!(page.contains("\n12 of 36 runs are missing: 12 not tried"), "{page}");
+        let compared = Comparisons::new(&stored, &ComparisonRequest::default()).unwrap().text();
+        assert!(compared.contains("\n12 of 36 runs are missing"), "{compared}");
+    }
 }
 
 #[test]
