@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 use stats::{
-    Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Ratio, Verdict,
+    Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Ratio, Verdict, signed,
 };
 
 use crate::error::Error;
 use crate::exact;
 use crate::method;
-use crate::number::{figure, percent, plain, signed};
+use crate::number::{figure, percent, plain};
 use crate::sentence::words;
 use crate::spread;
 use crate::subject::Subject;
@@ -252,8 +252,8 @@ fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<[
 /// The same where no column has the difference itself: in the metric's unit where there is no proportion, so that a size is
 /// always shown.
 pub(crate) fn size(comparison: &Comparison, unit: &str) -> [String; 2] {
-    let signed_figure = |value| signed(value, figure);
-    proportion(comparison, |value| signed(value, percent)).unwrap_or_else(|| {
+    let signed_figure = |value| signed(figure(value));
+    proportion(comparison, |value| signed(percent(value))).unwrap_or_else(|| {
         let in_unit = |shown: String| format!("{shown} {}", plain(unit)).trim_end().to_owned();
         let interval = range(comparison.interval, signed_figure);
         let interval = if comparison.interval.is_some() { in_unit(interval) } else { interval };

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use stats::fixed;
+
 /// A value with about four significant digits: figures that differ by less than that do not differ for a reader, and a column of
 /// them can be compared by eye. In exponent form only beyond what a cell can hold.
 #[must_use]
@@ -16,7 +18,7 @@ pub fn figure(value: f64) -> String {
         return rounded;
     }
     let decimals = if value == 0.0 { 0 } else { (3 - exponent).clamp(0, 9) };
-    format!("{value:.*}", usize::try_from(decimals).unwrap_or(0))
+    fixed(value, usize::try_from(decimals).unwrap_or(0))
 }
 
 /// A value with three significant digits and no zeros at its end, from 1000 on in groups of three digits: `6.7`, `41,200`.
@@ -47,9 +49,8 @@ pub(crate) fn rounded(value: f64) -> String {
 pub fn percent(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => "-".to_owned(),
-        size if size < 0.9995 && size > 0.0 => format!("{value:.3}"),
-        size if size >= 1e15 => format!("{value:.3e}"),
-        _ => format!("{value:.1}"),
+        size if size < 0.9995 && size > 0.0 => fixed(value, 3),
+        _ => fixed(value, 1),
     }
 }
 
@@ -57,12 +58,6 @@ pub fn percent(value: f64) -> String {
 #[must_use]
 pub fn plain(unit: &str) -> &str {
     if unit == "1" { "" } else { unit }
-}
-
-/// A number with its sign, in the words of `show`; what is shown as nothing has none.
-pub(crate) fn signed(value: f64, show: impl Fn(f64) -> String) -> String {
-    let shown = show(value);
-    if value > 0.0 { format!("+{shown}") } else { shown }
 }
 
 /// A count with its noun: `1 run`, `3 runs`.
@@ -99,7 +94,7 @@ mod tests {
     fn figures_keep_four_digits() {
         let shown = [42613.07, 999.96, 12.345, 1.2345, 0.99999, 0.012345, 0.0, -3.5].map(figure);
         assert_eq!(shown, ["42613", "1000", "12.35", "1.234", "1.000", "0.01235", "0", "-3.500"]);
-        assert_eq!(figure(f64::NAN), "-");
+        assert_eq!([f64::NAN, -0.0].map(figure), ["-", "0"]);
         assert_eq!([1e-12, 1.0e308, 999_999.0e9].map(figure), ["1.000e-12", "1.000e308", "1.000e15"]);
     }
 
@@ -112,8 +107,8 @@ mod tests {
     #[test]
     fn small_percentages_keep_their_digits() {
         assert_eq!(
-            [0.0, 0.0978, -0.5, 12.34, f64::NAN].map(percent),
-            ["0.0", "0.098", "-0.500", "12.3", "-"]
+            [0.0, 0.0978, -0.5, -0.0004, 12.34, f64::NAN].map(percent),
+            ["0.0", "0.098", "-0.500", "0.000", "12.3", "-"]
         );
     }
 

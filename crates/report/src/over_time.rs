@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use stats::{fixed, signed};
 use store::{RunId, Series, StoredSeries, StoredStudy};
 use study::WorkloadKind;
 
@@ -48,7 +49,7 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
         any = true;
         let highest = mean.iter().copied().fold(0.0, f64::max);
         let lowest = mean.iter().copied().fold(highest, f64::min);
-        let drift = drift(&mean).map_or_else(|| "-".to_owned(), |drift| format!("{drift:+.1}"));
+        let drift = drift(&mean).map_or_else(|| "-".to_owned(), |drift| signed(fixed(drift, 1)));
         table.row(&[
             &condition.label,
             &drawing(&mean, highest),

@@ -1,6 +1,7 @@
 //! Verdicts in words. This is the only place that chooses them.
 
 use crate::comparison::Comparison;
+use crate::number::{fixed, signed};
 use crate::question::Margin;
 use crate::ratio::Ratio;
 use crate::verdict::Verdict;
@@ -24,11 +25,11 @@ impl Comparison {
         let decimals = decimals((high - low) / 2.0, shown.value);
         let figures = |from: f64, to: f64| {
             let range =
-                format!("{} to {}{}", number(from, decimals), number(to, decimals), shown.unit_of_range());
+                format!("{} to {}{}", fixed(from, decimals), fixed(to, decimals), shown.unit_of_range());
             format!("{} % interval {range}, {} boots{}", percent(self.level), self.boots, shown.remark)
         };
         let signed = || format!("{}, {}", shown.signed(decimals), figures(low, high));
-        let (size, unit) = (number(shown.value.abs(), decimals), &shown.unit);
+        let (size, unit) = (fixed(shown.value.abs(), decimals), &shown.unit);
         match self.verdict {
             Verdict::Higher => format!("{label} is {size}{unit} higher ({})", figures(low, high)),
             Verdict::Lower => {
@@ -66,7 +67,7 @@ impl Comparison {
                 format!("{label} is {size}{} (counts are the same to {resolution} %)", self.verdict)
             }
             _ => {
-                let share = signed(self.relative.unwrap_or(0.0), 3);
+                let share = signed(fixed(self.relative.unwrap_or(0.0), 3));
                 format!("{label}: equivalent, {share} % is within the resolution of counts ({resolution} %)")
             }
         }
@@ -75,8 +76,8 @@ impl Comparison {
     /// The verdict on a condition of which no percentage can be stated, but how many times the baseline it is.
     fn times(&self, label: &str, Ratio { value, interval: (low, high) }: Ratio) -> String {
         let decimals = decimals((high - low) / 2.0, value);
-        let value = format!("{} times the baseline", number(value, decimals));
-        let (low, high) = (number(low, decimals), number(high, decimals));
+        let value = format!("{} times the baseline", fixed(value, decimals));
+        let (low, high) = (fixed(low, decimals), fixed(high, decimals));
         let interval = format!("{} % interval {low} to {high}", percent(self.level));
         let boots = match self.boots {
             1 => "1 boot".to_owned(),
@@ -148,7 +149,7 @@ impl Shown {
     }
 
     fn signed(&self, decimals: usize) -> String {
-        format!("{}{}", signed(self.value, decimals), self.unit)
+        format!("{}{}", signed(fixed(self.value, decimals)), self.unit)
     }
 
     /// A unit of % is said by the value itself.
@@ -158,7 +159,7 @@ impl Shown {
 
     fn could_have_been_seen(&self) -> String {
         self.detectable.map_or_else(String::new, |size| {
-            let size = number(size, decimals(size, size));
+            let size = fixed(size, decimals(size, size));
             format!("; a difference of {size}{} would have been seen with 80 % power", self.unit)
         })
     }
@@ -169,18 +170,6 @@ impl Shown {
 fn decimals(half_width: f64, value: f64) -> usize {
     let shown = if half_width > value.abs() * 1e-9 { half_width } else { value.abs().min(1.0) };
     if shown > 0.0 { (1.0 - shown.log10().floor()).clamp(0.0, 9.0) as usize } else { 1 }
-}
-
-/// A number; in exponent form beyond what a sentence can hold.
-fn number(value: f64, decimals: usize) -> String {
-    if value.abs() >= 1e15 { format!("{value:.3e}") } else { format!("{value:.decimals$}") }
-}
-
-/// A number with its sign; zero has none, whatever it was before rounding.
-fn signed(value: f64, decimals: usize) -> String {
-    let sign = if value < 0.0 { "-" } else { "+" };
-    let text = format!("{sign}{}", number(value.abs(), decimals));
-    if text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) { text } else { text[1..].to_owned() }
 }
 
 /// 0.95 as "95", 0.995 as "99.5".
@@ -263,6 +252,9 @@ mod tests {
             detectable_relative: Some(2.07),
             ..comparison(Verdict::NoDifferenceProven)
         };
+        let ends_at_zero = Comparison { relative_interval: Some((-6.3, -0.04)), ..close.clone() };
+        let said = ends_at_zero.sentence("ipv6", "1/s");
+        assert!(said.contains("95 % interval -6.3 to 0.0, 3 boots"), "{said}");
         assert_eq!(
             close.sentence("ipv6", "1/s"),
             "ipv6: no difference proven (0.0 %, 95 % interval -6.3 to 5.9, 3 boots); a difference of 2.1 % would have been \

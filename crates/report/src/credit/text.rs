@@ -1,12 +1,13 @@
 //! Credit for people: a table for each combination, and sentences.
 
 use stats::effects::Estimated;
+use stats::signed;
 use study::DesignKind;
 
 use super::gain::{gain, interval};
 use super::{Credit, Credits};
 use crate::group::{level, range};
-use crate::number::{figure, percent, plain, signed};
+use crate::number::{figure, percent, plain};
 use crate::sentence::list;
 use crate::table::Table;
 use crate::truth;
@@ -123,7 +124,7 @@ fn sized(change: Option<&Estimated>, unit: &str) -> [String; 2] {
 fn cells(change: Option<&Estimated>) -> [String; 2] {
     let Some(change) = change else { return ["-".to_owned(), "-".to_owned()] };
     [
-        change.relative.map_or_else(|| "-".to_owned(), |value| signed(value, percent)),
+        change.relative.map_or_else(|| "-".to_owned(), |value| signed(percent(value))),
         range(change.relative_interval, percent),
     ]
 }
