@@ -1,0 +1,140 @@
+//! Which counters may explain which effects.
+
+use super::rule::{About, More, PERCENT, Rule};
+
+const ALL: &[&str] =
+    &["throughput", "packets", "transactions", "latency_", "service_demand_", "host_service_demand_"];
+const BYTES: &[&str] = &["throughput", "service_demand_byte", "host_service_demand_byte"];
+const ROUND_TRIPS: &[&str] = &["transactions", "latency_"];
+
+/// Every rule of each side. `counter` and `per` are given without the side, which `@` stands for in words.
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        about: About::Batches,
+        counter: "segments_per_wire_packet",
+        per: None,
+        more: More::Helps,
+        words: "segments per packet at the @",
+        floor: 1.0,
+        factor: 1.5,
+        part: None,
+        explains: ALL,
+    },
+    Rule {
+        about: About::Batches,
+        counter: "segments_per_underlay_packet",
+        per: None,
+        more: More::Helps,
+        words: "segments per packet under the tunnel at the @",
+        floor: 1.0,
+        factor: 1.5,
+        part: None,
+        explains: ALL,
+    },
+    Rule {
+        about: About::Batches,
+        counter: "bytes_per_wire_packet",
+        per: None,
+        more: More::Helps,
+        words: "bytes per packet at the @",
+        floor: 64.0,
+        factor: 1.5,
+        part: None,
+        explains: BYTES,
+    },
+    Rule {
+        about: About::Timers,
+        counter: "timer_interrupts",
+        per: None,
+        more: More::Costs,
+        words: "timer interrupts per second at the @",
+        floor: 2_000.0,
+        factor: 3.0,
+        part: Some(("softirqs_hrtimer", "ran timers such as those of TCP's pacing")),
+        explains: ALL,
+    },
+    Rule {
+        about: About::OtherCpus,
+        counter: "reschedule_interrupts",
+        per: None,
+        more: More::Costs,
+        words: "reschedule interrupts per second at the @",
+        floor: 2_000.0,
+        factor: 3.0,
+        part: None,
+        explains: ALL,
+    },
+    Rule {
+        about: About::OtherCpus,
+        counter: "call_interrupts",
+        per: None,
+        more: More::Costs,
+        words: "function-call interrupts per second at the @",
+        floor: 2_000.0,
+        factor: 3.0,
+        part: None,
+        explains: ALL,
+    },
+    Rule {
+        about: About::Losses,
+        counter: "retransmits",
+        per: Some(("segments", PERCENT)),
+        more: More::Costs,
+        words: "% of segments retransmitted by the @",
+        floor: 0.1,
+        factor: 3.0,
+        part: Some(("retransmits_needless", "had arrived: reordering")),
+        explains: ALL,
+    },
+    Rule {
+        about: About::Losses,
+        counter: "drops",
+        per: Some(("wire_packets", PERCENT)),
+        more: More::Costs,
+        words: "packets dropped at the @ for 100 that crossed its interface",
+        floor: 0.5,
+        factor: 3.0,
+        part: None,
+        explains: ALL,
+    },
+    Rule {
+        about: About::Losses,
+        counter: "underlay_fragments",
+        per: Some(("underlay_packets", PERCENT)),
+        more: More::Costs,
+        words: "fragments for 100 packets under the tunnel at the @",
+        floor: 1.0,
+        factor: 3.0,
+        part: None,
+        explains: ALL,
+    },
+    Rule {
+        about: About::Waits,
+        counter: "context_switches",
+        per: Some(("wire_packets", 1.0)),
+        more: More::Costs,
+        words: "context switches per packet at the @",
+        floor: 0.1,
+        factor: 1.5,
+        part: None,
+        explains: ROUND_TRIPS,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use study::metric::find;
+
+    use super::*;
+
+    #[test]
+    fn every_rule_names_metrics_of_the_vocabulary() {
+        for rule in RULES {
+            let parts = [rule.per.map(|(key, _)| key), rule.part.map(|(key, _)| key), Some(rule.counter)];
+            for key in parts.into_iter().flatten() {
+                assert!(find(&format!("receiver.{key}")).is_some(), "{key}");
+            }
+            assert!(rule.factor > 1.0 && rule.floor > 0.0 && rule.words.contains('@'), "{}", rule.counter);
+        }
+    }
+}
