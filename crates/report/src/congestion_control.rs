@@ -10,7 +10,7 @@ use crate::view::PlanView;
 const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
 
 /// Each congestion control of TCP runs, with the conditions that ran with it; empty without TCP.
-pub(crate) fn of_runs(stored: &StoredStudy, plan: &PlanView) -> Vec<(String, Vec<usize>)> {
+fn of_runs(stored: &StoredStudy, plan: &PlanView) -> Vec<(String, Vec<usize>)> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     let mut add = |name: &str, condition: usize| match found.iter_mut().find(|(known, _)| known == name) {
         Some((_, members)) if members.contains(&condition) => {}
@@ -51,11 +51,9 @@ fn older<'a>(stored: &'a StoredStudy, asked: &'a CongestionControl) -> Vec<&'a s
     }
 }
 
-/// What is said of it above the tables; nothing without TCP.
-pub(crate) fn head(stored: &StoredStudy, plan: &PlanView) -> Option<String> {
-    let found = of_runs(stored, plan);
-    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
-    (!names.is_empty()).then(|| format!("TCP's congestion control: {}", names.join(", ")))
+/// Those of all runs, in the order in which the page names them; none without TCP.
+pub(crate) fn names(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
+    of_runs(stored, plan).into_iter().map(|(name, _)| name).collect()
 }
 
 /// What a reader must know of each that may pace.

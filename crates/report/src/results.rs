@@ -38,6 +38,8 @@ pub struct Results {
     name: String,
     question: String,
     scenario: String,
+    /// The congestion control that the runs' TCP had; several where conditions differ, none without TCP.
+    congestion_control: Vec<String>,
     status: String,
     confidence: f64,
     pub(crate) conditions: Vec<Condition>,
@@ -107,6 +109,7 @@ impl Results {
             name: stored.row.name.clone(),
             question,
             scenario: stored.row.scenario.clone(),
+            congestion_control: congestion_control::names(stored, &plan),
             status: stored.row.status.to_string(),
             confidence: request.confidence,
             answer: comparisons.iter().map(answer).collect(),
@@ -134,8 +137,8 @@ impl Results {
     pub fn text(&self, db: &Path) -> String {
         let mut text = format!("{}: {}\n", self.name, self.question);
         text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
-        if let Some(head) = congestion_control::head(&self.stored, &self.plan) {
-            text.push_str(&format!("{head}\n"));
+        if !self.congestion_control.is_empty() {
+            text.push_str(&format!("TCP's congestion control: {}\n", self.congestion_control.join(", ")));
         }
         let mut workloads: Vec<&str> = Vec::new();
         for condition in &self.conditions {

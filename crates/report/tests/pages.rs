@@ -154,12 +154,17 @@ fn a_large_effect_is_explained_where_a_counter_differs() {
 fn what_is_said_of_congestion_control_is_what_the_runs_had() {
     // The machine's own is bbr, and the runs had cubic.
     let page = |stored: &StoredStudy| Results::new(stored).unwrap().text(Path::new("netassay.db"));
+    let json = |stored: &StoredStudy| {
+        serde_json::to_value(Results::new(stored).unwrap()).unwrap()["congestion_control"].clone()
+    };
     let text = page(&stored(2));
     assert!(text.contains("\nTCP's congestion control: cubic\n") && !text.contains("bbr"), "{text}");
+    assert_eq!(json(&stored(2)), json!(["cubic"]));
     let mut mixed = stored(2);
     mixed.runs.iter_mut().filter(|run| run.condition == 1).for_each(|run| run.detail = ran_with("bbr"));
     let text = page(&mixed);
     assert!(text.contains("\nTCP's congestion control: cubic, bbr\n"), "{text}");
+    assert_eq!(json(&mixed), json!(["cubic", "bbr"]));
     assert!(text.contains("Note: ipv4 offloads=none: TCP ran with bbr, not cubic"), "{text}");
     // A study of before: its plan has no name, and its runs read nothing back.
     let mut old = stored(2);
