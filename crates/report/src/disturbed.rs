@@ -43,16 +43,16 @@ impl Disturbed {
         Self { runs: each.len(), left: stored.left_invalid().len(), each }
     }
 
-    /// A sentence for people, without a full stop; none if nothing was disturbed.
+    /// Sentences for people, the last without a full stop; none if nothing was disturbed.
     pub(crate) fn sentence(&self) -> Option<String> {
         let last = self.each.last()?;
         let left = match self.left {
-            0 => "each was repeated undisturbed".to_owned(),
-            left => format!("{} no undisturbed try and so no value", planned(left)),
+            0 => "Each was repeated undisturbed".to_owned(),
+            left => format!("{} no undisturbed try, and so no value", planned(left)),
         };
         let do_not = if self.runs == 1 { "does not" } else { "do not" };
         Some(format!(
-            "{} {do_not} count, {left}; the last of them ({}, boot {}): {}",
+            "{} {do_not} count. {left}. The last of them ({}, boot {}): {}",
             counted(self.runs, "run"),
             last.condition,
             last.boot,

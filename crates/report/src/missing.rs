@@ -112,11 +112,19 @@ impl Missing {
             };
             parts.push(format!("{} not tried ({why})", self.not_tried));
         }
+        let nothing = if self.runs == self.planned { "Nothing valid was measured. " } else { "" };
         let are = if self.runs == 1 { "is" } else { "are" };
         let (study, parts) = (self.study, parts.join(", "));
         let planned = counted(self.planned, "run");
+        let remedy = if self.disturbed > 0 {
+            format!(
+                "Stop what disturbed runs, and repeat the command with --resume {study}. To count disturbed runs, add --keep-disturbed."
+            )
+        } else {
+            format!("Repeat the command with --resume {study}.")
+        };
         format!(
-            "{} of {planned} {are} missing: {parts}.\nThe same command with --resume {study} tries again; netassay show {study} --runs lists every try.\n",
+            "{nothing}{} of {planned} {are} missing: {parts}.\n{remedy} netassay show {study} --runs lists every try.\n",
             self.runs
         )
     }

@@ -10,6 +10,9 @@ impl Results {
     /// The evidence for people.
     #[must_use]
     pub fn proof(&self) -> String {
+        if !self.has_measurements() {
+            return self.states();
+        }
         let mut table = Table::new(&[
             "condition",
             "wire packets",

@@ -137,25 +137,8 @@ impl Results {
     pub fn text(&self, db: &Path) -> String {
         let mut text = format!("{}: {}\n", self.name, self.question);
         text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
-        if !self.congestion_control.is_empty() {
-            text.push_str(&format!("TCP's congestion control: {}\n", self.congestion_control.join(", ")));
-        }
-        let mut workloads: Vec<&str> = Vec::new();
-        for condition in &self.conditions {
-            if !workloads.contains(&condition.workload.as_str()) {
-                workloads.push(&condition.workload);
-            }
-        }
-        for workload in workloads {
-            text.push_str(&format!("\n{}", self.table(workload)));
-        }
-        let limits =
-            limits::table(self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref())));
-        if !limits.is_empty() {
-            text.push_str(&format!("\n{limits}"));
-        }
-        if let Some(credit) = &self.credit {
-            text.push_str(&credit.text());
+        if self.has_measurements() {
+            self.measured(&mut text);
         }
         text.push('\n');
         for (answer, group) in self.answer.iter().zip(&self.comparisons) {
@@ -201,6 +184,35 @@ impl Results {
         text
     }
 
+    /// Whether any run counts. Without one there is nothing to show in tables.
+    pub(crate) fn has_measurements(&self) -> bool {
+        self.stored.measurements().next().is_some()
+    }
+
+    /// What was measured: the tables of the page.
+    fn measured(&self, text: &mut String) {
+        if !self.congestion_control.is_empty() {
+            text.push_str(&format!("TCP's congestion control: {}\n", self.congestion_control.join(", ")));
+        }
+        let mut workloads: Vec<&str> = Vec::new();
+        for condition in &self.conditions {
+            if !workloads.contains(&condition.workload.as_str()) {
+                workloads.push(&condition.workload);
+            }
+        }
+        for workload in workloads {
+            text.push_str(&format!("\n{}", self.table(workload)));
+        }
+        let limits =
+            limits::table(self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref())));
+        if !limits.is_empty() {
+            text.push_str(&format!("\n{limits}"));
+        }
+        if let Some(credit) = &self.credit {
+            text.push_str(&credit.text());
+        }
+    }
+
     /// One workload's conditions. The comparison beside them is the first that the study asks for; others follow below.
     fn table(&self, workload: &str) -> String {
         let members: Vec<&Condition> = self.conditions.iter().filter(|c| c.workload == workload).collect();
@@ -219,10 +231,12 @@ impl Results {
                 group.metric.clone()
             }
         });
-        head.extend([difference.as_str(), interval.as_str(), "verdict"]);
         let mut under = vec![""];
         under.extend(columns.iter().map(|column| column.unit));
-        under.extend(["%", "", ""]);
+        if !groups.is_empty() {
+            head.extend([difference.as_str(), interval.as_str(), "verdict"]);
+            under.extend(["%", "", ""]);
+        }
         let mut table = Table::new(&head).under(&under);
         for condition in members {
             let mut cells = vec![condition.label.clone()];
@@ -251,16 +265,19 @@ impl Results {
         } else if self.invalid_runs.runs > 0 {
             advice.push((format!("netassay show {id} --runs"), "what disturbed runs"));
         }
-        advice.push((format!("netassay show {id}"), "proof that each switch acted"));
-        let other = counts.as_deref().unwrap_or(other);
-        advice.push((format!("netassay compare {id} --metric {other}"), "the same runs by another metric"));
+        if self.has_measurements() {
+            advice.push((format!("netassay show {id}"), "proof that each switch acted"));
+            let other = counts.as_deref().unwrap_or(other);
+            advice
+                .push((format!("netassay compare {id} --metric {other}"), "the same runs by another metric"));
+        }
         if counts.is_none() && rows().any(|row| !row.is_proven()) {
             advice.push((
                 "netassay new mine".to_owned(),
                 "a study of your own: more boots show smaller differences",
             ));
         }
-        if self.name == "quick" {
+        if self.name == "quick" && self.has_measurements() {
             advice.push(("netassay run tcp-offload".to_owned(), "the same question with longer runs"));
         }
         if !self.notes.is_empty() {

@@ -38,11 +38,17 @@ pub(crate) fn subjects(
             .map(|(condition, boot, value)| Observation { condition, boot, value })
             .collect();
         if !observations.iter().any(|observation| observation.condition == target.baseline) {
-            return Err(Error::NothingRecorded {
-                study: stored.row.id.0,
-                metric: target.metric.key.to_owned(),
-                hint: format!("the baseline, {}, has no run yet; --resume goes on", labels[target.baseline]),
-            });
+            let id = stored.row.id.0;
+            let baseline = &labels[target.baseline];
+            let is_disturbed = stored.left_invalid().iter().any(|run| run.condition == target.baseline);
+            let hint = if is_disturbed {
+                format!(
+                    "runs of the baseline, {baseline}, were disturbed at every try. Stop what disturbed them (netassay show {id} --runs) and repeat the study with --resume {id}"
+                )
+            } else {
+                format!("the baseline, {baseline}, has no run yet. Repeat the study with --resume {id}")
+            };
+            return Err(Error::NothingRecorded { study: id, metric: target.metric.key.to_owned(), hint });
         }
         let said = target.equivalent.or(look.map(|(stop, _)| stop.detect));
         let question = Question {

@@ -209,6 +209,27 @@ fn a_study_without_the_baseline_shows_what_there_is() {
     stored.runs.retain(|run| run.condition == 1);
     let text = Results::new(&stored).unwrap().text(Path::new("netassay.db"));
     assert!(text.contains("ipv4 offloads=none") && !text.contains("Answer"), "{text}");
+    assert!(!text.lines().any(|line| line.ends_with(" %") || line.contains("verdict")), "{text}");
+}
+
+#[test]
+fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
+    let mut nothing = stored(3);
+    let reason = "both ends: the hypervisor took 8 % of CPU 0's time (steal); transmitter: other processes took 82 % of the time of CPU 0 (rustc, process 18030: 71 %)";
+    for run in &mut nothing.runs {
+        (run.status, run.reason) = (RunStatus::Invalid, Some(reason.to_owned()));
+    }
+    let results = Results::new(&nothing).unwrap();
+    insta::assert_snapshot!("nothing_valid", results.text(Path::new("netassay.db")));
+    assert!(results.proof().starts_with("\nSwitches as both ends read them back"), "{}", results.proof());
+    let refused = Comparisons::new(&nothing, &ComparisonRequest::default()).unwrap_err().to_string();
+    assert!(refused.contains("Stop what disturbed them") && refused.ends_with("--resume 1"), "{refused}");
+
+    // Not a single boot.
+    let page = Results::new(&stored(0)).unwrap().text(Path::new("netassay.db"));
+    assert!(page.contains("\nNothing valid was measured. 36 of 36 runs are missing: 36 not tried"), "{page}");
+    assert!(page.contains("\nRepeat the command with --resume 1. netassay show 1 --runs"), "{page}");
+    assert!(!page.contains("%"), "{page}");
 }
 
 /// Of the 36 runs of `quick` 2 failed alike, 1 was disturbed, and the last boot was not reached.
@@ -230,7 +251,7 @@ fn runs_that_are_missing_are_said_before_any_figure() {
         [
             "quick: What do IPv6 and offloads change for TCP between two hosts?",
             "15 of 36 runs are missing: 2 failed (2 times, last in ipv4 offloads=default, boot 2: the receiver's agent (process 7) ended unasked: signal: 9 (SIGKILL)), 1 disturbed at every try, 12 not tried (the study was interrupted).",
-            "The same command with --resume 1 tries again; netassay show 1 --runs lists every try.",
+            "Stop what disturbed runs, and repeat the command with --resume 1. To count disturbed runs, add --keep-disturbed. netassay show 1 --runs lists every try.",
         ]
     );
     let json = serde_json::to_value(&results).unwrap();

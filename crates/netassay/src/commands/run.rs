@@ -21,13 +21,12 @@ use crate::turn;
 pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     let study = find(name, &flags.set)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
-    if summary.recorded > 0 {
-        let stored = open_read_only(&flags.database.db)?.load(summary.study)?;
-        let results = report::Results::new(&stored).map_err(|error| Failure::Internal(error.to_string()))?;
-        match flags.output.format {
-            Format::Json => print_json(&results)?,
-            Format::Text => print(&results.text(&flags.database.db))?,
-        }
+    // Where no run counts, the page says why.
+    let stored = open_read_only(&flags.database.db)?.load(summary.study)?;
+    let results = report::Results::new(&stored).map_err(|error| Failure::Internal(error.to_string()))?;
+    match flags.output.format {
+        Format::Json => print_json(&results)?,
+        Format::Text => print(&results.text(&flags.database.db))?,
     }
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
     let again = again + &studies::again(&flags.set);
@@ -167,7 +166,7 @@ pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> Exit
         let invalid = report::counted(summary.invalid, "run");
         let id = summary.study;
         say(&format!(
-            "netassay: {invalid} disturbed at every try and not counted: netassay show {id} --runs says by what; {again} --resume {id} tries again, and with --keep-disturbed counts them"
+            "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them (netassay show {id} --runs) and try again: {again} --resume {id}. With --keep-disturbed they count"
         ));
     }
     let code = match summary.ending {
