@@ -99,7 +99,6 @@ fn are_valid(fractions: &[f64]) -> bool {
 /// The score z sqrt(fraction) moves by independent normal steps. Its density, given that no bound was reached so far, is
 /// carried from look to look: Armitage, McPherson and Rowe, Journal of the Royal Statistical Society A 132 (1969).
 fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<f64> {
-    let rule = quadrature::gauss_legendre::<NODES>();
     let mut crossed = Vec::with_capacity(fractions.len());
     // Points of the score, each with its share of the probability; before the first look it is 0.
     let mut points = vec![(0.0, 1.0)];
@@ -110,24 +109,51 @@ fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<f64> {
         let beyond = |at: f64| normal::sf((bound - at - mean) / sd) + normal::sf((bound + at + mean) / sd);
         crossed.push(points.iter().map(|(at, share)| share * beyond(*at)).sum());
 
-        // Panels as narrow as the steps to and from here ask for, up to the bound or to where nothing is left.
         let next = fractions.get(look + 1).map_or(step, |next| next - fraction);
-        let (centre, reach) = (drift * fraction, REACH * fraction.sqrt());
-        let (low, high) = ((centre - reach).max(-bound), (centre + reach).min(bound));
-        let width = 2.0 * step.min(next).sqrt();
-        let panels = if high > low { ((high - low) / width).ceil() } else { 0.0 };
-        let half = 0.5 * (high - low) / panels;
         let density = |to: f64| -> f64 {
             points.iter().map(|(at, share)| share * normal::density((to - at - mean) / sd)).sum::<f64>() / sd
         };
-        points = (0..panels as usize)
-            .flat_map(|panel| {
-                let middle = low + half * (2.0 * panel as f64 + 1.0);
-                rule.map(|(node, weight)| (middle + half * node, half * weight))
-            })
+        points = nodes(*fraction, step.min(next), bound, drift)
+            .into_iter()
             .map(|(to, weight)| (to, weight * density(to)))
             .collect();
         before = *fraction;
     }
     crossed
+}
+
+/// Where the density of the score is followed at this fraction, with weights. Panels are as narrow as the shorter of the steps to and
+/// from here asks for, up to the bound or to where nothing is left.
+fn nodes(fraction: f64, step: f64, bound: f64, drift: f64) -> Vec<(f64, f64)> {
+    let rule = quadrature::gauss_legendre::<NODES>();
+    let (centre, reach) = (drift * fraction, REACH * fraction.sqrt());
+    let (low, high) = ((centre - reach).max(-bound), (centre + reach).min(bound));
+    let panels = if high > low { ((high - low) / (2.0 * step.sqrt())).ceil() } else { 0.0 };
+    let half = 0.5 * (high - low) / panels;
+    (0..panels as usize)
+        .flat_map(|panel| {
+            let middle = low + half * (2.0 * panel as f64 + 1.0);
+            rule.map(|(node, weight)| (middle + half * node, half * weight))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The work of a look is the product of its nodes and of those before it: this keeps 200 looks bearable.
+    #[test]
+    fn nodes_grow_with_the_root_of_the_number_of_looks() {
+        for looks in [1, 50, 200] {
+            let step = 1.0 / f64::from(looks);
+            let most = NODES * (REACH / step.sqrt()).ceil() as usize;
+            for bound in [0.0, 2.0, f64::INFINITY] {
+                for look in 1..=looks {
+                    let count = nodes(f64::from(look) * step, step, bound, 0.0).len();
+                    assert!(count <= most, "look {look} of {looks}, bound {bound}: {count} nodes");
+                }
+            }
+        }
+    }
 }

@@ -167,3 +167,32 @@ fn exp_excess(x: f64) -> f64 {
     }
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::distribution::normal;
+
+    /// A quantile of the largest family takes some ten expectations over a chi distribution, and each of their points a
+    /// line: these bound its work.
+    #[test]
+    fn integrals_take_few_evaluations() {
+        let count = Cell::new(0);
+        let counted = |value: f64| {
+            count.set(count.get() + 1);
+            value
+        };
+        for df in [1.0, 16.0, 1e6] {
+            count.set(0);
+            over_chi(df, 0.0, 0.2, |s| counted(normal::sf(3.0 * s)));
+            assert!(count.get() <= 500, "{df}: {}", count.get());
+        }
+        for peaks in [0.0, 3.0, 30.0] {
+            count.set(0);
+            inner_even_line(0.5, peaks, |z| counted(normal::density(z)));
+            assert!(count.get() <= 500, "{peaks}: {}", count.get());
+        }
+    }
+}

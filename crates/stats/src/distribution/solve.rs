@@ -75,3 +75,21 @@ pub(crate) fn bracketed(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
     }
     before
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn a_root_takes_few_evaluations() {
+        let count = Cell::new(0);
+        let root = bracketed(0.0, 8.0, |x| {
+            count.set(count.get() + 1);
+            2.0 - x.powi(3)
+        });
+        assert!((root - 2.0_f64.cbrt()).abs() < 1e-12, "{root}");
+        assert!(count.get() <= 40, "{} evaluations", count.get());
+    }
+}
