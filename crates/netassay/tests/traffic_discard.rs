@@ -130,7 +130,7 @@ fn the_device_is_found_and_recorded() {
 }
 
 #[test]
-fn whoever_needs_a_receiver_is_told_that_there_is_none() {
+fn a_run_that_needs_a_receiver_is_told_that_there_is_none() {
     let bench = Bench::new();
     let mut testbed = build(&bench, None, true).unwrap();
     for kind in load::Kind::ALL.into_iter().filter(|kind| *kind != load::Kind::Pps) {

@@ -5,7 +5,7 @@
 ///
 /// `families[i]` holds the p-values of family i, already adjusted inside it (Dunnett, Tukey). While m families are left,
 /// each is judged at `alpha` / m; one whose comparisons are all proven at that level hands its share on to those that
-/// remain. This is Holm's procedure (Scandinavian Journal of Statistics 6, 1979) with families in the place of single
+/// remain. This is Holm's procedure (Scandinavian Journal of Statistics 6, 1979) with families instead of single
 /// hypotheses: a share may only be handed on by a family without a true null hypothesis in it that passed, so all of its
 /// comparisons must be proven. A family without p-values (too few boots) proves nothing, takes no share, and has `alpha`.
 ///

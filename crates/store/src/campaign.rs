@@ -42,7 +42,7 @@ impl Campaign {
                 // The last holder may have removed the name between our open and our lock.
                 Ok(()) if !is_still_named(&file, &lock_path) => continue,
                 Ok(()) => {
-                    // Only a courtesy to whoever meets the lock, so a full disk is no reason to stop here.
+                    // Only tells the process that meets the lock who holds it. A full disk is no reason to stop here.
                     let _ = file.set_len(0).and_then(|()| write!(file, "{}", process::id()));
                     return Ok(Campaign { lock_path, _file: file });
                 }

@@ -54,7 +54,7 @@ impl Store {
     /// [`StoreError::CampaignRunning`] if another process records; else what writing can meet.
     pub fn begin_study(&mut self, study: &NewStudy) -> Result<StudyId, StoreError> {
         self.campaign(|transaction, _| {
-            // Whoever was recording before us is gone, or we would not hold the lock.
+            // The process that recorded before this one is gone: this one holds the lock.
             transaction.execute(INTERRUPT_OTHERS, [-1])?;
             transaction.execute(
                 "INSERT INTO study (name, toml, plan, seed, scenario, version, status, started_unix_ms)

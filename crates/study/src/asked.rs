@@ -1,4 +1,4 @@
-//! What a study asks, as whoever judges its results needs it.
+//! What a study asks, as a report needs it to judge the results.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 //! and which of them are offloads.
 //!
 //! The kernel's names are those of `netdev_features_strings` (`net/ethtool/common.c`, Linux 6.18), and a few that
-//! older kernels have. No kernel knows all of them: whoever sets features takes those that the running kernel
+//! older kernels have. No kernel knows all of them: an agent sets those that the running kernel
 //! lists. The groups are those of `ethtool -K`, which resolves them by pattern (`tx-tcp*-segmentation`) against the
 //! kernel's own list; here the patterns are already resolved.
 

@@ -38,7 +38,7 @@ pub struct Plan {
     /// Whose combinations the conditions are, where the study has a design.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<Design>,
-    /// Whether instructions are counted in the place of time.
+    /// Whether instructions are counted instead of time.
     #[serde(default)]
     pub exact: bool,
     /// What the study asks; none in plans that were stored before they held it.
@@ -110,7 +110,7 @@ impl Draft {
         for cell in study.cells() {
             let mut condition = Condition::resolve(study, &cell);
             let exclusion = study.exclusions.iter().find(|exclusion| exclusion.selection.chooses(&cell));
-            // The file's own reason comes first: whoever writes down what a rule would exclude anyway is heard.
+            // The file's own reason comes before that of a rule.
             match exclusion
                 .map(|exclusion| exclusion.why())
                 .or_else(|| rule::forbids(&condition, study.scenario()))

@@ -81,7 +81,7 @@ impl Study {
         self.inside_guest
     }
 
-    /// Whether it counts instructions in the place of time: one emulated virtual machine, the same figures on every machine.
+    /// Whether it counts instructions instead of time: one emulated virtual machine, the same figures on every machine.
     pub fn exact(&self) -> bool {
         self.exact
     }

@@ -129,7 +129,7 @@ impl WorkloadKind {
         metric::find(key).unwrap_or(&metric::METRICS[0])
     }
 
-    /// What its runs are about where instructions are counted in the place of time.
+    /// What its runs are about where instructions are counted instead of time.
     pub fn exact_metric(self) -> &'static Metric {
         metric::find(&format!("instructions_{}", self.counted_work()))
             .unwrap_or_else(|| self.primary_metric())

@@ -1,4 +1,4 @@
-//! `netassay compare FILE…`: what differs between files of measurements, whoever made them.
+//! `netassay compare FILE…`: what differs between files of measurements from any program.
 
 use std::ffi::OsStr;
 use std::fs::File;

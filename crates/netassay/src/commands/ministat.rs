@@ -1,4 +1,4 @@
-//! `netassay ministat`: in the place of ministat(1), under its name too. The program itself is in [`stats::ministat`]; here is
+//! `netassay ministat`: instead of ministat(1), under its name too. The program itself is in [`stats::ministat`]; here is
 //! its contact with the world.
 
 mod blocks;

@@ -52,7 +52,7 @@ impl Bench {
         self.prepare(command)
     }
 
-    /// The binary as an ordinary user, whoever runs the tests.
+    /// The binary as an ordinary user, even if root runs the tests.
     pub(crate) fn netassay_as_nobody(&self, arguments: &[&str]) -> Command {
         if !is_root() {
             return self.netassay(arguments);

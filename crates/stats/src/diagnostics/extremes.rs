@@ -17,7 +17,7 @@ pub(super) struct Extreme {
 
 /// The farthest values of `groups`, each in rising order, which share one spread: step by step the one with the
 /// largest studentised residual is taken out. Rosner's generalised ESD procedure (Technometrics 25, 1983), with the residual
-/// of a one-way layout in the place of that of a single sample, believes all up to the last one whose p-value passes.
+/// of a one-way layout instead of that of a single sample, believes all up to the last one whose p-value passes.
 /// For one group and one step it is Grubbs' test (Technometrics 11, 1969): the residual studentised without the value
 /// itself has Student's t with df - 1 degrees of freedom.
 ///

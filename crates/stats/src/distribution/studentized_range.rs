@@ -1,6 +1,6 @@
 //! The studentized range: the largest difference between several means, in units of one mean's standard error.
 //!
-//! Tukey (1953); for means of unequal n, Kramer, Biometrics 12 (1956), with sqrt(2) |t| in the place of the range.
+//! Tukey (1953); for means of unequal n, Kramer, Biometrics 12 (1956), with sqrt(2) |t| instead of the range.
 
 use super::curve::Curve;
 use super::incomplete::Tails;

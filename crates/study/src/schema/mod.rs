@@ -74,7 +74,7 @@ struct File {
     scenario: Scenario,
     /// `guest`: the whole testbed stands inside one virtual machine.
     inside: Option<Inside>,
-    /// Whether instructions are counted in the place of time: one emulated virtual machine, the same figures everywhere. Default: off.
+    /// Whether instructions are counted instead of time: one emulated virtual machine, the same figures everywhere. Default: off.
     exact: Option<Switch>,
     /// The virtual machines.
     guest: Option<GuestTable>,

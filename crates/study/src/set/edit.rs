@@ -14,7 +14,7 @@ pub(crate) struct Document<'t> {
     root: Spanned<DeTable<'t>>,
 }
 
-/// A piece of text in the place of another.
+/// A piece of text that replaces another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
     range: Range<usize>,

@@ -10,7 +10,7 @@ use crate::stop::{LooksDropped, Stop};
 const BOOTS: &[&str] = &["protocol", "boots"];
 const STOP: &[&str] = &["protocol", "stop"];
 
-/// The text without its looks, where the changes set fewer boots than these need. Whoever sets the looks too has said what is wanted:
+/// The text without its looks, where the changes set fewer boots than these need. Changes that set the looks too keep them:
 /// then a conflict is a problem like any other.
 pub(crate) fn without_room(text: String, changes: &[Assignment]) -> (String, Option<LooksDropped>) {
     match Document::read(&text).and_then(|document| shorter(&document, changes)) {
