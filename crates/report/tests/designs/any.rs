@@ -5,7 +5,7 @@ use std::path::Path;
 use netassay_report::{ComparisonRequest, Comparisons, Results, figure, plain};
 use proptest::prelude::*;
 use serde_json::Value;
-use store::StoredStudy;
+use store::{RunStatus, StoredStudy};
 use study::{DesignKind, Study, metric};
 
 use crate::made;
@@ -23,15 +23,20 @@ fn value() -> impl Strategy<Value = f64> {
     ]
 }
 
-/// Values of all runs, of very different sizes or all alike, and which of the runs there are.
+/// Values of all runs, of very different sizes or all alike, and which of the runs are valid.
 fn runs() -> impl Strategy<Value = (Vec<f64>, Vec<bool>, u32)> {
     let alike = (value(), 0.0..0.5_f64).prop_flat_map(|(mean, spread)| {
         proptest::collection::vec(-1.0..1.0_f64, RUNS)
             .prop_map(move |noise| noise.iter().map(|noise| mean * (1.0 + spread * noise)).collect())
     });
     let values = prop_oneof![proptest::collection::vec(value(), RUNS), alike];
-    let is_there =
-        prop_oneof![Just(vec![true; RUNS]), proptest::collection::vec(prop::bool::weighted(0.8), RUNS)];
+    let is_there = prop_oneof![
+        4 => Just(vec![true; RUNS]),
+        4 => proptest::collection::vec(prop::bool::weighted(0.8), RUNS),
+        // One condition has no valid run, or no condition has.
+        1 => (0..4_usize).prop_map(|gone| (0..RUNS).map(|place| place / (RUNS / 4) != gone).collect()),
+        1 => Just(vec![false; RUNS]),
+    ];
     (values, is_there, 1..=3_u32)
 }
 
@@ -58,7 +63,10 @@ fn stored(kind: &str, (values, is_there, boots): &(Vec<f64>, Vec<bool>, u32)) ->
         let value = values[place(condition.index, boot, repeat)];
         metrics.iter().map(|metric| (*metric, value)).collect()
     });
-    stored.runs.retain(|run| run.boot <= *boots && is_there[place(run.condition, run.boot, run.repeat)]);
+    stored.runs.retain(|run| run.boot <= *boots);
+    for run in stored.runs.iter_mut().filter(|run| !is_there[place(run.condition, run.boot, run.repeat)]) {
+        (run.status, run.reason) = (RunStatus::Invalid, Some("something took its CPU".to_owned()));
+    }
     stored.boots.retain(|boot| boot.number <= *boots);
     stored
 }
@@ -111,6 +119,20 @@ fn check_row(group: &Value, row: &Value, largest: f64) -> Result<(), TestCaseErr
     Ok(())
 }
 
+/// No number is shown that is none, and zero has no sign.
+fn check_words(text: &str) -> Result<(), TestCaseError> {
+    for line in text.lines() {
+        for word in line.split(|c: char| c.is_whitespace() || "(),;%".contains(c)) {
+            let size = word.strip_prefix(['+', '-']).unwrap_or(word);
+            let has_sign = size != word;
+            let is_zero = size.parse::<f64>().is_ok_and(|size| size == 0.0);
+            prop_assert!(!(has_sign && is_zero), "{word} in {line}");
+            prop_assert!(!["NaN", "inf", "-inf"].contains(&word), "{line}");
+        }
+    }
+    Ok(())
+}
+
 /// The same condition has the same figure and unit in table, answer and JSON, and no row is without a size.
 fn check_page(stored: &StoredStudy) -> Result<(), TestCaseError> {
     let results = Results::new(stored).unwrap();
@@ -142,7 +164,8 @@ fn check_page(stored: &StoredStudy) -> Result<(), TestCaseError> {
             }
         }
     }
-    let boots: std::collections::BTreeSet<u32> = stored.runs.iter().map(|run| run.boot).collect();
+    check_words(&page)?;
+    let boots: std::collections::BTreeSet<u32> = stored.measurements().map(|run| run.boot).collect();
     prop_assert!(boots.len() > 1 || !page.contains("intervals from"), "{page}");
     Ok(())
 }
