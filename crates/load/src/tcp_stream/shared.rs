@@ -12,8 +12,19 @@ use crate::phase::{ABORT, QUIET, TAIL};
 use crate::shared::{self, Patience, Wake, Work};
 use crate::sys;
 
-/// What a turn may move, in bytes and in calls.
-const TURN: (usize, usize) = (256 << 10, 64);
+/// Writes of this many bytes, and larger ones, are made one in a turn: a connection whose write has been acknowledged before its
+/// next turn never waits for the timer of a congestion control that paces (`bench/README.md`, many flows).
+const WHOLE_TURN: usize = 16 << 10;
+/// The most writes in a turn.
+const WRITES: usize = 64;
+
+/// How many writes of a message of `bytes` make a turn. Small ones are many, so that waiting for all connections is paid for.
+fn writes(bytes: usize) -> usize {
+    match bytes {
+        0..4096 => WRITES,
+        4096.. => (WHOLE_TURN / bytes).max(1),
+    }
+}
 
 /// The sending thread.
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
@@ -21,6 +32,7 @@ pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
         lanes,
         flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
         message: Buffer::pattern(lanes[0].message),
+        writes: writes(lanes[0].message as usize),
         patience: Patience::new(lanes),
     };
     shared::run(lanes, Wake::Writable, QUIET, &mut sending)?;
@@ -32,6 +44,8 @@ struct Sending<'a> {
     /// What each lane counts, and the bytes of its message under way that have gone.
     flows: Vec<(Tally<'a>, usize)>,
     message: Buffer,
+    /// The writes of a turn.
+    writes: usize,
     patience: Patience,
 }
 
@@ -39,8 +53,10 @@ impl Work for Sending<'_> {
     fn serve(&mut self, at: usize) -> Result<Next> {
         let (lane, (tally, done)) = (&self.lanes[at], &mut self.flows[at]);
         let message = self.message.as_ref();
-        let (mut bytes, mut calls) = TURN;
-        while calls > 0 && lane.phase().load() < QUIET {
+        for _ in 0..self.writes {
+            if lane.phase().load() >= QUIET {
+                break;
+            }
             let rest = &message[*done..];
             let sent = sys::send_flags(lane.fd, rest, libc::MSG_DONTWAIT);
             if sent <= 0 {
@@ -49,8 +65,6 @@ impl Work for Sending<'_> {
             tally.stream(sent as u64);
             // A write cut short is taken up where it ended, so that the stream stays whole messages.
             *done = if sent as usize == rest.len() { 0 } else { *done + sent as usize };
-            bytes = bytes.saturating_sub(sent as usize);
-            calls = if bytes == 0 { 0 } else { calls - 1 };
         }
         Ok(Next::Again)
     }
@@ -104,5 +118,15 @@ impl Work for Receiving<'_> {
         }
         tally.stream(got as u64);
         Ok(Next::Again)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_one_large_write_or_several_small_ones() {
+        assert_eq!([1, 4095, 4096, 16_383, 16_384, 1 << 20].map(writes), [64, 64, 4, 1, 1, 1]);
     }
 }

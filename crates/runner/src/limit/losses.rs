@@ -1,6 +1,7 @@
 //! Where a run's datagrams were lost, as shares of those that were offered.
 
 use super::Case;
+use super::end::End;
 use super::words::{count, percent};
 use crate::loss::Loss;
 
@@ -18,6 +19,25 @@ pub(super) struct Losses {
     pub(super) evidence: Vec<String>,
 }
 
+/// From these shares on most of a receiver's work is for nothing: of datagrams that its socket drops, and of its CPUs' time that
+/// interrupts take. Then less is received the more is sent (receive livelock: Mogul and Ramakrishnan, ACM TOCS 15(3), 1997).
+const DROPPED: f64 = 0.4;
+const INTERRUPTED: f64 = 0.75;
+
+/// In words, if the receiver's CPUs spend their time on datagrams that its socket then drops.
+fn livelock(to: &End<'_>, dropped: f64) -> Option<String> {
+    let times = &to.window.cpu;
+    let interrupted = times.irq.saturating_add(times.softirq) as f64 / times.total().max(1) as f64;
+    (dropped >= DROPPED && interrupted >= INTERRUPTED).then(|| {
+        format!(
+            "receive livelock: interrupts take {} of the time of the {}'s CPUs, most of it for datagrams that its socket then drops. A slower \
+             sender brings more (`pacing`)",
+            percent(interrupted),
+            to.side
+        )
+    })
+}
+
 pub(super) fn of(case: &Case<'_>) -> Losses {
     let loss = Loss::between(&case.order.traffic, case.from.whole, case.to.whole);
     let share = |part: u64| if loss.offered == 0 { 0.0 } else { part as f64 / loss.offered as f64 };
@@ -32,6 +52,7 @@ pub(super) fn of(case: &Case<'_>) -> Losses {
         (loss.device, format!("the {}'s device dropped", from.side)),
         (loss.unaccounted(), "nobody counted".to_owned()),
     ];
+    let livelock = livelock(to, share(loss.socket));
     let said = places.into_iter().filter(|(lost, _)| *lost > 0);
     Losses {
         socket: share(loss.socket),
@@ -47,6 +68,7 @@ pub(super) fn of(case: &Case<'_>) -> Losses {
                     percent(share(lost))
                 )
             })
+            .chain(livelock)
             .collect(),
     }
 }

@@ -202,6 +202,25 @@ fn software_interrupts_that_fill_a_cpu_are_that_cpu() {
 }
 
 #[test]
+fn a_receiver_that_works_for_what_it_drops_is_in_a_livelock() {
+    let mut case = quiet(Kind::UdpStream);
+    let receiver = &mut taker(&mut case).whole.outcome.received;
+    (receiver.messages, receiver.socket_drops) = (10_000, 90_000);
+    let is_told = |case: &(RunOrder, RunAccount)| {
+        let found = limit(&case.0, &case.1);
+        assert_eq!(found.label, Label::ReceiverSocket);
+        found.evidence.iter().any(|what| what.contains("receive livelock: interrupts take 98.0 %"))
+    };
+    assert!(!is_told(&case), "its CPUs are half idle");
+    taker(&mut case).window.cpu =
+        host::CpuTimes { softirq: 980_000_000, system: 20_000_000, ..Default::default() };
+    assert!(is_told(&case));
+    let receiver = &mut taker(&mut case).whole.outcome.received;
+    (receiver.messages, receiver.socket_drops) = (80_000, 20_000);
+    assert!(!is_told(&case), "most of what arrives is received");
+}
+
+#[test]
 fn a_socket_that_drops_comes_before_all_that_lies_before_it() {
     let mut case = quiet(Kind::UdpStream);
     works(&mut case.1.transmitter, 999, 0, 2);
