@@ -12,7 +12,8 @@ use crate::failure::{Failure, NOT_RUN};
 use crate::netassay::Netassay;
 use crate::report::Report;
 use crate::{
-    controller, guest_boot, interrupt, observer, place, startup, statistics, teardown, traffic, verdict,
+    controller, guest_boot, in_place, interrupt, observer, place, startup, statistics, teardown, traffic,
+    verdict,
 };
 
 const AFTER: &str = "\
@@ -75,6 +76,15 @@ enum Command {
     /// (Internal) run a program in the namespaces of a testbed
     #[command(hide = true)]
     Inside(place::Inside),
+    /// (Internal) talk to the shell in a guest of a testbed
+    #[command(hide = true)]
+    Relay(place::Relay),
+    /// (Internal) the shell in a guest
+    #[command(hide = true)]
+    Shell,
+    /// (Internal) an agent of a testbed
+    #[command(hide = true)]
+    Agent(in_place::Agent),
     /// (Internal) set up a namespace of a testbed
     #[command(hide = true)]
     Prepare(traffic::prepare::Prepare),
@@ -255,7 +265,8 @@ pub(crate) struct Load {
     /// Only this part
     #[arg(long = "part", value_name = "NAME", value_enum)]
     pub(crate) parts: Vec<traffic::Part>,
-    /// Only this scenario
+    /// Only this scenario: veth, loopback, and with --grid vm, between two virtual machines, which
+    /// runs only when it is asked for
     #[arg(long = "scenario", value_name = "NAME", value_parser = traffic::scenario)]
     pub(crate) scenarios: Vec<Scenario>,
     /// This family
@@ -267,9 +278,13 @@ pub(crate) struct Load {
     /// Pairs of runs with each peer; fewer than 6 give no interval; by default 7, with --grid 6
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) pairs: Option<u32>,
-    /// The window of each run, in seconds; by default 0.5, with --grid 0.3
+    /// The window of each run, in seconds; by default 0.5, with --grid 0.3, between virtual machines 1
     #[arg(long, value_parser = traffic::window)]
     pub(crate) window: Option<f64>,
+    /// (--scenario vm) What the virtual machines boot: an image, a directory with one, or a package
+    /// that `netassay kernel fetch` brought
+    #[arg(long, requires = "grid", default_value = "linux-image-cloud-amd64")]
+    pub(crate) kernel: String,
     /// Only messages of this size, in bytes
     #[arg(long = "message", value_name = "BYTES")]
     pub(crate) messages: Vec<u32>,
@@ -282,6 +297,9 @@ pub(crate) struct Load {
 pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Some(Command::Inside(inside)) => return place::serve(inside),
+        Some(Command::Relay(relay)) => return place::relay(relay),
+        Some(Command::Shell) => return place::shell(),
+        Some(Command::Agent(agent)) => return in_place::serve(agent),
         Some(Command::Prepare(prepare)) => return traffic::prepare::serve(prepare),
         Some(Command::Sends(sends)) => return traffic::sending::sends(sends),
         Some(Command::Sink(sink)) => return traffic::sending::sink(sink),
@@ -333,6 +351,9 @@ impl Bench<'_> {
             Command::Components(options) => verdict::components::run(self, options)?,
             Command::Load(options) => traffic::run(self, options)?,
             Command::Inside(_)
+            | Command::Relay(_)
+            | Command::Shell
+            | Command::Agent(_)
             | Command::Prepare(_)
             | Command::Sends(_)
             | Command::Sink(_)

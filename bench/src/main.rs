@@ -6,6 +6,7 @@ mod clock;
 mod controller;
 mod failure;
 mod guest_boot;
+mod in_place;
 mod installed;
 mod interrupt;
 mod machine;
@@ -31,5 +32,6 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    in_place::if_first_process();
     cli::run(&cli::Cli::parse()).unwrap_or_else(|failure| failure.report())
 }

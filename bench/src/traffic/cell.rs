@@ -1,5 +1,7 @@
 //! Which comparisons are to be made.
 
+use std::collections::HashMap;
+
 use load::Kind;
 use study::{Family, Scenario};
 
@@ -8,7 +10,10 @@ use crate::installed::Installed;
 use crate::traffic::grid;
 use crate::traffic::part::{Part, Task, Way};
 
-pub(crate) const SCENARIOS: [Scenario; 2] = [Scenario::Veth, Scenario::Loopback];
+/// The paths of a comparison, unless others are asked for.
+const SCENARIOS: [Scenario; 2] = [Scenario::Veth, Scenario::Loopback];
+/// Those that can be asked for.
+pub(crate) const ALL_SCENARIOS: [Scenario; 3] = [Scenario::Veth, Scenario::Loopback, Scenario::Vm];
 pub(crate) const FAMILIES: [Family; 2] = [Family::Ipv4, Family::Ipv6];
 
 /// One comparison that is to be made.
@@ -34,17 +39,18 @@ impl Cell {
     }
 }
 
-/// Every comparison of a part that was asked for, TCP's in the grid under each of `controls`; for a
-/// smoke test a sample.
+/// Every comparison of a part that was asked for, TCP's in the grid under each of the scenario's
+/// `controls`; for a smoke test a sample.
 pub(crate) fn cells(
     part: Part,
     options: &Options,
     installed: &[Installed],
-    controls: &[String],
+    controls: &HashMap<Scenario, Vec<String>>,
     smoke: bool,
 ) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for scenario in chosen(&SCENARIOS, &options.scenarios) {
+    for scenario in scenarios(options) {
+        let controls = controls.get(&scenario).map(Vec::as_slice).unwrap_or_default();
         for family in options.families.iter().copied() {
             let asked = |task: &Task| {
                 (options.messages.is_empty() || options.messages.contains(&task.message))
@@ -64,6 +70,12 @@ pub(crate) fn cells(
         }
     }
     if smoke { sample(cells) } else { cells }
+}
+
+/// The paths that were asked for.
+pub(crate) fn scenarios(options: &Options) -> Vec<Scenario> {
+    let asked = &options.scenarios;
+    if asked.is_empty() { SCENARIOS.to_vec() } else { chosen(&ALL_SCENARIOS, asked) }
 }
 
 /// Two cells that have peers, as different as they can be, with one way each, and every peer (two
@@ -104,7 +116,8 @@ mod tests {
     fn of(part: Part, arguments: &[&str], smoke: bool) -> Vec<Cell> {
         let fake = |peer: &&'static dyn Peer| Installed { peer: *peer, version: String::new() };
         let installed: Vec<Installed> = part.peers().iter().map(fake).collect();
-        let controls = ["reno".to_owned(), "bbr".to_owned()];
+        let names = ["reno".to_owned(), "bbr".to_owned()].to_vec();
+        let controls = ALL_SCENARIOS.map(|scenario| (scenario, names.clone())).into();
         let cli = Cli::parse_from([&["", "load"], arguments].concat());
         cells(part, cli.load().unwrap(), &installed, &controls, smoke)
     }
@@ -149,6 +162,9 @@ mod tests {
         let places: Vec<String> = cells.iter().map(Cell::place).collect();
         let tcp = ["reno", "bbr"].map(|name| format!("tcp_stream 64 B {name} ipv4 veth"));
         assert_eq!(places, [&tcp[0], &tcp[1], "udp_rr 1 B 16 flows ipv4 veth"]);
+        let vm = of(Part::Grid, &["--grid", "--scenario", "vm"], false);
+        assert_eq!(vm.len(), 2 * (7 + 3 + 4) + 7 + 4);
+        assert_eq!(vm[0].place(), "tcp_stream 64 B reno ipv4 vm");
         // iperf3 has no requests; it has streams, but no datagram of one byte.
         assert_eq!(cells.iter().map(|cell| cell.peers.len()).collect::<Vec<_>>(), [3, 3, 2]);
         assert_eq!(of(Part::Grid, &["--grid", "--cell", "udp:1"], false)[0].peers.len(), 2);

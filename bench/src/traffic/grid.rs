@@ -48,7 +48,7 @@ const ROWS: [Row; 5] = [
 /// Congestion controls that do not pace; the first that is allowed is used.
 const UNPACED: [&str; 2] = ["cubic", "reno"];
 /// A congestion control that paces.
-const PACED: &str = "bbr";
+pub(crate) const PACED: &str = "bbr";
 
 /// Every cell, by name.
 fn cells() -> impl Iterator<Item = (String, Task)> {

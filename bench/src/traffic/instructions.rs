@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::installed::{self, Installed};
 use crate::netassay::receiver;
 use crate::peers::{Amount, Door, End, Job, Polling};
-use crate::place::{Place, Resident};
+use crate::place::{Namespace, Place as _, Resident};
 use crate::report::{Bound, Goal, Report};
 use crate::traffic::callgrind::{self, Instructions, Linked};
 use crate::traffic::part::Part;
@@ -179,10 +179,10 @@ impl Counter<'_> {
         let door = if kind.is_udp() { Door::Udp(sending::PORT) } else { Door::Tcp(sending::PORT) };
         let sender = Sender::Send;
         let runs = |amount: Amount| {
-            let receiver = receiver(testbed)?;
-            let mut server = self.place(receiver).start(&sink)?;
+            let receiver = self.place(receiver(testbed)?);
+            let mut server = receiver.start(&sink)?;
             let declines = |_: &str| None;
-            await_door(receiver.pid(), door, &mut server, &declines, &self.session.bench.interrupt)?;
+            await_door(&receiver, door, &mut server, &declines, &self.session.bench.interrupt)?;
             let (message, count) = (message.to_string(), amount.messages.to_string());
             let client = [
                 vec![program.clone()],
@@ -201,11 +201,10 @@ impl Counter<'_> {
     fn of_peer(&self, peer: &Installed, testbed: &Testbed) -> Result<Counted, NoTurn> {
         let command = |end: End, arguments| peer.command(end, self.job.kind, arguments);
         self.difference(peer.peer.name(), Sender::Send, |amount| {
-            let receiver = receiver(testbed)?;
-            let mut server =
-                self.place(receiver).start(&command(End::Server, peer.peer.server(&self.job)))?;
+            let receiver = self.place(receiver(testbed)?);
+            let mut server = receiver.start(&command(End::Server, peer.peer.server(&self.job)))?;
             let (door, declines) = (peer.peer.door(&self.job), |words: &str| peer.peer.declines(words));
-            await_door(receiver.pid(), door, &mut server, &declines, &self.session.bench.interrupt)?;
+            await_door(&receiver, door, &mut server, &declines, &self.session.bench.interrupt)?;
             let says = |text: &str| peer.peer.sent(&self.job, amount, text);
             self.count(
                 testbed,
@@ -292,8 +291,8 @@ impl Counter<'_> {
         }
     }
 
-    fn place(&self, end: &testbed::End) -> Place {
+    fn place(&self, end: &testbed::End) -> Namespace {
         let cpus = end.cpus.iter().copied().take(1).collect();
-        Place { agent: end.pid(), rootless: self.session.rootless, cpus }
+        Namespace { agent: end.pid(), rootless: self.session.rootless, cpus }
     }
 }

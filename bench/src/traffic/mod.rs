@@ -4,6 +4,7 @@ mod callgrind;
 mod cell;
 mod comparison;
 pub(crate) mod grid;
+mod guests;
 mod instructions;
 mod memory;
 mod part;
@@ -13,8 +14,10 @@ mod session;
 mod turn;
 mod yardstick;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
+use guest::Kernel;
 use load::Kind;
 use serde_json::json;
 use study::{Family, Scenario};
@@ -26,7 +29,7 @@ use crate::netassay::no_root;
 use crate::peers::{Origin, PEERS, Peer};
 use crate::report::Report;
 use crate::table::Table;
-use cell::{FAMILIES, SCENARIOS};
+use cell::{ALL_SCENARIOS, FAMILIES};
 use comparison::Comparison;
 pub(crate) use part::Part;
 use session::Session;
@@ -39,6 +42,7 @@ const TIMING: Timing = Timing {
     ramp: Duration::from_millis(300),
     window: Duration::from_millis(500),
     slack: Duration::from_millis(200),
+    each_flow: EACH_FLOW,
     awaits_report: true,
 };
 /// The times of the grid, whose peers are ended when the window has closed.
@@ -46,8 +50,18 @@ const TIMING_OF_GRID: Timing = Timing {
     ramp: Duration::from_millis(100),
     window: Duration::from_millis(300),
     slack: Duration::from_millis(300),
+    each_flow: EACH_FLOW,
     awaits_report: false,
 };
+/// The same between virtual machines, which are slow where they are emulated.
+const TIMING_OF_GUESTS: Timing = Timing {
+    ramp: Duration::from_millis(500),
+    window: Duration::from_secs(1),
+    slack: Duration::from_secs(1),
+    each_flow: Duration::from_millis(50),
+    awaits_report: false,
+};
+const EACH_FLOW: Duration = Duration::from_millis(5);
 /// A smoke test runs while other tests do.
 const SMOKE_SLACK: Duration = Duration::from_millis(1500);
 const PAIRS: u32 = 7;
@@ -60,7 +74,7 @@ pub(crate) fn kind(name: &str) -> Result<Kind, String> {
 
 /// A scenario by its name, for the command line.
 pub(crate) fn scenario(name: &str) -> Result<Scenario, String> {
-    by_name(name, &SCENARIOS)
+    by_name(name, &ALL_SCENARIOS)
 }
 
 /// A family by its name, for the command line.
@@ -100,6 +114,18 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
         (false, []) => (Table::new(7, heading), Part::all()),
         (false, parts) => (Table::new(7, heading), parts.to_vec()),
     };
+    let scenarios = cell::scenarios(options);
+    let kernel = if scenarios.iter().any(|scenario| scenario.has_guests()) {
+        if !options.grid {
+            return Err(Failure::Usage(
+                "--scenario vm: only --grid runs between virtual machines".to_owned(),
+            ));
+        }
+        let found = Kernel::find(Some(&options.kernel));
+        Some(found.map_err(|error| Failure::Environment(error.to_string()))?)
+    } else {
+        None
+    };
     let mut report = Report::begin("load", table);
     let installed = peers(bench, options, &parts, &mut report);
     for one in &installed {
@@ -112,13 +138,15 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
     }
     let smoke = bench.common.smoke;
     let (timing, pairs) = if options.grid { (TIMING_OF_GRID, PAIRS_OF_GRID) } else { (TIMING, PAIRS) };
-    let window = options.window.map_or(timing.window, Duration::from_secs_f64);
+    let window = |timing: Timing| options.window.map_or(timing.window, Duration::from_secs_f64);
     let (timing, pairs) = if smoke {
         (Timing { window: TIMING_OF_GRID.window, slack: SMOKE_SLACK, ..timing }, 1)
     } else {
-        (Timing { window, ..timing }, options.pairs.unwrap_or(pairs))
+        (Timing { window: window(timing), ..timing }, options.pairs.unwrap_or(pairs))
     };
-    let session = Session { bench, cpus, rootless: no_root().is_some(), timing, pairs };
+    let timing_of_guests = Timing { window: window(TIMING_OF_GUESTS), ..TIMING_OF_GUESTS };
+    let rootless = no_root().is_some();
+    let session = Session { bench, cpus, rootless, timing, timing_of_guests, kernel, pairs };
     let (mut comparisons, mut any) = (Vec::new(), false);
     let compared: Vec<Part> = Part::COMPARED.into_iter().filter(|part| parts.contains(part)).collect();
     if !compared.is_empty() {
@@ -128,10 +156,22 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
              Goals are judged by the median ratio to the peer that is best by its own median",
         );
     }
-    let controls = match (options.grid, options.congestion_controls.as_slice()) {
-        (true, []) => grid::congestion_controls(&mut report),
-        (_, asked) => asked.to_vec(),
-    };
+    let mut controls = HashMap::new();
+    for scenario in scenarios {
+        let of_scenario = match (options.congestion_controls.as_slice(), &session.kernel) {
+            _ if !options.grid => Vec::new(),
+            ([], Some(kernel)) if scenario.has_guests() => guests::congestion_controls(kernel, &mut report),
+            ([], _) => grid::congestion_controls(&mut report),
+            (asked, _) => asked.to_vec(),
+        };
+        controls.insert(scenario, of_scenario);
+    }
+    if session.kernel.is_some() {
+        report.note(
+            "vm: rates are the counts of the receiving guest's kernel, by its clock. netassay's side there is the load engine that is built \
+             into this program, and not that of --netassay: the guests boot this program",
+        );
+    }
     if parts.contains(&Part::Udp) {
         report.note(
             "udp_stream: the goal asks for one `send` per datagram and leaves the reader free, so it is judged with `spin`, which never \

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use guest::Kernel;
 use study::{Family, Scenario};
 use testbed::{CpuSplit, Testbed};
 
@@ -11,24 +12,26 @@ use crate::failure::Failure;
 use crate::installed::Installed;
 use crate::netassay::receiver;
 use crate::peers::Job;
-use crate::place::Place;
+use crate::place::{Namespace, Places, THIS_PROGRAM};
 use crate::report::Report;
 use crate::traffic::cell::Cell;
 use crate::traffic::comparison::{Beside, Comparison, Pair};
+use crate::traffic::guests;
 use crate::traffic::turn::{self, NoTurn, Timing, Turn};
 use crate::traffic::yardstick::Yardstick;
 
 /// How long setting a namespace up may take.
 const PREPARED: Duration = Duration::from_secs(5);
-/// How long each further flow delays the window: the programs of many flows start one after the
-/// other.
-const START: Duration = Duration::from_millis(5);
 
 pub(crate) struct Session<'a> {
     pub(crate) bench: &'a Bench<'a>,
     pub(crate) cpus: CpuSplit,
     pub(crate) rootless: bool,
     pub(crate) timing: Timing,
+    /// The times between virtual machines.
+    pub(crate) timing_of_guests: Timing,
+    /// What virtual machines boot, if there are any.
+    pub(crate) kernel: Option<Kernel>,
     pub(crate) pairs: u32,
 }
 
@@ -36,7 +39,11 @@ impl Session<'_> {
     /// A testbed, whose notes go into the report.
     pub(crate) fn testbed(&self, scenario: Scenario, report: &mut Report) -> Result<Testbed, Failure> {
         let bench = self.bench;
-        let testbed = bench.netassay.testbed(scenario, &self.cpus, self.rootless, &bench.interrupt)?;
+        let testbed = if scenario.has_guests() {
+            guests::testbed(self)?
+        } else {
+            bench.netassay.testbed(scenario, &self.cpus, self.rootless, &bench.interrupt)?
+        };
         for note in testbed.notes() {
             report.note(format!("{scenario}: {note}"));
         }
@@ -59,22 +66,25 @@ impl Session<'_> {
 
     fn rounds(&self, cell: &Cell, report: &mut Report) -> Result<Comparison, Failure> {
         let mut testbed = self.testbed(cell.scenario, report)?;
-        self.prepare(cell, &testbed)?;
+        let places = self.places(cell, &testbed)?;
+        self.prepare(cell, &places)?;
         let job = self.job(cell, &testbed)?;
-        for way in &cell.ways {
+        // What a guest lacks, its agent says.
+        let ways = if cell.scenario.has_guests() { &[] } else { cell.ways.as_slice() };
+        for way in ways {
             let lacking = load::lacking(&turn::traffic(&job, *way), job.ipv6);
             if !lacking.is_empty() {
                 return Err(Failure::Environment(lacking.join("; ")));
             }
         }
-        let yardstick = Yardstick::new(&job, &testbed, cell.scenario == Scenario::Loopback)?;
+        let yardstick = Yardstick::new(&job, &testbed, &places, cell.scenario)?;
         let nothing = |one: &Installed| Beside {
             peer: one.peer.name(),
             version: one.version.clone(),
             pairs: Vec::new(),
         };
         let mut beside: Vec<Beside> = cell.peers.iter().map(nothing).collect();
-        let (timing, interrupt) = (self.timing(job.flows), &self.bench.interrupt);
+        let (timing, interrupt) = (self.timing(cell), &self.bench.interrupt);
         let mut peers: VecDeque<Installed> = cell.peers.iter().cloned().collect();
         for number in 1..=self.pairs {
             let (mut own, mut theirs) = (Vec::new(), Vec::new());
@@ -84,7 +94,7 @@ impl Session<'_> {
                     own.push(turn::of_netassay(&mut testbed, &job, *way, timing, &yardstick, interrupt)?);
                 }
                 let Some(peer) = next.next() else { continue };
-                match turn::of_peer(&peer, &testbed, self.rootless, &job, timing, &yardstick, interrupt) {
+                match turn::of_peer(&peer, &places, &job, timing, &yardstick, interrupt) {
                     Ok(turn) => {
                         theirs.push((peer.peer.name(), turn));
                         continue;
@@ -130,15 +140,28 @@ impl Session<'_> {
             cpus: testbed.transmitter.cpus.len() as u32,
             congestion_control: cell.congestion_control.clone(),
             polling: cell.task.polling(self.rootless),
-            seconds: self.timing(cell.task.flows).peer_seconds(),
+            seconds: self.timing(cell).peer_seconds(),
             client: address(&testbed.transmitter),
             server: address(receiver(testbed)?),
         })
     }
 
-    /// The times of a turn with so many flows.
-    fn timing(&self, flows: u32) -> Timing {
-        Timing { ramp: self.timing.ramp + START * (flows - 1), ..self.timing }
+    /// The times of a cell's turns.
+    fn timing(&self, cell: &Cell) -> Timing {
+        let timing = if cell.scenario.has_guests() { self.timing_of_guests } else { self.timing };
+        timing.with(cell.task.flows)
+    }
+
+    /// The hosts of a testbed. netassay pins one flow to the first of a host's CPUs and shares many out over all of them.
+    fn places(&self, cell: &Cell, testbed: &Testbed) -> Result<Places, Failure> {
+        if cell.scenario.has_guests() {
+            return guests::places(self, cell, testbed);
+        }
+        let place = |end: &testbed::End| {
+            let cpus = end.cpus.iter().copied().take(cell.task.flows as usize).collect();
+            Box::new(Namespace { agent: end.pid(), rootless: self.rootless, cpus })
+        };
+        Ok(Places { transmitter: place(&testbed.transmitter), receiver: place(receiver(testbed)?) })
     }
 
     fn say(&self, cell: &Cell, number: u32, own: &[Turn], theirs: &[(&str, Turn)]) {
@@ -151,11 +174,14 @@ impl Session<'_> {
         self.bench.say(&format!("{} {number}/{}:{}", cell.place(), self.pairs, beside.join(",")));
     }
 
-    /// Sets in the namespaces what all programs of a cell have in common.
-    fn prepare(&self, cell: &Cell, testbed: &Testbed) -> Result<(), Failure> {
-        let program = std::env::current_exe().map_err(Failure::io("cannot find this program"))?;
-        let mut command = vec![program.to_string_lossy().into_owned(), "prepare".to_owned()];
+    /// Sets on the hosts what all programs of a cell have in common.
+    fn prepare(&self, cell: &Cell, places: &Places) -> Result<(), Failure> {
+        let mut command = [THIS_PROGRAM, "prepare"].map(str::to_owned).to_vec();
         if let Some(name) = &cell.congestion_control {
+            let kernel = self.kernel.as_ref().filter(|_| cell.scenario.has_guests());
+            if let Some(module) = kernel.and_then(|kernel| guests::module(kernel, name)) {
+                command.extend(["--module".to_owned(), module.to_string_lossy().into_owned()]);
+            }
             command.extend(["--congestion-control".to_owned(), name.clone()]);
         }
         let shared = cell.scenario == Scenario::Loopback;
@@ -164,9 +190,7 @@ impl Session<'_> {
             // (`AI_ADDRCONFIG`).
             command.push("--address".to_owned());
         }
-        let ends = [&testbed.transmitter, receiver(testbed)?];
-        for end in ends.into_iter().take(if shared { 1 } else { 2 }) {
-            let place = Place { agent: end.pid(), rootless: self.rootless, cpus: end.cpus.clone() };
+        for place in [&places.transmitter, &places.receiver].into_iter().take(if shared { 1 } else { 2 }) {
             let mut prepared = place.start(&command)?;
             match prepared.wait(PREPARED, &self.bench.interrupt)? {
                 Some(status) if status.success() => {}

@@ -1,6 +1,5 @@
 //! One run of either side of a pair: netassay's, or a peer's, in the same namespaces.
 
-use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,9 +10,8 @@ use testbed::{RunAccount, RunOrder, Testbed};
 use crate::failure::Failure;
 use crate::installed::Installed;
 use crate::interrupt;
-use crate::netassay::receiver;
 use crate::peers::{Door, End, Job, Polling, Said};
-use crate::place::{Place, Resident};
+use crate::place::{Place, Places, Resident};
 use crate::report::Report;
 use crate::traffic::part::Way;
 use crate::traffic::yardstick::{Cpu, Flow, Yardstick};
@@ -31,6 +29,9 @@ pub(crate) struct Timing {
     pub(crate) window: Duration,
     /// Beyond both: the traffic is seen a little after it began, and must outlast the window.
     pub(crate) slack: Duration,
+    /// How long each further flow delays the window: the programs of many flows start one after the
+    /// other.
+    pub(crate) each_flow: Duration,
     /// Whether a peer runs to its end and reports its rate; if not, it is ended once the window has
     /// closed.
     pub(crate) awaits_report: bool,
@@ -40,6 +41,11 @@ pub(crate) struct Timing {
 const BEYOND: Duration = Duration::from_secs(60);
 
 impl Timing {
+    /// The times with so many flows.
+    pub(crate) fn with(self, flows: u32) -> Self {
+        Self { ramp: self.ramp + self.each_flow * (flows - 1), ..self }
+    }
+
     /// How many seconds a peer is told to send.
     pub(crate) fn peer_seconds(&self) -> u32 {
         let lasts = self.ramp + self.window + self.slack;
@@ -85,7 +91,7 @@ pub(crate) fn of_netassay(
     job: &Job,
     way: Way,
     timing: Timing,
-    yardstick: &Yardstick,
+    yardstick: &Yardstick<'_>,
     interrupt: &Interrupt,
 ) -> Result<Turn, Failure> {
     let order = RunOrder {
@@ -193,25 +199,18 @@ impl From<Failure> for NoTurn {
 /// A peer's turn.
 pub(crate) fn of_peer(
     peer: &Installed,
-    testbed: &Testbed,
-    rootless: bool,
+    places: &Places,
     job: &Job,
     timing: Timing,
-    yardstick: &Yardstick,
+    yardstick: &Yardstick<'_>,
     interrupt: &Interrupt,
 ) -> Result<Turn, NoTurn> {
-    // netassay pins one flow to the first of a host's CPUs and shares many out over all of them.
-    let place = |end: &testbed::End| Place {
-        agent: end.pid(),
-        rootless,
-        cpus: end.cpus.iter().copied().take(job.flows as usize).collect(),
-    };
-    let receiver = receiver(testbed)?;
-    let mut server = place(receiver).start(&peer.command(End::Server, job.kind, peer.peer.server(job)))?;
+    let Places { transmitter, receiver } = places;
+    let mut server = receiver.start(&peer.command(End::Server, job.kind, peer.peer.server(job)))?;
     let declines = |words: &str| peer.peer.declines(words);
-    await_door(receiver.pid(), peer.peer.door(job), &mut server, &declines, interrupt)?;
+    await_door(&**receiver, peer.peer.door(job), &mut server, &declines, interrupt)?;
     let client = peer.command(End::Client, job.kind, peer.peer.client(job));
-    let mut client = place(&testbed.transmitter).start(&times(peer.peer.clients(job), client))?;
+    let mut client = transmitter.start(&times(peer.peer.clients(job), client))?;
     let flow = yardstick.measure(timing.ramp, timing.window, interrupt, &mut || match client.ended()? {
         Some(status) => Err(ended_early(&mut client, &status.to_string())),
         None => Ok(()),
@@ -234,6 +233,9 @@ pub(crate) fn of_peer(
     Ok(Turn::new(flow, said))
 }
 
+/// What starts several clients at once.
+pub(crate) const SHELL: &str = "/bin/sh";
+
 /// A command that runs `clients` of `command` at once.
 fn times(clients: u32, command: Vec<String>) -> Vec<String> {
     if clients == 1 {
@@ -241,7 +243,7 @@ fn times(clients: u32, command: Vec<String>) -> Vec<String> {
     }
     const AT_ONCE: &str =
         r#"left=$1; shift; while [ $left -gt 0 ]; do "$@" & left=$((left - 1)); done; wait"#;
-    let mut all = ["/bin/sh", "-c", AT_ONCE, "sh"].map(str::to_owned).to_vec();
+    let mut all = [SHELL, "-c", AT_ONCE, "sh"].map(str::to_owned).to_vec();
     all.push(clients.to_string());
     all.extend(command);
     all
@@ -254,7 +256,7 @@ fn ended_early(program: &mut Resident, status: &str) -> Failure {
 
 /// Waits until the server listens. If it ends instead, `declines` is asked what its words mean.
 pub(crate) fn await_door(
-    agent: u32,
+    place: &dyn Place,
     door: Door,
     server: &mut Resident,
     declines: &dyn Fn(&str) -> Option<&'static str>,
@@ -263,7 +265,7 @@ pub(crate) fn await_door(
     let deadline = Instant::now() + SERVER;
     loop {
         // Before the exit is looked for: a server that has ended does not listen either.
-        if is_open(agent, door) {
+        if is_open(place, door) {
             return Ok(());
         }
         if let Some(status) = server.ended()? {
@@ -281,15 +283,16 @@ pub(crate) fn await_door(
     }
 }
 
-fn is_open(agent: u32, door: Door) -> bool {
+fn is_open(place: &dyn Place, door: Door) -> bool {
     let (files, port) = match door {
         Door::Tcp(port) => (["tcp", "tcp6"], port),
         Door::Udp(port) => (["udp", "udp6"], port),
     };
-    files.iter().any(|file| {
-        let table = fs::read_to_string(format!("/proc/{agent}/net/{file}")).unwrap_or_default();
-        listens(&table, port, matches!(door, Door::Tcp(_)))
-    })
+    // One by one: a kernel without IPv6 has but one of them.
+    files
+        .iter()
+        .filter_map(|file| place.read(&[file]).ok())
+        .any(|read| read.texts.iter().any(|table| listens(table, port, matches!(door, Door::Tcp(_)))))
 }
 
 /// Has a table of sockets (`/proc/net/tcp` and its like) one that waits at `port`? Its second column is the local address with the
@@ -315,8 +318,10 @@ pub(crate) mod tests {
     #[test]
     fn a_peer_that_reports_is_told_whole_seconds_and_netassay_lasts_as_long() {
         let ms = Duration::from_millis;
-        let timing = Timing { ramp: ms(100), window: ms(300), slack: ms(300), awaits_report: true };
+        let timing =
+            Timing { ramp: ms(100), window: ms(300), slack: ms(300), each_flow: ms(5), awaits_report: true };
         assert_eq!((timing.peer_seconds(), timing.own_window()), (1, ms(900)));
+        assert_eq!((timing.with(1).ramp, timing.with(5).ramp), (ms(100), ms(120)));
         let ended = Timing { awaits_report: false, ..timing };
         assert_eq!((ended.peer_seconds(), ended.own_window()), (61, ms(600)));
     }

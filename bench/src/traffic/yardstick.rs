@@ -1,19 +1,20 @@
 //! One yardstick for all: the kernel's own counters of the testbed's namespaces, over a window that opens once the traffic
 //! flows and has settled. What programs say of themselves covers their starts and ends, and is checked against it.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 use host::CpuTimes;
 use load::Kind;
 use serde::Serialize;
+use study::Scenario;
 use testbed::Testbed;
 
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::netassay::receiver;
 use crate::peers::Job;
-use crate::{clock, interrupt};
+use crate::place::{Place, Places};
 
 /// Bytes of a TCP header with the timestamps that Linux always sends by default (RFC 7323, section 3.2, padded).
 const TCP_HEADER: u64 = 20 + 12;
@@ -30,16 +31,15 @@ const FLOWING: u64 = 20;
 const FLOWING_BYTES: u64 = 1 << 20;
 
 /// What is counted, and where.
-#[derive(Debug, Clone)]
-pub(crate) struct Yardstick {
+#[derive(Debug)]
+pub(crate) struct Yardstick<'a> {
     kind: Kind,
     ipv6: bool,
     message: u64,
-    /// Processes in the network namespaces of the two ends.
-    transmitter: u32,
-    receiver: u32,
-    /// The CPUs of the two hosts.
-    cpus: [Vec<u32>; 2],
+    transmitter: &'a dyn Place,
+    receiver: &'a dyn Place,
+    /// The CPUs of the two hosts; `None` where they are not this machine's.
+    cpus: Option<[Vec<u32>; 2]>,
     /// Are both ends in one namespace, so that its counters hold both directions?
     shared: bool,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Flow {
     pub(crate) received: f64,
     /// Datagrams sent per second, for `udp_stream`; 0 otherwise.
     pub(crate) sent_datagrams: f64,
-    /// For streams.
+    /// For streams between hosts whose CPUs are this machine's.
     pub(crate) cpu: Option<Cpu>,
 }
 
@@ -72,8 +72,8 @@ struct Reading {
     at: Duration,
     received: Received,
     sent: u64,
-    /// Of the two hosts, in ns.
-    busy: [u64; 2],
+    /// Of the two hosts' CPUs, in ns.
+    busy: Option<[u64; 2]>,
 }
 
 /// What the receiver's namespace has received.
@@ -85,19 +85,25 @@ enum Received {
     Datagrams(u64),
 }
 
-impl Yardstick {
-    /// A yardstick for a job in a testbed, whose ends may share one namespace.
-    pub(crate) fn new(job: &Job, testbed: &Testbed, shared: bool) -> Result<Self, Failure> {
+impl<'a> Yardstick<'a> {
+    /// A yardstick for a job between the two hosts of a testbed.
+    pub(crate) fn new(
+        job: &Job,
+        testbed: &Testbed,
+        places: &'a Places,
+        scenario: Scenario,
+    ) -> Result<Self, Failure> {
         let (transmitter, receiver) = (&testbed.transmitter, receiver(testbed)?);
         let one_set = transmitter.cpus == receiver.cpus;
+        let cpus = [transmitter.cpus.clone(), if one_set { Vec::new() } else { receiver.cpus.clone() }];
         Ok(Self {
             kind: job.kind,
             ipv6: job.ipv6,
             message: u64::from(job.message),
-            transmitter: transmitter.pid(),
-            receiver: receiver.pid(),
-            cpus: [transmitter.cpus.clone(), if one_set { Vec::new() } else { receiver.cpus.clone() }],
-            shared,
+            transmitter: &*places.transmitter,
+            receiver: &*places.receiver,
+            cpus: (!scenario.has_guests()).then_some(cpus),
+            shared: scenario == Scenario::Loopback,
         })
     }
 
@@ -164,52 +170,59 @@ impl Yardstick {
         let transaction = self.message * if self.shared { 2 } else { 1 };
         let amount =
             if self.kind.is_rr() { received as f64 / transaction as f64 } else { 8.0 * received as f64 };
-        let spent = |side: usize| {
-            let busy = last.busy[side].saturating_sub(first.busy[side]);
-            busy as f64 / (received as f64 / 1e3)
+        let spent = |(first, last): ([u64; 2], [u64; 2])| {
+            let of = |side: usize| last[side].saturating_sub(first[side]) as f64 / (received as f64 / 1e3);
+            Cpu { transmitter: of(0), receiver: of(1) }
         };
+        let busy = first.busy.zip(last.busy).filter(|_| self.kind.is_stream() && received > 0);
         Flow {
             seconds,
             received: amount / seconds,
             sent_datagrams: last.sent.saturating_sub(first.sent) as f64 / seconds,
-            cpu: (self.kind.is_stream() && received > 0)
-                .then(|| Cpu { transmitter: spent(0), receiver: spent(1) }),
+            cpu: busy.map(spent),
         }
     }
 
     fn read(&self) -> Result<Reading, Failure> {
-        let at = clock::monotonic()?;
-        let of = |pid: u32, file: &str| {
-            let path = format!("/proc/{pid}/net/{file}");
-            fs::read_to_string(&path).map_err(Failure::io(format!("cannot read {path}")))
-        };
         let missing = || Failure::Environment("this kernel does not count what the bench needs".to_owned());
-        let count = |pid: u32, name: &str| {
-            let text = of(pid, if self.ipv6 { "snmp6" } else { "snmp" })?;
+        let datagrams = |text: &str, name: &str| {
             let found =
-                if self.ipv6 { flat(&text, &format!("Udp6{name}")) } else { paired(&text, "Udp:", name) };
+                if self.ipv6 { flat(text, &format!("Udp6{name}")) } else { paired(text, "Udp:", name) };
             found.ok_or_else(missing)
         };
+        let files: &[&str] = match (self.ipv6, self.kind.is_udp()) {
+            (true, _) => &["snmp6"],
+            (false, true) => &["snmp"],
+            (false, false) => &["snmp", "netstat"],
+        };
+        let read = self.receiver.read(files)?;
+        let text = |file: usize| read.texts.get(file).map(String::as_str).ok_or_else(missing);
         let received = if self.kind.is_udp() {
-            Received::Datagrams(count(self.receiver, "InDatagrams")?)
+            Received::Datagrams(datagrams(text(0)?, "InDatagrams")?)
         } else {
             let (ip, ip_header) = if self.ipv6 {
-                let text = of(self.receiver, "snmp6")?;
-                (flat(&text, "Ip6InOctets").zip(flat(&text, "Ip6InReceives")), IPV6_HEADER)
+                (flat(text(0)?, "Ip6InOctets").zip(flat(text(0)?, "Ip6InReceives")), IPV6_HEADER)
             } else {
-                let bytes = paired(&of(self.receiver, "netstat")?, "IpExt:", "InOctets");
-                (bytes.zip(paired(&of(self.receiver, "snmp")?, "Ip:", "InReceives")), IPV4_HEADER)
+                let bytes = paired(text(1)?, "IpExt:", "InOctets");
+                (bytes.zip(paired(text(0)?, "Ip:", "InReceives")), IPV4_HEADER)
             };
             let (bytes, packets) = ip.ok_or_else(missing)?;
             Received::Bytes(payload(bytes, packets, ip_header))
         };
-        let sent = if self.kind == Kind::UdpStream { count(self.transmitter, "OutDatagrams")? } else { 0 };
-        let mut busy = [0; 2];
-        for (busy, cpus) in busy.iter_mut().zip(&self.cpus) {
-            let times = CpuTimes::read(cpus).map_err(|error| Failure::Environment(error.to_string()))?;
-            *busy = times.busy();
-        }
-        Ok(Reading { at, received, sent, busy })
+        let sent = if self.kind == Kind::UdpStream {
+            datagrams(self.transmitter.read(files)?.texts.first().ok_or_else(missing)?, "OutDatagrams")?
+        } else {
+            0
+        };
+        let times = |cpus: &Vec<u32>| {
+            let times = CpuTimes::read(cpus).map_err(|error| Failure::Environment(error.to_string()));
+            times.map(|times| times.busy())
+        };
+        let busy = match &self.cpus {
+            Some([transmitter, receiver]) => Some([times(transmitter)?, times(receiver)?]),
+            None => None,
+        };
+        Ok(Reading { at: read.at, received, sent, busy })
     }
 }
 
@@ -238,14 +251,19 @@ fn paired(text: &str, heading: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place::Namespace;
+    use std::sync::LazyLock;
 
-    fn yardstick(kind: Kind, shared: bool) -> Yardstick {
-        let cpus = [vec![], vec![]];
-        Yardstick { kind, ipv6: false, message: 100, transmitter: 1, receiver: 1, cpus, shared }
+    fn yardstick(kind: Kind, shared: bool) -> Yardstick<'static> {
+        static HERE: LazyLock<Namespace> =
+            LazyLock::new(|| Namespace { agent: std::process::id(), rootless: false, cpus: vec![] });
+        let (transmitter, receiver) = (&*HERE, &*HERE);
+        let cpus = Some([vec![], vec![]]);
+        Yardstick { kind, ipv6: false, message: 100, transmitter, receiver, cpus, shared }
     }
 
     fn reading(seconds: u64, received: Received, sent: u64) -> Reading {
-        let busy = [seconds * 1000, seconds * 3000];
+        let busy = Some([seconds * 1000, seconds * 3000]);
         Reading { at: Duration::from_secs(seconds), received, sent, busy }
     }
 
@@ -262,11 +280,10 @@ mod tests {
 
     #[test]
     fn this_kernel_counts_what_is_needed() {
-        let me = std::process::id();
         for (kind, ipv6) in
             [Kind::TcpStream, Kind::UdpStream].into_iter().flat_map(|k| [(k, false), (k, true)])
         {
-            let here = Yardstick { ipv6, transmitter: me, receiver: me, ..yardstick(kind, true) };
+            let here = Yardstick { ipv6, ..yardstick(kind, true) };
             here.read().unwrap();
         }
     }
@@ -284,6 +301,9 @@ mod tests {
         let cpu = Some(Cpu { transmitter: 500.0, receiver: 1500.0 });
         let expected = Flow { seconds: 2.0, received: 16_000.0, sent_datagrams: 0.0, cpu };
         assert_eq!(flow, expected);
+        let guests = |seconds, bytes| Reading { busy: None, ..reading(seconds, Received::Bytes(bytes), 0) };
+        let flow = yardstick(Kind::TcpStream, false).between(&guests(1, 1000), &guests(3, 5000));
+        assert_eq!(flow, Flow { cpu: None, ..expected });
         let flow = yardstick(Kind::UdpStream, false)
             .between(&reading(1, Received::Datagrams(0), 0), &reading(3, Received::Datagrams(50), 60));
         assert_eq!((flow.seconds, flow.received, flow.sent_datagrams), (2.0, 20_000.0, 30.0));

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::ground::Ground;
 use crate::launched::Launched;
 use crate::machines::Machine;
-use crate::node::Node;
+use crate::node::{BRIDGE, Node};
 use crate::options::Options;
 
 /// Two hosts with a wire between them, or one that sends to nobody. Dropping it takes everything down.
@@ -127,6 +127,12 @@ impl Testbed {
             // What is refused at one end is refused at the other, for the same reason.
             self.notes.push(format!("receive work is not steered to each host's own CPUs: {error}"));
         }
+    }
+
+    /// The host's side of the first virtual machine: a process in its network namespace, and the bridge there.
+    #[must_use]
+    pub fn bridge(&self) -> Option<(u32, &'static str)> {
+        self.nodes.first().map(|node| (node.agent.pid(), BRIDGE))
     }
 
     /// What this testbed cannot give, each with what follows from it.

@@ -1,41 +1,69 @@
-//! Programs in the namespaces of a testbed: started there, pinned, bounded in time, and gone with everything they started.
+//! A host of a testbed that is a network namespace of this machine.
 //!
 //! Between the bench and such a program stands this program again (`netassay-bench inside`): with one thread only, it may join
 //! the user namespace of a rootless testbed. It puts the program into a process namespace of its own, so that whatever
 //! the program forks dies with it. It ends the program when the bench closes its standard input, in order or by dying.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
 use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use agent::Interrupt;
 use clap::Args;
 use host::{affinity, namespace};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 
+use super::{Life, Place, Reading, Resident, THIS_PROGRAM};
 use crate::failure::Failure;
-use crate::{interrupt, ready};
+use crate::{clock, ready};
 
-/// Which program, and where.
+/// Whose namespaces this program joins, and with whom it dies.
 #[derive(Debug, Args)]
-pub(crate) struct Inside {
+pub(super) struct Joined {
     /// The process whose network namespace is joined
     #[arg(long)]
     net_of: u32,
     /// The process whose user namespace is joined
     #[arg(long)]
     user_of: Option<u32>,
-    /// The CPUs it may run on
-    #[arg(long, value_delimiter = ',')]
-    cpus: Vec<u32>,
     /// The process to die with
     #[arg(long)]
     parent: u32,
+}
+
+impl Joined {
+    /// The arguments for a child of this process.
+    pub(super) fn arguments(agent: u32, rootless: bool) -> Vec<String> {
+        let parent = std::process::id();
+        let mut all = vec![format!("--net-of={agent}"), format!("--parent={parent}")];
+        all.extend(rootless.then(|| format!("--user-of={agent}")));
+        all
+    }
+
+    /// Joins them. This process must still have one thread.
+    pub(super) fn enter(&self) -> Result<(), Failure> {
+        let place = |error: &dyn std::fmt::Display| Failure::Environment(error.to_string());
+        if let Some(pid) = self.user_of {
+            namespace::join_user(pid).map_err(|error| place(&error))?;
+        }
+        namespace::join_net(self.net_of).map_err(|error| place(&error))?;
+        // After the user namespace, because the kernel forgets the wish when credentials change.
+        namespace::die_with_parent(self.parent).map_err(|error| place(&error))
+    }
+}
+
+/// Which program, and where.
+#[derive(Debug, Args)]
+pub(crate) struct Inside {
+    #[command(flatten)]
+    joined: Joined,
+    /// The CPUs it may run on
+    #[arg(long, value_delimiter = ',')]
+    cpus: Vec<u32>,
     /// The program and its arguments
     #[arg(last = true, required = true)]
     program: Vec<String>,
@@ -43,14 +71,8 @@ pub(crate) struct Inside {
 
 /// `netassay-bench inside`
 pub(crate) fn serve(inside: &Inside) -> Result<ExitCode, Failure> {
-    let place = |error: &dyn std::fmt::Display| Failure::Environment(error.to_string());
-    if let Some(pid) = inside.user_of {
-        namespace::join_user(pid).map_err(|error| place(&error))?;
-    }
-    namespace::join_net(inside.net_of).map_err(|error| place(&error))?;
-    // After the user namespace, because the kernel forgets the wish when credentials change.
-    namespace::die_with_parent(inside.parent).map_err(|error| place(&error))?;
-    affinity::pin_current_thread(&inside.cpus).map_err(|error| place(&error))?;
+    inside.joined.enter()?;
+    affinity::pin_current_thread(&inside.cpus).map_err(|error| Failure::Environment(error.to_string()))?;
     unshare(CloneFlags::CLONE_NEWPID)
         .map_err(|errno| Failure::io("cannot make a process namespace")(errno.into()))?;
 
@@ -82,9 +104,9 @@ fn pidfd(child: &Child) -> Result<OwnedFd, Failure> {
     }
 }
 
-/// One host of a testbed, as a place for programs.
+/// A network namespace of this machine.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct Namespace {
     /// The agent that holds the namespaces.
     pub(crate) agent: u32,
     /// Do the namespaces belong to a user namespace of the agent's?
@@ -93,67 +115,49 @@ pub(crate) struct Place {
     pub(crate) cpus: Vec<u32>,
 }
 
-impl Place {
-    /// Starts a program. The thread that calls this must live as long as the program shall.
-    pub(crate) fn start(&self, program: &[String]) -> Result<Resident, Failure> {
+impl Place for Namespace {
+    fn start(&self, program: &[String]) -> Result<Resident, Failure> {
         let cannot = |what: &str| Failure::io(format!("cannot start {}: {what}", program.join(" ")));
         let output = tempfile::tempfile().map_err(cannot("no temporary file"))?;
         let errors = tempfile::tempfile().map_err(cannot("no temporary file"))?;
         let copy = |file: &File| file.try_clone().map_err(cannot("no descriptor"));
         let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
-        let mut command = Command::new("/proc/self/exe");
-        command.arg("inside").args(["--net-of", &self.agent.to_string(), "--cpus", &cpus.join(",")]);
-        command.args(["--parent", &std::process::id().to_string()]);
-        if self.rootless {
-            command.args(["--user-of", &self.agent.to_string()]);
-        }
-        command.arg("--").args(program);
+        let mut command = Command::new(THIS_PROGRAM);
+        command.arg("inside").args(Joined::arguments(self.agent, self.rootless));
+        command.args(["--cpus", &cpus.join(","), "--"]).args(program);
         let child = command
             .stdin(Stdio::piped())
             .stdout(copy(&output)?)
             .stderr(copy(&errors)?)
             .spawn()
             .map_err(cannot("no process"))?;
-        Ok(Resident { child, output, errors, command: program.join(" ") })
+        Ok(Resident::new(program, Process { child, output, errors }))
+    }
+
+    fn read(&self, files: &[&str]) -> Result<Reading, Failure> {
+        let at = clock::monotonic()?;
+        let text = |file: &&str| {
+            let path = format!("/proc/{}/net/{file}", self.agent);
+            fs::read_to_string(&path).map_err(Failure::io(format!("cannot read {path}")))
+        };
+        Ok(Reading { at, texts: files.iter().map(text).collect::<Result<_, _>>()? })
     }
 }
 
-/// A program that runs, or has run, in a place. Dropping it ends it and everything it started.
+/// A program of this machine.
 #[derive(Debug)]
-pub(crate) struct Resident {
+struct Process {
     child: Child,
     output: File,
     errors: File,
-    /// The program and its arguments, for messages.
-    pub(crate) command: String,
 }
 
-impl Resident {
-    /// How it ended, if it has.
-    pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
-        self.child.try_wait().map_err(Failure::io(format!("cannot wait for {}", self.command)))
+impl Life for Process {
+    fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
+        self.child.try_wait().map_err(Failure::io("cannot wait for a program"))
     }
 
-    /// Waits until it ends; `None` if it has not after `patience`.
-    pub(crate) fn wait(
-        &mut self,
-        patience: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<Option<ExitStatus>, Failure> {
-        let deadline = Instant::now() + patience;
-        loop {
-            if let Some(status) = self.ended()? {
-                return Ok(Some(status));
-            }
-            if Instant::now() >= deadline {
-                return Ok(None);
-            }
-            interrupt::sleep(Duration::from_millis(10), interrupt)?;
-        }
-    }
-
-    /// Ends it and waits until it is gone.
-    pub(crate) fn stop(&mut self) {
+    fn stop(&mut self) {
         // It ends the program, and itself, when this closes.
         drop(self.child.stdin.take());
         let deadline = Instant::now() + Duration::from_secs(3);
@@ -168,25 +172,12 @@ impl Resident {
         let _ = self.child.wait();
     }
 
-    /// Its standard output so far.
-    pub(crate) fn output(&mut self) -> String {
+    fn output(&mut self) -> String {
         text(&mut self.output)
     }
 
-    /// All that it has said.
-    pub(crate) fn words(&mut self) -> String {
+    fn words(&mut self) -> String {
         [text(&mut self.errors), text(&mut self.output)].concat()
-    }
-
-    /// The line of it that tells what is wrong, for messages.
-    pub(crate) fn complaint(&mut self) -> String {
-        complaint(&self.words())
-    }
-}
-
-impl Drop for Resident {
-    fn drop(&mut self) {
-        self.stop();
     }
 }
 
@@ -196,23 +187,4 @@ fn text(file: &mut File) -> String {
     // The program shares this file and its position, so it is read only once the program has said what it had to say.
     let read = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
     read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// A line that speaks of an error, or the last one: programs begin with what they are.
-fn complaint(words: &str) -> String {
-    let lines = || words.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line = lines().find(|line| line.to_lowercase().contains("error")).or_else(|| lines().next_back());
-    line.unwrap_or("it said nothing").chars().filter(|letter| !letter.is_control()).take(200).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_line_about_the_error_is_shown() {
-        assert_eq!(complaint("x version 1\n\n  ERROR: no \u{1b}route\nbye\n"), "ERROR: no route");
-        assert_eq!(complaint("x version 1\nconnect failed\n\n"), "connect failed");
-        assert_eq!(complaint(""), "it said nothing");
-    }
 }
