@@ -278,7 +278,8 @@ pub(crate) struct Load {
     /// Pairs of runs with each peer; fewer than 6 give no interval; by default 7, with --grid 6
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) pairs: Option<u32>,
-    /// The window of each run, in seconds; by default 0.5, with --grid 0.3, between virtual machines 1
+    /// The window of each run, in seconds; by default 0.5, with --grid 0.3, and between
+    /// virtual machines 1
     #[arg(long, value_parser = traffic::window)]
     pub(crate) window: Option<f64>,
     /// (--scenario vm) What the virtual machines boot: an image, a directory with one, or a package

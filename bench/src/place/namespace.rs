@@ -1,6 +1,6 @@
 //! A host of a testbed that is a network namespace of this machine.
 //!
-//! Between the bench and such a program stands this program again (`netassay-bench inside`): with one thread only, it may join
+//! Between the bench and a program there stands this program again (`netassay-bench inside`): with one thread only, it may join
 //! the user namespace of a rootless testbed. It puts the program into a process namespace of its own, so that whatever
 //! the program forks dies with it. It ends the program when the bench closes its standard input, in order or by dying.
 

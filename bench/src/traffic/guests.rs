@@ -115,3 +115,35 @@ pub(crate) fn congestion_controls(kernel: &Kernel, report: &mut Report) -> Vec<S
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Table;
+
+    #[test]
+    fn a_paced_congestion_control_is_a_module_or_built_in() {
+        let modules = tempfile::tempdir().unwrap();
+        let kernel = Kernel {
+            image: PathBuf::from("/boot/vmlinuz"),
+            modules: Some(modules.path().to_owned()),
+            release: None,
+        };
+        let controls = || {
+            let mut report = Report::begin("load", Table::new(1, [""]));
+            let controls = congestion_controls(&kernel, &mut report);
+            (controls.len(), report.to_string().contains("vm: without bbr"))
+        };
+        assert_eq!((controls(), module(&kernel, "bbr")), ((1, true), None));
+
+        let directory = modules.path().join("kernel/net/ipv4");
+        fs::create_dir_all(&directory).unwrap();
+        let file = directory.join("tcp_bbr.ko.xz");
+        fs::write(&file, b"").unwrap();
+        assert_eq!((controls(), module(&kernel, "bbr")), ((2, false), Some(file.clone())));
+
+        fs::remove_file(&file).unwrap();
+        fs::write(modules.path().join("modules.builtin"), "kernel/net/ipv4/tcp_bbr.ko\n").unwrap();
+        assert_eq!((controls(), module(&kernel, "bbr")), ((2, false), None));
+    }
+}
