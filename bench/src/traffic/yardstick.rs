@@ -25,6 +25,8 @@ const IPV6_HEADER: u64 = 40;
 const PATIENCE: Duration = Duration::from_secs(12);
 /// Between two looks whether the traffic flows.
 const LOOK: Duration = Duration::from_millis(50);
+/// The same between guests, which move less in that time where they are emulated.
+const LOOK_AT_GUESTS: Duration = Duration::from_millis(250);
 /// More messages than any program exchanges before its traffic begins, in each of two looks.
 const FLOWING: u64 = 20;
 /// The same in bytes: of large messages fewer are enough.
@@ -40,6 +42,8 @@ pub(crate) struct Yardstick<'a> {
     receiver: &'a dyn Place,
     /// The CPUs of the two hosts; `None` where they are not this machine's.
     cpus: Option<[Vec<u32>; 2]>,
+    /// Between two looks whether the traffic flows.
+    look: Duration,
     /// Are both ends in one namespace, so that its counters hold both directions?
     shared: bool,
 }
@@ -103,6 +107,7 @@ impl<'a> Yardstick<'a> {
             transmitter: &*places.transmitter,
             receiver: &*places.receiver,
             cpus: (!scenario.has_guests()).then_some(cpus),
+            look: if scenario.has_guests() { LOOK_AT_GUESTS } else { LOOK },
             shared: scenario == Scenario::Loopback,
         })
     }
@@ -143,7 +148,7 @@ impl<'a> Yardstick<'a> {
             if Instant::now() >= deadline {
                 return Err(Failure::Environment(format!("no traffic flowed within {PATIENCE:?}")));
             }
-            interrupt::sleep(LOOK, interrupt)?;
+            interrupt::sleep(self.look, interrupt)?;
             let now = self.read()?;
             in_a_row = if self.messages(&before, &now) >= enough { in_a_row + 1 } else { 0 };
             before = now;
@@ -259,7 +264,7 @@ mod tests {
             LazyLock::new(|| Namespace { agent: std::process::id(), rootless: false, cpus: vec![] });
         let (transmitter, receiver) = (&*HERE, &*HERE);
         let cpus = Some([vec![], vec![]]);
-        Yardstick { kind, ipv6: false, message: 100, transmitter, receiver, cpus, shared }
+        Yardstick { kind, ipv6: false, message: 100, transmitter, receiver, cpus, look: LOOK, shared }
     }
 
     fn reading(seconds: u64, received: Received, sent: u64) -> Reading {
