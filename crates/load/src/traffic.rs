@@ -75,7 +75,7 @@ pub struct Traffic {
     /// UDP: whether the sending sockets are connected. If not, each datagram names its destination and the kernel looks up
     /// its route.
     pub connected: bool,
-    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes; `None` leaves the kernel's, but for the 4 MiB that a stream of datagrams is received
+    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes; `None` leaves the kernel's, but for the 1 MiB that a stream of datagrams is received
     /// into. The kernel doubles what it is asked for and may cap it: [`crate::Outcome::buffers`] tells what was in force.
     pub socket_buffer: Option<u32>,
     /// Whether UDP datagrams carry a checksum. Off only over IPv4.

@@ -33,7 +33,7 @@ pub struct Workload {
     /// How many flows (sockets on each side) run at once.
     pub flows: u32,
     /// `SO_SNDBUF` and `SO_RCVBUF` in bytes; `None` leaves the kernel's own sizing in force, but for
-    /// the 4 MiB that a stream of datagrams is received into.
+    /// the 1 MiB that a stream of datagrams is received into.
     pub socket_buffer: Option<u32>,
     /// The receiver's port; `None` lets the kernel choose.
     pub port: Option<u16>,

@@ -32,7 +32,7 @@ pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
         lanes,
         flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
         message: Buffer::pattern(lanes[0].message),
-        writes: writes(lanes[0].message as usize),
+        writes: writes(lanes[0].message),
         patience: Patience::new(lanes),
     };
     shared::run(lanes, Wake::Writable, QUIET, &mut sending)?;

@@ -71,7 +71,7 @@ pub(crate) struct Load {
     /// (TCP) Send small segments at once [default: on where requests are answered]
     #[arg(long, value_enum, value_name = "SWITCH")]
     pub(crate) nodelay: Option<SwitchWord>,
-    /// Send and receive buffer of each socket [default: the kernel's; 4 MiB to receive datagrams]
+    /// Send and receive buffer of each socket [default: the kernel's; 1 MiB to receive datagrams]
     #[arg(long, value_name = "BYTES")]
     pub(crate) socket_buffer: Option<u32>,
     /// (UDP) Name the destination with each datagram

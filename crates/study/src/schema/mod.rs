@@ -119,7 +119,7 @@ struct Workload {
     ramp: Option<Span>,
     /// Sockets on each side that run at once. Default: 1.
     flows: Option<Flows>,
-    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes. Default: the kernel's own sizing, and 4 MiB to receive a stream of datagrams.
+    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes. Default: the kernel's own sizing, and 1 MiB to receive a stream of datagrams.
     socket_buffer: Option<SocketBuffer>,
     /// The receiver's port; UDP flows take this one and those after it. Default: the kernel chooses.
     port: Option<Port>,
