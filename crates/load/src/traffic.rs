@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::mode::{Direction, Reader, Sender};
 
-/// The most flows of one workload. More than [`MAX_THREADS`] share threads.
+/// The most flows of one workload. More than [`MAX_THREADS`](crate::MAX_THREADS) share threads.
 pub const MAX_FLOWS: u32 = 100_000;
 /// The most flows over UDP: each has a port of its own, and those below 1024 are privileged.
 pub(crate) const MOST_OVER_UDP: u32 = 65_535 - 1_023;

@@ -13,7 +13,7 @@ impl Traffic {
     /// Refuses, by the name of the field, what cannot be had over this version of IP.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for the first such field.
+    /// [`Error::Invalid`](crate::Error::Invalid) for the first such field.
     pub fn validate(&self, ipv6: bool) -> Result<()> {
         self.check_sizes(ipv6)?;
         self.check_flows()?;
