@@ -1,5 +1,5 @@
-//! This program in the place of netassay, in testbeds whose guests need the shell too: their first process, and the agents of
-//! their hosts. Both do what netassay does, with the same crates.
+//! This program instead of netassay, in testbeds whose guests also need the shell: it is their first process, and serves as
+//! their agents. It does both as netassay does, with the same crates.
 
 use std::process::ExitCode;
 

@@ -104,7 +104,7 @@ struct Distant {
 }
 
 impl Distant {
-    /// A text that cannot be had is as good as empty: whoever looks for a figure will miss it.
+    /// Empty if the guest does not give the text: the caller then finds no figure in it, and reports that.
     fn text(&self, request: &Request) -> String {
         match ask(&self.shell, request, &[]) {
             Ok(Answer::Text(text)) => text,

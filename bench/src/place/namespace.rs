@@ -181,7 +181,7 @@ impl Life for Process {
     }
 }
 
-/// All of a file. One that cannot be read is as good as empty: whoever looks for a figure will miss it.
+/// All of a file. Empty if it cannot be read: the caller then finds no figure in it, and reports that.
 fn text(file: &mut File) -> String {
     let mut bytes = Vec::new();
     // The program shares this file and its position, so it is read only once the program has said what it had to say.
