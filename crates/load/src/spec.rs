@@ -144,7 +144,7 @@ mod tests {
         };
         assert_eq!(
             of(Kind::TcpStream, &|t| t.sender = Sender::Gso),
-            "`sender` = gso: a tcp_stream cannot be sent so: take `send`"
+            "`sender` = gso: tcp_stream has no such sender, use `send`"
         );
         assert!(of(Kind::UdpStream, &|t| t.sender = Sender::Sendfile).contains("`sender` = sendfile"));
         assert!(of(Kind::UdpRr, &|t| t.sender = Sender::Gso).contains("`sender` = gso"));

@@ -144,12 +144,12 @@ impl Traffic {
         let kind = self.kind;
         let streams = kind.is_stream() || kind == Kind::Pps;
         if !self.sender.suits(kind.is_udp()) || (!streams && self.sender != Sender::Send) {
-            return refuse("sender", self.sender, format!("a {kind} cannot be sent so: take `send`"));
+            return refuse("sender", self.sender, format!("{kind} has no such sender, use `send`"));
         }
         if !self.reader.suits(kind.is_udp())
             || (kind.is_rr() && !matches!(self.reader, Reader::Recv | Reader::Spin))
         {
-            return refuse("reader", self.reader, format!("a {kind} cannot be taken so: take `recv`"));
+            return refuse("reader", self.reader, format!("{kind} has no such reader, use `recv`"));
         }
         if self.sender.segments() && !self.udp_checksum {
             let reason =
