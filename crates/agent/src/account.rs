@@ -107,10 +107,10 @@ pub struct Watched {
 }
 
 /// CPU time of one guest's process on the host.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuestTimes {
-    /// Of the threads that are the guest's virtual CPUs.
-    pub vcpu: host::ThreadTimes,
+    /// Of each thread that is a virtual CPU of the guest; of one for all of them under single-threaded emulation.
+    pub vcpu_each: Vec<host::ThreadTimes>,
     /// Of its other threads: input and output, timers.
     pub io: host::ThreadTimes,
 }

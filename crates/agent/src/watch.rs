@@ -29,7 +29,7 @@ impl Watch {
         let last = self.edge(links)?;
         let guests = last.threads.iter().zip(&first.threads).map(|(last, first)| {
             let passed = last.since(first);
-            GuestTimes { vcpu: passed.sum(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
+            GuestTimes { vcpu_each: passed.each(is_vcpu), io: passed.sum(|name| !is_vcpu(name)) }
         });
         Ok(Answer::Watched(Box::new(Watched {
             elapsed_ns: u64::try_from(last.at.duration_since(first.at).as_nanos()).unwrap_or(u64::MAX),

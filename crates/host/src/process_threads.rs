@@ -48,10 +48,15 @@ impl ProcessThreads {
         Self { threads: passed.collect() }
     }
 
-    /// The times of all threads whose name is `wanted`.
-    pub fn sum(&self, wanted: impl Fn(&str) -> bool) -> ThreadTimes {
+    /// The times of each thread whose name is `wanted`, by number.
+    pub fn each(&self, wanted: impl Fn(&str) -> bool) -> Vec<ThreadTimes> {
         let chosen = self.threads.values().filter(|(name, _)| wanted(name));
-        chosen.fold(ThreadTimes::default(), |sum, (_, times)| sum.plus(times))
+        chosen.map(|(_, times)| *times).collect()
+    }
+
+    /// The times of all of them together.
+    pub fn sum(&self, wanted: impl Fn(&str) -> bool) -> ThreadTimes {
+        ThreadTimes::sum(&self.each(wanted))
     }
 }
 

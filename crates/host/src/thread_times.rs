@@ -84,6 +84,12 @@ impl ThreadTimes {
         }
     }
 
+    /// Of several threads together.
+    #[must_use]
+    pub fn sum(each: &[Self]) -> Self {
+        each.iter().fold(Self::default(), |sum, times| sum.plus(times))
+    }
+
     /// Time in which the thread wanted a CPU, whether it had one or not.
     #[must_use]
     pub fn wanted_ns(&self) -> u64 {

@@ -26,6 +26,7 @@ mod retransmits;
 mod sample;
 mod session;
 mod validity;
+mod waiting;
 mod words;
 
 pub use arrival::nothing_arrived;

@@ -237,6 +237,8 @@ fn on_host(metrics: &mut Sheet, side: Side, host: &HostAccount, work: &[(&str, f
     for (part, spent) in [("", vcpu + io), ("_vcpu", vcpu), ("_io", io)] {
         metrics.ratio(&format!("{side}.host_cpu{part}"), spent * 100.0, all);
     }
+    let vcpus = host.elapsed_ns as f64 * host.vcpu_each.len() as f64;
+    metrics.ratio(&format!("{side}.host_vcpu_waiting"), host.vcpu.waiting_ns as f64 * 100.0, vcpus);
     for (of, work) in work {
         metrics.ratio(&format!("{side}.host_service_demand_{of}"), vcpu + io, *work);
     }
@@ -248,7 +250,7 @@ mod tests {
     use study::Scenario;
 
     use super::*;
-    use crate::sample::account;
+    use crate::sample::{account, guest};
 
     /// With the plain traffic of its kind.
     fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
@@ -301,17 +303,15 @@ mod tests {
         underlay
     }
 
-    /// A host that spent 0.4 s of half a second on a virtual CPU, and 0.2 s on its packets.
+    /// A host that spent 0.4 s of half a second on two virtual CPUs, which waited for 0.2 s, and 0.2 s on their packets.
     fn on(cpu: u32, tunnel: bool) -> HostAccount {
-        let spent = |running_ns| host::ThreadTimes { running_ns, ..host::ThreadTimes::default() };
         HostAccount {
             elapsed_ns: 500_000_000,
-            cpus: vec![cpu],
             cpu_each: vec![host::CpuTimes::default()],
             interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 300)).collect(),
-            vcpu: spent(400_000_000),
-            io: spent(200_000_000),
+            io: host::ThreadTimes { running_ns: 200_000_000, ..host::ThreadTimes::default() },
             underlay: tunnel.then(underlay),
+            ..guest(cpu, &[(300, 50), (100, 150)])
         }
     }
 
@@ -325,6 +325,7 @@ mod tests {
         assert!((value("transmitter.cpu") - 60.0).abs() < 1e-9);
         assert_eq!(value("transmitter.host_cpu"), 120.0);
         assert_eq!((value("receiver.host_cpu_vcpu"), value("receiver.host_cpu_io")), (80.0, 40.0));
+        assert_eq!(value("receiver.host_vcpu_waiting"), 20.0);
         // 0.6 s for 125 MB.
         assert!((value("receiver.host_service_demand_byte") - 4.8).abs() < 1e-9);
         assert_eq!(value("transmitter.segments_per_underlay_packet"), 10.0);

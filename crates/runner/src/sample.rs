@@ -1,7 +1,7 @@
 //! (tests) One run's account with round figures.
 
 use agent::message::{Finished, Measured};
-use testbed::{RunAccount, SideAccount};
+use testbed::{HostAccount, RunAccount, SideAccount};
 
 pub(crate) fn account() -> RunAccount {
     let side = |user: u64, sends: bool| {
@@ -75,5 +75,32 @@ pub(crate) fn account() -> RunAccount {
         hosts: None,
         around: None,
         others: None,
+    }
+}
+
+/// A guest in a second on one CPU of its host: ms that each of its virtual CPUs ran and waited. 100 ms moved its packets.
+pub(crate) fn guest(cpu: u32, vcpus: &[(u64, u64)]) -> HostAccount {
+    let spent = |running: u64, waiting: u64| {
+        let [running_ns, waiting_ns] = [running, waiting].map(|ms| ms * 1_000_000);
+        host::ThreadTimes { running_ns, user_ns: running_ns, system_ns: 0, waiting_ns }
+    };
+    let vcpu_each: Vec<host::ThreadTimes> =
+        vcpus.iter().map(|(running, waiting)| spent(*running, *waiting)).collect();
+    let (vcpu, io) = (host::ThreadTimes::sum(&vcpu_each), spent(100, 0));
+    let busy = vcpu.running_ns + io.running_ns;
+    HostAccount {
+        elapsed_ns: 1_000_000_000,
+        cpus: vec![cpu],
+        cpu_each: vec![host::CpuTimes {
+            user: busy,
+            idle: 1_000_000_000_u64.saturating_sub(busy),
+            ..Default::default()
+        }],
+        interrupts: host::Interrupts::default(),
+        vcpu,
+        vcpu_each,
+        pinned: true,
+        io,
+        underlay: None,
     }
 }

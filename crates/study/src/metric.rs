@@ -202,6 +202,7 @@ metrics! {
         "host_cpu", "%", Lower, Every, Guests, "CPU that the virtual machine takes of its host, of the host's CPUs of this side";
         "host_cpu_vcpu", "%", Lower, Every, Guests, "CPU of the host that executes the guest, of the host's CPUs of this side";
         "host_cpu_io", "%", Lower, Every, Guests, "CPU of the host that moves the guest's packets, of the host's CPUs of this side";
+        "host_vcpu_waiting", "%", Lower, Every, Guests, "time in which a virtual CPU was ready to run but waited for a CPU of its host, the mean of the virtual CPUs";
         "host_service_demand_byte", "ns", Lower, Streams, Guests, "the host's CPU time per byte received";
         "host_service_demand_packet", "ns", Lower, Packets, Guests, "the host's CPU time per datagram received";
         "host_service_demand_transaction", "ns", Lower, Rr, Guests, "the host's CPU time per transaction";
@@ -257,7 +258,7 @@ mod tests {
             assert!(seen.insert(metric.key), "{}", metric.key);
             assert_eq!(find(metric.key).unwrap().key, metric.key);
         }
-        assert_eq!(METRICS.len(), 21 + 9 + 2 * 47);
+        assert_eq!(METRICS.len(), 21 + 9 + 2 * 48);
         assert_eq!(find("speed"), None);
     }
 

@@ -87,6 +87,11 @@ impl Ground<'_> {
 }
 
 impl Machine {
+    /// Whether its virtual CPUs keep to the CPUs that are its own.
+    pub(crate) fn is_pinned(&self) -> bool {
+        !self.order.pin.is_empty()
+    }
+
     /// The machine as an environment tells it. What its kernel is and how it was started, the agent inside tells.
     pub(crate) fn describe(&self) -> Value {
         let order = &self.order;

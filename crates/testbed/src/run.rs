@@ -11,6 +11,7 @@ use crate::discard::nobody;
 use crate::end::End;
 use crate::error::Error;
 use crate::launched::PATIENCE;
+use crate::machines::Machine;
 use crate::node::Node;
 use crate::testbed::Testbed;
 
@@ -86,6 +87,10 @@ pub struct HostAccount {
     pub interrupts: host::Interrupts,
     /// CPU time of the threads that are its virtual CPUs.
     pub vcpu: host::ThreadTimes,
+    /// The same of each of these threads: one for each virtual CPU, or one for all under single-threaded emulation.
+    pub vcpu_each: Vec<host::ThreadTimes>,
+    /// Whether these threads keep to the CPUs that are this machine's. If not, they run where the scheduler puts them.
+    pub pinned: bool,
     /// CPU time of the other threads of its process: input and output, timers.
     pub io: host::ThreadTimes,
     /// The counters of its node's interface under the tunnel, where there is one.
@@ -143,6 +148,7 @@ impl Testbed {
             node.agent.patience = order.ramp + order.window + patience;
         }
         let sides_cpus = [&self.cpus.transmitter, &self.cpus.receiver];
+        let pinned = self.machines.iter().all(Machine::is_pinned);
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
         match (&receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
@@ -209,28 +215,28 @@ impl Testbed {
         Ok(RunAccount {
             transmitter,
             receiver: sides.next(),
-            hosts: hosts(&watched, sides_cpus),
-            around: around.and_then(|watched| HostAccount::of(&watched, 0, around_cpus, 0)),
+            hosts: hosts(&watched, sides_cpus, pinned),
+            around: around.and_then(|watched| HostAccount::of(&watched, 0, around_cpus, 0, pinned)),
             others,
         })
     }
 }
 
 /// The host's account of each side's machine, from what its nodes watched: one both machines, or each its own.
-fn hosts(watched: &[Watched], cpus: [&Vec<u32>; 2]) -> Option<[HostAccount; 2]> {
+fn hosts(watched: &[Watched], cpus: [&Vec<u32>; 2], pinned: bool) -> Option<[HostAccount; 2]> {
     let (one, other) = (watched.first()?, watched.last()?);
     let both = watched.len() == 1;
     let before = if both { cpus[0].len() } else { 0 };
     Some([
-        HostAccount::of(one, 0, cpus[0].clone(), 0)?,
-        HostAccount::of(other, usize::from(both), cpus[1].clone(), before)?,
+        HostAccount::of(one, 0, cpus[0].clone(), 0, pinned)?,
+        HostAccount::of(other, usize::from(both), cpus[1].clone(), before, pinned)?,
     ])
 }
 
 impl HostAccount {
     /// Of the guest of this number on a node, whose CPUs come after so many others that the node watched.
-    fn of(node: &Watched, guest: usize, cpus: Vec<u32>, before: usize) -> Option<Self> {
-        let GuestTimes { vcpu, io } = *node.guests.get(guest)?;
+    fn of(node: &Watched, guest: usize, cpus: Vec<u32>, before: usize, pinned: bool) -> Option<Self> {
+        let GuestTimes { vcpu_each, io } = node.guests.get(guest)?.clone();
         Some(Self {
             elapsed_ns: node.elapsed_ns,
             cpu_each: node.cpu_each.iter().skip(before).take(cpus.len()).copied().collect(),
@@ -238,7 +244,9 @@ impl HostAccount {
                 node.interrupts_each.get(before..before + cpus.len()).unwrap_or_default(),
             ),
             cpus,
-            vcpu,
+            vcpu: host::ThreadTimes::sum(&vcpu_each),
+            vcpu_each,
+            pinned,
             io,
             underlay: node.underlay,
         })

@@ -1,41 +1,67 @@
-//! Whether one end lost time on the CPUs to others than the run.
+//! Whether one end was kept off its CPUs: by others than the run, or by the run's own guests, which share their host's.
 
-use host::ThreadTimes;
+use std::collections::BTreeSet;
+
+use host::{CpuTimes, ThreadTimes};
 use study::Side;
 use testbed::{RunAccount, SideAccount};
 
+use super::Label;
 use super::words::percent;
 use crate::foreign::Foreign;
+use crate::waiting::Waited;
 
-/// The share of the window that an end lost to others, from which on that held the run back.
+/// The share of the window that an end was kept off its CPUs, from which on that held the run back.
 const LOST: f64 = 0.1;
 
-/// What one end lost to others.
+/// What one end lost of its time on the CPUs.
 #[derive(Clone)]
 pub(super) struct Contention {
-    /// The share of the window in which its threads waited for a CPU that others had, or its CPUs were stolen.
+    /// The share of the window in which its threads, or a virtual CPU, waited for a CPU, or its CPUs were stolen.
     pub(super) lost: f64,
+    /// To whom.
+    pub(super) label: Label,
     /// Who had them, and what to do.
     pub(super) evidence: String,
 }
 
 impl Contention {
-    /// Of one side, if it lost enough to be held back by it. Threads of the run that share a CPU wait for each other: only as much of a wait
-    /// counts as others had of the CPUs.
+    /// Of one side, if it lost enough to be held back by it. Others come before the run's own guests.
     pub(super) fn of(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
+        let waited = Waited::of(account, side);
+        Self::to_others(account, side, own, waited)
+            .or_else(|| Self::to_guests(account, side, &waited.filter(|waited| waited.share >= LOST)?))
+    }
+
+    /// Threads of the run that share a CPU wait for each other: only as much of a wait counts as others had of the CPUs.
+    fn to_others(account: &RunAccount, side: Side, own: &SideAccount, guest: Option<Waited>) -> Option<Self> {
         let foreign = Foreign::of(account, side);
-        let (waiting, stolen) = waits(account, side, own);
-        let waited = waiting.min(foreign.share);
+        let (waiting, waited) = match guest {
+            Some(guest) => (guest.share, guest.behind_others(&foreign)),
+            None => {
+                let waiting = waiting(&own.window.threads, own.window.elapsed_ns);
+                (waiting, waiting.min(foreign.share))
+            }
+        };
+        let stolen = stolen(account, side, own);
         let lost = (waited + stolen).min(1.0);
         if lost < LOST {
             return None;
         }
         let mut parts = Vec::new();
         if waited >= LOST / 2.0 {
+            let had = if foreign.share >= LOST / 2.0 {
+                format!("other processes had {}: stop them, or keep them off these CPUs", foreign.words())
+            } else {
+                format!(
+                    "the guests' own threads explain {} at most: others that cannot be seen from here had the CPUs, or a quota \
+                     (a cgroup's) kept the guest off them",
+                    percent(waiting - waited)
+                )
+            };
             parts.push(format!(
-                "{side} was ready but without a CPU {} of the time while other processes had {}: stop them, or keep them off these CPUs",
-                percent(waiting),
-                foreign.words()
+                "{side} was ready but without a CPU {} of the time while {had}",
+                percent(waiting)
             ));
         }
         if stolen >= LOST / 2.0 {
@@ -44,25 +70,41 @@ impl Contention {
                 percent(stolen)
             ));
         }
-        Some(Self { lost, evidence: parts.join("; ") })
+        Some(Self { lost, label: Label::Contended, evidence: parts.join("; ") })
+    }
+
+    fn to_guests(account: &RunAccount, side: Side, waited: &Waited) -> Option<Self> {
+        let hosts = account.hosts_of_guests();
+        let cpus: BTreeSet<u32> = hosts.iter().flat_map(|host| host.cpus.iter().copied()).collect();
+        let vcpus: usize = hosts.iter().map(|host| host.vcpu_each.len()).sum();
+        (!hosts.is_empty()).then(|| Self {
+            lost: waited.share,
+            label: Label::HostCpu,
+            evidence: format!(
+                "a virtual CPU of {side}'s guest was ready but waited for a CPU of the host {} of the time, behind threads of the run's own guests: \
+                 {vcpus} virtual CPUs and the threads that move their packets share {} CPUs",
+                percent(waited.share),
+                cpus.len()
+            ),
+        })
     }
 }
 
-/// The shares of the window in which a side's threads, on average, waited for a CPU, and in which its CPUs were stolen. Of a virtual machine, as
-/// its host tells.
-fn waits(account: &RunAccount, side: Side, own: &SideAccount) -> (f64, f64) {
+/// The share of the window in which threads, on average, waited for a CPU.
+fn waiting(threads: &[ThreadTimes], elapsed_ns: u64) -> f64 {
+    let waiting: f64 = threads.iter().map(|thread| thread.waiting_ns as f64).sum();
+    (waiting / (elapsed_ns as f64 * threads.len() as f64).max(1.0)).min(1.0)
+}
+
+/// The share of the window in which a side's CPUs were stolen, of a virtual machine those of its host.
+fn stolen(account: &RunAccount, side: Side, own: &SideAccount) -> f64 {
     let hosts = account.hosts_of_guests();
-    let of = |waiting: f64, threads: usize, cpus: &[host::CpuTimes], elapsed_ns: u64| {
-        let share = |ns: f64, of: usize| ns / (elapsed_ns as f64 * of as f64).max(1.0);
-        let stolen: f64 = cpus.iter().map(|cpu| cpu.steal as f64).sum();
-        (share(waiting, threads).min(1.0), share(stolen, cpus.len()).min(1.0))
-    };
     // Both sides may be in one machine.
     let index = if side == Side::Receiver { hosts.len().saturating_sub(1) } else { 0 };
-    if let Some(host) = hosts.get(index) {
-        return of(host.vcpu.waiting_ns as f64, host.cpus.len(), &host.cpu_each, host.elapsed_ns);
-    }
-    let window = &own.window;
-    let waiting = window.threads.iter().map(|ThreadTimes { waiting_ns, .. }| *waiting_ns as f64).sum();
-    of(waiting, window.threads.len(), &window.cpu_each, window.elapsed_ns)
+    let (cpus, elapsed_ns): (&[CpuTimes], u64) = match hosts.get(index) {
+        Some(host) => (&host.cpu_each, host.elapsed_ns),
+        None => (&own.window.cpu_each, own.window.elapsed_ns),
+    };
+    let stolen: f64 = cpus.iter().map(|cpu| cpu.steal as f64).sum();
+    (stolen / (elapsed_ns as f64 * cpus.len() as f64).max(1.0)).min(1.0)
 }

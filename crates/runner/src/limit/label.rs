@@ -13,6 +13,8 @@ pub enum Label {
     ReceiverCpu,
     /// Others than the run, who had the CPUs: other processes, or the hypervisor.
     Contended,
+    /// The CPUs of the host that runs the guests: these have too few for their own threads.
+    HostCpu,
     /// The buffer of the socket that received.
     ReceiverSocket,
     /// A queue before the wire, or the one behind it.
@@ -27,11 +29,12 @@ pub enum Label {
 
 impl Label {
     /// All of them.
-    pub const ALL: [Label; 9] = [
+    pub const ALL: [Label; 10] = [
         Label::Generator,
         Label::TransmitterCpu,
         Label::ReceiverCpu,
         Label::Contended,
+        Label::HostCpu,
         Label::ReceiverSocket,
         Label::Device,
         Label::Link,
@@ -47,6 +50,7 @@ impl Label {
             Label::TransmitterCpu => "transmitter CPU",
             Label::ReceiverCpu => "receiver CPU",
             Label::Contended => "contended",
+            Label::HostCpu => "host CPU",
             Label::ReceiverSocket => "receiver socket",
             Label::Device => "device",
             Label::Link => "link",

@@ -18,6 +18,9 @@
 //!    **contended** replaces an end's CPU, and its full socket, if that end lost a tenth of the window to others than the run:
 //!    its threads waited for a CPU while other processes had it, or the hypervisor took it away. The run's own threads are no others.
 //!    It also replaces what follows: an end that is kept off its CPU now and then looks like one that waits for the other.
+//!
+//!    **host CPU** replaces the same where the end is in a guest of which a virtual CPU waited as long for a CPU of the host, behind
+//!    threads of the run's own guests: what is busy inside would be so for a shorter time on a host with more CPUs.
 //! 5. **device** (TCP): segments were dropped before the wire or behind it and retransmitted, while both ends had time.
 //! 6. **path**: what is left waits for the other end: TCP's windows, loss elsewhere, the time of the round trip. Also what nothing
 //!    speaks for; the evidence then says that neither end was busy and that nothing was dropped.
@@ -41,6 +44,7 @@ use testbed::{HostAccount, RunAccount, RunOrder};
 use self::busy::Busy;
 use self::end::End;
 use self::words::{bits, count, percent};
+use crate::waiting::Waited;
 
 /// A rate that was asked for is reached from this share of it on: the edges of a window cut a burst in two, and TCP's pacing
 /// counts headers.
@@ -55,21 +59,35 @@ const SEGMENTS_LOST: f64 = 1e-4;
 #[must_use]
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     let mut limit = of_ends(order, account);
-    // Labels name what is inside the machines; what it took outside tells why.
-    let hosts = account.hosts.iter().flatten().zip([Side::Transmitter, Side::Receiver]);
-    limit.evidence.extend(hosts.map(|(host, side)| on_host(side, host)));
+    // Most labels name what is inside the machines; what it took outside tells why.
+    match (&account.hosts, &account.around) {
+        (Some(hosts), _) => {
+            for (host, side) in hosts.iter().zip([Side::Transmitter, Side::Receiver]) {
+                let waited = Waited::of(account, side);
+                limit.evidence.push(on_host(&format!("{side}'s virtual machine"), host, waited));
+            }
+        }
+        (None, Some(host)) => {
+            let waited = Waited::of(account, Side::Transmitter);
+            limit.evidence.push(on_host("the virtual machine", host, waited));
+        }
+        (None, None) => {}
+    }
     limit
 }
 
 /// What a virtual machine took of its host.
-fn on_host(side: Side, host: &HostAccount) -> String {
+fn on_host(machine: &str, host: &HostAccount, waited: Option<Waited>) -> String {
     let share = |ns: u64| percent(ns as f64 / host.elapsed_ns.max(1) as f64);
+    let (waiting, inside) = waited.map_or((0.0, 0.0), |waited| (waited.share, waited.stolen_inside));
+    let told =
+        if inside > 0.0 { format!(" (its kernel was told of {})", percent(inside)) } else { String::new() };
     format!(
-        "{side}'s virtual machine took {} of a CPU of its host to run and {} to move its packets, and was ready but without one {} and {} of the \
-         time",
+        "{machine} took {} of a CPU of its host to run and {} to move its packets; of the time a virtual CPU was ready but without a CPU \
+         for {}{told}, what moves its packets for {}",
         share(host.vcpu.running_ns),
         share(host.io.running_ns),
-        share(host.vcpu.waiting_ns),
+        percent(waiting),
         share(host.io.waiting_ns)
     )
 }
@@ -135,11 +153,11 @@ fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
 }
 
 impl Limit {
-    /// The same, or that others had the CPUs of the end that this limit is at.
+    /// The same, or that the end that this limit is at was kept off its CPUs.
     fn unless_contended(mut self, from: &End<'_>, to: &End<'_>) -> Self {
         let at = |side: Side| [from, to].into_iter().find(|end| end.side == side);
         let ends = match self.label {
-            Label::Pacing | Label::Link | Label::Contended => [None, None],
+            Label::Pacing | Label::Link | Label::Contended | Label::HostCpu => [None, None],
             Label::Generator => [Some(from), None],
             Label::TransmitterCpu => [at(Side::Transmitter), None],
             Label::ReceiverCpu => [at(Side::Receiver), None],
@@ -148,7 +166,7 @@ impl Limit {
         };
         let found = ends.into_iter().flatten().filter_map(|end| end.contention.as_ref());
         if let Some(most) = found.max_by(|one, other| one.lost.total_cmp(&other.lost)) {
-            self.label = Label::Contended;
+            self.label = most.label;
             self.evidence.insert(0, most.evidence.clone());
         }
         self

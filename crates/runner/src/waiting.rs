@@ -1,0 +1,136 @@
+//! How long the virtual CPUs of a guest were ready to run, but waited for a CPU of their host.
+//!
+//! A guest cannot tell such a wait from slow work: its clocks go on. Its host's scheduler counts the wait of each thread
+//! (`/proc/PID/task/TID/schedstat`), but not whom the thread waited behind. Part of the answer follows from this: while a thread
+//! waits, somebody else has the CPU that it waits for. So no virtual CPU waited longer behind the run's own guests than their
+//! other threads ran, on any CPU that it may use, with what these CPUs spent in interrupts. What it waited beyond that, it
+//! waited for somebody else, whether he can be seen or not: another process, one in another process namespace, the quota of a cgroup.
+
+use host::{CpuTimes, ThreadTimes};
+use study::Side;
+use testbed::{HostAccount, RunAccount};
+
+use crate::foreign::Foreign;
+
+/// The wait of the virtual CPU of a guest that waited longest; all shares are of the window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Waited {
+    /// In which it was ready, but had no CPU.
+    pub(crate) share: f64,
+    /// What of it the run's own guests cannot explain.
+    pub(crate) unexplained: f64,
+    /// What the guest itself saw as taken by its hypervisor, of the CPU of which most was.
+    pub(crate) stolen_inside: f64,
+}
+
+impl Waited {
+    /// Of the guest that a side is in; none of a side that is in none.
+    pub(crate) fn of(account: &RunAccount, side: Side) -> Option<Self> {
+        let hosts = account.hosts_of_guests();
+        // Both sides may be in one machine.
+        let place = if side == Side::Receiver { hosts.len().checked_sub(1)? } else { 0 };
+        let host = hosts.get(place)?;
+        let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
+        // A guest under KVM is told its waits. It stands for what the host's kernel does not count.
+        let stolen_inside = stolen_inside(account, side);
+        let counted = share(host.vcpu_each.iter().map(|vcpu| vcpu.waiting_ns).max().unwrap_or(0));
+        let waited = counted.max(stolen_inside).min(1.0);
+        let unexplained = (waited - share(own_at_most(hosts, place))).max(0.0);
+        Some(Self { share: waited, unexplained, stolen_inside })
+    }
+
+    /// As much of the wait as may have been behind others: what the run's own guests cannot explain, and as much as those had of
+    /// the CPUs who were seen there.
+    pub(crate) fn behind_others(&self, foreign: &Foreign) -> f64 {
+        self.unexplained.max(self.share.min(foreign.share))
+    }
+}
+
+/// How long the run's own guests can have kept any virtual CPU of the guest at `place` waiting, in ns.
+fn own_at_most(hosts: &[HostAccount], place: usize) -> u64 {
+    let host = &hosts[place];
+    let running = |times: &ThreadTimes| times.running_ns;
+    // Threads that move packets run on any CPU.
+    let moving = hosts.iter().map(|other| running(&other.io));
+    let meets = |other: &HostAccount| {
+        !host.pinned || !other.pinned || host.cpus.iter().any(|cpu| other.cpus.contains(cpu))
+    };
+    let others = hosts.iter().enumerate().filter(|(index, other)| *index != place && meets(other));
+    let others = others.map(|(_, other)| running(&other.vcpu));
+    // With a CPU for each virtual CPU none meets its own fellows. Else the one that waited longest waited behind the rest.
+    let is_alone = host.pinned && host.vcpu_each.len() <= host.cpus.len();
+    let least = host.vcpu_each.iter().map(running).min().unwrap_or(0);
+    let fellows = if is_alone { 0 } else { running(&host.vcpu).saturating_sub(least) };
+    let CpuTimes { irq, softirq, .. } = CpuTimes::sum(&host.cpu_each);
+    moving.chain(others).chain([fellows, irq, softirq]).fold(0, u64::saturating_add)
+}
+
+fn stolen_inside(account: &RunAccount, side: Side) -> f64 {
+    let own = match (side, &account.receiver) {
+        (Side::Receiver, Some(receiver)) => receiver,
+        _ => &account.transmitter,
+    };
+    let most = own.window.cpu_each.iter().map(|cpu| cpu.steal).max().unwrap_or(0);
+    most as f64 / own.window.elapsed_ns.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{account, guest};
+
+    const MS: u64 = 1_000_000;
+
+    /// The transmitter's wait, and what its own guests cannot explain of it, in ms of a second.
+    fn waited(hosts: [HostAccount; 2]) -> (f64, f64) {
+        let account = RunAccount { hosts: Some(hosts), ..account() };
+        let waited = Waited::of(&account, Side::Transmitter).unwrap();
+        ((waited.share * 1e3).round(), (waited.unexplained * 1e3).round())
+    }
+
+    #[test]
+    fn what_the_guests_own_threads_had_is_no_wait_for_others() {
+        // On CPUs 2 and 3, each of which one virtual CPU keeps to; the threads that move packets have 100 ms for each guest.
+        let pair = |waiting| [guest(2, &[(700, waiting)]), guest(3, &[(800, 0)])];
+        assert_eq!(waited(pair(150)), (150.0, 0.0), "behind threads that had 200 ms together");
+        assert_eq!(waited(pair(350)), (350.0, 150.0), "the other virtual CPU is elsewhere");
+        let softirqs = pair(350).map(|mut host| {
+            host.cpu_each[0].softirq = 100 * MS;
+            host
+        });
+        assert_eq!(waited(softirqs), (350.0, 50.0));
+    }
+
+    #[test]
+    fn virtual_cpus_that_share_cpus_wait_for_each_other() {
+        let unpinned = [guest(2, &[(600, 350)]), guest(3, &[(800, 0)])].map(|mut host| {
+            host.pinned = false;
+            host
+        });
+        assert_eq!(waited(unpinned), (350.0, 0.0));
+        let one_core = [guest(2, &[(400, 550)]), guest(2, &[(400, 550)])];
+        assert_eq!(waited(one_core), (550.0, 0.0));
+        // Two virtual CPUs of a guest on the one CPU that it has: 500 ms behind each other, 200 ms behind what moves packets.
+        assert_eq!(waited([guest(2, &[(400, 590), (500, 480)]), guest(3, &[(0, 0)])]), (590.0, 0.0));
+        assert_eq!(waited([guest(2, &[(100, 890), (100, 880)]), guest(3, &[(0, 0)])]), (890.0, 590.0));
+    }
+
+    #[test]
+    fn the_virtual_cpu_that_waited_longest_counts() {
+        let mut two = guest(2, &[(900, 20), (300, 600)]);
+        (two.cpus, two.cpu_each) = (vec![2, 4], vec![CpuTimes::default(); 2]);
+        assert_eq!(waited([two, guest(3, &[(0, 0)])]), (600.0, 400.0));
+    }
+
+    #[test]
+    fn what_the_guest_was_told_stands_for_what_its_host_does_not_count() {
+        let mut account = RunAccount { hosts: None, around: Some(guest(2, &[(600, 0)])), ..account() };
+        assert_eq!(Waited::of(&account, Side::Receiver).unwrap().share, 0.0);
+        // The sample's window is half a second.
+        account.receiver.as_mut().unwrap().window.cpu_each[0].steal = 200 * MS;
+        let waited = Waited::of(&account, Side::Receiver).unwrap();
+        assert_eq!((waited.share, waited.stolen_inside), (0.4, 0.4));
+        account.around = None;
+        assert_eq!(Waited::of(&account, Side::Receiver), None);
+    }
+}
