@@ -126,8 +126,7 @@ fn line(event: &Event) -> Option<String> {
         }
         Event::BootStarted { boot, of, build_ms, notes } => {
             let mut text = format!("boot {boot} of {of}: testbed built in {build_ms:.0} ms");
-            // The notes are the same for every boot.
-            for note in notes.iter().filter(|_| *boot == 1) {
+            for note in notes {
                 text.push_str(&format!("\n  note: {note}"));
             }
             text

@@ -59,7 +59,9 @@ impl Campaign<'_> {
             Err(error) => return Ok(BootEnd::Lost(error.to_string())),
         };
         let boot = self.store.begin_boot(session.id, number, &environment)?;
-        self.tell(Event::BootStarted { boot: number, of: session.boots, build_ms, notes: bench.notes() });
+        let mut notes = bench.notes();
+        notes.retain(|note| session.noted.insert(note.clone()));
+        self.tell(Event::BootStarted { boot: number, of: session.boots, build_ms, notes });
         for run in todo {
             let mut repeats = 0;
             loop {

@@ -195,6 +195,7 @@ impl Campaign<'_> {
             stop: study.protocol().stop,
             recorded,
             given_up: BTreeSet::new(),
+            noted: BTreeSet::new(),
             repeats: Repeats::of(open.iter().filter(|run| !run.warmup).count()),
             progress: Progress::new(todo, expected),
             failed: 0,

@@ -33,7 +33,7 @@ pub enum Event {
         of: u32,
         /// How long building it took, in ms.
         build_ms: f64,
-        /// What it cannot give.
+        /// What it cannot give, where no boot of the session before it said so.
         notes: Vec<String>,
     },
     /// A run begins.

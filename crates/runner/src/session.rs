@@ -28,6 +28,8 @@ pub(crate) struct Session<'a> {
     pub(crate) recorded: BTreeSet<RunKey>,
     /// Runs of which every try that the bounds allow was disturbed. Done with in this session; a later one tries again.
     pub(crate) given_up: BTreeSet<RunKey>,
+    /// What testbeds could not give, as it was told.
+    pub(crate) noted: BTreeSet<String>,
     pub(crate) repeats: Repeats,
     pub(crate) progress: Progress,
     pub(crate) failed: usize,

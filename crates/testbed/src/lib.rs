@@ -4,6 +4,7 @@
 //! that only they held. Nothing has a name that could outlive the controller.
 
 mod cpus;
+mod crowd;
 mod discard;
 mod drift;
 mod end;
@@ -23,6 +24,7 @@ mod vm;
 mod vxlan;
 
 pub use cpus::{CpuSplit, split, usable};
+pub use crowd::crowded;
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use end::End;
 pub use error::Error;

@@ -5,6 +5,7 @@ use agent::message::{Answer, Request};
 use study::{Scenario, Side};
 
 use crate::cpus::{CpuSplit, split};
+use crate::crowd::crowded;
 use crate::end::End;
 use crate::error::Error;
 use crate::ground::{Ground, IPV4, IPV6, PREFIXES, await_running};
@@ -80,8 +81,9 @@ impl Testbed {
         let mut testbed =
             Self::put_up(&mut Ground { options: &options, interrupt: ground.interrupt, inside })?;
         testbed.note(machines[0].note());
-        // Exact mode has no windows to watch.
+        // Exact mode has no windows to watch, and counts what does not depend on waits.
         if !options.exact {
+            testbed.note_crowd(ground.options);
             let controller = &ground.options.cpus.controller;
             let mut agent =
                 Launched::process(&options.program, "host", Isolation::None, controller, ground.interrupt)?;
@@ -117,9 +119,16 @@ impl Testbed {
         let transmitter = ends.pop().expect("there are two machines");
         let mut testbed = Self::of(ground.options, transmitter, receiver);
         testbed.note(machines[0].note());
+        testbed.note_crowd(ground.options);
         testbed.machines = machines;
         testbed.nodes = nodes;
         Ok(testbed)
+    }
+
+    fn note_crowd(&mut self, options: &Options) {
+        if let Some(note) = crowded(&options.state, options.scenario, options.inside_guest, &options.cpus) {
+            self.note(note);
+        }
     }
 }
 

@@ -110,7 +110,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
             say(&format!(
                 "netassay: the switches cannot be tried here, so this is only what the file says: {error}"
             ));
-            (serde_json::to_value(plan), Vec::new())
+            (serde_json::to_value(plan), studies::crowding(study))
         }
     };
     let listing = document

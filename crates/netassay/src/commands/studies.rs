@@ -87,7 +87,22 @@ pub(crate) fn check(flags: &Check) -> Result<(), Failure> {
         plan.conditions.len(),
         plan.excluded.len()
     ));
+    for note in crowding(&study) {
+        say(&format!("note: {note}"));
+    }
     Ok(())
+}
+
+/// Where a study's virtual machines are more than this machine's CPUs: what follows, once for each such number of virtual CPUs.
+pub(crate) fn crowding(study: &Study) -> Vec<String> {
+    let cpus = testbed::split(&testbed::usable());
+    let mut notes: Vec<String> = Vec::new();
+    // What exact mode counts does not depend on who waits.
+    for state in study.plan().states().iter().filter(|_| !study.exact()) {
+        let note = testbed::crowded(state, study.scenario(), study.inside_guest(), &cpus);
+        notes.extend(note.filter(|note| !notes.contains(note)));
+    }
+    notes
 }
 
 pub(crate) fn schema() -> Result<(), Failure> {

@@ -24,8 +24,13 @@ fn a_study_goes_through_and_merges_what_reads_back_the_same() {
     assert_eq!(stored.conditions(), 3, "tso off is the same as tx off, tso on: {}", stored.plan_json);
     assert_eq!(stored.plan_json["merged"].as_array().unwrap().len(), 1);
     assert!(world.recorded(summary.study).values().all(|count| *count == 1));
-    // A testbed for trying out, and a fresh one for each boot.
+    // A testbed for trying out, and a fresh one for each boot. What all of them cannot give is told once.
     assert_eq!(world.lab.built, 3);
+    let notes = world.events.iter().filter_map(|event| match event {
+        Event::BootStarted { notes, .. } => Some(notes.len()),
+        _ => None,
+    });
+    assert_eq!(notes.collect::<Vec<_>>(), [1, 0]);
     // 3 conditions x 2 boots x (1 + 2)
     let finished = world.events.iter().filter(|event| matches!(event, Event::RunFinished { .. })).count();
     assert_eq!(finished, 18);

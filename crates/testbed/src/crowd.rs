@@ -1,0 +1,81 @@
+//! Whether virtual machines want more CPUs at a time than their host has.
+
+use study::{BootState, Scenario};
+
+use crate::cpus::CpuSplit;
+
+/// What follows where the virtual machines of a testbed cannot have a CPU for each thread that is busy, in a sentence without a full stop;
+/// `None` where they can, or where there are none. `inside_guest`: everything is in one.
+#[must_use]
+pub fn crowded(state: &BootState, scenario: Scenario, inside_guest: bool, cpus: &CpuSplit) -> Option<String> {
+    let guest = state.guest.as_ref()?;
+    let (machines, owned) = match (scenario.has_guests(), inside_guest) {
+        (true, _) => (2, cpus.clone()),
+        (false, true) => (1, cpus.for_one_host()),
+        (false, false) => return None,
+    };
+    let mut all: Vec<u32> = owned.transmitter.iter().chain(&owned.receiver).copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    let (vcpus, count) = (machines * guest.vcpus as usize, all.len());
+    // What leaves a machine is moved by a thread of its QEMU, which may also run on the controller's CPUs.
+    let moving = if scenario.has_guests() { machines } else { 0 };
+    if vcpus <= count && vcpus + moving <= count + cpus.controller.len() {
+        return None;
+    }
+    let threads = if moving > 0 {
+        format!(" and the {moving} threads of QEMU that move their packets")
+    } else {
+        String::new()
+    };
+    let virtual_cpus = if vcpus == 1 { "1 virtual CPU".to_owned() } else { format!("{vcpus} virtual CPUs") };
+    let cpus_of_host = if count == 1 { "1 CPU".to_owned() } else { format!("{count} CPUs") };
+    let enough = vcpus + moving;
+    Some(format!(
+        "{virtual_cpus}{threads} share {cpus_of_host} of this machine: while one runs another waits, so rates depend on how the scheduler shares these CPUs \
+         out, and runs may be limited by the host CPU; on {enough} CPUs or more none has to wait"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use study::Guest;
+
+    use super::*;
+    use crate::cpus::split;
+
+    fn said(scenario: Scenario, inside: bool, vcpus: u32, cpus: u32) -> Option<String> {
+        let state = BootState { guest: Some(Guest { vcpus, ..Guest::default() }), ..BootState::default() };
+        let cpus: Vec<(u32, u32)> = (0..cpus).map(|cpu| (cpu, cpu)).collect();
+        crowded(&state, scenario, inside, &split(&cpus))
+    }
+
+    #[test]
+    fn two_guests_need_a_cpu_for_each_virtual_cpu_and_for_what_moves_their_packets() {
+        let two = said(Scenario::Vm, false, 1, 2).unwrap();
+        assert!(two.starts_with("2 virtual CPUs and the 2 threads of QEMU that move their packets share 2 CPUs of this machine"), "{two}");
+        assert!(two.ends_with("on 4 CPUs or more none has to wait"), "{two}");
+        assert!(said(Scenario::VmVxlan, false, 1, 3).is_some());
+        assert_eq!(said(Scenario::Vm, false, 1, 4), None);
+        assert!(said(Scenario::Vm, false, 3, 4).unwrap().starts_with("6 virtual CPUs and"));
+        // One CPU of five is the controller's: the threads that move packets run there too, virtual CPUs do not.
+        assert!(said(Scenario::Vm, false, 2, 5).is_some());
+        assert_eq!(said(Scenario::Vm, false, 2, 7), None);
+        assert!(said(Scenario::Vm, false, 1, 1).unwrap().contains("share 1 CPU of"));
+    }
+
+    #[test]
+    fn one_guest_needs_a_cpu_for_each_virtual_cpu() {
+        assert_eq!(said(Scenario::Veth, true, 2, 2), None);
+        assert!(said(Scenario::Veth, true, 3, 2).unwrap().starts_with("3 virtual CPUs share 2 CPUs"));
+        assert_eq!(said(Scenario::Veth, true, 1, 1), None);
+    }
+
+    #[test]
+    fn without_guests_nothing_is_crowded() {
+        let cpus = split(&[(0, 0)]);
+        assert_eq!(crowded(&BootState::default(), Scenario::Veth, false, &cpus), None);
+        let unused = BootState { guest: Some(Guest::default()), ..BootState::default() };
+        assert_eq!(crowded(&unused, Scenario::Veth, false, &cpus), None);
+    }
+}
