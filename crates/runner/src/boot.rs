@@ -152,6 +152,10 @@ impl Campaign<'_> {
             detail: readings.detail,
         };
         self.store.record_run(boot, &new)?;
+        if !run.warmup {
+            session.ahead.remove(&key_of(run));
+            session.needs.note(run.condition, matches!(new.outcome, Outcome::Ok(_)));
+        }
         let (mut failed, mut invalid, mut end) = (None, None, end);
         match new.outcome {
             Outcome::Ok(_) => {
@@ -162,7 +166,7 @@ impl Campaign<'_> {
                 failed = Some(why);
             }
             Outcome::Invalid(_, why) => {
-                let repeated = session.repeats.take(repeats);
+                let repeated = session.repeat(run.condition, repeats);
                 if repeated {
                     session.progress.lengthen(1);
                     end = Try::Again;

@@ -11,7 +11,8 @@ use crate::boot::BootEnd;
 use crate::document::PlanDocument;
 use crate::event::Event;
 use crate::lab::Lab;
-use crate::pending::pending;
+use crate::need::Needs;
+use crate::pending::{key_of, pending};
 use crate::probe::probe;
 use crate::progress::Progress;
 use crate::session::{Repeats, Session};
@@ -123,7 +124,7 @@ impl Campaign<'_> {
             scenario: study.scenario().to_string(),
             version: self.version.to_owned(),
         })?;
-        self.go(id, study, &document, None)
+        self.go(id, study, &document, None, BTreeSet::new())
     }
 
     /// Goes on with a stored study: whatever the plan holds and the store does not. Of a complete one, that is the runs of
@@ -147,27 +148,35 @@ impl Campaign<'_> {
         if !document.is_whole() {
             return Err(broken("conditions and states do not match".to_owned()));
         }
+        let tried = stored.runs.iter().filter(|run| !run.warmup).map(|run| run.condition).collect();
         // Before it is asked what is recorded: from here on, nobody else records into this file.
         self.store.resume_study(id)?;
-        self.go(id, &study, &document, last)
+        self.go(id, &study, &document, last, tried)
     }
 
     fn try_out(&mut self, plan: study::Plan) -> Result<PlanDocument, testbed::Error> {
         probe(plan, self.lab).map(|probed| probed.document)
     }
 
-    /// Makes the runs that are missing, up to the boot `last`.
+    /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have been tried before.
     fn go(
         &mut self,
         id: StudyId,
         study: &Study,
         document: &PlanDocument,
         last: Option<u32>,
+        tried: BTreeSet<usize>,
     ) -> Result<Summary, Error> {
         let mut schedule = study::schedule(&document.plan.states_of_conditions(), study.protocol());
         let all_boots = schedule.len();
         schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
         let recorded = self.store.recorded(id)?;
+        let measured = recorded.iter().filter(|key| !key.warmup).map(|key| key.condition).collect();
+        let needs = Needs::of(&document.plan, tried, measured);
+        // Looks are after boots in their order.
+        if study.protocol().stop.is_none() {
+            schedule.sort_by_key(|boot| !needs.has_lost(&pending(boot, &recorded)));
+        }
         let open: Vec<PlannedRun> = schedule.iter().flat_map(|boot| pending(boot, &recorded)).collect();
         let todo = open.len();
         if todo == 0 {
@@ -195,6 +204,8 @@ impl Campaign<'_> {
             stop: study.protocol().stop,
             recorded,
             given_up: BTreeSet::new(),
+            ahead: open.iter().filter(|run| !run.warmup).map(key_of).collect(),
+            needs,
             noted: BTreeSet::new(),
             repeats: Repeats::of(open.iter().filter(|run| !run.warmup).count()),
             progress: Progress::new(todo, expected),
@@ -226,7 +237,7 @@ impl Campaign<'_> {
     fn walk(&mut self, session: &mut Session<'_>, schedule: &[Vec<PlannedRun>]) -> Result<Walk, Error> {
         for runs in schedule {
             for attempt in 1..=ATTEMPTS {
-                let todo = pending(runs, &session.settled());
+                let todo = session.needs.first(pending(runs, &session.settled()));
                 let Some(first) = todo.first() else { break };
                 if attempt > 1 {
                     session.progress.lengthen(todo.len());

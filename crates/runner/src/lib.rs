@@ -18,6 +18,7 @@ mod lab;
 mod limit;
 mod loss;
 mod measure;
+mod need;
 mod pending;
 mod probe;
 mod progress;

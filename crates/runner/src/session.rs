@@ -6,6 +6,7 @@ use store::{RunKey, StudyId};
 use study::Stop;
 
 use crate::document::PlanDocument;
+use crate::need::Needs;
 use crate::progress::Progress;
 
 /// How often one run is repeated because something disturbed it. A disturbance that outlasts three windows is the machine's
@@ -28,6 +29,10 @@ pub(crate) struct Session<'a> {
     pub(crate) recorded: BTreeSet<RunKey>,
     /// Runs of which every try that the bounds allow was disturbed. Done with in this session; a later one tries again.
     pub(crate) given_up: BTreeSet<RunKey>,
+    /// Runs that the session will still try.
+    pub(crate) ahead: BTreeSet<RunKey>,
+    /// Which conditions have no measurement yet.
+    pub(crate) needs: Needs<'a>,
     /// What testbeds could not give, as it was told.
     pub(crate) noted: BTreeSet<String>,
     pub(crate) repeats: Repeats,
@@ -39,6 +44,15 @@ impl Session<'_> {
     /// The runs that are not to be tried any more.
     pub(crate) fn settled(&self) -> BTreeSet<RunKey> {
         self.recorded.union(&self.given_up).copied().collect()
+    }
+
+    /// May a run of this condition be repeated that was repeated so often already? What conditions without any measurement may need
+    /// yet is kept for them.
+    pub(crate) fn repeat(&mut self, condition: usize, so_far: u32) -> bool {
+        let comes = |lost: &usize| self.ahead.iter().any(|key| key.condition == *lost);
+        let lost = self.needs.lost().into_iter().filter(comes).count();
+        let kept = if self.needs.is_measured(condition) { lost * REPEATS_OF_A_RUN as usize } else { 0 };
+        self.repeats.take(so_far, kept)
     }
 }
 
@@ -53,9 +67,9 @@ impl Repeats {
         Self { left: (measured_runs * REPEATS_PERCENT / 100).max(FEWEST_REPEATS) }
     }
 
-    /// May a run be repeated that was repeated so often already? If so, that is one fewer.
-    pub(crate) fn take(&mut self, so_far: u32) -> bool {
-        let may = so_far < REPEATS_OF_A_RUN && self.left > 0;
+    /// May a run be repeated that was repeated so often already, if so many are kept for others? If so, that is one fewer.
+    pub(crate) fn take(&mut self, so_far: u32, kept: usize) -> bool {
+        let may = so_far < REPEATS_OF_A_RUN && self.left > kept;
         self.left -= usize::from(may);
         may
     }
@@ -68,15 +82,21 @@ mod tests {
     #[test]
     fn a_run_is_repeated_twice() {
         let mut repeats = Repeats::of(1000);
-        assert_eq!([0, 1, 2, 3].map(|so_far| repeats.take(so_far)), [true, true, false, false]);
+        assert_eq!([0, 1, 2, 3].map(|so_far| repeats.take(so_far, 0)), [true, true, false, false]);
     }
 
     #[test]
     fn a_session_repeats_a_tenth_of_its_runs_and_at_least_three() {
         let most = |runs| {
             let mut repeats = Repeats::of(runs);
-            (0..1000).filter(|_| repeats.take(0)).count()
+            (0..1000).filter(|_| repeats.take(0, 0)).count()
         };
         assert_eq!([0, 1, 29, 40, 1000].map(most), [3, 3, 3, 4, 100]);
+    }
+
+    #[test]
+    fn what_is_kept_for_others_is_not_taken() {
+        let mut repeats = Repeats::of(40);
+        assert_eq!([3, 3, 2, 2, 0].map(|kept| repeats.take(0, kept)), [true, false, true, false, true]);
     }
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 mod disturbed;
+mod missing;
 mod simulator;
 mod world;
 

@@ -40,6 +40,16 @@ pub(crate) fn study() -> Study {
     Study::parse("simulated.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
+/// A ladder over two boots: all on, TSO off, both off, in this order in each boot unless they are drawn.
+pub(crate) fn laddered_study(order: &str) -> Study {
+    let text = study()
+        .source_text()
+        .replace("[factors]", "[design]\n        kind = \"ladder\"\n        offloads = [\"tso\", \"tx\"]")
+        .replace("tx = [\"on\", \"off\"]\n        tso = [\"on\", \"off\"]\n", "")
+        .replace("seed = 7", &format!("seed = 7\n        order = \"{order}\""));
+    Study::parse("laddered.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
 /// A study of two ways to send.
 pub(crate) fn sending_study() -> Study {
     let text = r#"
@@ -80,6 +90,8 @@ pub(crate) struct SimulatedLab {
     /// Faults by the number of the run, counted from 0 over all testbeds.
     pub(crate) faults: BTreeMap<usize, Fault>,
     pub(crate) always: Option<Fault>,
+    /// Faults of every run of a condition.
+    pub(crate) of_condition: BTreeMap<usize, Fault>,
     /// From this many testbeds on, a switch reads back otherwise.
     pub(crate) drift_after_build: Option<usize>,
     pub(crate) cannot_build: bool,
@@ -95,6 +107,7 @@ impl SimulatedLab {
         Self {
             faults: BTreeMap::new(),
             always: None,
+            of_condition: BTreeMap::new(),
             drift_after_build: None,
             cannot_build: false,
             lacks_gso: false,
@@ -120,6 +133,7 @@ impl Lab for SimulatedLab {
         Ok(Box::new(SimulatedBench {
             faults: self.faults.clone(),
             always: self.always,
+            of_condition: self.of_condition.clone(),
             drifted: self.drift_after_build.is_some_and(|builds| self.built >= builds),
             lacks_gso: self.lacks_gso,
             interrupt: self.interrupt.clone(),
@@ -131,6 +145,7 @@ impl Lab for SimulatedLab {
 struct SimulatedBench {
     faults: BTreeMap<usize, Fault>,
     always: Option<Fault>,
+    of_condition: BTreeMap<usize, Fault>,
     drifted: bool,
     lacks_gso: bool,
     interrupt: Interrupt,
@@ -165,7 +180,8 @@ impl Bench for SimulatedBench {
     ) -> Result<Readings, testbed::Error> {
         tick();
         let number = self.runs.replace(self.runs.get() + 1);
-        match self.always.or_else(|| self.faults.get(&number).copied()) {
+        let of_condition = || self.of_condition.get(&condition.index).copied();
+        match self.always.or_else(|| self.faults.get(&number).copied()).or_else(of_condition) {
             Some(Fault::Failed) => {
                 Err(CallError::Refused { host: "receiver".into(), why: "simulated".into(), broken: false }
                     .into())

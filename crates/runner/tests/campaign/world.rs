@@ -67,6 +67,7 @@ impl World {
         self.interrupt = Interrupt::new().unwrap();
         self.lab.interrupt = self.interrupt.clone();
         self.lab.faults.clear();
+        self.lab.of_condition.clear();
     }
 
     /// How often each planned recorded run is in the store.
