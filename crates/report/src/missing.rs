@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use store::{RunKey, RunStatus, StoredStudy, StudyStatus};
+use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyStatus};
 use study::Protocol;
 
 use crate::looks::is_decided;
@@ -105,12 +105,7 @@ impl Missing {
             parts.push(format!("{} disturbed at every try", self.disturbed));
         }
         if self.not_tried > 0 {
-            let why = match self.status {
-                StudyStatus::Interrupted => "the study was interrupted",
-                StudyStatus::Running => "the study is under way",
-                StudyStatus::Failed | StudyStatus::Complete => "the study could not go on",
-            };
-            parts.push(format!("{} not tried ({why})", self.not_tried));
+            parts.push(format!("{} not tried ({})", self.not_tried, not_tried(self.status)));
         }
         let nothing = if self.runs == self.planned { "Nothing valid was measured. " } else { "" };
         let are = if self.runs == 1 { "is" } else { "are" };
@@ -127,6 +122,38 @@ impl Missing {
             "{nothing}{} of {planned} {are} missing: {parts}.\n{remedy} netassay show {study} --runs lists every try.\n",
             self.runs
         )
+    }
+}
+
+fn not_tried(status: StudyStatus) -> &'static str {
+    match status {
+        StudyStatus::Interrupted => "the study was interrupted",
+        StudyStatus::Running => "the study is under way",
+        StudyStatus::Failed | StudyStatus::Complete => "the study could not go on",
+    }
+}
+
+/// Why no run gives a condition a value in a metric.
+pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) -> String {
+    let tries = || stored.runs.iter().filter(|run| !run.warmup && run.condition == condition);
+    if tries().any(StoredRun::is_measurement) {
+        return format!("its runs do not have {metric}");
+    }
+    let with = |status| tries().filter(|run| run.status == status).count();
+    let mut counts = Vec::new();
+    for (runs, what) in [(with(RunStatus::Failed), "failed"), (with(RunStatus::Invalid), "disturbed")] {
+        if runs > 0 {
+            counts.push(format!("{runs} {what}"));
+        }
+    }
+    match tries().next_back() {
+        None => format!("not tried: {}", not_tried(stored.row.status)),
+        Some(last) => format!(
+            "{}; the last try, in boot {}: {}",
+            counts.join(", "),
+            last.boot,
+            last.reason.as_deref().unwrap_or_default()
+        ),
     }
 }
 

@@ -1,11 +1,29 @@
 //! The conditions of a design under the same levels of all other factors: what credit is shared among.
 
+use std::collections::BTreeSet;
+
+use serde::Serialize;
 use stats::Observation;
 use stats::effects::Layout;
 use store::StoredStudy;
 use study::{Condition, Design, WorkloadKind};
 
+use crate::missing::why_without;
 use crate::view::PlanView;
+
+/// A state that the plan has and no run measured. What cannot be reached is none: it is not in the plan.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Missing {
+    /// In words: `all off`, `without tso`.
+    pub(super) state: String,
+    /// The offloads that are on in it.
+    on: Vec<String>,
+    /// Whether it is all on or all off.
+    #[serde(skip)]
+    pub(super) is_end: bool,
+    /// Why no run of it counts.
+    pub(super) why: String,
+}
 
 /// One combination of the levels of the factors that are not the design's.
 pub(super) struct Combination<'a> {
@@ -63,11 +81,33 @@ impl<'a> Combination<'a> {
             .collect()
     }
 
+    /// The places whose state no run measured in a metric, with the names of what is on there, and why.
+    pub(super) fn missing(&self, stored: &StoredStudy, metric: &str) -> Vec<Missing> {
+        let measured: BTreeSet<usize> = stored.values(metric).map(|(condition, ..)| condition).collect();
+        let missing = self.places().filter(|place| !measured.contains(&self.conditions[*place]));
+        missing
+            .map(|place| {
+                let on: Vec<bool> = self.levels[place].iter().map(|level| *level == 1).collect();
+                Missing {
+                    state: self.design.words(&on),
+                    is_end: on.windows(2).all(|pair| pair[0] == pair[1]),
+                    on: self.names(place, 1).into_iter().map(str::to_owned).collect(),
+                    why: why_without(stored, self.conditions[place], metric),
+                }
+            })
+            .collect()
+    }
+
     /// The place of the condition with just these factors on.
     pub(super) fn place(&self, is_on: impl Fn(usize) -> bool) -> Option<usize> {
         let wanted: Vec<usize> =
             (0..self.design.factors.len()).map(|factor| usize::from(is_on(factor))).collect();
         self.levels.iter().position(|levels| *levels == wanted)
+    }
+
+    /// Whether the plan has all on and all off here.
+    pub(super) fn plans_the_whole(&self) -> bool {
+        self.place(|_| true).is_some() && self.place(|_| false).is_some()
     }
 
     /// The names of the factors that are on, or off, at a place.

@@ -15,8 +15,8 @@ use crate::exact::{self, RESOLUTION};
 use crate::limits;
 use crate::truth::truth;
 use crate::view::PlanView;
-use combination::Combination;
-use parts::{EffectView, Part, Parts, Whole};
+use combination::{Combination, Missing};
+use parts::{EffectView, Orders, Part, Parts, Whole};
 
 /// The credit that a study with a design gives.
 #[derive(Debug, Serialize)]
@@ -52,11 +52,19 @@ struct Credit {
     level: f64,
     /// Whether counts without noise are judged by the resolution instead of intervals.
     exact: bool,
-    /// Everything on against everything off; none where one of them was not measured.
+    /// Everything on against everything off; none where one of them is not planned or was not measured.
     whole: Option<Whole>,
+    /// Why the plan's whole is not known.
+    whole_is_not_known: Option<String>,
     /// By offload, or by step.
     parts: Vec<Part>,
     adds_up: bool,
+    /// Of shares: how many orders of switching on they are averaged over, and how many there are.
+    orders: Option<Orders>,
+    /// How many states the plan has here.
+    planned_states: usize,
+    /// Those of them that no run measured. What cannot be reached is not planned.
+    missing: Vec<Missing>,
     effects: Vec<EffectView>,
     /// What set the rate at both ends of the whole, if something outside the hosts did: nothing can be gained then.
     saturated: Option<String>,
@@ -139,7 +147,9 @@ impl Credit {
         if runs.is_empty() {
             return None;
         }
-        let Parts { whole, parts, adds_up, effects, remarks } = Parts::of(combination, &runs, level);
+        let missing = combination.missing(stored, metric.key);
+        let Parts { whole, parts, adds_up, orders, effects, remarks } =
+            Parts::of(combination, &runs, &missing, level);
         let outside = |[one, other]: [usize; 2]| {
             let (one, other) = (combination.conditions[one], combination.conditions[other]);
             limits::set_from_outside(stored, metric.key, one, other)
@@ -154,9 +164,13 @@ impl Credit {
             unit: metric.unit,
             level,
             exact: plan.plan.exact && exact::is_count(metric),
+            whole_is_not_known: unknown(combination, whole.as_ref(), &missing),
             whole,
             parts,
             adds_up,
+            orders,
+            planned_states: combination.conditions.len(),
+            missing,
             effects,
             saturated,
             saturated_parts,
@@ -178,6 +192,19 @@ impl Credit {
         }
         change.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
+}
+
+/// What keeps a whole that the plan has from being known.
+fn unknown(combination: &Combination, whole: Option<&Whole>, missing: &[Missing]) -> Option<String> {
+    if whole.is_some() || !combination.plans_the_whole() {
+        return None;
+    }
+    let ends: Vec<&str> = missing.iter().filter(|one| one.is_end).map(|one| one.state.as_str()).collect();
+    Some(match ends.as_slice() {
+        [] => "no boot measured all on and all off together".to_owned(),
+        [one] => format!("{one} was not measured"),
+        both => format!("{} were not measured", crate::sentence::list(both)),
+    })
 }
 
 /// What must be said where only some of the states ran at a limit from outside: averages over them hide what it cut off.

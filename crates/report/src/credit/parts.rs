@@ -3,11 +3,11 @@
 use serde::Serialize;
 use stats::Observation;
 use stats::effects::{
-    Effect, EffectsError, Estimated, Factorial, Ladder, Orders, REMARK, factorial, ladder, shapley,
+    self, Effect, EffectsError, Estimated, Factorial, Ladder, REMARK, factorial, ladder, shapley,
 };
 use study::DesignKind;
 
-use super::combination::Combination;
+use super::combination::{Combination, Missing};
 
 /// Interactions of so many factors are estimated: those of more are hard to read, and harder to tell apart.
 const ORDER: usize = 2;
@@ -38,6 +38,30 @@ pub(crate) struct Whole {
     pub(super) ends: [usize; 2],
 }
 
+/// Orders of switching on.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Orders {
+    /// Those that lead through measured states only: the shares are averaged over them.
+    pub(crate) used: u64,
+    /// Those that would, if every planned state had been measured. The others lead through states that cannot be reached or were
+    /// not asked for.
+    pub(crate) planned: u64,
+    /// Those that there are.
+    pub(crate) all: u64,
+}
+
+impl Orders {
+    /// How many of them there are fewer than the plan has: `7 of 24 orders`; none if there are not.
+    pub(super) fn lacking(&self) -> Option<String> {
+        let of = if self.planned == self.all {
+            format!("{} orders", self.all)
+        } else {
+            format!("the {} orders (of {}) that can be reached", self.planned, self.all)
+        };
+        (self.used < self.planned).then(|| format!("{} of {of}", self.used))
+    }
+}
+
 /// A main effect, or an interaction of several factors.
 #[derive(Debug, Serialize)]
 pub(crate) struct EffectView {
@@ -55,13 +79,19 @@ pub(super) struct Parts {
     pub(super) parts: Vec<Part>,
     /// Whether the parts add up to the whole.
     pub(super) adds_up: bool,
+    pub(super) orders: Option<Orders>,
     pub(super) effects: Vec<EffectView>,
     /// What a reader must know.
     pub(super) remarks: Vec<String>,
 }
 
 impl Parts {
-    pub(super) fn of(combination: &Combination, runs: &[Observation], level: f64) -> Self {
+    pub(super) fn of(
+        combination: &Combination,
+        runs: &[Observation],
+        missing: &[Missing],
+        level: f64,
+    ) -> Self {
         let mut parts = Self { whole: whole(combination, runs, level), ..Self::default() };
         let found = match combination.design.kind {
             DesignKind::Factorial => parts.shares(combination, runs, level),
@@ -73,6 +103,7 @@ impl Parts {
         if let Err(why) = found {
             parts.remarks.push(format!("no credit by {}: {why}", combination.design.kind));
         }
+        parts.remarks.extend(from_fewer(combination, missing));
         parts
     }
 
@@ -87,7 +118,11 @@ impl Parts {
             Ok(found) => self.effects = effects(combination, &found),
             Err(why) => self.remarks.push(format!("no main effects: {why}")),
         }
-        let shares = shapley(runs, &combination.layout(), Orders::Reachable, None, level)?;
+        if self.whole.is_none() && combination.plans_the_whole() {
+            // Said with the whole.
+            return Ok(());
+        }
+        let shares = shapley(runs, &combination.layout(), effects::Orders::Reachable, None, level)?;
         self.parts = shares
             .shares
             .iter()
@@ -99,14 +134,16 @@ impl Parts {
             })
             .collect();
         self.adds_up = true;
-        let orders = if shares.orders == shares.all_orders {
-            format!("all {} orders", shares.all_orders)
-        } else {
-            format!("the {} of {} orders whose every step can be reached", shares.orders, shares.all_orders)
+        let orders = Orders { used: shares.orders, planned: shares.planned_orders, all: shares.all_orders };
+        let over = match orders.lacking() {
+            Some(orders) => format!("{orders}, those through measured states"),
+            None if orders.used == orders.all => format!("all {} orders", orders.all),
+            None => format!("the {} of {} orders whose every step can be reached", orders.used, orders.all),
         };
         self.remarks.push(format!(
-            "Shapley shares: what switching an offload on brings, averaged over {orders}; they add up to the whole"
+            "Shapley shares: what switching an offload on brings, averaged over {over}; they add up to the whole"
         ));
+        self.orders = Some(orders);
         Ok(())
     }
 
@@ -183,6 +220,13 @@ impl Parts {
         };
         let end = combination.place(|_| !is_out);
         let measured = |place: usize| runs.iter().any(|run| run.condition == place);
+        if !measured(all) {
+            self.remarks.push(format!(
+                "no credit by {}: each part is against all {word}, which was not measured",
+                combination.design.kind
+            ));
+            return Ok(());
+        }
         for place in combination.places().filter(|place| *place != all && measured(*place)) {
             let changed = combination.names(place, 1 - base);
             if Some(place) == end && changed.len() > 1 {
@@ -202,6 +246,23 @@ impl Parts {
             "what each offload brings with all others off: the parts do not add up to a whole".to_owned()
         });
         Ok(())
+    }
+}
+
+/// What rests on fewer states than were planned, but for shares, which tell of their orders.
+fn from_fewer(combination: &Combination, missing: &[Missing]) -> Option<String> {
+    let planned = combination.conditions.len();
+    let measured = planned - missing.len();
+    match combination.design.kind {
+        _ if missing.is_empty() => None,
+        DesignKind::Factorial | DesignKind::Fractional => Some(format!(
+            "main effects and interactions are estimated from {measured} of {planned} states, by least squares"
+        )),
+        DesignKind::Ladder => Some(
+            "a step over a state that was not measured is of all that goes off between its neighbours"
+                .to_owned(),
+        ),
+        DesignKind::OneOut | DesignKind::OneIn => None,
     }
 }
 

@@ -4,7 +4,9 @@ use stats::effects::Estimated;
 use stats::signed;
 use study::DesignKind;
 
+use super::combination::Missing;
 use super::gain::{gain, interval};
+use super::parts::Orders;
 use super::{Credit, Credits};
 use crate::group::{level, range};
 use crate::number::{figure, percent, plain};
@@ -20,7 +22,12 @@ impl Credits {
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         for group in self.by_combination() {
-            text.push_str(&format!("\nCredit ({}){}\n", self.title(), group[0].place()));
+            text.push_str(&format!(
+                "\nCredit ({}{}){}\n",
+                self.title(),
+                from_orders(group),
+                group[0].place()
+            ));
             text.push_str(&table(group));
             text.push_str(&truth::line(self.truth));
             text.push_str(&sentences(group));
@@ -32,7 +39,13 @@ impl Credits {
     pub(crate) fn details(&self) -> String {
         let mut text = String::new();
         for credit in &self.credits {
-            text.push_str(&format!("\nCredit ({}){}: {}\n", self.title(), credit.place(), credit.metric));
+            let orders = from_orders(std::slice::from_ref(credit));
+            text.push_str(&format!(
+                "\nCredit ({}{orders}){}: {}\n",
+                self.title(),
+                credit.place(),
+                credit.metric
+            ));
             text.push_str(&credit.table());
             text.push_str(&truth::line(self.truth));
             text.push_str(&credit.effects());
@@ -129,11 +142,26 @@ fn cells(change: Option<&Estimated>) -> [String; 2] {
     ]
 }
 
-/// The sentences of all metrics of a combination, then what to know of them, each once.
+/// Over how many orders shares are averaged, where those are fewer than planned: ` from 7 of 24 orders`.
+fn from_orders(group: &[Credit]) -> String {
+    let mut lacking: Vec<String> =
+        group.iter().filter_map(|credit| credit.orders.as_ref()?.lacking()).collect();
+    lacking.dedup();
+    if lacking.is_empty() { String::new() } else { format!(" from {}", list(&lacking)) }
+}
+
+/// The sentences of all metrics of a combination, what was not measured, then what to know of them, each once.
 fn sentences(group: &[Credit]) -> String {
     let mut text = String::new();
     for sentence in group.iter().flat_map(|credit| &credit.sentences) {
         text.push_str(&format!("{sentence}.\n"));
+    }
+    let mut named: Vec<&Missing> = Vec::new();
+    for missing in group.iter().flat_map(|credit| &credit.missing) {
+        if !named.contains(&missing) {
+            named.push(missing);
+            text.push_str(&format!("Not measured: {} ({}).\n", missing.state, missing.why));
+        }
     }
     let mut said: Vec<&str> = Vec::new();
     for remark in group.iter().flat_map(|credit| &credit.remarks) {
@@ -160,6 +188,9 @@ impl Credit {
                 "{metric}: saturated, all on and all off both ran at the limit of {limit}, which hides what the offloads gain; the answer is in the CPU per unit of work"
             ));
             return sentences;
+        }
+        if let Some(why) = &self.whole_is_not_known {
+            sentences.push(format!("{metric}: the whole gain, all on less all off, is not known: {why}"));
         }
         if let Some(whole) = &self.whole {
             let of_whole = interval(&whole.gain, self.unit, self.level);
@@ -224,7 +255,9 @@ impl Credit {
             let open = if self.is_proven(&part.change) { "" } else { " (not proven)" };
             format!("{} {}{open}", part.name, size(part))
         };
-        format!("; of this {}", list(&self.parts.iter().map(share).collect::<Vec<_>>()))
+        let orders = self.orders.as_ref().and_then(Orders::lacking);
+        let orders = orders.map_or(String::new(), |orders| format!("(from {orders}) "));
+        format!("; of this {orders}{}", list(&self.parts.iter().map(share).collect::<Vec<_>>()))
     }
 
     /// What the percentages of its parts are of.

@@ -6,5 +6,6 @@ mod any;
 mod credit;
 mod figures;
 mod made;
+mod missing;
 mod states;
 mod truth;

@@ -31,6 +31,9 @@ pub struct Shares {
     pub shares: Vec<Share>,
     /// How many orders were averaged.
     pub orders: u64,
+    /// How many there would be if every condition of the layout had been measured: the others lead through combinations that are
+    /// none.
+    pub planned_orders: u64,
     /// How many there are.
     pub all_orders: u64,
 }
@@ -71,7 +74,7 @@ pub fn shapley(
         lattice.conditions[set].ok_or_else(|| EffectsError::Unreachable { subset: subset(layout, set) })
     };
     let (off, on) = (end(0)?, end(everything)?);
-    let paths = Paths::of(&lattice);
+    let paths = Paths::of(&lattice.reachable(), lattice.factors);
     let count = paths.to[everything];
     if count == 0 {
         return Err(EffectsError::NoOrder);
@@ -88,7 +91,28 @@ pub fn shapley(
         estimator.estimate(&[(to, 1.0), (from, -1.0)], &[(from, 1.0)], || "the total".to_owned())
     };
     let (total, back) = (change(off, on)?, change(on, off)?);
-    Ok(Shares { total, back, shares, orders: count, all_orders: (1..=factors as u64).product() })
+    Ok(Shares {
+        total,
+        back,
+        shares,
+        orders: count,
+        planned_orders: planned_orders(layout),
+        all_orders: (1..=factors as u64).product(),
+    })
+}
+
+/// In how many orders all factors can be switched on through conditions of the layout, measured or not.
+fn planned_orders(layout: &Layout) -> u64 {
+    let factors = layout.factors.len();
+    let mut planned = vec![false; 1 << factors];
+    for levels in layout.levels.iter().filter(|levels| levels.iter().all(|level| *level < 2)) {
+        let set =
+            levels.iter().enumerate().map(|(factor, level)| level << factor).fold(0, |set, bit| set | bit);
+        if let Some(place) = planned.get_mut(set) {
+            *place = true;
+        }
+    }
+    Paths::of(&planned, factors).to[planned.len() - 1]
 }
 
 /// The combination in words: "tso and gso on, gro off" would name all; what is on is enough.
@@ -135,8 +159,9 @@ impl Lattice {
         Ok(Lattice { conditions, factors })
     }
 
-    fn is_reachable(&self, set: usize) -> bool {
-        self.conditions[set].is_some()
+    /// For each set whether it was measured.
+    fn reachable(&self) -> Vec<bool> {
+        self.conditions.iter().map(Option::is_some).collect()
     }
 
     /// Weights by set as coefficients by condition.
@@ -146,7 +171,7 @@ impl Lattice {
     }
 }
 
-/// For each set, in how many orders it can be reached from nothing, and everything from it, through measured sets. 16! is
+/// For each set, in how many orders it can be reached from nothing, and everything from it, through sets of a choice. 16! is
 /// less than 2^53, so these counts and their products over an order are exact.
 struct Paths {
     to: Vec<u64>,
@@ -154,20 +179,18 @@ struct Paths {
 }
 
 impl Paths {
-    fn of(lattice: &Lattice) -> Paths {
-        let sets = lattice.conditions.len();
+    fn of(reachable: &[bool], factors: usize) -> Paths {
+        let sets = reachable.len();
         let (mut to, mut from) = (vec![0; sets], vec![0; sets]);
         (to[0], from[sets - 1]) = (1, 1);
         let bits = |set: usize, value: usize| {
-            (0..lattice.factors)
-                .filter(move |factor| set >> factor & 1 == value)
-                .map(move |factor| set ^ 1 << factor)
+            (0..factors).filter(move |factor| set >> factor & 1 == value).map(move |factor| set ^ 1 << factor)
         };
         // Numbers grow with each bit, so subsets come before their supersets.
-        for set in (1..sets).filter(|set| lattice.is_reachable(*set)) {
+        for set in (1..sets).filter(|set| reachable[*set]) {
             to[set] = bits(set, 1).map(|before| to[before]).sum();
         }
-        for set in (0..sets - 1).rev().filter(|set| lattice.is_reachable(*set)) {
+        for set in (0..sets - 1).rev().filter(|set| reachable[*set]) {
             from[set] = bits(set, 0).map(|after| from[after]).sum();
         }
         Paths { to, from }
