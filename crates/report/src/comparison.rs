@@ -5,6 +5,7 @@ use store::StoredStudy;
 
 use crate::credit::Credits;
 use crate::error::Error;
+use crate::exact;
 use crate::group::Group;
 use crate::metric::{asked_of, known, plan_of};
 use crate::missing::Missing;
@@ -67,6 +68,8 @@ impl Comparisons {
             Some(study) => format!("study {study} ({})\n", self.name),
             None => format!("{}\n", self.name),
         };
+        let compared = self.groups.iter().flat_map(|group| &group.unlike);
+        text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
         text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
         for group in &self.groups {
             text.push('\n');

@@ -1,10 +1,14 @@
 //! Exact mode: instructions counted in one emulated guest instead of time measured.
 
+use std::collections::BTreeSet;
+
+use serde::Serialize;
 use stats::Observation;
 use study::WorkloadKind;
 use study::metric::{Metric, Needs};
 
-use crate::number::percent;
+use crate::number::{figure, percent};
+use crate::sentence::{list, words};
 
 /// Counts are the same to this share, in %, on any machine whatever else it does; what differs by more is a difference.
 pub(crate) const RESOLUTION: f64 = 0.1;
@@ -31,23 +35,82 @@ pub(crate) fn counted_unit(kind: WorkloadKind) -> &'static str {
     kind.counted_work()
 }
 
-/// What must be said of counts that are not the same each time; none if they are, to the resolution. `label` names a condition.
-pub(crate) fn unlike(runs: &[Observation], label: impl Fn(usize) -> String) -> Vec<String> {
-    let mut conditions: Vec<usize> = runs.iter().map(|run| run.condition).collect();
-    conditions.sort_unstable();
-    conditions.dedup();
+/// A condition whose counts are not the same each time, to the resolution. No verdict rests on it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Unlike {
+    #[serde(skip)]
+    pub(crate) condition: usize,
+    label: String,
+    metric: String,
+    /// The least count, and the most.
+    counts: (f64, f64),
+    /// Each count, as the page shows it, with its boots.
+    by_boot: Vec<(String, BTreeSet<u32>)>,
+}
+
+impl Unlike {
+    /// What a page says first, without a full stop.
+    fn sentence(&self) -> String {
+        let (low, high) = self.counts;
+        let share = percent(100.0 * (high - low) / low.abs());
+        let boots = |boots: &BTreeSet<u32>| {
+            let word = if boots.len() == 1 { "boot" } else { "boots" };
+            format!("{word} {}", list(&boots.iter().map(u32::to_string).collect::<Vec<_>>()))
+        };
+        let by_boot: Vec<String> =
+            self.by_boot.iter().map(|(count, of)| format!("{count} in {}", boots(of))).collect();
+        format!(
+            "{} of {} are not the same each time: {}, {share} % apart where counts are the same to {RESOLUTION} %. Something in these boots differs, and what is compared with them has no verdict",
+            words(&self.metric),
+            self.label,
+            by_boot.join(", ")
+        )
+    }
+}
+
+/// What a page says before all else of counts that do not repeat; empty if all do.
+pub(crate) fn head<'g>(unlike: impl IntoIterator<Item = &'g Unlike>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in unlike.into_iter().map(|unlike| format!("No verdict: {}.\n", unlike.sentence())) {
+        // Several comparisons may rest on one condition.
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.concat()
+}
+
+/// The conditions whose counts of this metric are not the same each time. `label` names one.
+pub(crate) fn unlike(runs: &[Observation], metric: &str, label: impl Fn(usize) -> String) -> Vec<Unlike> {
+    let conditions: BTreeSet<usize> = runs.iter().map(|run| run.condition).collect();
     let told = |condition: usize| {
-        let values = runs.iter().filter(|run| run.condition == condition).map(|run| run.value);
-        let (low, high) = values
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-        let share = 100.0 * (high - low) / low.abs();
-        (share > RESOLUTION).then(|| {
-            format!(
-                "{}: counts differ by up to {} % from run to run, more than the resolution of {RESOLUTION} %: something in it is not the same each time, and a difference as small as that means nothing",
-                label(condition),
-                percent(share)
-            )
+        let runs: Vec<&Observation> = runs.iter().filter(|run| run.condition == condition).collect();
+        let ends = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) =
+            runs.iter().fold(ends, |(low, high), run| (low.min(run.value), high.max(run.value)));
+        let is_unlike = 100.0 * (high - low) / low.abs() > RESOLUTION;
+        is_unlike.then(|| Unlike {
+            condition,
+            label: label(condition),
+            metric: metric.to_owned(),
+            counts: (low, high),
+            by_boot: by_boot(&runs),
         })
     };
     conditions.into_iter().filter_map(told).collect()
+}
+
+/// Counts that look alike, from the least, with their boots.
+fn by_boot(runs: &[&Observation]) -> Vec<(String, BTreeSet<u32>)> {
+    let mut sorted = runs.to_vec();
+    sorted.sort_by(|one, other| one.value.total_cmp(&other.value));
+    let mut counts: Vec<(String, BTreeSet<u32>)> = Vec::new();
+    for run in sorted {
+        let shown = figure(run.value);
+        match counts.last_mut().filter(|(count, _)| *count == shown) {
+            Some((_, boots)) => drop(boots.insert(run.boot)),
+            None => counts.push((shown, BTreeSet::from([run.boot]))),
+        }
+    }
+    counts
 }

@@ -6,7 +6,7 @@ use stats::{
 };
 
 use crate::error::Error;
-use crate::exact;
+use crate::exact::Unlike;
 use crate::method;
 use crate::number::{figure, percent, plain};
 use crate::sentence::words;
@@ -40,6 +40,9 @@ pub(crate) struct Group {
     /// Which kind of truth the values are, if not time on a machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) truth: Option<&'static str>,
+    /// Conditions whose counts are not the same each time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unlike: Vec<Unlike>,
     /// Counts without noise were judged by this share, in %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resolution: Option<f64>,
@@ -123,6 +126,7 @@ impl Group {
             flags: flags(subject)?,
             notes: subject.notes.clone(),
             truth: subject.truth,
+            unlike: subject.unlike(),
             resolution: subject.resolution,
         })
     }
@@ -219,7 +223,8 @@ impl Group {
 fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
     let (runs, label) = (subject.compared_observations(), |condition: usize| subject.label(condition));
     if subject.resolution.is_some() {
-        return Ok(exact::unlike(&runs, label));
+        // Those that do not repeat are said before all else.
+        return Ok(Vec::new());
     }
     let flags = stats::diagnostics::diagnose(&runs)?;
     Ok(flags.iter().map(|flag| flag.sentence(label)).collect())

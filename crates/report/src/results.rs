@@ -136,6 +136,8 @@ impl Results {
     #[must_use]
     pub fn text(&self, db: &Path) -> String {
         let mut text = format!("{}: {}\n", self.name, self.question);
+        let compared = self.comparisons.iter().flat_map(|group| &group.unlike);
+        text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
         text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
         if self.has_measurements() {
             self.measured(&mut text);

@@ -4,6 +4,7 @@
 use stats::{Analysis, Look, Observation, Question};
 
 use crate::error::Error;
+use crate::exact::{self, Unlike};
 
 /// Values of one metric under several conditions, and what is asked of them.
 #[derive(Debug, Clone)]
@@ -62,9 +63,18 @@ impl Subject {
         let takes_part = |condition| self.takes_part(condition);
         let analysis = stats::analyse_among(&self.observations, &self.question, takes_part)?;
         Ok(match self.resolution {
-            Some(resolution) => analysis.by_resolution(resolution),
+            Some(resolution) => {
+                let unlike: Vec<usize> = self.unlike().into_iter().map(|unlike| unlike.condition).collect();
+                analysis.by_resolution(resolution, &unlike)
+            }
             None => analysis,
         })
+    }
+
+    /// Conditions whose counts are not the same each time; none where time was measured.
+    pub(crate) fn unlike(&self) -> Vec<Unlike> {
+        let runs = if self.resolution.is_some() { self.compared_observations() } else { Vec::new() };
+        exact::unlike(&runs, &self.metric, |condition| self.label(condition))
     }
 
     /// The runs of the conditions that are compared.

@@ -70,6 +70,8 @@ pub enum Gap {
     OneBoot,
     /// Every boot is needed for the means: nothing is left to tell the error from.
     NoError,
+    /// Counts that are to be the same each time were not, of one of the two.
+    Unlike,
 }
 
 impl Gap {
@@ -82,6 +84,7 @@ impl Gap {
             }
             Gap::OneBoot => "it or the baseline has only 1 boot, an interval needs 2 or more of each",
             Gap::NoError => "too few boots measured several conditions to tell the error",
+            Gap::Unlike => "its counts or the baseline's are not the same each time",
         }
     }
 }

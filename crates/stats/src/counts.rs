@@ -1,19 +1,24 @@
 //! Counts without noise, of instructions: judged by their resolution instead of intervals.
 
 use crate::analysis::Analysis;
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Gap};
 use crate::fit::ErrorTerm;
 use crate::question::Margin;
 use crate::verdict::Verdict;
 
 impl Analysis {
     /// The same comparisons judged by a resolution in %: a difference beyond it is one, a smaller one is equivalent. For counts
-    /// that repeat to this share whatever the machine does, of which one boot is as good as many; there are no intervals.
+    /// that repeat to this share whatever the machine does, of which one boot is as good as many; there are no intervals. Of the
+    /// conditions `unlike`, whose counts did not repeat, nothing is told.
     #[must_use]
-    pub fn by_resolution(mut self, resolution: f64) -> Analysis {
+    pub fn by_resolution(mut self, resolution: f64, unlike: &[usize]) -> Analysis {
         self.error = ErrorTerm::Resolution;
         self.homogeneity = None;
-        self.comparisons = self.comparisons.into_iter().map(|one| judged(one, resolution)).collect();
+        let judge = |one: Comparison| {
+            let is_unlike = unlike.contains(&one.condition) || unlike.contains(&one.baseline);
+            judged(one, resolution, is_unlike)
+        };
+        self.comparisons = self.comparisons.into_iter().map(judge).collect();
         for condition in &mut self.conditions {
             condition.interval = None;
         }
@@ -21,9 +26,10 @@ impl Analysis {
     }
 }
 
-fn judged(one: Comparison, resolution: f64) -> Comparison {
+fn judged(one: Comparison, resolution: f64, is_unlike: bool) -> Comparison {
     let share = 100.0 * one.difference / one.baseline_mean.abs();
     let verdict = match one.difference {
+        _ if is_unlike => Verdict::Inconclusive,
         difference if difference == 0.0 || share.abs() <= resolution => Verdict::Equivalent,
         difference if difference > 0.0 => Verdict::Higher,
         _ => Verdict::Lower,
@@ -39,7 +45,7 @@ fn judged(one: Comparison, resolution: f64) -> Comparison {
         detectable: None,
         detectable_relative: None,
         margin: Some(Margin::Percent(resolution)),
-        gap: None,
+        gap: is_unlike.then_some(Gap::Unlike),
         resolution: Some(resolution),
         verdict,
         ..one
@@ -55,7 +61,7 @@ mod tests {
         // One boot of one run each: no spread, and no interval could be had.
         let run = |condition, value| Observation { condition, boot: 1, value };
         let runs = [run(0, 10_000.0), run(1, 10_009.0), run(2, 10_011.0), run(3, 9_000.0), run(4, 10_000.0)];
-        let analysis = analyse(&runs, &Question::against(0)).unwrap().by_resolution(0.1);
+        let analysis = analyse(&runs, &Question::against(0)).unwrap().by_resolution(0.1, &[]);
         assert_eq!(analysis.error, ErrorTerm::Resolution);
         let verdicts: Vec<Verdict> = analysis.comparisons.iter().map(|one| one.verdict).collect();
         assert_eq!(verdicts, [Verdict::Equivalent, Verdict::Higher, Verdict::Lower, Verdict::Equivalent]);
@@ -71,8 +77,23 @@ mod tests {
         );
         // Nothing against nothing is equivalent, and something against nothing has no percentage.
         let none = analyse(&[run(0, 0.0), run(1, 0.0), run(2, 5.0)], &Question::against(0)).unwrap();
-        let none = none.by_resolution(0.1).comparisons;
+        let none = none.by_resolution(0.1, &[]).comparisons;
         assert_eq!((none[0].verdict, none[1].verdict), (Verdict::Equivalent, Verdict::Higher));
         assert_eq!(none[1].sentence("c", ""), "c is 5 higher (counts are the same to 0.1 %)");
+    }
+
+    #[test]
+    fn of_counts_that_do_not_repeat_nothing_is_told() {
+        let run = |condition, value| Observation { condition, boot: 1, value };
+        let judged = |unlike: &[usize]| {
+            let runs = [run(0, 10_000.0), run(1, 9_000.0), run(2, 9_000.0)];
+            let analysis = analyse(&runs, &Question::against(0)).unwrap().by_resolution(0.1, unlike);
+            analysis.comparisons.iter().map(|one| (one.verdict, one.sentence("c", "1"))).collect::<Vec<_>>()
+        };
+        let open = "c: inconclusive, its counts or the baseline's are not the same each time";
+        let lower = "c is 10.000 % lower (counts are the same to 0.1 %)";
+        let (open, lower) = ((Verdict::Inconclusive, open.to_owned()), (Verdict::Lower, lower.to_owned()));
+        assert_eq!(judged(&[1]), [open.clone(), lower]);
+        assert_eq!(judged(&[0]), [open.clone(), open]);
     }
 }

@@ -11,6 +11,9 @@ impl Comparison {
     /// 3 boots)". `label` names the condition; `unit` is the metric's, used where there is no percentage.
     pub fn sentence(&self, label: &str, unit: &str) -> String {
         if let Some(resolution) = self.resolution {
+            if let Some(gap) = self.gap {
+                return format!("{label}: {}, {}", self.verdict, gap.as_str());
+            }
             return self.counted(label, unit, resolution);
         }
         if let Some(ratio) = self.ratio.filter(|_| !matches!(self.margin, Some(Margin::Absolute(_)))) {

@@ -11,7 +11,7 @@ use store::StoredStudy;
 use study::metric::Metric;
 use study::{Design, DesignKind, Dropped, WorkloadKind};
 
-use crate::exact::{self, RESOLUTION};
+use crate::exact::{self, RESOLUTION, Unlike};
 use crate::limits;
 use crate::truth::truth;
 use crate::view::PlanView;
@@ -52,6 +52,9 @@ struct Credit {
     level: f64,
     /// Whether counts without noise are judged by the resolution instead of intervals.
     exact: bool,
+    /// States whose counts are not the same each time: while there are any, nothing is proven.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unlike: Vec<Unlike>,
     /// Everything on against everything off; none where one of them is not planned or was not measured.
     whole: Option<Whole>,
     /// Why the plan's whole is not known.
@@ -76,6 +79,11 @@ struct Credit {
 }
 
 impl Credits {
+    /// States whose counts are not the same each time.
+    pub(crate) fn unlike(&self) -> impl Iterator<Item = &Unlike> {
+        self.credits.iter().flat_map(|credit| &credit.unlike)
+    }
+
     /// None for a study without a design. `metric`: none for the rate and CPU per unit of work.
     pub(crate) fn of(
         stored: &StoredStudy,
@@ -157,13 +165,16 @@ impl Credit {
         let saturated = whole.as_ref().and_then(|whole| outside(whole.ends));
         let is_saturated = |part: &&Part| part.ends.is_some_and(|ends| outside(ends).is_some());
         let saturated_parts = parts.iter().filter(is_saturated).map(|part| part.name.clone()).collect();
+        let exact = plan.plan.exact && exact::is_count(metric);
+        let label = |place: usize| plan.plan.conditions[combination.conditions[place]].label.clone();
         let mut credit = Self {
             workload: combination.workload.to_owned(),
             at: combination.at.clone(),
             metric: metric.key,
             unit: metric.unit,
             level,
-            exact: plan.plan.exact && exact::is_count(metric),
+            exact,
+            unlike: if exact { exact::unlike(&runs, metric.key, label) } else { Vec::new() },
             whole_is_not_known: unknown(combination, whole.as_ref(), &missing),
             whole,
             parts,
@@ -188,7 +199,8 @@ impl Credit {
     /// Is the change more than chance, or of counts without noise more than their resolution?
     fn is_proven(&self, change: &stats::effects::Estimated) -> bool {
         if self.exact {
-            return change.relative.is_some_and(|relative| relative.abs() > RESOLUTION);
+            return self.unlike.is_empty()
+                && change.relative.is_some_and(|relative| relative.abs() > RESOLUTION);
         }
         change.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }

@@ -158,9 +158,18 @@ fn exact_mode_judges_by_its_resolution_and_says_what_it_does_not_see() {
     stored.boots.truncate(1);
     insta::assert_snapshot!("exact", page(&stored));
     insta::assert_snapshot!("exact_compare", compared(&stored));
-    // What does not repeat to the resolution is told.
-    stored.runs[0].metrics.insert("instructions_byte".to_owned(), 4.5);
-    assert!(compared(&stored).contains("more than the resolution of 0.1 %"), "{}", compared(&stored));
+    // What does not repeat to the resolution has no verdict, and that is said before all else.
+    let baseline = stored.runs.iter().position(|run| run.condition == 0 && !run.warmup).unwrap();
+    stored.runs[baseline].metrics.insert("instructions_byte".to_owned(), 4.5);
+    for text in [page(&stored), compared(&stored)] {
+        let first = text.lines().nth(1).unwrap();
+        assert!(first.starts_with("No verdict: instructions per byte of tso=on gro=on are not the same"), "{text}");
+        assert!(first.contains("4.000 in boot 1, 4.500 in boot 1, 12.500 % apart"), "{text}");
+    }
+    let json = serde_json::to_value(Results::new(&stored).unwrap()).unwrap();
+    for row in json["comparisons"][0]["rows"].as_array().unwrap() {
+        assert_eq!(row["verdict"], "inconclusive", "{row}");
+    }
 }
 
 #[test]
