@@ -4,7 +4,7 @@ use std::thread;
 
 use host::Links;
 use load::Spec;
-use load::exact::{Taker, run};
+use load::exact::{Taker, await_beat, run};
 
 use crate::message::{Answer, ExactTaker};
 use crate::refusal::{Refusal, Reply};
@@ -29,7 +29,10 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, taker: ExactTaker) -> Reply 
     // somewhere inside of that page, and then messages lie across its end, which costs about 1 % more.
     let account = thread::scope(|scope| {
         let fresh = thread::Builder::new().name("exact".to_owned());
-        let work = fresh.spawn_scoped(scope, || run(spec, taker, nobody, &mut settled));
+        let work = fresh.spawn_scoped(scope, || {
+            await_beat();
+            run(spec, taker, nobody, &mut settled)
+        });
         let work = work.map_err(|error| format!("cannot start a thread for the work: {error}"))?;
         work.join().map_err(|_| Refusal::from("the thread of the work died".to_owned()))
     })??;

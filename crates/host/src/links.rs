@@ -82,11 +82,14 @@ impl Links {
     }
 
     /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` straight in the network namespace of the process
-    /// (or thread) `peer_pid`. They vanish together: with either namespace, or by [`Links::delete`].
+    /// (or thread) `peer_pid`. They vanish together: with either namespace, or by [`Links::delete`]. Their link-layer addresses are
+    /// always the same: random ones would land in other places of the kernel's tables each time.
     pub fn create_veth(&mut self, name: &str, peer: &str, peer_pid: u32) -> Result<(), Error> {
         let mut there = named(peer)?;
         there.attributes.push(LinkAttribute::NetNsPid(peer_pid));
+        there.attributes.push(LinkAttribute::Address(VETH[1].to_vec()));
         let mut here = named(name)?;
+        here.attributes.push(LinkAttribute::Address(VETH[0].to_vec()));
         here.attributes.push(LinkAttribute::LinkInfo(vec![
             LinkInfo::Kind(InfoKind::Veth),
             LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(there))),
@@ -253,6 +256,9 @@ pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
     message.attributes.push(LinkAttribute::IfName(name.to_owned()));
     Ok(message)
 }
+
+/// The link-layer addresses of the two ends of a veth pair: locally administered, and nobody else's on a wire of two ends.
+const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
 /// `IFNAMSIZ` with its closing NUL.
 const NAME_MAX: usize = 15;

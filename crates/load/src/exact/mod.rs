@@ -39,8 +39,17 @@ const BATCHES: u32 = 201;
 const MOST: u32 = 32;
 /// What a batch may take, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so that seven of eight see none.
 const BATCH_NS: u64 = 500_000;
+/// Time between two beats, in ns.
+const BEAT_NS: u64 = 1_000_000_000;
 /// Readings from which the cost of one is taken.
 const READINGS: usize = 1001;
+
+/// Waits for the next whole second of the clock. When a request arrives is a matter of the machine around a guest; from here on all
+/// that the work meets, timer ticks among it, comes at the same distance. Where the clock counts instructions the wait takes no time.
+pub fn await_beat() {
+    sys::sharpen_timers();
+    sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);
+}
 
 /// Sends and takes the workload's messages, and counts. `taker` is the other end's socket, opened where it is; without one the
 /// messages go to `nobody` (an address behind an interface that throws them away). The calling thread does all of it. `settled` is
