@@ -12,7 +12,7 @@ use crate::failure::{Failure, NOT_RUN};
 use crate::netassay::Netassay;
 use crate::report::Report;
 use crate::{
-    controller, guest_boot, in_place, interrupt, observer, place, startup, statistics, teardown, traffic,
+    controller, exact, guest_boot, in_place, interrupt, observer, place, startup, statistics, teardown, traffic,
     verdict,
 };
 
@@ -61,6 +61,8 @@ enum Command {
     Testbed(Testbed),
     /// How long a guest takes until its agent serves, beside QEMU to a busybox prompt
     GuestBoot(GuestBoot),
+    /// Whether exact mode counts the same at each boot, on an idle machine and on a busy one
+    Exact(Exact),
     /// How much CPU the controller takes while a run is under way
     Controller(Controller),
     /// How long `netassay --help` takes, beside /bin/true
@@ -134,6 +136,17 @@ pub(crate) struct GuestBoot {
     /// How often each boots
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) count: u32,
+}
+
+/// Options of `exact`.
+#[derive(Debug, Args)]
+pub(crate) struct Exact {
+    /// What is booted: an image, a directory with one, or a package that `netassay kernel fetch` brought; may be given several times
+    #[arg(long = "kernel", value_name = "KERNEL", default_value = "linux-image-cloud-amd64")]
+    pub(crate) kernels: Vec<String>,
+    /// How often each is booted on an idle machine, and as often on a busy one
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) boots: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -325,7 +338,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
 /// Every bench with its defaults.
 fn everything() -> Result<Vec<Command>, Failure> {
     let commands =
-        ["testbed", "guest-boot", "controller", "startup", "stats", "verdict", "components", "load"]
+        ["testbed", "guest-boot", "exact", "controller", "startup", "stats", "verdict", "components", "load"]
             .map(|name| Cli::try_parse_from(["", name]));
     let parsed: Result<Vec<Cli>, _> = commands.into_iter().collect();
     let parsed = parsed.map_err(|error| Failure::Internal(error.to_string()))?;
@@ -345,6 +358,7 @@ impl Bench<'_> {
         let report = match command {
             Command::Testbed(options) => teardown::run(self, options)?,
             Command::GuestBoot(options) => guest_boot::run(self, options)?,
+            Command::Exact(options) => exact::run(self, options)?,
             Command::Controller(options) => controller::run(self, options)?,
             Command::Startup(options) => startup::run(self, options)?,
             Command::Stats(options) => statistics::run(self, options)?,
@@ -395,6 +409,6 @@ mod tests {
 
     #[test]
     fn everything_is_all() {
-        assert_eq!(everything().unwrap().len(), 8);
+        assert_eq!(everything().unwrap().len(), 9);
     }
 }

@@ -4,6 +4,7 @@
 mod cli;
 mod clock;
 mod controller;
+mod exact;
 mod failure;
 mod guest_boot;
 mod in_place;
