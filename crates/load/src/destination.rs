@@ -1,12 +1,14 @@
 //! Where datagrams go.
 
 use std::marker::PhantomData;
+use std::net::SocketAddr;
 
 use socket2::SockAddr;
 
 use crate::lane::Lane;
 
 /// The address that each datagram of an unconnected socket carries; a connected one's carry none.
+#[derive(Debug)]
 pub(crate) struct Destination(Option<SockAddr>);
 
 /// The same as system calls take it, in registers: null on a connected socket.
@@ -19,7 +21,11 @@ pub(crate) struct Target<'a> {
 
 impl Destination {
     pub(crate) fn of(lane: &Lane) -> Self {
-        Self((!lane.traffic.connected).then(|| lane.peer.into()))
+        Self::new(lane.traffic.connected, lane.peer)
+    }
+
+    pub(crate) fn new(connected: bool, peer: SocketAddr) -> Self {
+        Self((!connected).then(|| peer.into()))
     }
 
     pub(crate) fn target(&self) -> Target<'_> {

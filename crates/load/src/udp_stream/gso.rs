@@ -1,5 +1,7 @@
 //! Datagrams cut from one buffer by the kernel or the device (`UDP_SEGMENT`), and put together into one (`UDP_GRO`).
 
+use std::os::fd::RawFd;
+
 use crate::buffer::Buffer;
 use crate::call::Call;
 use crate::destination::Destination;
@@ -17,7 +19,7 @@ const MOST_BYTES: usize = 65_507;
 
 /// One `send` of a buffer of datagrams.
 pub(super) fn send(lane: &Lane, mut stamp: impl Stamp, mut pace: impl Pace) -> Result<End> {
-    enable(lane)?;
+    enable(lane.fd, lane.message, lane.flow)?;
     let segments = segments(lane.message);
     let mut buffer = Buffer::messages(lane.message, segments);
     let destination = Destination::of(lane);
@@ -42,15 +44,15 @@ pub(super) fn send(lane: &Lane, mut stamp: impl Stamp, mut pace: impl Pace) -> R
 }
 
 /// How many datagrams of `message` bytes one buffer holds.
-pub(super) fn segments(message: usize) -> usize {
+pub(crate) fn segments(message: usize) -> usize {
     (MOST_BYTES / message).clamp(1, MOST_SEGMENTS)
 }
 
-/// Has the kernel cut whatever this flow's socket sends.
-pub(super) fn enable(lane: &Lane) -> Result<()> {
-    let size = libc::c_int::try_from(lane.message).unwrap_or(libc::c_int::MAX);
-    sys::set_option(lane.fd, libc::SOL_UDP, libc::UDP_SEGMENT, size)
-        .map_err(|e| Error::setup("setsockopt UDP_SEGMENT", crate::socket::flow(lane.flow), &e))
+/// Has the kernel cut whatever a flow's socket sends into datagrams of `message` bytes.
+pub(crate) fn enable(fd: RawFd, message: usize, flow: usize) -> Result<()> {
+    let size = libc::c_int::try_from(message).unwrap_or(libc::c_int::MAX);
+    sys::set_option(fd, libc::SOL_UDP, libc::UDP_SEGMENT, size)
+        .map_err(|e| Error::setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow), &e))
 }
 
 /// Judges a call that sent nothing: what concerns the cutting is told with the path's MTU.

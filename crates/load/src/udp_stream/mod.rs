@@ -1,8 +1,8 @@
 //! UDP datagrams as fast as they can be sent, in each way that Linux offers.
 
-mod batch;
-mod gro;
-mod gso;
+pub(crate) mod batch;
+pub(crate) mod gro;
+pub(crate) mod gso;
 mod plain;
 pub(crate) mod shared;
 mod uring;
@@ -33,9 +33,8 @@ fn send_paced(lane: &Lane, pace: impl Pace) -> Result<End> {
 /// Each sender's loop is compiled for datagrams with and without numbers, and with and without a pace.
 fn send_stamped(lane: &Lane, stamp: impl Stamp, pace: impl Pace) -> Result<End> {
     match lane.traffic.sender {
-        Sender::Sendmmsg => batch::send(lane, stamp, pace),
+        Sender::Sendmmsg | Sender::GsoSendmmsg => batch::send(lane, stamp, pace),
         Sender::Gso => gso::send(lane, stamp, pace),
-        Sender::GsoSendmmsg => batch::send_gso(lane, stamp, pace),
         Sender::Zerocopy => zerocopy::send(lane, stamp, pace),
         Sender::IoUring => uring::send::<false, _, _>(lane, stamp, pace),
         Sender::IoUringZerocopy => uring::send::<true, _, _>(lane, stamp, pace),
