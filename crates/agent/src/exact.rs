@@ -4,7 +4,7 @@ use std::thread;
 
 use host::Links;
 use load::Spec;
-use load::exact::{Taker, await_beat, run};
+use load::exact::{self, Taker, await_beat, run};
 
 use crate::message::{Answer, ExactTaker};
 use crate::refusal::{Refusal, Reply};
@@ -31,7 +31,7 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, taker: ExactTaker) -> Reply 
         let fresh = thread::Builder::new().name("exact".to_owned());
         let work = fresh.spawn_scoped(scope, || {
             await_beat();
-            run(spec, taker, nobody, &mut settled)
+            run(spec, taker, nobody, &mut settled, &mut count_softirqs)
         });
         let work = work.map_err(|error| format!("cannot start a thread for the work: {error}"))?;
         work.join().map_err(|_| Refusal::from("the thread of the work died".to_owned()))
@@ -53,4 +53,17 @@ fn open_in(process: u32, spec: Spec) -> Result<(Taker, Links), Refusal> {
     thread
         .join()
         .map_err(|_| Refusal::from("the thread that opens the receiving end's socket died".to_owned()))?
+}
+
+/// What counts soft interrupts for the work.
+struct Counting(host::Softirqs);
+
+fn count_softirqs() -> Result<Box<dyn exact::Softirqs>, String> {
+    Ok(Box::new(Counting(host::Softirqs::count()?)))
+}
+
+impl exact::Softirqs for Counting {
+    fn inside_ns(&mut self) -> Result<u64, String> {
+        self.0.inside_ns().map_err(|error| format!("soft interrupts cannot be read: {error}"))
+    }
 }

@@ -1,7 +1,8 @@
-//! The one system call for BPF programs: enough for programs of two instructions, without a loader.
+//! The one system call for BPF: enough for programs of a few instructions, without a loader.
 
+use std::ffi::CStr;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use nix::libc;
 
@@ -31,7 +32,11 @@ impl Program {
 /// What the kernel said: `EPERM` without the privilege, `EINVAL` where it does not know the kind.
 pub fn load_return(program: Program, value: i32) -> io::Result<OwnedFd> {
     // r0 = value; exit
-    let instructions = [Instruction(0xb7, 0, 0, value), Instruction(0x95, 0, 0, 0)];
+    load(program, &[Instruction(0xb7, 0, 0, value), Instruction(0x95, 0, 0, 0)])
+}
+
+/// Loads a program without attaching it.
+pub(crate) fn load(program: Program, instructions: &[Instruction]) -> io::Result<OwnedFd> {
     let attributes = LoadAttributes {
         program_type: program.number(),
         instruction_count: instructions.len() as u32,
@@ -39,26 +44,91 @@ pub fn load_return(program: Program, value: i32) -> io::Result<OwnedFd> {
         license: LICENSE.as_ptr() as u64,
         ..LoadAttributes::default()
     };
-    // SAFETY: the kernel reads `size_of::<LoadAttributes>()` bytes of `attributes`, `instruction_count` instructions of 8 bytes
-    // behind `instructions` and a NUL-terminated string behind `license`; all three live until the call returns, and without a
-    // log buffer it writes nothing.
-    let descriptor = unsafe {
-        libc::syscall(
-            libc::SYS_bpf,
-            BPF_PROG_LOAD,
-            std::ptr::from_ref(&attributes),
-            size_of::<LoadAttributes>() as libc::c_long,
-        )
+    // SAFETY: the kernel reads `instruction_count` instructions of 8 bytes behind `instructions` and a NUL-terminated string behind
+    // `license`, which both live until the call returns; without a log buffer it writes nothing.
+    unsafe { made(BPF_PROG_LOAD, &attributes) }
+}
+
+/// Has the kernel run a program at each pass of a tracepoint, until the descriptor is closed.
+pub(crate) fn attach_to_tracepoint(name: &CStr, program: &OwnedFd) -> io::Result<OwnedFd> {
+    let attributes = TracepointAttributes {
+        name: name.as_ptr() as u64,
+        program: program.as_raw_fd().unsigned_abs(),
+        ..TracepointAttributes::default()
     };
-    match RawFd::try_from(descriptor) {
-        // SAFETY: the kernel has just made this descriptor for us and nobody else knows of it.
-        Ok(descriptor) if descriptor >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
+    // SAFETY: the kernel reads a NUL-terminated string behind `name`, which lives until the call returns.
+    unsafe { made(BPF_RAW_TRACEPOINT_OPEN, &attributes) }
+}
+
+/// A number that programs share with this process.
+#[derive(Debug)]
+pub(crate) struct Cell(OwnedFd);
+
+impl Cell {
+    /// One that is 0.
+    pub(crate) fn new() -> io::Result<Self> {
+        let attributes =
+            MapAttributes { map_type: ARRAY, key_size: 4, value_size: 8, max_entries: 1, flags: 0 };
+        // SAFETY: these attributes hold no address.
+        unsafe { made(BPF_MAP_CREATE, &attributes) }.map(Self)
+    }
+
+    /// The two instructions that put its address into a register.
+    pub(crate) fn address(&self, register: u8) -> [Instruction; 2] {
+        const MAP_VALUE: u8 = 2;
+        [Instruction(0x18, MAP_VALUE << 4 | register, 0, self.0.as_raw_fd()), Instruction(0, 0, 0, 0)]
+    }
+
+    pub(crate) fn read(&self) -> io::Result<u64> {
+        let mut value = 0;
+        self.element(BPF_MAP_LOOKUP_ELEM, &mut value).map(|()| value)
+    }
+
+    pub(crate) fn write(&self, mut value: u64) -> io::Result<()> {
+        self.element(BPF_MAP_UPDATE_ELEM, &mut value)
+    }
+
+    fn element(&self, command: libc::c_long, value: &mut u64) -> io::Result<()> {
+        let key = 0u32;
+        let attributes = ElementAttributes {
+            map: self.0.as_raw_fd().unsigned_abs(),
+            key: std::ptr::from_ref(&key) as u64,
+            value: std::ptr::from_mut(value) as u64,
+            ..ElementAttributes::default()
+        };
+        // SAFETY: the kernel reads the 4 bytes of `key`, and reads or writes the 8 of `value`, which both live until the call returns.
+        unsafe { call(command, &attributes) }.map(drop)
+    }
+}
+
+/// Makes the call for something that it gives a descriptor of.
+///
+/// # Safety
+/// As [`call`].
+unsafe fn made<T>(command: libc::c_long, attributes: &T) -> io::Result<OwnedFd> {
+    // SAFETY: the caller's word.
+    let descriptor = unsafe { call(command, attributes) }?;
+    // SAFETY: the kernel has just made this descriptor for us and nobody else knows of it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Makes the call.
+///
+/// # Safety
+/// `T` is laid out as the kernel's `union bpf_attr` for this command, and all addresses in it are good for the length of the call.
+unsafe fn call<T>(command: libc::c_long, attributes: &T) -> io::Result<RawFd> {
+    // SAFETY: the kernel reads `size_of::<T>()` bytes of `attributes`; the rest is the caller's word.
+    let result = unsafe {
+        libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>() as libc::c_long)
+    };
+    match RawFd::try_from(result) {
+        Ok(result) if result >= 0 => Ok(result),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
 /// The fields of `union bpf_attr` for `BPF_PROG_LOAD` that a Linux 4.17 knows; the kernel takes any shorter or, if the rest is
-/// zero, longer one.
+/// zero, longer one. So with those below.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct LoadAttributes {
@@ -73,9 +143,44 @@ struct LoadAttributes {
     flags: u32,
 }
 
-const BPF_PROG_LOAD: libc::c_long = 5;
-const LICENSE: &std::ffi::CStr = c"GPL";
-
-/// `struct bpf_insn`: opcode, registers, offset, immediate.
 #[repr(C)]
-struct Instruction(u8, u8, i16, i32);
+#[derive(Debug, Default)]
+struct MapAttributes {
+    map_type: u32,
+    key_size: u32,
+    value_size: u32,
+    max_entries: u32,
+    flags: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Default)]
+struct ElementAttributes {
+    map: u32,
+    _padding: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+#[derive(Debug, Default)]
+struct TracepointAttributes {
+    name: u64,
+    program: u32,
+    _padding: u32,
+}
+
+// `enum bpf_cmd` and `enum bpf_map_type` (`include/uapi/linux/bpf.h`).
+const BPF_MAP_CREATE: libc::c_long = 0;
+const BPF_MAP_LOOKUP_ELEM: libc::c_long = 1;
+const BPF_MAP_UPDATE_ELEM: libc::c_long = 2;
+const BPF_PROG_LOAD: libc::c_long = 5;
+const BPF_RAW_TRACEPOINT_OPEN: libc::c_long = 17;
+const ARRAY: u32 = 2;
+const LICENSE: &CStr = c"GPL";
+
+/// `struct bpf_insn`: opcode, registers (the source in the upper half), offset, immediate.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Instruction(pub(crate) u8, pub(crate) u8, pub(crate) i16, pub(crate) i32);

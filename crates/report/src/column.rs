@@ -32,10 +32,15 @@ pub(crate) fn counted(kind: WorkloadKind) -> Vec<Column> {
         let metric = study::metric::find(&format!("{part}instructions_{per}"))?;
         Some(Column { head, unit: per, metrics: vec![metric.key], show: figure })
     };
-    [("instructions per", ""), ("of programs, per", "user_"), ("of the kernel, per", "kernel_")]
-        .into_iter()
-        .filter_map(column)
-        .collect()
+    [
+        ("instructions per", ""),
+        ("of programs, per", "user_"),
+        ("of the kernel, per", "kernel_"),
+        ("of it in softirqs, per", "softirq_"),
+    ]
+    .into_iter()
+    .filter_map(column)
+    .collect()
 }
 
 /// The columns of a table of this traffic.

@@ -5,17 +5,21 @@ use study::WorkloadKind;
 
 /// The metrics of one run in exact mode, by key, in instructions: a nanosecond of a clock that counts them is one.
 pub(crate) fn instructions(kind: WorkloadKind, message: u32, account: &Account) -> Vec<(String, f64)> {
-    let units: &[(&str, f64)] = match kind {
-        WorkloadKind::TcpStream => &[("byte", f64::from(message))],
-        WorkloadKind::UdpStream => &[("packet", 1.0), ("byte", f64::from(message))],
-        WorkloadKind::Pps => &[("packet", 1.0)],
-        WorkloadKind::TcpRr | WorkloadKind::UdpRr | WorkloadKind::TcpCrr => &[("transaction", 1.0)],
+    let mut units = match kind {
+        WorkloadKind::TcpStream => vec![("byte", f64::from(message))],
+        WorkloadKind::UdpStream => vec![("packet", 1.0), ("byte", f64::from(message))],
+        WorkloadKind::Pps => vec![("packet", 1.0)],
+        WorkloadKind::TcpRr | WorkloadKind::UdpRr | WorkloadKind::TcpCrr => vec![("transaction", 1.0)],
     };
-    let parts = [("", account.whole.median), ("user_", account.user()), ("kernel_", account.kernel.median)];
-    let metric = |(unit, per): &(&str, f64)| {
-        parts.map(|(part, taken)| (format!("{part}instructions_{unit}"), taken / per))
+    units.push(("call", account.calls));
+    let mut parts =
+        vec![("", account.whole.median), ("user_", account.user()), ("kernel_", account.kernel.median)];
+    parts.extend(account.softirq.map(|softirq| ("softirq_", softirq.median)));
+    let metric = |(unit, per): (&str, f64)| {
+        let of_part = |(part, taken): &(&str, f64)| (format!("{part}instructions_{unit}"), taken / per);
+        parts.iter().map(of_part).collect::<Vec<_>>()
     };
-    units.iter().flat_map(metric).collect()
+    units.into_iter().flat_map(metric).collect()
 }
 
 #[cfg(test)]
@@ -33,6 +37,9 @@ mod tests {
             clock_ns: 30,
             whole: spread(20_000.0),
             kernel: spread(19_000.0),
+            softirq: Some(spread(5_000.0)),
+            softirq_absent: None,
+            calls: 2.5,
             applied: Vec::new(),
         }
     }
@@ -48,6 +55,13 @@ mod tests {
         assert_eq!(value(WorkloadKind::TcpStream, "kernel_instructions_byte"), Some(19.0));
         assert_eq!(value(WorkloadKind::TcpStream, "instructions_packet"), None);
         assert_eq!(value(WorkloadKind::UdpRr, "instructions_transaction"), Some(20_000.0));
+        assert_eq!(value(WorkloadKind::UdpStream, "softirq_instructions_byte"), Some(5.0));
+        assert_eq!(value(WorkloadKind::Pps, "softirq_instructions_call"), Some(2_000.0));
+        let without = instructions(WorkloadKind::Pps, 18, &Account { softirq: None, ..account() });
+        assert!(
+            without.iter().all(|(key, _)| !key.starts_with("softirq_")) && without.len() == 6,
+            "{without:?}"
+        );
     }
 
     #[test]

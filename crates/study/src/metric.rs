@@ -167,14 +167,21 @@ metrics! {
     }
     exact {
         "instructions_byte", Streams, "instructions executed per byte received";
-        "instructions_packet", Packets, "instructions executed per datagram received, of `pps` per packet across the interface";
+        "instructions_packet", Packets, "instructions executed per datagram received, of `pps` per datagram sent";
         "instructions_transaction", Rr, "instructions executed per transaction";
+        "instructions_call", Every, "instructions executed per system call that moves data, at either end";
         "user_instructions_byte", Streams, "instructions executed by programs per byte received";
-        "user_instructions_packet", Packets, "instructions executed by programs per datagram received, of `pps` per packet across the interface";
+        "user_instructions_packet", Packets, "instructions executed by programs per datagram received, of `pps` per datagram sent";
         "user_instructions_transaction", Rr, "instructions executed by programs per transaction";
+        "user_instructions_call", Every, "instructions executed by programs per system call that moves data, at either end";
         "kernel_instructions_byte", Streams, "instructions executed by the kernel per byte received";
-        "kernel_instructions_packet", Packets, "instructions executed by the kernel per datagram received, of `pps` per packet across the interface";
+        "kernel_instructions_packet", Packets, "instructions executed by the kernel per datagram received, of `pps` per datagram sent";
         "kernel_instructions_transaction", Rr, "instructions executed by the kernel per transaction";
+        "kernel_instructions_call", Every, "instructions executed by the kernel per system call that moves data, at either end";
+        "softirq_instructions_byte", Streams, "of the kernel's instructions those in soft interrupts, where packets are received, per byte received";
+        "softirq_instructions_packet", Packets, "of the kernel's instructions those in soft interrupts, where packets are received, per datagram received, of `pps` per datagram sent";
+        "softirq_instructions_transaction", Rr, "of the kernel's instructions those in soft interrupts, where packets are received, per transaction";
+        "softirq_instructions_call", Every, "of the kernel's instructions those in soft interrupts, where packets are received, per system call that moves data, at either end";
     }
     side {
         "cpu", "%", Lower, Every, Nothing, "CPU in use, of all CPUs of the host";
@@ -258,7 +265,7 @@ mod tests {
             assert!(seen.insert(metric.key), "{}", metric.key);
             assert_eq!(find(metric.key).unwrap().key, metric.key);
         }
-        assert_eq!(METRICS.len(), 21 + 9 + 2 * 48);
+        assert_eq!(METRICS.len(), 21 + 16 + 2 * 48);
         assert_eq!(find("speed"), None);
     }
 
@@ -291,7 +298,10 @@ mod tests {
         assert_eq!(yields[0], "packets");
         let of_run = |key: &&&str| !key.starts_with("transmitter.");
         assert!(
-            yields[1..].iter().filter(of_run).all(|key| key.ends_with("instructions_packet")),
+            yields[1..]
+                .iter()
+                .filter(of_run)
+                .all(|key| key.ends_with("instructions_packet") || key.ends_with("instructions_call")),
             "{yields:?}"
         );
         assert!(yields.contains(&"transmitter.service_demand_packet"));

@@ -17,6 +17,12 @@ pub struct Account {
     pub whole: Spread,
     /// Of it, inside system calls.
     pub kernel: Spread,
+    /// Of that, in soft interrupts; `None` where they cannot be counted.
+    pub softirq: Option<Spread>,
+    /// Why not.
+    pub softirq_absent: Option<String>,
+    /// System calls that move data, of both ends, for a message or transaction.
+    pub calls: f64,
     /// What the connected sockets read back, the sending one first.
     #[serde(default)]
     pub applied: Vec<Applied>,
@@ -55,6 +61,13 @@ impl Spread {
         };
         Self { least: at(0), low: at(1), median: at(2), high: at(3), most: at(4) }
     }
+
+    /// The same without what is no part of it, which never leaves less than nothing.
+    pub(super) fn less(self, ns: f64) -> Self {
+        let [least, low, median, high, most] =
+            [self.least, self.low, self.median, self.high, self.most].map(|value| (value - ns).max(0.0));
+        Self { least, low, median, high, most }
+    }
 }
 
 #[cfg(test)]
@@ -71,8 +84,13 @@ mod tests {
             clock_ns: 1,
             whole: spread,
             kernel: Spread::of(vec![25], 10),
+            softirq: Some(Spread::of(vec![15], 10).less(0.5)),
+            softirq_absent: None,
+            calls: 2.0,
             applied: Vec::new(),
         };
         assert!((account.user() - 0.5).abs() < 1e-12);
+        assert!(account.softirq.is_some_and(|softirq| (softirq.median - 1.0).abs() < 1e-12));
+        assert_eq!(spread.less(2.5).least, 0.0);
     }
 }

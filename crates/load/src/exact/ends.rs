@@ -1,16 +1,23 @@
 //! The sockets of both ends, in one hand.
 
 use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use socket2::Socket;
 
 use crate::applied::Applied;
+use crate::destination::Destination;
 use crate::error::{Errno, Error, Result};
 use crate::kind::Kind;
+use crate::mode::{Reader, Sender};
 use crate::spec::Spec;
 use crate::traffic::Traffic;
+use crate::udp_stream::gro::Merged;
+use crate::udp_stream::gso;
 use crate::{options, socket};
+
+use super::work;
 
 /// How long a message may be on its way: it is there when its sending returns, or hangs on one timer of the kernel's.
 const LOST: Duration = Duration::from_secs(5);
@@ -23,11 +30,18 @@ const PORTS: [u16; 2] = [5471, 5472];
 /// a question of when its timer ticks, and what it sends back depends on them.
 const BUFFER: u32 = 1 << 20;
 
-/// The workload with sockets that stay as they are.
+/// What the kernel charges a socket with for each datagram, at most, beside twice its bytes: it takes memory in powers of two.
+const CHARGE: u64 = 2048;
+
+/// The workload with sockets that stay as they are, and have room for all that is on its way at once.
 fn steady(traffic: &Traffic) -> Traffic {
-    let sized = !traffic.kind.is_udp() && traffic.socket_buffer.is_none();
-    let socket_buffer = if sized { Some(BUFFER) } else { traffic.socket_buffer };
-    Traffic { socket_buffer, ..traffic.clone() }
+    let size = if traffic.kind.is_udp() {
+        let waiting = work::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
+        u32::try_from(waiting).ok().filter(|bytes| *bytes > BUFFER / 2)
+    } else {
+        Some(BUFFER)
+    };
+    Traffic { socket_buffer: traffic.socket_buffer.or(size), ..traffic.clone() }
 }
 
 /// The socket of the end that receives. It stays in the network namespace of the thread that opened it, whichever thread uses it.
@@ -49,6 +63,9 @@ impl Taker {
         let socket = socket::open(&steady(&spec.traffic), spec.local, what)?;
         let local = SocketAddr::new(spec.local, spec.traffic.port.unwrap_or(PORTS[0]));
         let address = socket::bind(&socket, local, what)?;
+        if spec.traffic.reader == Reader::Gro {
+            Merged::enable(socket.as_raw_fd(), 0)?;
+        }
         if !spec.traffic.kind.is_udp() {
             socket.listen(1).map_err(|e| Error::setup("listen", what, &e))?;
         }
@@ -62,6 +79,8 @@ pub(super) struct Ends {
     pub(super) source: Socket,
     pub(super) sink: Option<Socket>,
     pub(super) peer: SocketAddr,
+    /// Where each datagram goes, if its socket is not connected.
+    pub(super) destination: Destination,
     /// What they read back, the sending one first.
     pub(super) applied: Vec<Applied>,
 }
@@ -81,13 +100,23 @@ impl Ends {
                 wanted: "somebody has to take the messages".to_owned(),
             });
         };
-        source.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| flow("connect", peer, &e))?;
+        if spec.traffic.connects(true) {
+            source.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| flow("connect", peer, &e))?;
+        }
+        if matches!(spec.traffic.sender, Sender::Sendfile | Sender::Splice) {
+            // Their calls have no flag for it.
+            source.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", what, &e))?;
+        }
+        if spec.traffic.sender.segments() {
+            gso::enable(source.as_raw_fd(), spec.traffic.message as usize, 0)?;
+        }
         let sink = taker.map(|taker| taker.join(&steady, local)).transpose()?;
         let mut applied = Vec::new();
         for one in [Some(&source), sink.as_ref()].into_iter().flatten() {
             applied.push(Applied::read_as_asked(one, &steady)?);
         }
-        Ok(Self { source, sink, peer, applied })
+        let destination = Destination::new(spec.traffic.connected, peer);
+        Ok(Self { source, sink, peer, destination, applied })
     }
 }
 

@@ -4,16 +4,22 @@
 //! nanosecond): there nothing runs beside it, nothing waits, and what a message costs is a whole number that any machine
 //! repeats. Elsewhere it gives nanoseconds, noise and all.
 //!
-//! Messages are sent in batches, short enough that most see no timer tick, and the clock is read at their borders only; what a
+//! Messages go in batches, short enough that most see no timer tick, and the clock is read at their borders only; what a
 //! message costs is that of the median batch. A second pass reads the clock around every system call: what passes in there, less
-//! the known cost of reading, is the kernel's share.
+//! the known cost of reading, is the kernel's share. A third one has the time in soft interrupts counted, which costs as much
+//! where one begins as where it ends: half of what the pass costs more than the first is taken off it.
 
 mod account;
 mod calls;
+mod counter;
+mod datagrams;
 mod ends;
+mod exchange;
+mod stream;
 mod work;
 
 pub use account::{Account, Spread};
+pub use counter::{CountSoftirqs, Softirqs};
 pub use ends::Taker;
 
 use std::net::SocketAddr;
@@ -25,24 +31,11 @@ use crate::spec::Spec;
 use crate::sys;
 use crate::traffic::{Traffic, refuse};
 
-use calls::{Bracketed, Calls, Plain};
+use counter::{BATCHES, Counter};
 use ends::Ends;
-use work::Work;
 
-/// How long messages flow before anything is counted, in ns of the clock, and how many at least: caches, windows and buffers of the
-/// kernel have found their sizes by then, and a datagram costs a fresh socket more for its first fifth of a second.
-const WARM_UP_NS: u64 = 600_000_000;
-const WARM_UP: u32 = 64;
-/// Batches of each pass; odd, so that the median is one of them.
-const BATCHES: u32 = 201;
-/// The most messages of a batch.
-const MOST: u32 = 32;
-/// What a batch may take, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so that seven of eight see none.
-const BATCH_NS: u64 = 500_000;
 /// Time between two beats, in ns.
 const BEAT_NS: u64 = 1_000_000_000;
-/// Readings from which the cost of one is taken.
-const READINGS: usize = 1001;
 
 /// Waits for the next whole second of the clock. When a request arrives is a matter of the machine around a guest; from here on all
 /// that the work meets, timer ticks among it, comes at the same distance. Where the clock counts instructions the wait takes no time.
@@ -53,120 +46,69 @@ pub fn await_beat() {
 
 /// Sends and takes the workload's messages, and counts. `taker` is the other end's socket, opened where it is; without one the
 /// messages go to `nobody` (an address behind an interface that throws them away). The calling thread does all of it. `settled` is
-/// called when the first messages have gone: the kernel has found by then whom it had to ask for.
+/// called when the first messages have gone: the kernel has found by then whom it had to ask for. `softirqs` is called when the
+/// time in soft interrupts is to be counted.
 ///
 /// # Errors
-/// A workload that is more than one message after the other ([`check`]), a socket that cannot be had, a message that does not
+/// A workload that is more than one thread can do ([`check`]), a socket that cannot be had, a message that does not
 /// arrive within seconds.
 pub fn run(
     spec: &Spec,
     taker: Option<Taker>,
     nobody: Option<SocketAddr>,
     settled: &mut dyn FnMut(),
+    softirqs: CountSoftirqs<'_>,
 ) -> Result<Account> {
     check(&spec.traffic)?;
     let ends = Ends::connect(spec, taker, nobody)?;
-    let mut work = Work::new(&spec.traffic, &ends);
-    let mut plain = Plain;
-    work.messages(&mut plain, WARM_UP)?;
-    settled();
-    let begun = sys::now();
-    while sys::now().saturating_sub(begun) < WARM_UP_NS {
-        work.messages(&mut plain, 1)?;
-    }
-    let messages = size_of_batch(&mut work)?;
-    let whole = batches(&mut work, &mut plain, messages, |_| 0)?;
-    let clock_ns = cost_of_reading();
-    let mut bracketed = Bracketed::default();
-    // Its own paths are warmed up as well.
-    work.messages(&mut bracketed, messages)?;
-    let kernel = batches(&mut work, &mut bracketed, messages, |calls| calls.take(clock_ns))?;
+    let counted = work::count(&spec.traffic, &ends, Counter { settled, softirqs })?;
+    let (softirq, softirq_absent) = match counted.softirq {
+        Ok(softirq) => (Some(softirq), None),
+        Err(why) => (None, Some(why)),
+    };
     Ok(Account {
-        messages,
+        messages: counted.messages,
         batches: BATCHES,
-        clock_ns,
-        whole: Spread::of(whole, messages),
-        kernel: Spread::of(kernel, messages),
-        applied: ends.applied.clone(),
+        clock_ns: counted.clock_ns,
+        whole: counted.whole,
+        kernel: counted.kernel,
+        softirq,
+        softirq_absent,
+        calls: counted.calls,
+        applied: ends.applied,
     })
 }
 
-/// Whether traffic is one message after the other, as here it must be.
+/// Whether all that traffic asks for can be done by one thread, and comes out the same each time. A study is told so where it is written
+/// (`study`'s rules, which a test of `runner` holds against this).
 ///
 /// # Errors
-/// [`crate::Error::Invalid`]: the field that makes it more.
+/// [`crate::Error::Invalid`]: the first field that it cannot have.
 pub fn check(traffic: &Traffic) -> Result<()> {
-    const REASON: &str = "exact mode counts one message at a time";
-    match traffic {
-        Traffic { kind: Kind::TcpCrr, .. } => {
-            refuse("kind", "tcp_crr", "exact mode makes no connections while it counts: take tcp_rr")
-        }
-        Traffic { flows, .. } if *flows != 1 => refuse("flows", flows, format!("{REASON}: take 1")),
-        Traffic { sender, .. } if *sender != Sender::Send => {
-            refuse("sender", sender, format!("{REASON}: take send"))
-        }
-        Traffic { reader, .. } if *reader != Reader::Recv => {
-            refuse("reader", reader, format!("{REASON}: take recv"))
-        }
-        Traffic { direction, .. } if *direction != Direction::Forward => {
-            refuse("direction", direction, format!("{REASON}: take forward"))
-        }
-        Traffic { in_flight, .. } if *in_flight != 1 => {
-            refuse("in_flight", in_flight, format!("{REASON}: take 1"))
-        }
-        Traffic { rate: Some(rate), .. } => refuse("rate", rate, "exact mode has no time: leave it out"),
-        Traffic { pacing: Some(pace), .. } => refuse("pacing", pace, "exact mode has no time: leave it out"),
-        Traffic { connected: false, .. } => {
-            refuse("connected", false, "exact mode sends from connected sockets: leave it out")
-        }
-        Traffic { verify: true, .. } => {
-            refuse("verify", true, "exact mode checks how long each message is, and no more: leave it out")
-        }
-        _ => Ok(()),
+    let Traffic { kind, flows, sender, reader, direction, in_flight, .. } = traffic;
+    // Completions and rings have the kernel work when it sees fit.
+    let sends = !matches!(sender, Sender::Zerocopy | Sender::IoUring | Sender::IoUringZerocopy);
+    let asked = [
+        ("kind", *kind != Kind::TcpCrr, kind.to_string()),
+        ("flows", *flows == 1, flows.to_string()),
+        ("sender", sends, sender.to_string()),
+        ("reader", *reader != Reader::IoUring, reader.to_string()),
+        ("direction", *direction == Direction::Forward, direction.to_string()),
+        ("in_flight", *in_flight == 1, in_flight.to_string()),
+        ("rate", traffic.rate.is_none(), shown(traffic.rate)),
+        ("pacing", traffic.pacing.is_none(), shown(traffic.pacing)),
+        ("busy_poll", traffic.busy_poll.is_none(), shown(traffic.busy_poll)),
+        ("connected", traffic.connected || !kind.is_rr(), traffic.connected.to_string()),
+        ("verify", !traffic.verify, traffic.verify.to_string()),
+    ];
+    match asked.into_iter().find(|(_, fits, _)| !fits) {
+        Some((field, _, value)) => refuse(field, value, "exact mode has no such traffic"),
+        None => Ok(()),
     }
 }
 
-/// How many messages fit into a batch: a power of two, so that a small difference of what they cost changes nothing.
-fn size_of_batch(work: &mut Work<'_>) -> Result<u32> {
-    let mut messages = MOST;
-    while messages > 1 {
-        let begun = sys::now();
-        work.messages(&mut Plain, messages)?;
-        if sys::now().saturating_sub(begun) <= BATCH_NS {
-            break;
-        }
-        messages /= 2;
-    }
-    Ok(messages)
-}
-
-/// What each batch took: between its borders, or what `inside` makes of it.
-fn batches<C: Calls>(
-    work: &mut Work<'_>,
-    calls: &mut C,
-    messages: u32,
-    inside: impl Fn(&mut C) -> u64,
-) -> Result<Vec<u64>> {
-    let mut taken = Vec::with_capacity(BATCHES as usize);
-    inside(calls);
-    for _ in 0..BATCHES {
-        let begun = sys::now();
-        work.messages(calls, messages)?;
-        let ended = sys::now();
-        taken.push(if C::BRACKETS { inside(calls) } else { ended.saturating_sub(begun) });
-    }
-    Ok(taken)
-}
-
-/// What passes between two readings of the clock with nothing between them, in ns: the median.
-fn cost_of_reading() -> u64 {
-    let mut costs = [0; READINGS];
-    for cost in &mut costs {
-        let first = sys::now();
-        *cost = sys::now().saturating_sub(first);
-    }
-    costs.sort_unstable();
-    costs[READINGS / 2]
+fn shown(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }
 
 #[cfg(test)]
@@ -174,6 +116,7 @@ mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
+    use counter::MOST;
 
     /// An address that no other test has, in this process or another: the ports are always the same.
     fn local() -> std::net::IpAddr {
@@ -185,7 +128,8 @@ mod tests {
     fn ran(traffic: Traffic) -> Account {
         let spec = Spec { traffic, local: local(), cpus: Vec::new() };
         let taker = Taker::open(&spec).unwrap();
-        run(&spec, Some(taker), None, &mut || {}).unwrap()
+        run(&spec, Some(taker), None, &mut || {}, &mut || Err("nobody counts".to_owned()))
+            .unwrap_or_else(|error| panic!("{error}: {:?}", spec.traffic))
     }
 
     #[test]
@@ -198,6 +142,48 @@ mod tests {
             assert!(whole.least <= whole.low && whole.low <= whole.median, "{kind}: {whole:?}");
             assert!(whole.median <= whole.high && whole.high <= whole.most, "{kind}: {whole:?}");
             assert!(whole.median > 0.0 && kernel.median > 0.0, "{kind}: {account:?}");
+            let calls = if kind.is_rr() { 4.0 } else { 2.0 };
+            assert!(
+                account.calls >= calls && (kind == Kind::TcpStream || account.calls == calls),
+                "{account:?}"
+            );
+            assert_eq!((account.softirq, account.softirq_absent.as_deref()), (None, Some("nobody counts")));
+        }
+    }
+
+    /// Calls for a datagram: those of the sender, and of the reader as many as it must make to take them all. Loopback puts nothing
+    /// together: what is one buffer is left as one.
+    #[test]
+    fn datagrams_are_sent_and_taken_many_at_a_time() {
+        const MANY: f64 = 1.0 / 64.0;
+        for (sender, reader, calls) in [
+            (Sender::Sendmmsg, Reader::Recv, MANY + 1.0),
+            (Sender::Gso, Reader::Spin, MANY + 1.0),
+            (Sender::GsoSendmmsg, Reader::Recvmmsg, MANY / 4.0 + MANY),
+            (Sender::Send, Reader::Recvmmsg, 1.0 + MANY),
+            (Sender::Send, Reader::Gro, 2.0),
+            (Sender::Gso, Reader::Gro, 2.0 * MANY),
+            (Sender::GsoSendmmsg, Reader::Gro, MANY / 4.0 + MANY),
+        ] {
+            let account = ran(Traffic { sender, reader, message: 1000, ..Traffic::new(Kind::UdpStream) });
+            assert_eq!(account.calls, calls, "{sender} to {reader}: {account:?}");
+        }
+    }
+
+    #[test]
+    fn other_ways_over_a_connection_and_sockets_without_one_are_counted() {
+        for (sender, reader, message) in [
+            (Sender::Send, Reader::Spin, 16_384),
+            (Sender::Sendfile, Reader::Trunc, 5 << 20),
+            (Sender::Splice, Reader::Recv, 5 << 20),
+        ] {
+            ran(Traffic { sender, reader, message, ..Traffic::new(Kind::TcpStream) });
+        }
+        for kind in [Kind::TcpRr, Kind::UdpRr] {
+            ran(Traffic { reader: Reader::Spin, ..Traffic::new(kind) });
+        }
+        for sender in [Sender::Send, Sender::Sendmmsg, Sender::Gso] {
+            ran(Traffic { sender, connected: false, message: 1000, ..Traffic::new(Kind::UdpStream) });
         }
     }
 
@@ -215,27 +201,58 @@ mod tests {
 
     #[test]
     fn packets_to_nobody_need_no_taker() {
-        let spec = Spec { traffic: Traffic::new(Kind::Pps), local: local(), cpus: Vec::new() };
-        let sink = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        let account = run(&spec, None, Some(sink.local_addr().unwrap()), &mut || {}).unwrap();
-        assert!(account.whole.median > 0.0);
+        for sender in [Sender::Send, Sender::Sendmmsg, Sender::Gso] {
+            let traffic = Traffic { sender, ..Traffic::new(Kind::Pps) };
+            let spec = Spec { traffic, local: local(), cpus: Vec::new() };
+            let sink = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+            let nobody = Some(sink.local_addr().unwrap());
+            let account =
+                run(&spec, None, nobody, &mut || {}, &mut || Err("nobody counts".to_owned())).unwrap();
+            let calls = if sender == Sender::Send { 1.0 } else { 1.0 / 64.0 };
+            assert!(account.whole.median > 0.0 && account.calls == calls, "{sender}: {account:?}");
+        }
+    }
+
+    /// Adds a millisecond each time it is asked, so that the count is far beyond what a batch takes.
+    struct Told(u64);
+
+    impl Softirqs for Told {
+        fn inside_ns(&mut self) -> std::result::Result<u64, String> {
+            self.0 += 1_000_000;
+            Ok(self.0)
+        }
     }
 
     #[test]
-    fn more_than_one_message_at_a_time_is_refused_by_name() {
+    fn soft_interrupts_are_counted_for_a_message() {
+        let spec = Spec { traffic: Traffic::new(Kind::UdpStream), local: local(), cpus: Vec::new() };
+        let taker = Taker::open(&spec).unwrap();
+        let account = run(&spec, Some(taker), None, &mut || {}, &mut || Ok(Box::new(Told(0)))).unwrap();
+        let softirq = account.softirq.unwrap();
+        // Half of what this pass took longer than the first is no part of it: noise, here.
+        let told = 1e6 / f64::from(account.messages);
+        assert!((softirq.median - told).abs() < account.whole.median, "{account:?}");
+        assert_eq!(softirq.least, softirq.most);
+    }
+
+    #[test]
+    fn what_one_thread_cannot_do_or_does_differently_each_time_is_refused_by_name() {
         let plain = Traffic::new(Kind::UdpStream);
         for (traffic, words) in [
-            (Traffic::new(Kind::TcpCrr), "take tcp_rr"),
+            (Traffic::new(Kind::TcpCrr), "`kind` = tcp_crr"),
             (Traffic { flows: 2, ..plain.clone() }, "`flows` = 2"),
-            (Traffic { sender: Sender::Sendmmsg, ..plain.clone() }, "take send"),
-            (Traffic { reader: Reader::Spin, ..plain.clone() }, "take recv"),
-            (Traffic { direction: Direction::Both, ..Traffic::new(Kind::TcpStream) }, "take forward"),
+            (Traffic { sender: Sender::Zerocopy, ..plain.clone() }, "`sender` = zerocopy"),
+            (Traffic { reader: Reader::IoUring, ..plain.clone() }, "`reader` = io_uring"),
+            (Traffic { direction: Direction::Both, ..Traffic::new(Kind::TcpStream) }, "`direction` = both"),
             (Traffic { in_flight: 2, ..Traffic::new(Kind::UdpRr) }, "`in_flight` = 2"),
-            (Traffic { pacing: Some(1000), ..plain.clone() }, "no time"),
-            (Traffic { connected: false, ..plain.clone() }, "connected sockets"),
+            (Traffic { rate: Some(7), ..Traffic::new(Kind::UdpRr) }, "`rate` = 7"),
+            (Traffic { pacing: Some(1000), ..plain.clone() }, "`pacing` = 1000"),
+            (Traffic { busy_poll: Some(50), ..plain.clone() }, "`busy_poll` = 50"),
+            (Traffic { connected: false, ..Traffic::new(Kind::UdpRr) }, "`connected` = false"),
+            (Traffic { verify: true, ..plain.clone() }, "`verify` = true"),
         ] {
             let text = check(&traffic).unwrap_err().to_string();
-            assert!(text.contains(words), "{text}");
+            assert!(text.starts_with(words), "{text}");
         }
         assert_eq!(check(&plain), Ok(()));
     }

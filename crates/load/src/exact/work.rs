@@ -1,132 +1,106 @@
-//! One message, or one transaction, after the other.
+//! What is done again and again, put together from the traffic's sender and reader.
 
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 
-use crate::buffer::Buffer;
 use crate::error::Result;
-use crate::sys;
+use crate::kind::Kind;
+use crate::mode::Reader;
 use crate::traffic::Traffic;
+use crate::udp_stream::batch::{Arrivals, shape};
+use crate::udp_stream::gro::Merged;
 
 use super::calls::Calls;
+use super::counter::{Counted, Counter};
+use super::datagrams::{Carried, Give, Many, Offered, One, Room};
 use super::ends::{Ends, flow};
+use super::exchange::Exchanged;
+use super::stream;
 
-/// How long a full send buffer may take to have room again, in ns.
-const FULL: u64 = 5_000_000_000;
+/// The call that failed, and what the kernel said.
+pub(super) type Trouble = (&'static str, io::Error);
 
-/// The work, ready to be done any number of times.
-pub(super) struct Work<'e> {
+/// Work that leaves everything as it was, so that it can be done any number of times.
+pub(super) trait Work {
+    /// How many messages, or transactions, one turn is.
+    fn messages(&self) -> u32;
+
+    /// Does it once.
+    fn turn<C: Calls>(&mut self, calls: &mut C) -> std::result::Result<(), Trouble>;
+}
+
+/// Has the work of this traffic counted. Each combination of a sender and a reader is compiled for itself: what is counted decides
+/// nothing.
+pub(super) fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Counted> {
+    let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
+    let counted = match (traffic.kind, sink) {
+        (Kind::UdpStream | Kind::Pps, _) => given(traffic, ends, source, sink, counter),
+        (_, None) => Err(("connect", io::ErrorKind::NotConnected.into())),
+        (Kind::TcpStream, Some(sink)) => stream::count(traffic, (source, sink), counter)?,
+        (_, Some(sink)) => counter.count(Exchanged::new(traffic, source, sink)),
+    };
+    counted.map_err(|(call, error)| flow(call, ends.peer, &error))
+}
+
+fn given(
+    traffic: &Traffic,
+    ends: &Ends,
     source: RawFd,
     sink: Option<RawFd>,
-    peer: SocketAddr,
-    stream: bool,
-    message: Buffer,
-    /// Empty where nothing is answered.
-    response: Option<Buffer>,
-    room: Buffer,
-    _ends: &'e Ends,
-}
-
-impl<'e> Work<'e> {
-    pub(super) fn new(traffic: &Traffic, ends: &'e Ends) -> Self {
-        let longest = traffic.message.max(traffic.response) as usize;
-        Self {
-            source: ends.source.as_raw_fd(),
-            sink: ends.sink.as_ref().map(AsRawFd::as_raw_fd),
-            peer: ends.peer,
-            stream: !traffic.kind.is_udp(),
-            message: Buffer::pattern(traffic.message as usize),
-            response: traffic.kind.is_rr().then(|| Buffer::pattern(traffic.response as usize)),
-            // One byte more than a message, so that one too large shows.
-            room: Buffer::room(longest + 1),
-            _ends: ends,
-        }
-    }
-
-    /// Does it `count` times.
-    #[inline(never)]
-    pub(super) fn messages<C: Calls>(&mut self, calls: &mut C, count: u32) -> Result<()> {
-        for _ in 0..count {
-            let Some(sink) = self.sink else {
-                self.all(
-                    calls.send(self.source, self.message.as_ref(), 0),
-                    self.message.as_ref().len(),
-                    "send",
-                )?;
-                continue;
-            };
-            let message = self.message.as_ref();
-            carry(calls, self.stream, (self.source, sink), message, self.room.as_mut())
-                .map_err(|(call, error)| flow(call, self.peer, &error))?;
-            if let Some(response) = &self.response {
-                carry(calls, self.stream, (sink, self.source), response.as_ref(), self.room.as_mut())
-                    .map_err(|(call, error)| flow(call, self.peer, &error))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn all(&self, done: isize, wanted: usize, call: &'static str) -> Result<()> {
-        whole(done, wanted).map_err(|error| flow(call, self.peer, &error))
+    counter: Counter<'_>,
+) -> std::result::Result<Counted, Trouble> {
+    let (message, to) = (traffic.message as usize, ends.destination.target());
+    match shape(traffic.sender, message) {
+        (1, datagrams) => taken(traffic, source, sink, One::new(message, datagrams, to), counter),
+        shape => taken(traffic, source, sink, Many::new(message, shape, to), counter),
     }
 }
 
-type Trouble = (&'static str, io::Error);
-
-/// One message from one socket to the other.
-#[inline(always)]
-fn carry<C: Calls>(
-    calls: &mut C,
-    stream: bool,
-    (from, to): (RawFd, RawFd),
-    message: &[u8],
-    room: &mut [u8],
-) -> std::result::Result<(), Trouble> {
-    if stream {
-        return carry_stream(calls, (from, to), message, room);
+fn taken(
+    traffic: &Traffic,
+    source: RawFd,
+    sink: Option<RawFd>,
+    give: impl Give,
+    counter: Counter<'_>,
+) -> std::result::Result<Counted, Trouble> {
+    let Some(sink) = sink else { return counter.count(Offered { source, give }) };
+    let (message, calls) = (traffic.message as usize, calls(traffic));
+    match traffic.reader {
+        Reader::Recvmmsg => {
+            counter.count(Carried { source, sink, message, calls, give, take: Arrivals::new(message) })
+        }
+        Reader::Gro => counter.count(Carried { source, sink, message, calls, give, take: Merged::new() }),
+        reader => {
+            counter.count(Carried { source, sink, message, calls, give, take: Room::new(message, reader) })
+        }
     }
-    whole(calls.send(from, message, 0), message.len()).map_err(|error| ("send", error))?;
-    whole(calls.receive(to, room), message.len()).map_err(|error| ("recv", error))
 }
 
-/// A stream takes a long message in parts, and only as fast as it is emptied, which nobody else does here: it must never wait for
-/// room while there is something to be taken, nor for something while nothing is on its way.
-#[inline(always)]
-fn carry_stream<C: Calls>(
-    calls: &mut C,
-    (from, to): (RawFd, RawFd),
-    message: &[u8],
-    room: &mut [u8],
-) -> std::result::Result<(), Trouble> {
-    let (mut sent, mut got) = (0, 0);
-    while got < message.len() {
-        if sent < message.len() {
-            match calls.send(from, &message[sent..], libc::MSG_DONTWAIT) {
-                done if done > 0 => sent += done as usize,
-                _ if sys::errno() != libc::EAGAIN => return Err(("send", io::Error::last_os_error())),
-                _ if sent > got => {}
-                _ if sys::wait_for(from, libc::POLLOUT, sys::now() + FULL) => continue,
-                _ => return Err(("send", io::Error::from_raw_os_error(libc::EAGAIN))),
-            }
-        }
-        match calls.receive(to, room) {
-            done if done > 0 => got += done as usize,
-            0 => return Err(("recv", io::ErrorKind::UnexpectedEof.into())),
-            _ => return Err(("recv", io::Error::last_os_error())),
-        }
-    }
-    Ok(())
+/// How many calls of the sender a turn begins with: as many as give the reader enough for one of its own.
+fn calls(traffic: &Traffic) -> usize {
+    let (parcels, each) = shape(traffic.sender, traffic.message as usize);
+    let one = match traffic.reader {
+        Reader::Recvmmsg => Arrivals::capacity(traffic.message as usize),
+        // What one call brings is decided by who put the datagrams together, before.
+        _ => 1,
+    };
+    one.div_ceil(parcels * each)
+}
+
+/// How many datagrams are on their way at once.
+pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
+    let (parcels, each) = shape(traffic.sender, traffic.message as usize);
+    (calls(traffic) * parcels * each) as u64
 }
 
 /// Whether a call did all that was wanted.
 #[inline(always)]
-fn whole(done: isize, wanted: usize) -> io::Result<()> {
+pub(super) fn whole(call: &'static str, done: isize, wanted: usize) -> std::result::Result<(), Trouble> {
     if done == wanted as isize {
         return Ok(());
     }
-    if done < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Err(io::Error::from_raw_os_error(libc::EMSGSIZE))
+    Err((
+        call,
+        if done < 0 { io::Error::last_os_error() } else { io::Error::from_raw_os_error(libc::EMSGSIZE) },
+    ))
 }

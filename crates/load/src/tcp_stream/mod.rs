@@ -2,9 +2,9 @@
 
 mod content;
 mod plain;
-mod sendfile;
+pub(crate) mod sendfile;
 pub(crate) mod shared;
-mod splice;
+pub(crate) mod splice;
 mod uring;
 mod zerocopy;
 

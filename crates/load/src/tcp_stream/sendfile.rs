@@ -14,7 +14,7 @@ use crate::{pages, socket};
 pub(super) fn send(lane: &Lane) -> Result<End> {
     // These calls have no flag against the signal for a connection that is gone.
     pages::block_pipe_signal();
-    let file = message_file(lane)?;
+    let file = message_file(lane.message, lane.flow)?;
     let (from, message) = (file.as_raw_fd(), lane.message);
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut offset: libc::off_t = 0;
@@ -35,10 +35,10 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
     Ok(End::default())
 }
 
-/// A file that holds one message, and has no name.
-fn message_file(lane: &Lane) -> Result<File> {
-    let failed = |call, error| Error::setup(call, socket::flow(lane.flow), &error);
+/// A file that holds one message of a flow, and has no name.
+pub(crate) fn message_file(message: usize, flow: usize) -> Result<File> {
+    let failed = |call, error| Error::setup(call, socket::flow(flow), &error);
     let mut file = pages::memory_file(c"message").map_err(|e| failed("memfd_create", e))?;
-    file.write_all(Buffer::pattern(lane.message).as_ref()).map_err(|e| failed("write of a message", e))?;
+    file.write_all(Buffer::pattern(message).as_ref()).map_err(|e| failed("write of a message", e))?;
     Ok(file)
 }

@@ -1,6 +1,7 @@
 //! Pages given to a pipe, and from it to the socket.
 
-use std::os::fd::AsRawFd;
+use std::io::{PipeReader, PipeWriter};
+use std::os::fd::{AsRawFd, RawFd};
 
 use crate::buffer::Buffer;
 use crate::call::Call;
@@ -12,15 +13,40 @@ use crate::{pages, socket};
 /// The largest pipe that needs no privilege (`fs.pipe-max-size` where nobody changed it).
 const PIPE: usize = 1 << 20;
 
+/// A pipe from a program to a socket.
+pub(crate) struct Pipe {
+    out: PipeReader,
+    into: PipeWriter,
+}
+
+impl Pipe {
+    /// For messages of a flow.
+    pub(crate) fn new(message: usize, flow: usize) -> Result<Self> {
+        let (out, into) = std::io::pipe().map_err(|e| Error::setup("pipe", socket::flow(flow), &e))?;
+        // A smaller pipe only takes more calls.
+        pages::size_pipe(into.as_raw_fd(), message.min(PIPE));
+        Ok(Self { out, into })
+    }
+
+    /// Has it refer to pages. Returns bytes, or -1 with `errno` set.
+    #[inline(always)]
+    pub(crate) fn give(&self, bytes: &[u8]) -> isize {
+        pages::give_pages(self.into.as_raw_fd(), bytes)
+    }
+
+    /// Empties it of `len` bytes. Returns bytes, or -1 with `errno` set.
+    #[inline(always)]
+    pub(crate) fn splice(&self, fd: RawFd, len: usize) -> isize {
+        pages::splice(self.out.as_raw_fd(), fd, len)
+    }
+}
+
 pub(super) fn send(lane: &Lane) -> Result<End> {
     // These calls have no flag against the signal for a connection that is gone.
     pages::block_pipe_signal();
     let message = Buffer::pattern(lane.message);
     let message = message.as_ref();
-    let (out, into) = std::io::pipe().map_err(|e| Error::setup("pipe", socket::flow(lane.flow), &e))?;
-    // A smaller pipe only takes more calls.
-    pages::size_pipe(into.as_raw_fd(), lane.message.min(PIPE));
-    let (out, into) = (out.as_raw_fd(), into.as_raw_fd());
+    let pipe = Pipe::new(lane.message, lane.flow)?;
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut rest = message;
     // Bytes in the pipe.
@@ -29,7 +55,7 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
     while phase.load() < QUIET {
         if held == 0 {
             // The pages never change, and outlive the buffer where the kernel still sends from them.
-            let given = pages::give_pages(into, rest);
+            let given = pipe.give(rest);
             tally.call();
             if given <= 0 {
                 if lane.trouble(Call::Vmsplice, given)? == Next::End {
@@ -43,7 +69,7 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
                 rest = message;
             }
         }
-        let sent = pages::splice(out, fd, held);
+        let sent = pipe.splice(fd, held);
         if sent > 0 {
             tally.stream(sent as u64);
             held -= sent as usize;

@@ -129,7 +129,7 @@ fn unreachable(design: &Design) -> Vec<Unreachable> {
 fn metrics(kind: WorkloadKind, exact: bool) -> Vec<&'static Metric> {
     if exact {
         let per = exact::counted_unit(kind);
-        let keys = ["", "user_", "kernel_"].map(|part| format!("{part}instructions_{per}"));
+        let keys = ["", "user_", "kernel_", "softirq_"].map(|part| format!("{part}instructions_{per}"));
         return keys.iter().filter_map(|key| study::metric::find(key)).collect();
     }
     let per = exact::unit_of_work(kind);

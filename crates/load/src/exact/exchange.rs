@@ -1,0 +1,74 @@
+//! A request and its answer.
+
+use std::os::fd::RawFd;
+
+use crate::buffer::Buffer;
+use crate::sys;
+use crate::traffic::Traffic;
+
+use super::calls::Calls;
+use super::datagrams::flags;
+use super::stream::{carry_stream, is_early};
+use super::work::{Trouble, Work, whole};
+
+/// From one socket to the other, and back.
+pub(super) struct Exchanged {
+    source: RawFd,
+    sink: RawFd,
+    stream: bool,
+    message: Buffer,
+    response: Buffer,
+    room: Buffer,
+    flags: libc::c_int,
+}
+
+impl Exchanged {
+    pub(super) fn new(traffic: &Traffic, source: RawFd, sink: RawFd) -> Self {
+        let longest = traffic.message.max(traffic.response) as usize;
+        Self {
+            source,
+            sink,
+            stream: !traffic.kind.is_udp(),
+            message: Buffer::pattern(traffic.message as usize),
+            response: Buffer::pattern(traffic.response as usize),
+            // One byte more than a message, so that one too large shows.
+            room: Buffer::room(longest + 1),
+            flags: flags(traffic.reader),
+        }
+    }
+}
+
+impl Work for Exchanged {
+    fn messages(&self) -> u32 {
+        1
+    }
+
+    #[inline(always)]
+    fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
+        let Self { source, sink, stream, ref message, ref response, ref mut room, flags } = *self;
+        carry(calls, stream, (source, sink), message.as_ref(), (room.as_mut(), flags))?;
+        carry(calls, stream, (sink, source), response.as_ref(), (room.as_mut(), flags))
+    }
+}
+
+/// One message from one socket to the other.
+#[inline(always)]
+fn carry<C: Calls>(
+    calls: &mut C,
+    stream: bool,
+    (from, to): (RawFd, RawFd),
+    message: &[u8],
+    (room, flags): (&mut [u8], libc::c_int),
+) -> Result<(), Trouble> {
+    if stream {
+        return carry_stream(calls, (from, to), &mut { message }, (room, flags));
+    }
+    whole("send", calls.around(|| sys::send_flags(from, message, 0)), message.len())?;
+    let mut looks = 0;
+    loop {
+        match calls.around(|| sys::receive(to, room, flags)) {
+            got if got < 0 && is_early(flags, &mut looks) => {}
+            got => return whole("recv", got, message.len()),
+        }
+    }
+}
