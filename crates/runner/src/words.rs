@@ -153,6 +153,66 @@ mod tests {
         assert_eq!(shared.filter(|traffic| !alone(traffic) && of_one(traffic)).count(), 5);
     }
 
+    /// The rules of exact mode are the engine's own: what the study refuses the engine refuses, nothing else.
+    #[test]
+    fn exact_mode_has_what_the_engine_counts() {
+        let sender = |word: &&str| format!("sender = \"{word}\"");
+        let senders = load::Sender::ALL.iter().map(|sender| sender.word()).collect::<Vec<_>>();
+        let readers = load::Reader::ALL.iter().map(|reader| format!("reader = \"{reader}\""));
+        let others = [
+            "",
+            "flows = 2",
+            "threads = 1",
+            "direction = \"both\"",
+            "direction = \"reverse\"",
+            "in_flight = 2",
+            "rate = 7",
+            "pacing = \"1Mbit\"",
+            "busy_poll = \"50us\"",
+            "dscp = 46",
+            "nodelay = \"on\"",
+            "congestion_control = \"reno\"",
+            "connected = \"off\"",
+            "verify = true",
+            "socket_buffer = 65536",
+            "port = 7000",
+            "message = 100",
+        ];
+        let lines = senders.iter().map(sender).chain(readers).chain(others.map(str::to_owned));
+        let (mut taken, mut refused) = (0, 0);
+        for (line, kind) in lines.flat_map(|line| load::Kind::ALL.map(|kind| (line.clone(), kind))) {
+            let scenario = if kind == load::Kind::Pps { "discard" } else { "veth" };
+            let file = |exact: bool| {
+                format!(
+                    "name = \"x\"\nquestion = \"q\"\nscenario = \"{scenario}\"\nexact = {exact}\n\
+                     [[workload]]\nkind = \"{kind}\"\n{line}\n"
+                )
+            };
+            let Ok(study) = Study::parse("x.toml", &file(false)) else { continue };
+            let traffic = traffic(&study.plan().conditions[0].workload, true);
+            let engine = load::exact::check(&traffic);
+            let exact = Study::parse("x.toml", &file(true));
+            assert_eq!(exact.is_ok(), engine.is_ok(), "{kind} {line}: {engine:?} {exact:?}");
+            *if engine.is_ok() { &mut taken } else { &mut refused } += 1;
+        }
+        assert!(taken > 50 && refused > 50, "{taken} {refused}");
+    }
+
+    /// What only some of the workloads of a study can have in exact mode is left out for the others.
+    #[test]
+    fn whatever_exact_mode_plans_the_engine_counts() {
+        let plan = plan(
+            "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\nexact = true\n[[workload]]\nkind = \"tcp_stream\"\n\
+             [[workload]]\nkind = \"udp_stream\"\n[[workload]]\nkind = \"udp_rr\"\n[factors]\n\
+             sender = [\"send\", \"sendmmsg\", \"gso\", \"gso+sendmmsg\"]\nconnected = [\"on\", \"off\"]\n\
+             reader = [\"recv\", \"recvmmsg\", \"gro\", \"trunc\", \"spin\"]\n",
+        );
+        assert_eq!(plan.conditions.len(), 3 + 4 * 4 * 2 + 2);
+        for condition in &plan.conditions {
+            load::exact::check(&traffic(&condition.workload, condition.checksum)).unwrap();
+        }
+    }
+
     #[test]
     fn the_plainest_traffic_of_a_kind_is_the_engines_own() {
         for kind in ["tcp_stream", "udp_stream", "tcp_rr", "udp_rr", "tcp_crr", "pps"] {

@@ -24,6 +24,7 @@ mod dependency;
 mod design;
 mod diagnostic;
 mod duration;
+mod exact;
 mod factor;
 mod family;
 mod grid;

@@ -84,6 +84,12 @@ impl Sender {
         matches!(self, Self::Gso | Self::GsoSendmmsg)
     }
 
+    /// Whether what it takes can be counted: the same each time. Where pages are lent or requests wait in a ring, the kernel chooses when
+    /// it works.
+    pub(crate) fn is_countable(self) -> bool {
+        !matches!(self, Self::Zerocopy | Self::IoUring | Self::IoUringZerocopy)
+    }
+
     /// The words of those that can send this kind of traffic.
     pub(crate) fn words_for(kind: WorkloadKind) -> Vec<&'static str> {
         Self::WORDS.iter().filter(|(_, sender)| sender.sends(kind)).map(|(word, _)| *word).collect()
@@ -102,6 +108,11 @@ impl Reader {
             Self::Recvmmsg | Self::Gro => kind.is_udp(),
             Self::Trunc => kind.is_tcp(),
         }
+    }
+
+    /// Whether what it takes can be counted, as of senders.
+    pub(crate) fn is_countable(self) -> bool {
+        self != Self::IoUring
     }
 
     /// The words of those that can take this kind of traffic.

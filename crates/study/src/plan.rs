@@ -113,7 +113,7 @@ impl Draft {
             // The file's own reason comes before that of a rule.
             match exclusion
                 .map(|exclusion| exclusion.why())
-                .or_else(|| rule::forbids(&condition, study.scenario()))
+                .or_else(|| rule::forbids(&condition, study.scenario(), study.exact()))
             {
                 Some(why) => draft.excluded.push(Dropped { label: condition.label, why }),
                 None => {

@@ -2,6 +2,7 @@
 //! it is found by trying and reading back.
 
 use crate::condition::Condition;
+use crate::exact;
 use crate::family::Family;
 use crate::mode::Reader;
 use crate::scenario::{Scenario, VXLAN_OVERHEAD};
@@ -11,8 +12,11 @@ use crate::threads;
 const LEAST_IPV6_MTU: u32 = 1_280;
 
 /// Why a condition cannot be reached, if it cannot.
-pub(crate) fn forbids(condition: &Condition, scenario: Scenario) -> Option<String> {
+pub(crate) fn forbids(condition: &Condition, scenario: Scenario, is_exact: bool) -> Option<String> {
     let kind = condition.workload.kind;
+    if let Some(misfit) = exact::forbids(&condition.workload).filter(|_| is_exact) {
+        return Some(misfit.why);
+    }
     let settings = condition.workload.traffic.settings();
     if let Some(misfit) = settings.iter().find_map(|setting| setting.misfit(kind)) {
         return Some(misfit.why);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::diagnostic::Problem;
+use crate::exact;
 use crate::factor::{Level, Subject};
 use crate::family::Family;
 use crate::grid;
@@ -10,7 +11,9 @@ use crate::plan::Draft;
 use crate::read::problems::Problems;
 use crate::read::{comparison, factor, limit, workload};
 use crate::scenario::Scenario;
+use crate::setting::Setting;
 use crate::study::Study;
+use crate::word::Word;
 use crate::workload::Workload;
 
 /// Reports messages that no datagram of a family in the study can carry.
@@ -73,6 +76,39 @@ pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], p
                 problems.push(Problem::new(place.clone(), first.why).help(first.help));
             }
         }
+    }
+}
+
+/// Reports what exact mode does not have. Of levels those that no workload of the study can have there; what only some cannot have
+/// is left out of the plan.
+pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
+    let mut found = Vec::new();
+    for read in workloads {
+        let Workload { kind, flows, ref traffic, .. } = read.workload;
+        found.push((read.kind.clone(), exact::of_kind(kind)));
+        found.push((read.place_of("flows"), exact::of_flows(flows)));
+        let place = |setting: &Setting| read.place_of(setting.parameter().word());
+        let settings = traffic.settings();
+        found.extend(settings.iter().map(|setting| (place(setting), exact::of_setting(setting, kind))));
+    }
+    for read in factors {
+        for (index, place) in read.levels.iter().enumerate() {
+            let misfit = match (read.factor.subject(), read.factor.level(index)) {
+                (Subject::Flows, Level::Number(Some(flows))) => exact::of_flows(*flows),
+                (_, Level::Setting(setting)) => {
+                    let kinds = workloads.iter().map(|read| read.workload.kind);
+                    let misfits = kinds
+                        .filter(|kind| setting.misfit(*kind).is_none())
+                        .map(|kind| exact::of_setting(setting, kind));
+                    misfits.collect::<Option<Vec<_>>>().and_then(|misfits| misfits.into_iter().next())
+                }
+                _ => None,
+            };
+            found.push((place.clone(), misfit));
+        }
+    }
+    for (place, misfit) in found.into_iter().filter_map(|(place, misfit)| Some((place, misfit?))) {
+        problems.push(Problem::new(place, misfit.why).help(misfit.help));
     }
 }
 

@@ -128,6 +128,9 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     check::scenario(scenario, &workloads, problems);
     check::datagrams(&workloads, &factors, problems);
     check::settings(&workloads, &factors, problems);
+    if exact {
+        check::exact(&workloads, &factors, problems);
+    }
 
     let combined = with_workloads(&workloads, &factors);
     let scope = Scope { factors: &combined, whole: factors_whole && workloads_whole };
