@@ -9,6 +9,7 @@ mod common;
 mod kernel;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
@@ -94,6 +95,7 @@ fn expect_traffic(bench: &Bench, slugs: &[&str]) {
         for side in ["transmitter", "receiver"] {
             let value = |metric: &str| bench.mean(slug, &format!("{side}.{metric}"));
             assert!(value("cpu") > 0.0 && value("host_service_demand_byte") > 0.0, "{slug} {side}");
+            assert!((0.0..=100.0).contains(&value("host_vcpu_waiting")), "{slug} {side}");
             let parts = value("host_cpu_vcpu") + value("host_cpu_io");
             assert!((value("host_cpu") - parts).abs() < 0.01 && parts > 1.0, "{slug} {side}: {parts}");
         }
@@ -202,18 +204,28 @@ fn traffic_inside_a_guest() {
     assert_eq!(boot("transmitter"), boot("receiver"), "one machine");
     assert_ne!(boot("transmitter"), own.trim());
     assert_eq!(environment["guests"]["guest"]["vcpus"], 2);
-    for ipv6 in [false, true] {
-        // Long enough for TCP to get over a loss or two on a machine that is busy with other things.
-        let (ramp, window) = (Duration::from_millis(500), Duration::from_millis(1500));
+    // Long enough for TCP to get over a loss or two on a machine that is busy with other things.
+    let (ramp, window) = (Duration::from_millis(500), Duration::from_millis(1500));
+    let order = |ipv6| {
         let traffic = load::Traffic::new(load::Kind::TcpStream);
-        let order = RunOrder { traffic, ipv6, ramp, window, step: RunOrder::step_of(window) };
+        RunOrder { traffic, ipv6, ramp, window, step: RunOrder::step_of(window) }
+    };
+    for ipv6 in [false, true] {
+        let order = order(ipv6);
         let account = testbed.run(&order, &mut || {}).unwrap();
         let received = account.receiver.unwrap().whole.outcome.received.bytes;
         assert!(received > 100_000, "{received} bytes arrived");
         assert!(account.transmitter.window.underlay.unwrap().link.tx_packets > 0);
         let around = account.around.unwrap();
         assert!(around.vcpu.running_ns > 0 && !around.cpus.is_empty(), "{around:?}");
+        assert!(around.vcpu_each.len() == 2 && around.pinned, "{around:?}");
     }
+    // Threads of this test have the CPUs: no processes that the runner would see, but the virtual CPUs wait for them.
+    let order = order(false);
+    let account = beside_busy_threads(|| testbed.run(&order, &mut || {})).unwrap();
+    let disturbed = runner::disturbances(&account, &order);
+    let waited = |what: &String| what.contains("a virtual CPU was ready but waited for a CPU of the host");
+    assert!(disturbed.iter().any(waited), "{disturbed:?}: {:?}", account.around);
     // A machine that goes is named with what it said last.
     let machine = children_of(std::process::id());
     let is_qemu =
@@ -227,6 +239,25 @@ fn traffic_inside_a_guest() {
     let nested = Options { scenario: Scenario::Vm, ..options };
     let error = Testbed::build(&nested, &Interrupt::new().unwrap()).unwrap_err().to_string();
     assert!(error.contains("scenario \"vm\" has virtual machines already"), "{error}");
+}
+
+/// Does something that does not panic while three threads for each CPU take whatever they get.
+fn beside_busy_threads<T>(mut act: impl FnMut() -> T) -> T {
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for cpu in host::affinity::allowed_cpus().into_iter().flat_map(|cpu| [cpu; 3]) {
+            let stop = &stop;
+            scope.spawn(move || {
+                host::affinity::pin_current_thread(&[cpu]).unwrap();
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let came_of_it = act();
+        stop.store(true, Ordering::Relaxed);
+        came_of_it
+    })
 }
 
 /// The slugs of the plan's conditions.
