@@ -104,6 +104,7 @@ fn order(bench: &Bench<'_>, kernel: &Kernel, acceleration: Acceleration) -> Orde
         exact: false,
         program: bench.netassay.program.clone(),
         modules: Vec::new(),
+        needed: Vec::new(),
         place: None,
         rootless: false,
         pin: Vec::new(),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::life::{Sign, sign};
+use crate::life::{PANIC_END, Sign, sign};
 
 /// How many of the last lines are kept, and how much of each.
 const LINES: usize = 400;
@@ -32,6 +32,8 @@ struct Text {
     lines: VecDeque<String>,
     pending: Vec<u8>,
     sign: Option<Sign>,
+    /// A panic was told to its end.
+    told: bool,
     closed: bool,
 }
 
@@ -69,10 +71,19 @@ impl Console {
         text.sign.clone()
     }
 
-    /// Waits, at most so long, until nothing more can come.
+    /// Waits, at most so long, until nothing more can come. Says whether QEMU has closed it.
     pub(crate) fn closed_within(&self, patience: Duration) -> bool {
+        self.wait(patience, |text| !text.closed)
+    }
+
+    /// The same, but a panic that was told to its end is enough: early in a boot a kernel that panics does not end.
+    pub(crate) fn over_within(&self, patience: Duration) -> bool {
+        self.wait(patience, |text| !text.closed && !text.told)
+    }
+
+    fn wait(&self, patience: Duration, mut goes_on: impl FnMut(&Text) -> bool) -> bool {
         let text = self.shared.lock();
-        let waited = self.shared.changed.wait_timeout_while(text, patience, |text| !text.closed);
+        let waited = self.shared.changed.wait_timeout_while(text, patience, |text| goes_on(text));
         waited.unwrap_or_else(PoisonError::into_inner).0.closed
     }
 
@@ -125,6 +136,7 @@ impl Text {
     fn end_line(&mut self) {
         let line = String::from_utf8_lossy(&std::mem::take(&mut self.pending))
             .replace(|c: char| c.is_control() && c != '\t', "");
+        self.told |= line.contains(PANIC_END);
         // A panic explains more than what came before it.
         match sign(&line) {
             Some(found @ Sign::Panicked(_)) if !matches!(self.sign, Some(Sign::Panicked(_))) => {

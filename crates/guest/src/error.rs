@@ -1,10 +1,12 @@
 //! What can go wrong with a guest.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use thiserror::Error;
+
+use crate::patience::Hang;
 
 /// Why there is no kernel, no guest, or no guest any more.
 #[derive(Debug, Error)]
@@ -90,20 +92,20 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
-    /// The kernel has no driver for a device that the guest must have.
+    /// The kernel lacks drivers for devices that the guest must have.
     #[error(
-        "the kernel {} has no {module}, neither built in nor in {}: a guest needs it for its {purpose}; {way_out}",
-        .image.display(), .modules.display()
+        "the kernel {} has no {lacking}, which a guest needs: neither built in nor {}; {way_out}",
+        .image.display(), searched(.modules.as_deref(), .release.as_deref())
     )]
     NoDriver {
         /// The image.
         image: PathBuf,
-        /// The module that is missing.
-        module: String,
-        /// What it is for.
-        purpose: &'static str,
-        /// The directory that was searched.
-        modules: PathBuf,
+        /// The modules that are missing, and what each is for.
+        lacking: String,
+        /// The directory that was searched, if there is one.
+        modules: Option<PathBuf>,
+        /// The kernel's release.
+        release: Option<String>,
         /// What helps.
         way_out: &'static str,
     },
@@ -141,13 +143,15 @@ pub enum Error {
         /// The console's last lines.
         console: String,
     },
-    /// The guest did not come to life in time.
-    #[error("the {name} did not come to life within {} s\n{console}", .waited.as_secs())]
+    /// The guest's boot came to a stop.
+    #[error("the {name} did not boot within {} s: {hang}\n{console}", .waited.as_secs())]
     Hung {
         /// The guest.
         name: String,
-        /// How long was waited.
+        /// How long was waited, by the clock.
         waited: Duration,
+        /// What its virtual CPUs did meanwhile.
+        hang: Hang,
         /// The console's last lines.
         console: String,
     },
@@ -161,6 +165,14 @@ pub enum Error {
         /// The console's last lines.
         console: String,
     },
+    /// The guest ended itself before it served, without a panic: a triple fault, or a command line that ends it.
+    #[error("the {name} reset or switched itself off before it had booted\n{console}")]
+    Reset {
+        /// The guest.
+        name: String,
+        /// The console's last lines.
+        console: String,
+    },
     /// QEMU ended.
     #[error("the {name}'s QEMU ended ({status})\n{console}")]
     Exited {
@@ -168,8 +180,18 @@ pub enum Error {
         name: String,
         /// How.
         status: String,
+        /// Is that how QEMU ends when its guest does?
+        well: bool,
         /// The console's last lines, QEMU's own words among them.
         console: String,
+    },
+    /// The guest did not boot, and did not when it was tried once more either.
+    #[error("{second}\n{}", earlier(.first, .second))]
+    Twice {
+        /// Why not the first time.
+        first: Box<Error>,
+        /// Why not the second time.
+        second: Box<Error>,
     },
     /// Threads could not be pinned.
     #[error("cannot pin the {name}'s virtual CPUs to CPUs {cpus:?}: {source}")]
@@ -207,6 +229,19 @@ pub enum Error {
 }
 
 impl Error {
+    /// Is it worth another try? A guest that panics, hangs or resets may do so once in many boots; what is wrong with an order or
+    /// with this machine stays wrong.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Panicked { .. } | Self::Hung { .. } | Self::Reset { .. })
+    }
+
+    /// The error without the console's lines.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        self.to_string().lines().next().unwrap_or_default().to_owned()
+    }
+
     pub(crate) fn read(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Read { path, source }
@@ -215,5 +250,60 @@ impl Error {
     pub(crate) fn write(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Write { path, source }
+    }
+}
+
+/// Where modules were searched; where there is no such place, what gives one.
+fn searched(modules: Option<&Path>, release: Option<&str>) -> String {
+    match modules {
+        Some(directory) => format!("in {}", directory.display()),
+        None => format!(
+            "as modules (there is no lib/modules/{} beside it or on this machine): give the directory of an unpacked package or of \
+             `make tar-pkg`, which has boot/ and lib/modules/",
+            release.unwrap_or("RELEASE")
+        ),
+    }
+}
+
+/// What of a first failure the second does not tell.
+fn earlier(first: &Error, second: &Error) -> String {
+    // Times differ, and say nothing of the reason.
+    let plain = |error: &Error| error.reason().replace(|c: char| c.is_ascii_digit(), "");
+    if plain(first) == plain(second) {
+        "it was booted twice, and failed for the same reason both times".to_owned()
+    } else {
+        format!("it was booted twice; the first time {first}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panicked(what: &str) -> Error {
+        Error::Panicked { name: "guest".to_owned(), what: what.to_owned(), console: "  | x".to_owned() }
+    }
+
+    #[test]
+    fn two_failures_are_both_told_and_the_same_one_once() {
+        let twice =
+            |first, second| Error::Twice { first: Box::new(first), second: Box::new(second) }.to_string();
+        let same = twice(panicked("no init"), panicked("no init"));
+        assert_eq!(same.matches("no init").count(), 1, "{same}");
+        assert!(same.ends_with("\nit was booted twice, and failed for the same reason both times"), "{same}");
+        let other = twice(panicked("out of memory"), panicked("no init"));
+        assert!(
+            other.starts_with("the guest's kernel panicked: no init\n  | x\n")
+                && other.ends_with("the first time the guest's kernel panicked: out of memory\n  | x"),
+            "{other}"
+        );
+    }
+
+    #[test]
+    fn only_what_may_pass_is_worth_another_try() {
+        assert!(panicked("no init").may_pass());
+        assert!(!Error::NoHome.may_pass());
+        let why = "no port".to_owned();
+        assert!(!Error::Init { name: String::new(), why, console: String::new() }.may_pass());
     }
 }

@@ -16,16 +16,19 @@ use crate::error::Error;
 use crate::initramfs::{self, Initramfs};
 use crate::life::Sign;
 use crate::order::{Accelerated, Order};
+use crate::patience::Patience;
 use crate::place::{Place, spawn};
 use crate::qemu::{self, Parts};
 use crate::threads::Threads;
 use crate::tools::Tools;
 
-/// How long a guest may take to come to life. Emulated on a busy machine, a kernel for all machines takes half a minute.
-const PATIENCE_EMULATED: Duration = Duration::from_secs(180);
-const PATIENCE_KVM: Duration = Duration::from_secs(60);
+/// How long a guest's boot may take where it never waits for a CPU: ten times what the slowest kernel tried takes emulated (7 s).
+const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
+const PATIENCE_KVM: Duration = Duration::from_secs(45);
 /// How often a wait looks whether the user wants to stop.
 const GLANCE: Duration = Duration::from_millis(20);
+/// How often it looks at the virtual CPUs.
+const LOOK: Duration = Duration::from_secs(1);
 /// How long QEMU may take to end after it closed its console.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
@@ -110,7 +113,7 @@ impl Guest {
     /// Waits until the agents are at their ports, and pins the virtual CPUs; gives the time since the start.
     ///
     /// # Errors
-    /// [`Error::Panicked`], [`Error::Init`], [`Error::Exited`], [`Error::Hung`] with the console's last lines;
+    /// [`Error::Panicked`], [`Error::Init`], [`Error::Exited`], [`Error::Reset`], [`Error::Hung`] with the console's last lines;
     /// [`Error::Interrupted`].
     pub fn await_life(&mut self, interrupt: &Interrupt) -> Result<Duration, Error> {
         let patience = match self.accelerated {
@@ -120,7 +123,8 @@ impl Guest {
         self.await_life_within(patience, interrupt)
     }
 
-    /// As [`Guest::await_life`], with a patience of the caller's own.
+    /// As [`Guest::await_life`], with a patience of the caller's own: how long the boot may take, not counting the time in which
+    /// the virtual CPUs wait for a CPU.
     ///
     /// # Errors
     /// As [`Guest::await_life`].
@@ -129,19 +133,32 @@ impl Guest {
         patience: Duration,
         interrupt: &Interrupt,
     ) -> Result<Duration, Error> {
+        let mut patience = Patience::new(patience);
+        let mut next_look = LOOK;
         loop {
             match self.console.sign_within(GLANCE) {
                 Some(Sign::Serving) => break,
                 Some(_) => return Err(self.end()),
-                None if self.console.closed_within(Duration::ZERO) => return Err(self.end()),
+                None if self.console.closed_within(Duration::ZERO) => {
+                    return Err(match self.end() {
+                        Error::Exited { name, well: true, console, .. } => Error::Reset { name, console },
+                        error => error,
+                    });
+                }
                 None => {}
             }
             if interrupt.is_tripped() {
                 return Err(Error::Interrupted);
             }
-            if self.started.elapsed() > patience {
+            let now = self.started.elapsed();
+            if now < next_look {
+                continue;
+            }
+            next_look = now + LOOK;
+            let work = self.threads().ok().and_then(|threads| threads.work());
+            if let Some(hang) = patience.look(now, work) {
                 let (name, console) = (self.name.clone(), self.console.tail());
-                return Err(Error::Hung { name, waited: patience, console });
+                return Err(Error::Hung { name, waited: now, hang, console });
             }
         }
         let life = self.started.elapsed();
@@ -200,7 +217,7 @@ impl Guest {
     /// Waits for the end of a guest that is dying, and says why.
     fn end(&mut self) -> Error {
         // The lines after a panic's first tell where it was; and a guest that switches itself off takes its time.
-        let closed = self.console.closed_within(LAST_BREATH);
+        let closed = self.console.over_within(LAST_BREATH);
         let (name, console) = (self.name.clone(), self.console.tail());
         match self.console.sign_within(Duration::ZERO) {
             Some(Sign::Panicked(what)) => Error::Panicked { name, what, console },
@@ -208,9 +225,10 @@ impl Guest {
             Some(Sign::Serving) | None => {
                 let status =
                     if closed { self.process.wait().ok() } else { self.process.try_wait().ok().flatten() };
+                let well = status.is_some_and(|status| status.success());
                 let status =
                     status.map_or_else(|| "how is not known".to_owned(), |status| status.to_string());
-                Error::Exited { name, status, console }
+                Error::Exited { name, status, well, console }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The guest's first file system: netassay as `/init`, the modules that it needs, and what it is told.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 
@@ -11,6 +11,7 @@ use crate::elf::{loaded_length, loaded_part};
 use crate::error::Error;
 use crate::modules::{Chosen, Modules};
 use crate::order::{Nic, Order};
+use crate::payload::Payload;
 
 /// What exact mode's random numbers begin with: any bytes do, as long as they are always the same.
 const SEED: [u8; 32] = *b"netassay: the same at every boot";
@@ -33,8 +34,7 @@ pub(crate) struct Initramfs {
 pub(crate) fn pack(order: &Order) -> Result<Initramfs, Error> {
     let chosen = match &order.kernel.modules {
         Some(directory) => choose(order, directory)?,
-        // Nothing is known of such a kernel: it may have all built in, and says so when it runs.
-        None => Chosen::default(),
+        None => Chosen { absent: lacking(order)?, ..Chosen::default() },
     };
     let program = program(&order.program)?;
     let settings =
@@ -58,21 +58,46 @@ pub(crate) fn pack(order: &Order) -> Result<Initramfs, Error> {
 
 fn choose(order: &Order, directory: &Path) -> Result<Chosen, Error> {
     let modules = Modules::read(directory)?;
-    let mut wanted = Vec::new();
-    for (module, purpose, way_out) in drivers(order) {
-        if !modules.has(module) {
-            return Err(Error::NoDriver {
-                image: order.kernel.image.clone(),
-                module: module.to_owned(),
-                purpose,
-                modules: directory.to_owned(),
-                way_out,
-            });
-        }
-        wanted.push(module.to_owned());
+    require(order, |module| modules.has(module))?;
+    let drivers = drivers(order).into_iter().map(|driver| driver.module.to_owned());
+    modules.choose(&drivers.chain(order.modules.iter().cloned()).collect::<Vec<_>>())
+}
+
+/// The modules that were wanted, and that a kernel without any module files has not built in either.
+fn lacking(order: &Order) -> Result<Vec<String>, Error> {
+    let image = &order.kernel.image;
+    // Of an image that cannot be unpacked nothing is known: it may have all built in, and init says so if not.
+    let Ok(payload) = Payload::of(&fs::read(image).map_err(Error::read(image))?) else {
+        return Ok(Vec::new());
+    };
+    let may_have = |module: &str| payload.may_have(own_name(module));
+    require(order, may_have)?;
+    Ok(order.modules.iter().filter(|module| !may_have(module)).cloned().collect())
+}
+
+/// Refuses a kernel that lacks a module which the guest needs.
+fn require(order: &Order, has: impl Fn(&str) -> bool) -> Result<(), Error> {
+    let drivers = drivers(order);
+    let absent = drivers.iter().filter(|driver| !has(driver.module));
+    let mut lacking: Vec<String> =
+        absent.clone().map(|driver| format!("{} ({})", driver.module, driver.purpose)).collect();
+    let absent_groups = order.needed.iter().filter(|group| !group.iter().any(|module| has(module)));
+    lacking.extend(absent_groups.map(|group| format!("{} (scenario)", group.join(" or "))));
+    if lacking.is_empty() {
+        return Ok(());
     }
-    wanted.extend(order.modules.iter().cloned());
-    modules.choose(&wanted)
+    Err(Error::NoDriver {
+        image: order.kernel.image.clone(),
+        lacking: lacking.join(", "),
+        modules: order.kernel.modules.clone(),
+        release: order.kernel.release.clone(),
+        way_out: absent.last().map_or(VIRTIO, |driver| driver.way_out),
+    })
+}
+
+/// What a driver calls itself, which may be other than its module's name.
+fn own_name(module: &str) -> &str {
+    if module == "virtio_pci" { "virtio-pci" } else { module }
 }
 
 /// What is loaded of a program. Only that is read: of a binary with all that a debugger wants, it is a quarter.
@@ -88,15 +113,24 @@ fn program(path: &Path) -> Result<Vec<u8>, Error> {
     loaded_part(&bytes).map_err(broken)
 }
 
-/// The drivers of the guest's devices: module, purpose, and what helps where it is not there.
-fn drivers(order: &Order) -> Vec<(&'static str, &'static str, &'static str)> {
-    const VIRTIO: &str =
-        "take a kernel with virtio, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
-    const E1000E: &str = "take a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
-    let mut drivers = vec![("virtio_pci", "bus", VIRTIO), ("virtio_console", "ports", VIRTIO)];
+const VIRTIO: &str =
+    "take a kernel for virtual machines, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
+const E1000E: &str = "take a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
+
+/// A driver of one of the guest's devices.
+struct Driver {
+    module: &'static str,
+    purpose: &'static str,
+    /// What helps where it is not there.
+    way_out: &'static str,
+}
+
+fn drivers(order: &Order) -> Vec<Driver> {
+    let driver = |module, purpose, way_out| Driver { module, purpose, way_out };
+    let mut drivers = vec![driver("virtio_pci", "bus", VIRTIO), driver("virtio_console", "ports", VIRTIO)];
     if order.tap.is_some() {
         let way_out = if order.nic == Nic::E1000e { E1000E } else { VIRTIO };
-        drivers.push((order.nic.driver(), "network card", way_out));
+        drivers.push(driver(order.nic.driver(), "network card", way_out));
     }
     drivers
 }

@@ -16,6 +16,9 @@ pub(crate) enum Sign {
 /// The kernel's words, since ever (kernel/panic.c).
 const PANIC: &str = "Kernel panic - not syncing";
 
+/// The last line of a panic after which the kernel stays where it is.
+pub(crate) const PANIC_END: &str = "---[ end Kernel panic";
+
 /// Reads one line.
 pub(crate) fn sign(line: &str) -> Option<Sign> {
     if let Some((_, what)) = line.split_once(PANIC) {

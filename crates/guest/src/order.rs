@@ -104,6 +104,8 @@ pub struct Order {
     pub program: PathBuf,
     /// Modules that the guest needs beside those of its devices, such as `veth`.
     pub modules: Vec<String>,
+    /// Modules without which it is of no use: of each group one at least, as a file or built in.
+    pub needed: Vec<Vec<String>>,
     /// A process in whose network namespace (and user namespace, if [`rootless`](Order::rootless)) QEMU runs.
     pub place: Option<u32>,
     /// Enter the user namespace of `place` too.

@@ -18,12 +18,12 @@ pub(crate) struct Parts<'a> {
 /// The kernel's command line: what every guest gets, then what exact mode needs, then what was asked for, so that it has the last
 /// word.
 pub(crate) fn command_line(order: &Order, kvm: bool) -> String {
-    // panic: at once to the end, not to a shell that nobody has. pci: one bus is all there is. The timers of an emulated machine
+    // earlycon: a kernel that panics before it has its console says so. panic: at once to the end, not to a shell that nobody has. pci: one bus is all there is. The timers of an emulated machine
     // need no trial against each other, and its clock none against another: under load such a trial fails, and what is left is a
     // clock of 10 ns steps.
     // Self-tests of ciphers are a tenth of a boot.
     let mut line =
-        "console=ttyS0 quiet panic=-1 pci=lastbus=0 random.trust_cpu=on cryptomgr.notests".to_owned();
+        "console=ttyS0 earlycon=uart8250,io,0x3f8 quiet panic=-1 pci=lastbus=0 random.trust_cpu=on cryptomgr.notests".to_owned();
     if !kvm {
         line.push_str(" tsc=reliable no_timer_check");
     }
@@ -150,6 +150,7 @@ mod tests {
             exact: false,
             program: "/init".into(),
             modules: Vec::new(),
+            needed: Vec::new(),
             place: None,
             rootless: false,
             pin: Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::time::Duration;
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
@@ -36,6 +37,11 @@ impl Threads {
         Ok(threads)
     }
 
+    /// What the virtual CPUs did since they began; `None` if there are none.
+    pub(crate) fn work(&self) -> Option<Work> {
+        work_of(&self.vcpus)
+    }
+
     /// Lets each virtual CPU's thread run on one of `cpus`, or on all of them where they are fewer than the threads.
     pub(crate) fn pin(&self, cpus: &[u32]) -> io::Result<()> {
         for (index, &thread) in self.vcpus.iter().enumerate() {
@@ -55,6 +61,47 @@ impl Threads {
     }
 }
 
+/// What threads did with the CPUs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// On a CPU, all together.
+    pub(crate) ran: Duration,
+    /// Ready to run, but waiting for a CPU, all together; zero where the kernel does not tell.
+    pub(crate) waited: Duration,
+    /// The same of the one that waited longest.
+    pub(crate) waited_longest: Duration,
+    /// Is one on a CPU right now, ready for one, or waiting for the disk?
+    pub(crate) wants: bool,
+}
+
+fn work_of(threads: &[u32]) -> Option<Work> {
+    let mut all: Option<Work> = None;
+    for thread in threads {
+        // The kernel shows a thread's directory under this name too, though it does not list it.
+        let read = |file: &str| fs::read_to_string(format!("/proc/{thread}/{file}")).unwrap_or_default();
+        let sum = all.get_or_insert_default();
+        let (ran, waited) = times(&read("schedstat"));
+        sum.ran += ran;
+        sum.waited += waited;
+        sum.waited_longest = sum.waited_longest.max(waited);
+        sum.wants |= wants(&read("stat"));
+    }
+    all
+}
+
+/// The first two numbers of a `schedstat`: nanoseconds on a CPU, and waiting for one.
+fn times(schedstat: &str) -> (Duration, Duration) {
+    let mut numbers = schedstat.split_ascii_whitespace().map_while(|word| word.parse().ok());
+    let mut next = || Duration::from_nanos(numbers.next().unwrap_or(0));
+    (next(), next())
+}
+
+/// Does the state in a thread's `stat` (the word behind its name, which may hold anything) say that it has work?
+fn wants(stat: &str) -> bool {
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    matches!(state, Some('R' | 'D'))
+}
+
 /// QEMU's names: "CPU 0/KVM", "CPU 1/TCG", "ALL CPUs/TCG".
 fn is_vcpu(name: &str) -> bool {
     name.starts_with("CPU ") || name.starts_with("ALL CPUs/")
@@ -68,6 +115,16 @@ mod tests {
     fn virtual_cpus_are_told_by_name() {
         assert!(is_vcpu("CPU 0/KVM\n") && is_vcpu("ALL CPUs/TCG\n"));
         assert!(!is_vcpu("qemu-system-x86\n") && !is_vcpu("call_rcu\n"));
+    }
+
+    #[test]
+    fn a_threads_work_is_read() {
+        assert_eq!(times("1000 20 3\n"), (Duration::from_nanos(1000), Duration::from_nanos(20)));
+        assert_eq!(times(""), (Duration::ZERO, Duration::ZERO));
+        assert!(wants("7 (CPU 0/TCG) R 1 7") && wants("7 (a) D 1) D 1") && !wants("7 (R) S 1") && !wants(""));
+        let own = Threads { vcpus: vec![std::process::id()], io: Vec::new() };
+        assert!(own.work().unwrap().ran > Duration::ZERO);
+        assert_eq!(Threads::default().work(), None);
     }
 
     #[test]

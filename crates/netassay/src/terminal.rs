@@ -1,5 +1,6 @@
 //! The reporter for people and scripts who watch: progress on standard error.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ use crate::failure::say;
 pub(crate) struct Progress {
     style: Style,
     own_cpu: bool,
+    /// The testbeds' notes that were shown: most are the same for every boot.
+    noted: BTreeSet<String>,
 }
 
 enum Style {
@@ -31,10 +34,19 @@ impl Progress {
             ProgressStyle::Json => Style::Json,
             ProgressStyle::None => Style::Silent,
         };
-        Self { style, own_cpu }
+        Self { style, own_cpu, noted: BTreeSet::new() }
     }
 
     pub(crate) fn show(&mut self, event: &Event) {
+        let news;
+        let event = match (&self.style, event) {
+            (Style::Bar(_) | Style::Plain, Event::BootStarted { boot, of, build_ms, notes }) => {
+                let notes = notes.iter().filter(|note| self.noted.insert((*note).clone())).cloned().collect();
+                news = Event::BootStarted { boot: *boot, of: *of, build_ms: *build_ms, notes };
+                &news
+            }
+            _ => event,
+        };
         match &mut self.style {
             Style::Bar(bar) => draw(bar, event, self.own_cpu),
             Style::Plain => {

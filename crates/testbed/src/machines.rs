@@ -18,6 +18,8 @@ pub(crate) struct Machine {
     order: Order,
     /// From its start until its agents were at their ports.
     boot: Duration,
+    /// Why it did not boot when it was tried first, with its console's lines.
+    first: Option<guest::Error>,
 }
 
 /// What one machine has that another has not.
@@ -30,25 +32,50 @@ pub(crate) struct Wish<'a> {
     pub(crate) ports: usize,
     /// Kernel modules beside those of its devices.
     pub(crate) modules: &'a [&'a str],
+    /// Of each group one is necessary.
+    pub(crate) needed: &'a [&'a [&'a str]],
     /// The host's CPUs that are its own.
     pub(crate) cpus: &'a [u32],
 }
 
 impl Ground<'_> {
-    /// Boots machines side by side, and waits until all of them live.
+    /// Boots machines side by side, and waits until all of them live. One that panics or hangs is tried once more.
     pub(crate) fn boot(&self, wishes: &[Wish<'_>]) -> Result<Vec<Machine>, Error> {
         let mut started = Vec::new();
         for wish in wishes {
             let order = self.order(wish)?;
             started.push((Guest::start(&order)?, order));
         }
-        started
-            .into_iter()
-            .map(|(mut guest, order)| {
-                let boot = guest.await_life(self.interrupt)?;
-                Ok(Machine { name: order.name.clone(), guest: Rc::new(RefCell::new(guest)), order, boot })
-            })
-            .collect()
+        started.into_iter().map(|(guest, order)| self.await_boot(guest, order)).collect()
+    }
+
+    fn await_boot(&self, mut guest: Guest, order: Order) -> Result<Machine, Error> {
+        let (boot, first) = match guest.await_life(self.interrupt) {
+            Err(first) if first.may_pass() => {
+                // The tap is free for another QEMU when this one is gone.
+                drop(guest);
+                match self.boot_again(&order) {
+                    Ok((boot, again)) => {
+                        guest = again;
+                        (boot, Some(first))
+                    }
+                    Err(error @ guest::Error::Interrupted) => return Err(error.into()),
+                    Err(second) => {
+                        let (first, second) = (Box::new(first), Box::new(second));
+                        return Err(guest::Error::Twice { first, second }.into());
+                    }
+                }
+            }
+            boot => (boot?, None),
+        };
+        let name = order.name.clone();
+        Ok(Machine { name, guest: Rc::new(RefCell::new(guest)), order, boot, first })
+    }
+
+    fn boot_again(&self, order: &Order) -> Result<(Duration, Guest), guest::Error> {
+        let mut guest = Guest::start(order)?;
+        let boot = guest.await_life(self.interrupt)?;
+        Ok((boot, guest))
     }
 
     fn order(&self, wish: &Wish<'_>) -> Result<Order, Error> {
@@ -79,6 +106,11 @@ impl Ground<'_> {
             exact: options.exact,
             program: options.program.clone(),
             modules: wish.modules.iter().map(|&module| module.to_owned()).collect(),
+            needed: wish
+                .needed
+                .iter()
+                .map(|one| one.iter().map(|&module| module.to_owned()).collect())
+                .collect(),
             place,
             rootless: options.rootless,
             pin: if asked.pin { wish.cpus.to_vec() } else { Vec::new() },
@@ -108,11 +140,20 @@ impl Machine {
             "modules_absent": guest.absent_modules(),
             "exact": order.exact,
             "boot_ms": self.boot.as_secs_f64() * 1e3,
+            "failed_first": self.first.as_ref().map(ToString::to_string),
         })
     }
 
     /// What of it the reader of any result must know.
-    pub(crate) fn note(&self) -> String {
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let again = self.first.as_ref().map(|first| {
+            format!("{} (that boot was given up, and the machine booted once more)", first.reason())
+        });
+        std::iter::once(self.run_by()).chain(again).collect()
+    }
+
+    /// What runs it.
+    fn run_by(&self) -> String {
         if self.order.exact {
             return "one virtual machine, emulated: it counts instructions".to_owned();
         }

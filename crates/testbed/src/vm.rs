@@ -25,6 +25,16 @@ const SIDES: [&str; 2] = ["transmitter", "receiver"];
 /// Modules that local scenarios may need of a guest's kernel.
 const LOCAL_MODULES: [&str; 4] = ["veth", "vxlan", "bridge", "dummy"];
 
+/// Which of them a scenario cannot do without: of each group one.
+fn needed(scenario: Scenario) -> &'static [&'static [&'static str]] {
+    match scenario {
+        Scenario::Veth => &[&["veth"]],
+        Scenario::Vxlan => &[&["veth"], &["vxlan"]],
+        Scenario::Discard => &[&["dummy", "bridge", "veth"]],
+        Scenario::Loopback | Scenario::Vm | Scenario::VmVxlan => &[],
+    }
+}
+
 impl Testbed {
     /// Two virtual machines on one bridge.
     pub(crate) fn vm(ground: &mut Ground<'_>) -> Result<Self, Error> {
@@ -69,8 +79,9 @@ impl Testbed {
         }
         let host = options.cpus.for_one_host();
         let ports = if options.scenario == Scenario::Discard { 1 } else { 2 };
-        let wish =
-            Wish { name: "guest", card: None, ports, modules: &LOCAL_MODULES, cpus: &host.transmitter };
+        let needed = needed(options.scenario);
+        let cpus = &host.transmitter;
+        let wish = Wish { name: "guest", card: None, ports, modules: &LOCAL_MODULES, needed, cpus };
         let machines = ground.boot(&[wish])?;
         let Machine { guest, .. } = &machines[0];
         let vcpus = options.state.guest.as_ref().map_or(1, |guest| guest.vcpus);
@@ -80,7 +91,7 @@ impl Testbed {
         let inside = Some((std::rc::Rc::clone(guest), 0));
         let mut testbed =
             Self::put_up(&mut Ground { options: &options, interrupt: ground.interrupt, inside })?;
-        testbed.note(machines[0].note());
+        note(&mut testbed, &machines);
         // Exact mode has no windows to watch, and counts what does not depend on waits.
         if !options.exact {
             testbed.note_crowd(ground.options);
@@ -118,7 +129,7 @@ impl Testbed {
         let receiver = ends.pop();
         let transmitter = ends.pop().expect("there are two machines");
         let mut testbed = Self::of(ground.options, transmitter, receiver);
-        testbed.note(machines[0].note());
+        note(&mut testbed, &machines);
         testbed.note_crowd(ground.options);
         testbed.machines = machines;
         testbed.nodes = nodes;
@@ -141,9 +152,19 @@ fn machines(ground: &Ground<'_>, places: [u32; 2]) -> Result<Vec<Machine>, Error
         card: Some((TAPS[index], CARDS[index], places[index])),
         ports: 1,
         modules: &[],
+        needed: &[],
         cpus: cpus[index],
     };
     ground.boot(&[wish(0), wish(1)])
+}
+
+/// What there is to say about the machines, each thing once.
+fn note(testbed: &mut Testbed, machines: &[Machine]) {
+    for note in machines.iter().flat_map(Machine::notes) {
+        if !testbed.notes().contains(&note) {
+            testbed.note(note);
+        }
+    }
 }
 
 /// The name that a guest's kernel gave to its network card.

@@ -47,7 +47,8 @@ pub(crate) enum InitError {
     #[error("/{SETTINGS}: {0}")]
     Settings(String),
     #[error(
-        "port {name} did not appear within {seconds} s: this kernel has no virtio_console or no virtio_pci"
+        "port {name} did not appear within {seconds} s: this kernel has no virtio_console or no virtio_pci, neither built in nor \
+         as modules; `netassay kernel fetch linux-image-cloud-amd64` brings one that has"
     )]
     NoPort { name: String, seconds: u64 },
 }

@@ -30,6 +30,7 @@ fn order() -> Order {
         exact: false,
         program: env!("CARGO_BIN_EXE_netassay").into(),
         modules: Vec::new(),
+        needed: Vec::new(),
         place: None,
         rootless: false,
         pin: Vec::new(),
