@@ -5,10 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::apt::{self, Candidate, candidate, is_package_name};
+use crate::apt::{self, Candidate, candidate};
+use crate::asked::Asked;
 use crate::data;
 use crate::error::Error;
 use crate::kernel::Kernel;
+use crate::sources::{FORMAT, advice, sources};
 use crate::tools::Tools;
 
 /// A fetched kernel.
@@ -27,7 +29,7 @@ pub struct Fetched {
 }
 
 /// Fetches a kernel package with Debian's tools (`apt-get download`) and unpacks it beside the others that were fetched. A package
-/// that only refers to the newest kernel is followed; a path to a `.deb` file is taken too. What is there already in this version
+/// that only refers to the newest kernel is followed; "PACKAGE/RELEASE" asks for that of a release, as apt has it; a path to a `.deb` file is taken too. What is there already in this version
 /// is not fetched again.
 ///
 /// # Errors
@@ -94,18 +96,16 @@ fn take(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fet
 }
 
 /// A package from a distribution's servers.
-fn download(kept: &Path, workplace: &Path, asked: &str, tools: &Tools) -> Result<Fetched, Error> {
-    if !is_package_name(asked) {
-        return Err(Error::Fetch {
-            package: asked.to_owned(),
-            why: "this cannot be a package's name".to_owned(),
-        });
-    }
-    let mut package = describe(tools, workplace, asked)?;
+fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<Fetched, Error> {
+    let asked = Asked::read(text).ok_or_else(|| Error::Fetch {
+        package: text.to_owned(),
+        why: "this is no package's name, PACKAGE or PACKAGE/RELEASE".to_owned(),
+    })?;
+    let mut package = describe(tools, workplace, &asked)?;
     // From "linux-image-amd64" through "linux-image-6.1-amd64", perhaps, to the one with the image.
     for _ in 0..4 {
         match package.image() {
-            Some(real) => package = describe(tools, workplace, real)?,
+            Some(real) => package = describe(tools, workplace, &asked.of(real))?,
             None => break,
         }
     }
@@ -116,37 +116,42 @@ fn download(kept: &Path, workplace: &Path, asked: &str, tools: &Tools) -> Result
         _ => {
             let names: Vec<&str> = [package.package.as_str()].into_iter().chain(package.modules()).collect();
             for name in names {
-                let place = workplace.join("packages");
+                let (place, name) = (workplace.join("packages"), asked.of(name).to_string());
                 fs::create_dir_all(&place).map_err(Error::write(&place))?;
-                run(tools, "apt-get", name, &place, &["-q".as_ref(), "download".as_ref(), name.as_ref()])?;
+                run(tools, "apt-get", &name, &place, &["-q".as_ref(), "download".as_ref(), name.as_ref()])?;
                 let file = only_file(&place).ok_or_else(|| Error::Fetch {
-                    package: name.to_owned(),
+                    package: name.clone(),
                     why: "apt-get brought no file".to_owned(),
                 })?;
-                unpack(workplace, name, &file, tools)?;
+                unpack(workplace, &name, &file, tools)?;
                 remove(&place)?;
             }
             keep(kept, workplace, &package)?
         }
     };
-    if asked != fetched.package {
-        alias(kept, asked, &fetched.package)?;
+    if asked.file_name() != fetched.package {
+        alias(kept, &asked.file_name(), &fetched.package)?;
     }
     Fetched::read(&present).ok_or_else(|| no_kernel(&package.package))
 }
 
-fn describe(tools: &Tools, workplace: &Path, package: &str) -> Result<Candidate, Error> {
-    let said = run(
-        tools,
-        "apt-cache",
-        package,
-        workplace,
-        &["--no-all-versions".as_ref(), "show".as_ref(), package.as_ref()],
-    )?;
-    candidate(&said).ok_or_else(|| Error::Fetch {
-        package: package.to_owned(),
-        why: "apt-cache knows no such package; `apt-get update` brings what it knows up to date".to_owned(),
-    })
+fn describe(tools: &Tools, workplace: &Path, asked: &Asked) -> Result<Candidate, Error> {
+    let named = asked.to_string();
+    let show = |what: &str| {
+        let arguments = ["--no-all-versions", "show", what].map(OsStr::new);
+        run(tools, "apt-cache", &named, workplace, &arguments).map(|said| candidate(&said))
+    };
+    match show(&named) {
+        Ok(Some(found)) => Ok(found),
+        Err(error @ Error::NoTool { .. }) => Err(error),
+        // For a package that it does not know it fails, for a release that it does not know it says nothing.
+        Ok(None) | Err(_) => {
+            let known = matches!(show(&asked.package), Ok(Some(_)));
+            let arguments = ["indextargets", "--format", FORMAT, "Created-By: Packages"].map(OsStr::new);
+            let told = run(tools, "apt-get", &named, workplace, &arguments)?;
+            Err(Error::Fetch { package: named, why: advice(asked, known, &sources(&told)) })
+        }
+    }
 }
 
 fn unpack(workplace: &Path, package: &str, file: &Path, tools: &Tools) -> Result<(), Error> {
@@ -203,7 +208,7 @@ pub(crate) fn fetched_in(kept: &Path) -> Result<Vec<Fetched>, Error> {
     found.sort_by(|one: &Fetched, other| one.package.cmp(&other.package));
     for fetched in &mut found {
         let own = links.iter().filter(|(_, target)| *target == fetched.package);
-        fetched.aliases = own.map(|(name, _)| name.clone()).collect();
+        fetched.aliases = own.map(|(name, _)| Asked::of_file(name)).collect();
     }
     Ok(found)
 }

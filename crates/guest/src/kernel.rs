@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use crate::asked::Asked;
 use crate::data;
 use crate::error::Error;
 use crate::image::{self, release_of};
@@ -72,9 +73,10 @@ fn named(asked: &str, kept: &Result<PathBuf, Error>) -> Result<Kernel, Error> {
     if path.is_file() {
         return Kernel::of_image(path);
     }
-    let plain = !asked.is_empty() && !asked.starts_with('.') && !asked.contains('/');
+    let name = Asked::read(asked).map_or_else(|| asked.to_owned(), |asked| asked.file_name());
+    let plain = !name.is_empty() && !name.starts_with('.') && !name.contains('/');
     match kept {
-        Ok(kept) if plain && kept.join(asked).is_dir() => Kernel::in_directory(&kept.join(asked)),
+        Ok(kept) if plain && kept.join(&name).is_dir() => Kernel::in_directory(&kept.join(&name)),
         _ => Err(Error::NoKernel { asked: asked.to_owned() }),
     }
 }

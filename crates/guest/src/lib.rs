@@ -6,6 +6,7 @@
 
 mod accelerator;
 mod apt;
+mod asked;
 mod builtin;
 mod console;
 mod cpio;
@@ -26,6 +27,7 @@ mod patience;
 mod payload;
 mod place;
 mod qemu;
+mod sources;
 mod threads;
 mod tools;
 mod unpack;

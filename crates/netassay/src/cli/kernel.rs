@@ -6,7 +6,7 @@ use super::Formatted;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay kernel fetch linux-image-cloud-amd64\n  netassay kernel fetch ./linux-image-6.12.0-1-amd64_6.12.1-1_amd64.deb\n  netassay kernel list"
+    after_help = "Examples:\n  netassay kernel fetch linux-image-cloud-amd64\n  netassay kernel fetch linux-image-cloud-amd64/bookworm-backports\n  netassay kernel fetch ./linux-image-6.12.0-1-amd64_6.12.1-1_amd64.deb\n  netassay kernel list"
 )]
 pub(crate) struct Kernel {
     #[command(subcommand)]
@@ -23,6 +23,6 @@ pub(crate) enum KernelAction {
 
 #[derive(Debug, Args)]
 pub(crate) struct Fetch {
-    /// The package, such as linux-image-cloud-amd64, or a .deb file
+    /// The package, such as linux-image-cloud-amd64, with /RELEASE for that of a release, or a .deb file
     pub(crate) package: String,
 }

@@ -46,8 +46,8 @@ fn what_cannot_be_fetched_is_told_and_leaves_nothing() {
     let empty = tempfile::tempdir().unwrap();
     let kept = home.path().join("netassay/kernels");
     for (package, path, words) in [
-        ("linux-image-no-such-thing", None, "cannot fetch linux-image-no-such-thing: apt-cache"),
-        ("../evil", None, "cannot fetch ../evil: this cannot be a package's name"),
+        ("linux-image-no-such-thing", None, "cannot fetch linux-image-no-such-thing: apt knows no"),
+        ("../evil", None, "cannot fetch ../evil: this is no package's name"),
         ("/nonexistent/linux.deb", None, "cannot fetch /nonexistent/linux.deb: there is no such file"),
         ("linux-image-cloud-amd64", Some(empty.path()), "no apt-cache in the PATH"),
     ] {
@@ -83,10 +83,83 @@ fn a_machine_without_a_network_is_told_so_in_the_tools_own_words() {
     assert_eq!(fs::read_dir(home.path().join("netassay/kernels")).unwrap().count(), 0);
 }
 
+/// Stand-ins for tools whose sources know `bookworm` and `bookworm-backports`, and an image that only the latter has.
+fn sources(directory: &Path, package: &Path) {
+    let show = |name: &str, depends: &str| {
+        format!("echo 'Package: {name}'; echo 'Version: 6.12-1'; echo '{depends}'")
+    };
+    let meta = show("linux-image-t-meta", "Depends: linux-image-t (= 1.2)");
+    let cache = format!(
+        "case \"$3\" in linux-image-t-meta/bookworm-backports|linux-image-t-meta) {meta} ;; \
+         linux-image-t/bookworm-backports) {} ;; */*) ;; *) exit 100 ;; esac",
+        show("linux-image-t", "")
+    );
+    tool(directory, "apt-cache", &cache);
+    let get = format!(
+        "case \"$*\" in indextargets*) echo bookworm http://d/debian/ main; echo bookworm-backports http://d/debian/ main ;; \
+         '-q download linux-image-t/bookworm-backports') cp {} . ;; *) exit 100 ;; esac",
+        package.display()
+    );
+    tool(directory, "apt-get", &get);
+}
+
+#[test]
+fn a_release_is_asked_for_behind_a_slash() {
+    let (home, build) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = package(build.path());
+    let tools = tempfile::tempdir().unwrap();
+    sources(tools.path(), &file);
+    let path = format!("{}:{}", tools.path().display(), std::env::var("PATH").unwrap());
+    let fetch = |asked: &str| netassay(&["kernel", "fetch", asked], home.path(), Some(path.as_ref()));
+    let output = fetch("linux-image-t-meta/bookworm-backports");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let list = netassay(&["kernel", "list"], home.path(), None);
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert!(
+        list.contains("linux-image-t") && list.contains("linux-image-t-meta/bookworm-backports"),
+        "{list}"
+    );
+    // The name that was fetched is a name in a study.
+    let study = build.path().join("study.toml");
+    let text = "name = \"s\"\nquestion = \"?\"\nscenario = \"vm\"\n[guest]\nkernel = \"linux-image-t-meta/bookworm-backports\"\n\
+                [[workload]]\nkind = \"tcp_stream\"\n";
+    fs::write(&study, text).unwrap();
+    let tried = netassay(&["run", "--dry-run", study.to_str().unwrap()], home.path(), None);
+    assert!(!stderr(&tried).contains("no kernel \"linux-image-t-meta"), "{}", stderr(&tried));
+
+    for (asked, words) in [
+        ("linux-image-t-meta/trixie", "`deb http://d/debian trixie main`"),
+        (
+            "linux-image-t-meta/bookworm",
+            "apt knows no package linux-image-t-meta in bookworm, but has it in another",
+        ),
+        ("linux-image-none/bookworm", "apt-cache search"),
+    ] {
+        let output = fetch(asked);
+        assert_eq!(output.status.code(), Some(3), "{asked}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}
+
 #[test]
 fn a_package_file_is_unpacked_too() {
     let (home, build) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let tree = build.path().join("tree");
+    let file = package(build.path());
+    // What a process left that was killed: no process has this number.
+    let kept = home.path().join("netassay/kernels");
+    fs::create_dir_all(kept.join(".fetching-99999999/tree")).unwrap();
+    for _ in 0..2 {
+        let output = netassay(&["kernel", "fetch", file.to_str().unwrap()], home.path(), None);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(stderr(&output).contains("kernel = \"linux-image-t\""), "{}", stderr(&output));
+    }
+    assert_eq!(fs::read_dir(&kept).unwrap().count(), 1, "nothing but the kernel");
+    assert!(kept.join("linux-image-t/lib/modules/6.1.0-t").is_dir());
+}
+
+/// A package that holds an image and a directory of modules.
+fn package(build: &Path) -> std::path::PathBuf {
+    let tree = build.join("tree");
     for directory in ["DEBIAN", "boot", "lib/modules/6.1.0-t"] {
         fs::create_dir_all(tree.join(directory)).unwrap();
     }
@@ -98,21 +171,8 @@ fn a_package_file_is_unpacked_too() {
     image[0x20f] = 1;
     image[0x300..0x309].copy_from_slice(b"6.1.0-t (");
     fs::write(tree.join("boot/vmlinuz-6.1.0-t"), image).unwrap();
-    let built = Command::new("dpkg-deb")
-        .args(["--build", "tree", "t.deb"])
-        .current_dir(build.path())
-        .output()
-        .unwrap();
+    let built =
+        Command::new("dpkg-deb").args(["--build", "tree", "t.deb"]).current_dir(build).output().unwrap();
     assert!(built.status.success(), "{}", stderr(&built));
-    let file = build.path().join("t.deb");
-    // What a process left that was killed: no process has this number.
-    let kept = home.path().join("netassay/kernels");
-    fs::create_dir_all(kept.join(".fetching-99999999/tree")).unwrap();
-    for _ in 0..2 {
-        let output = netassay(&["kernel", "fetch", file.to_str().unwrap()], home.path(), None);
-        assert!(output.status.success(), "{}", stderr(&output));
-        assert!(stderr(&output).contains("kernel = \"linux-image-t\""), "{}", stderr(&output));
-    }
-    assert_eq!(fs::read_dir(&kept).unwrap().count(), 1, "nothing but the kernel");
-    assert!(kept.join("linux-image-t/lib/modules/6.1.0-t").is_dir());
+    build.join("t.deb")
 }
