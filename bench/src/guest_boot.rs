@@ -38,7 +38,7 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
         return Ok(report.finish());
     };
     let tools = Tools::here();
-    let kvm = tools.try_kvm(&kernel.image);
+    let kvm = tools.try_kvm(&kernel.image).outcome;
     for (name, accelerator, acceleration) in
         [("emulation", "tcg,thread=single", Acceleration::Emulation), ("KVM", "kvm", Acceleration::Kvm)]
     {

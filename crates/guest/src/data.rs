@@ -1,14 +1,22 @@
-//! Where fetched kernels are kept.
+//! Where fetched kernels, and what was found out about them, are kept (XDG base directory specification: a relative directory
+//! does not count).
 
 use std::env;
 use std::path::PathBuf;
 
 use crate::error::Error;
 
-/// `$XDG_DATA_HOME/netassay/kernels`, or `~/.local/share/netassay/kernels` (XDG base directory specification: a relative
-/// `XDG_DATA_HOME` does not count).
+/// `$XDG_DATA_HOME/netassay/kernels`, or `~/.local/share/netassay/kernels`.
 pub(crate) fn kernels() -> Result<PathBuf, Error> {
+    Ok(base("XDG_DATA_HOME", ".local/share").ok_or(Error::NoHome)?.join("netassay/kernels"))
+}
+
+/// `$XDG_CACHE_HOME/netassay/tried`, or `~/.cache/netassay/tried`.
+pub(crate) fn tried() -> Option<PathBuf> {
+    Some(base("XDG_CACHE_HOME", ".cache")?.join("netassay/tried"))
+}
+
+fn base(variable: &str, in_home: &str) -> Option<PathBuf> {
     let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = named("XDG_DATA_HOME").or_else(|| named("HOME").map(|home| home.join(".local/share")));
-    Ok(data.ok_or(Error::NoHome)?.join("netassay/kernels"))
+    named(variable).or_else(|| named("HOME").map(|home| home.join(in_home)))
 }

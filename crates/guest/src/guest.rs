@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::process::Child;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use agent::Interrupt;
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -40,6 +40,7 @@ pub struct Guest {
     console: Console,
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
     accelerated: Accelerated,
+    kvm_recalled: Option<SystemTime>,
     absent: Vec<String>,
     pin: Vec<u32>,
     started: Instant,
@@ -63,7 +64,7 @@ impl Guest {
         check(order)?;
         let qemu = tools.qemu()?;
         let Initramfs { bytes, absent } = initramfs::pack(order)?;
-        let accelerated = accelerator::decide(order, tools)?;
+        let (accelerated, kvm_recalled) = accelerator::decide(order, tools)?;
         let failed = |step: &'static str| {
             move |source: io::Error| Error::Start { name: order.name.clone(), step, source }
         };
@@ -98,6 +99,7 @@ impl Guest {
             console,
             ports: ours,
             accelerated,
+            kvm_recalled,
             absent,
             pin: order.pin.clone(),
             started,
@@ -190,6 +192,12 @@ impl Guest {
     #[must_use]
     pub fn accelerated(&self) -> &Accelerated {
         &self.accelerated
+    }
+
+    /// When KVM was tried, where that says what runs the guest and an earlier session did it.
+    #[must_use]
+    pub fn kvm_recalled(&self) -> Option<SystemTime> {
+        self.kvm_recalled
     }
 
     /// Modules that were wanted, but that the kernel neither has built in nor brings as files.

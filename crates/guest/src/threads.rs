@@ -42,6 +42,11 @@ impl Threads {
         work_of(&self.vcpus)
     }
 
+    /// How long all threads waited for a CPU since they began, at most.
+    pub(crate) fn waited(&self) -> Duration {
+        work_of(&self.vcpus).into_iter().chain(work_of(&self.io)).map(|work| work.waited).sum()
+    }
+
     /// Lets each virtual CPU's thread run on one of `cpus`, or on all of them where they are fewer than the threads.
     pub(crate) fn pin(&self, cpus: &[u32]) -> io::Result<()> {
         for (index, &thread) in self.vcpus.iter().enumerate() {

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::error::Error;
+use crate::memory::Memory;
 
 /// The program.
 const QEMU: &str = "qemu-system-x86_64";
@@ -18,13 +19,15 @@ pub struct Tools {
     pub path: OsString,
     /// KVM's device.
     pub kvm: PathBuf,
+    /// What earlier sessions found out by trying.
+    pub memory: Memory,
 }
 
 impl Tools {
     /// Those of this machine.
     #[must_use]
     pub fn here() -> Self {
-        Self { path: env::var_os("PATH").unwrap_or_default(), kvm: "/dev/kvm".into() }
+        Self { path: env::var_os("PATH").unwrap_or_default(), kvm: "/dev/kvm".into(), memory: Memory::here() }
     }
 
     /// QEMU's path.

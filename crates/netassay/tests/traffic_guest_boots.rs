@@ -1,4 +1,4 @@
-//! Boots of a guest in a study: one that fails is tried once more.
+//! Boots of a guest in a study: one that fails is tried once more, one that was tried out before is not booted for that again.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -66,7 +66,7 @@ impl<'a> Qemu<'a> {
 }
 
 #[test]
-fn traffic_a_guest_that_panics_once_is_booted_again() {
+fn traffic_a_guest_that_panics_once_is_booted_again_and_tried_out_once() {
     let bench = Bench::new();
     // The first call tries it out, the second is the study's boot.
     let panic = "echo 'Kernel panic - not syncing: once in a while'";
@@ -90,6 +90,20 @@ fn traffic_a_guest_that_panics_once_is_booted_again() {
     assert!(kept.contains("the last lines of its console") && kept.contains("| Kernel panic"), "{kept}");
     let shown = bench.run(&["show", "1"]);
     assert!(String::from_utf8_lossy(&shown.stdout).contains(again), "it is on the page");
+
+    // What the first boot showed is not tried again, until that is asked for.
+    let dry = || {
+        let output = qemu.run(&["run", &qemu.study, "--dry-run", "--format", "json"]);
+        expect(&output, 0);
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let listing = dry();
+    assert_eq!(qemu.calls(), 3, "nothing was booted");
+    assert!(listing["notes"].to_string().contains("was tried on 2"), "{listing:#}");
+    expect(&qemu.run(&["kernel", "forget"]), 0);
+    let listing = dry();
+    assert_eq!(qemu.calls(), 4);
+    assert!(!listing["notes"].to_string().contains("was tried on"), "{listing:#}");
 }
 
 #[test]

@@ -125,6 +125,7 @@ impl Campaign<'_> {
                 (readings, outcome, Try::Over)
             }
             Ok(Err(drift)) => {
+                self.lab.forget(&condition.boot);
                 let detail = serde_json::json!({ "drift": &drift });
                 (Readings { detail, ..Readings::default() }, Outcome::Failed(drifted(&drift)), Try::Over)
             }

@@ -1,7 +1,10 @@
 //! What the runner needs of a testbed, as two small traits, and the real one behind them.
 
+use std::time::{Duration, Instant};
+
 use agent::Interrupt;
-use serde_json::Value;
+use guest::Memory;
+use serde_json::{Value, json};
 use study::{BootState, Condition};
 use testbed::{Effective, RunOrder, Switches, Testbed};
 
@@ -9,6 +12,7 @@ use crate::arrival::nothing_arrived;
 use crate::exact::instructions;
 use crate::limit::{Limit, limit};
 use crate::measure::{directions, metrics};
+use crate::recall::Recalling;
 use crate::validity::disturbances;
 
 /// Builds testbeds: one for each boot.
@@ -18,6 +22,17 @@ pub trait Lab {
     /// # Errors
     /// When it cannot be built here, or the user interrupts.
     fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error>;
+
+    /// One in this state that is only asked what it can do. What an earlier session was told is as good.
+    ///
+    /// # Errors
+    /// As [`Lab::build`].
+    fn try_out(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
+        self.build(state)
+    }
+
+    /// Forgets what an earlier session was told: it turned out to be no longer so.
+    fn forget(&mut self, _state: &BootState) {}
 }
 
 /// A testbed as the runner uses it. Dropping it takes it down.
@@ -49,6 +64,10 @@ pub trait Bench {
         order: &RunOrder,
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error>;
+    /// How long building it took, where that is known better than by whoever asked for it.
+    fn built_in(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// What one run gave.
@@ -69,18 +88,72 @@ pub struct Readings {
 }
 
 /// The lab on this machine: namespaces, veth pairs, virtual machines.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct LocalLab {
     /// How testbeds are built, but for their state.
     pub options: testbed::Options,
     /// The user's wish to stop.
     pub interrupt: Interrupt,
+    /// What earlier sessions were told by virtual machines.
+    pub memory: Memory,
+}
+
+impl LocalLab {
+    /// Finds out whether KVM can be used, so that the first boot does not take longer than the others.
+    fn settle_kvm(&self, state: &BootState) {
+        let Some(guest) = &state.guest else { return };
+        let open = !self.options.exact && guest.acceleration != study::Acceleration::Emulation;
+        if let (true, Ok(kernel)) = (open, guest::Kernel::find(guest.kernel.as_deref())) {
+            guest::Tools::here().settle_kvm(&kernel.image);
+        }
+    }
+
+    /// What the answers of virtual machines in this state depend on. `None` of hosts that are quick to build, of a kernel that cannot be
+    /// found, and of a program that was replaced since it was started.
+    fn key(&self, state: &BootState) -> Option<Value> {
+        let guest = state.guest.as_ref()?;
+        let kernel = guest::Kernel::find(guest.kernel.as_deref()).ok()?;
+        let program = Some(guest::identity::file(&self.options.program)).filter(|file| !file.is_null())?;
+        let (tools, options) = (guest::Tools::here(), &self.options);
+        Some(json!({
+            "finding": "switches",
+            "machine": guest::identity::machine(),
+            "program": program,
+            "qemu": guest::identity::qemu(&tools),
+            "kvm": guest::identity::file(&tools.kvm),
+            "kernel": guest::identity::kernel(&kernel),
+            "state": state,
+            "scenario": options.scenario,
+            "cpus": options.cpus,
+            "rootless": options.rootless,
+            "inside_guest": options.inside_guest,
+            "exact": options.exact,
+        }))
+    }
 }
 
 impl Lab for LocalLab {
     fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
         self.options.state = state.clone();
         Ok(Box::new(Testbed::build(&self.options, &self.interrupt)?))
+    }
+
+    fn try_out(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
+        let Some(key) = self.key(state) else { return self.build(state) };
+        let (mut lab, state) = (self.clone(), state.clone());
+        let build = Box::new(move || {
+            lab.settle_kvm(&state);
+            let begun = Instant::now();
+            let bench = lab.build(&state)?;
+            Ok((bench, begun.elapsed()))
+        });
+        Ok(Box::new(Recalling::new(self.memory.clone(), key, build)?))
+    }
+
+    fn forget(&mut self, state: &BootState) {
+        if let Some(key) = self.key(state) {
+            self.memory.forget(&key);
+        }
     }
 }
 

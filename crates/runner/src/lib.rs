@@ -22,6 +22,7 @@ mod need;
 mod pending;
 mod probe;
 mod progress;
+mod recall;
 mod retransmits;
 #[cfg(test)]
 mod sample;

@@ -31,7 +31,7 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
     let mut notes: Vec<String> = Vec::new();
     let mut tried: Vec<Option<Tried>> = vec![None; plan.conditions.len()];
     for (state, of_boot) in plan.states().iter().enumerate() {
-        let mut bench = lab.build(of_boot)?;
+        let mut bench = lab.try_out(of_boot)?;
         notes.extend(bench.notes());
         if plan.leaves_congestion_control_open() {
             plan = plan.with_congestion_control(unpaced(|traffic| bench.lacking(traffic, false))?);

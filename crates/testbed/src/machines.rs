@@ -157,10 +157,13 @@ impl Machine {
         if self.order.exact {
             return "one virtual machine, emulated: it counts instructions".to_owned();
         }
-        match self.guest.borrow().accelerated() {
+        let guest = self.guest.borrow();
+        let tried = guest.kvm_recalled().map(|when| format!(", tried on {}", guest::date(when)));
+        let tried = tried.unwrap_or_default();
+        match guest.accelerated() {
             guest::Accelerated::Kvm => "virtual machines run under KVM".to_owned(),
             guest::Accelerated::Emulation { why } => format!(
-                "virtual machines run under emulation ({why}): their rates compare with each other, not with those of hardware"
+                "virtual machines run under emulation ({why}{tried}): their rates compare with each other, not with those of hardware"
             ),
         }
     }

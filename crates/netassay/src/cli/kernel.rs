@@ -19,6 +19,8 @@ pub(crate) enum KernelAction {
     Fetch(Fetch),
     /// List the kernels that were fetched
     List(Formatted),
+    /// Forget what trying kernels out has shown (KVM, switches), so that the next session tries anew
+    Forget,
 }
 
 #[derive(Debug, Args)]

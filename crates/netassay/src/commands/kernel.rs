@@ -16,6 +16,13 @@ pub(crate) fn kernel(flags: &Kernel) -> Result<(), Failure> {
             Ok(())
         }
         KernelAction::List(output) => list(output),
+        KernelAction::Forget => {
+            let count = guest::Memory::here()
+                .forget_all()
+                .map_err(|error| Failure::Environment(format!("cannot forget what was tried: {error}")))?;
+            say(&format!("{} of earlier trials forgotten", report::counted(count, "finding")));
+            Ok(())
+        }
     }
 }
 

@@ -89,6 +89,7 @@ fn lab(study: &Study, flags: &RunFlags, interrupt: &Interrupt) -> Result<LocalLa
             )
         },
         interrupt: interrupt.clone(),
+        memory: guest::Memory::here(),
     })
 }
 

@@ -29,10 +29,16 @@ fn kvm(tools: &Tools, kernel: Option<&Kernel>) -> Finding {
     let finding = |status, what: String| Finding::new(AREA, "KVM", status, what);
     let slow = "guests are emulated: rates compare with each other, not with hardware; counts of instructions are exact";
     match kernel {
-        Some(kernel) => match tools.try_kvm(&kernel.image) {
-            Ok(()) => finding(Status::Ok, "works: a guest said its first line".to_owned()),
-            Err(why) => finding(Status::Warn, why).fix(slow),
-        },
+        Some(kernel) => {
+            let verdict = tools.try_kvm(&kernel.image);
+            let when = verdict.recalled.map_or_else(String::new, |when| {
+                format!(" (tried on {}; `netassay kernel forget` has it tried again)", ::guest::date(when))
+            });
+            match verdict.outcome {
+                Ok(()) => finding(Status::Ok, format!("works: a guest said its first line{when}")),
+                Err(why) => finding(Status::Warn, format!("{why}{when}")).fix(slow),
+            }
+        }
         None if tools.kvm.exists() => {
             let what =
                 format!("{} is there, but was not tried: there is no kernel to boot", tools.kvm.display());

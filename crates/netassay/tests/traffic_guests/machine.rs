@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use guest::{Accelerated, Acceleration, Error, Guest, Order, Tools};
+use guest::{Accelerated, Acceleration, Error, Guest, Memory, Order, Tools};
 
 use crate::{fake_qemu, order};
 
@@ -24,8 +24,9 @@ fn without_kvm_guests_are_emulated_or_refused_as_asked() {
 fn kvm_that_brings_no_guest_to_life_is_not_used() {
     // A device that can be opened, and a QEMU that under KVM does nothing, for ever.
     let script = "#!/bin/sh\ncase \"$*\" in *'-accel kvm'*) exec sleep 600 ;; *) exec sleep 601 ;; esac\n";
-    let (_directory, tools) = fake_qemu(script);
-    let tools = Tools { kvm: "/dev/null".into(), ..tools };
+    let (directory, tools) = fake_qemu(script);
+    let kept = tempfile::tempdir().unwrap();
+    let tools = Tools { kvm: "/dev/null".into(), memory: Memory::at(kept.path()), ..tools };
     let guest = Guest::start_with(&Order { acceleration: Acceleration::Auto, ..order() }, &tools).unwrap();
     let Accelerated::Emulation { why } = guest.accelerated() else { panic!("KVM?") };
     assert_eq!(why, "under KVM a guest says nothing within 5 s");
@@ -35,9 +36,19 @@ fn kvm_that_brings_no_guest_to_life_is_not_used() {
     let error = Guest::start_with(&Order { acceleration: Acceleration::Kvm, ..order() }, &tools).unwrap_err();
     assert!(matches!(error, Error::NoKvm { .. }) && begun.elapsed().as_secs() < 5, "{error}");
 
+    // Another process recalls it, as long as nothing has changed that it depends on.
+    let image = order().kernel.image;
+    let again = tools.try_kvm(&image);
+    assert!(again.recalled.is_some_and(|when| when.elapsed().is_ok()), "{again:?}");
+    assert_eq!(again.outcome.unwrap_err(), *why);
+    fs::write(directory.path().join("qemu-system-x86_64"), "#!/bin/sh\nexit 1\n").unwrap();
+    let other = tools.try_kvm(&image);
+    assert_eq!(other, tools.try_kvm(&image), "what is quick to find is found each time");
+    assert!(other.recalled.is_none() && other.outcome.unwrap_err().contains("gives up"));
+
     let (_directory, tools) = fake_qemu("#!/bin/sh\necho 'qemu: assertion failed' >&2\nexit 1\n");
     let tools = Tools { kvm: "/dev/null".into(), ..tools };
-    let why = tools.try_kvm(&order().kernel.image).unwrap_err();
+    let why = tools.try_kvm(&order().kernel.image).outcome.unwrap_err();
     assert_eq!(why, "QEMU gives up under KVM: qemu: assertion failed");
 }
 
@@ -56,14 +67,16 @@ fn sleepers(seconds: &str) -> usize {
 
 #[test]
 fn kvm_of_this_machine_is_tried() {
-    match Tools::here().try_kvm(&order().kernel.image) {
+    let tools = Tools { memory: Memory::none(), ..Tools::here() };
+    match tools.try_kvm(&order().kernel.image).outcome {
         Ok(()) => {
             let mut guest = Guest::start(&Order { acceleration: Acceleration::Kvm, ..order() }).unwrap();
             guest.await_life(&agent::Interrupt::new().unwrap()).unwrap();
         }
         Err(why) => {
             assert!(!why.is_empty());
-            let error = Guest::start(&Order { acceleration: Acceleration::Kvm, ..order() }).unwrap_err();
+            let insists = Order { acceleration: Acceleration::Kvm, ..order() };
+            let error = Guest::start_with(&insists, &tools).unwrap_err();
             assert!(matches!(&error, Error::NoKvm { why: told } if *told == why), "{error}");
             eprintln!("note: no guest under KVM on this machine: {why}");
         }
