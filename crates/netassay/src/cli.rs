@@ -14,7 +14,7 @@ use study::{Assignment, Percent};
 
 use crate::exit;
 
-pub(crate) use compare::{Compare, CompareFiles, DesignWord, MeasurementFormat};
+pub(crate) use compare::{BetterWord, Compare, CompareFiles, DesignWord, MeasurementFormat};
 pub(crate) use kernel::{Kernel, KernelAction};
 pub(crate) use load::{FamilyWord, Load, OffloadsWord, ScenarioWord, SwitchWord};
 pub(crate) use simulate::Simulate;

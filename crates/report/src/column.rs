@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use stats::fixed;
 use study::WorkloadKind;
 
 use crate::exact;
@@ -72,7 +73,7 @@ pub(crate) fn columns(kind: WorkloadKind) -> Vec<Column> {
         head,
         unit: "user/system/softirq",
         metrics: metrics.to_vec(),
-        show: |value| format!("{value:.0}"),
+        show: |value| fixed(value, 0),
     };
     columns.push(cpu(
         "transmitter CPU %",
@@ -95,7 +96,7 @@ pub(crate) fn columns(kind: WorkloadKind) -> Vec<Column> {
 
 /// Costs stand beside each other in one cell: with three decimals, where these tell something.
 fn demand(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e3).contains(&value) { format!("{value:.3}") } else { figure(value) }
+    if value == 0.0 || (1e-3..1e3).contains(&value) { fixed(value, 3) } else { figure(value) }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::metric::plan_of;
 use crate::number::{counted, percent};
 use crate::spread;
 use crate::table::Table;
+use crate::unmeasured::hint;
 use crate::view::PlanView;
 
 /// The confidence of every method, and of the intervals of their rates.
@@ -89,7 +90,12 @@ impl FalsePositives {
             .collect::<Result<Vec<Option<MetricRates>>, Error>>()?;
         let metrics: Vec<MetricRates> = rates.into_iter().flatten().collect();
         let Some(first) = metrics.first() else {
-            let hint = format!("an experiment takes {boots} whole boots; --resume goes on");
+            let has_values = stored.measurements().next().is_some();
+            let hint = if has_values {
+                format!("an experiment takes {boots} whole boots; --resume goes on")
+            } else {
+                hint(stored, 0)
+            };
             let metric = one.workload.kind.primary_metric().key.to_owned();
             return Err(Error::NothingRecorded { study: stored.row.id.0, metric, hint });
         };

@@ -1,17 +1,21 @@
 //! One comparison, worked out: a baseline and the conditions beside it, as a table and as sentences.
 
 use serde::Serialize;
+pub(crate) use stats::confidence as level;
+use stats::diagnostics::Names;
 use stats::{
     Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Ratio, Verdict, signed,
 };
+use study::metric::Better;
 
 use crate::error::Error;
 use crate::exact::Unlike;
 use crate::method;
 use crate::number::{figure, percent, plain};
+use crate::remarks::remarks;
 use crate::sentence::words;
 use crate::spread;
-use crate::subject::Subject;
+use crate::subject::{BootNames, Subject};
 use crate::table::Table;
 use crate::truth;
 use crate::why::Why;
@@ -22,6 +26,8 @@ pub(crate) struct Group {
     pub(crate) workload: String,
     pub(crate) metric: String,
     pub(crate) unit: String,
+    /// Which direction is better; none where nobody says.
+    better: Option<Better>,
     /// The condition that the others are compared with; none when all pairs are.
     pub(crate) baseline: Option<String>,
     /// The confidence of the intervals, as a probability; more than was asked for where several metrics share the error.
@@ -64,8 +70,13 @@ pub(crate) struct Row {
     pub(crate) against: String,
     #[serde(flatten)]
     pub(crate) comparison: Comparison,
+    /// What a proven difference means: faster, more CPU, worse; none where neither direction is better, or nobody says.
+    pub(crate) quality: Option<&'static str>,
     /// The verdict, as a sentence.
     pub(crate) sentence: String,
+    /// What must be said beside it: which run takes its percentage, which robust check disagrees.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) remarks: Vec<String>,
     /// Counters that differ as the two do, where the difference is large.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) why: Vec<Why>,
@@ -75,6 +86,12 @@ impl Row {
     /// Is there a difference, and is its direction sure?
     pub(crate) fn is_proven(&self) -> bool {
         matches!(self.comparison.verdict, Verdict::Higher | Verdict::Lower)
+    }
+
+    /// The verdict, with what it means: `lower (slower)`.
+    pub(crate) fn verdict(&self) -> String {
+        let quality = self.quality.map_or_else(String::new, |word| format!(" ({word})"));
+        format!("{}{quality}", self.comparison.verdict)
     }
 
     /// What explains it, in words without a full stop; none where no counter does.
@@ -99,9 +116,16 @@ impl Group {
         let row = |comparison: Comparison| {
             let (name, against) = (label(comparison.condition), label(comparison.baseline));
             let named = if baseline.is_some() { name.clone() } else { format!("{name} against {against}") };
+            let quality = match comparison.verdict {
+                Verdict::Higher => subject.quality.and_then(|quality| quality.word(true)),
+                Verdict::Lower => subject.quality.and_then(|quality| quality.word(false)),
+                _ => None,
+            };
             Row {
-                sentence: comparison.sentence(&named, plain(&subject.unit)),
+                sentence: comparison.sentence(&named, plain(&subject.unit), quality),
                 label: name,
+                quality,
+                remarks: remarks(subject, &comparison),
                 against,
                 comparison,
                 why: Vec::new(),
@@ -111,6 +135,7 @@ impl Group {
             workload: subject.name.clone(),
             metric: subject.metric.clone(),
             unit: subject.unit.clone(),
+            better: subject.quality.map(|quality| quality.better),
             level: analysis.level,
             design: analysis.design,
             error: analysis.error,
@@ -137,6 +162,9 @@ impl Group {
         text.push('\n');
         for row in &self.rows {
             text.push_str(&format!("{}.\n", row.sentence));
+            for remark in &row.remarks {
+                text.push_str(&format!("  {remark}.\n"));
+            }
             if let Some(why) = row.why() {
                 text.push_str(&format!("  why: {why}\n"));
             }
@@ -179,13 +207,13 @@ impl Group {
 
     fn table(&self) -> String {
         let interval = format!("{} % interval", level(self.level));
-        let head =
-            ["condition", &self.metric, "difference", &interval, "in %", &interval, "boots", "verdict"];
-        let mut table = Table::new(&head);
+        // A file may call its metric like another column.
+        let is_taken =
+            ["condition", "difference", "in %", "boots", "verdict"].contains(&self.metric.as_str());
+        let metric = if is_taken { format!("value ({})", self.metric) } else { self.metric.clone() };
+        let head = ["condition", &metric, "difference", &interval, "in %", &interval, "boots", "verdict"];
         let unit = plain(&self.unit);
-        if !unit.is_empty() {
-            table = table.under(&["", unit, unit]);
-        }
+        let mut table = Table::new(&head).under(&["", unit, unit, unit, "", "in %"]);
         if self.baseline.is_none() {
             self.all_pairs(&mut table);
             return table.render();
@@ -197,8 +225,7 @@ impl Group {
                 continue;
             };
             table.row(
-                &[&[label.as_str(), &mean], cells(&row.comparison).each_ref().map(String::as_str).as_slice()]
-                    .concat(),
+                &[&[label.as_str(), &mean], cells(row).each_ref().map(String::as_str).as_slice()].concat(),
             );
         }
         table.render()
@@ -211,10 +238,8 @@ impl Group {
         }
         for row in &self.rows {
             let pair = format!("{} against {}", row.label, row.against);
-            table.row(
-                &[&[pair.as_str(), "-"], cells(&row.comparison).each_ref().map(String::as_str).as_slice()]
-                    .concat(),
-            );
+            table
+                .row(&[&[pair.as_str(), "-"], cells(row).each_ref().map(String::as_str).as_slice()].concat());
         }
     }
 }
@@ -226,12 +251,20 @@ fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
         // Those that do not repeat are said before all else.
         return Ok(Vec::new());
     }
+    let boot = |number: u32| subject.boot(number);
+    let names = Names {
+        condition: &label,
+        boot: &boot,
+        knows_boots: !matches!(subject.boots, BootNames::Unknown),
+        knows_order: matches!(subject.boots, BootNames::Numbered),
+    };
     let flags = stats::diagnostics::diagnose(&runs)?;
-    Ok(flags.iter().map(|flag| flag.sentence(label)).collect())
+    Ok(flags.iter().map(|flag| flag.sentence(names)).collect())
 }
 
 /// A comparison's cells of the table, from the difference on.
-fn cells(comparison: &Comparison) -> [String; 6] {
+fn cells(row: &Row) -> [String; 6] {
+    let comparison = &row.comparison;
     let [relative, relative_interval] =
         proportion(comparison, percent).unwrap_or(["-", "-"].map(str::to_owned));
     [
@@ -240,7 +273,7 @@ fn cells(comparison: &Comparison) -> [String; 6] {
         relative,
         relative_interval,
         comparison.boots.to_string(),
-        comparison.verdict.to_string(),
+        row.verdict(),
     ]
 }
 
@@ -273,12 +306,6 @@ pub(crate) fn times(ratio: f64) -> String {
     }
     let decimals = (2.0 - ratio.log10().floor()).max(0.0) as usize;
     format!("{ratio:.decimals$}")
-}
-
-/// `0.95` as `95`, `0.99167` as `99.17`.
-pub(crate) fn level(confidence: f64) -> String {
-    let percent = (confidence * 1e4).round() / 100.0;
-    format!("{percent}")
 }
 
 pub(crate) fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {

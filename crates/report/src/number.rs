@@ -44,11 +44,12 @@ pub(crate) fn rounded(value: f64) -> String {
     }
 }
 
-/// A percentage: one decimal, and three below 1 %, where one would hide what is proven.
+/// A percentage: one decimal, three below 1 %, where one would hide what is proven, and in exponent form where three would.
 #[must_use]
 pub fn percent(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => "-".to_owned(),
+        size if size < 0.0005 && size > 0.0 => format!("{value:.1e}"),
         size if size < 0.9995 && size > 0.0 => fixed(value, 3),
         _ => fixed(value, 1),
     }
@@ -108,7 +109,7 @@ mod tests {
     fn small_percentages_keep_their_digits() {
         assert_eq!(
             [0.0, 0.0978, -0.5, -0.0004, 12.34, f64::NAN].map(percent),
-            ["0.0", "0.098", "-0.500", "0.000", "12.3", "-"]
+            ["0.0", "0.098", "-0.500", "-4.0e-4", "12.3", "-"]
         );
     }
 

@@ -145,6 +145,11 @@ impl Results {
         text.push('\n');
         for (answer, group) in self.answer.iter().zip(&self.comparisons) {
             text.push_str(&format!("Answer: {answer}\n"));
+            for row in &group.rows {
+                for remark in &row.remarks {
+                    text.push_str(&format!("  {}: {remark}.\n", row.label));
+                }
+            }
             for (row, why) in group.rows.iter().filter_map(|row| Some((row, row.why()?))) {
                 text.push_str(&format!("  why {}: {why}\n", row.label));
             }
@@ -230,7 +235,7 @@ impl Results {
             if group.metric == kind.primary_metric().key {
                 "difference".to_owned()
             } else {
-                group.metric.clone()
+                format!("difference in {}", group.metric)
             }
         });
         let mut under = vec![""];
@@ -299,7 +304,7 @@ fn verdict(group: &Group, label: &str) -> Vec<String> {
     };
     let comparison = &row.comparison;
     let [difference, interval] = size(comparison, &group.unit);
-    vec![difference, interval, comparison.verdict.to_string()]
+    vec![difference, interval, row.verdict()]
 }
 
 /// Gives conditions the means that their comparisons rest on. Where these are not the means of boot means, because runs are

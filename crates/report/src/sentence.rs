@@ -1,6 +1,6 @@
 //! The answer to a study's question, in a sentence drawn from the comparisons.
 
-use stats::{Comparison, Margin, Ratio, Verdict};
+use stats::{Margin, Ratio, Verdict};
 
 use crate::group::{Group, Row, level, range, times};
 use crate::number::{counted, figure, percent, plain};
@@ -37,16 +37,16 @@ pub(crate) fn answer(group: &Group) -> String {
                 format!(
                     "{} % {} {} ({} to {} %)",
                     percent(relative.abs()),
-                    comparison.verdict,
+                    row.verdict(),
                     with(&row.label),
                     percent(low),
                     percent(high)
                 )
             }
             (Some(relative), None) if comparison.resolution.is_some() => {
-                format!("{} % {} {}", percent(relative.abs()), comparison.verdict, with(&row.label))
+                format!("{} % {} {}", percent(relative.abs()), row.verdict(), with(&row.label))
             }
-            _ => other_size(comparison, &row.label, unit),
+            _ => other_size(row, unit),
         });
     }
     // The mean that the table shows.
@@ -85,13 +85,15 @@ pub(crate) fn answer(group: &Group) -> String {
 }
 
 /// The size of a proven difference that has no interval in %: how many times the baseline, or in the metric's unit.
-fn other_size(comparison: &Comparison, label: &str, unit: &str) -> String {
+fn other_size(row: &Row, unit: &str) -> String {
+    let Row { comparison, label, .. } = row;
     if let Some(Ratio { value, interval }) = comparison.ratio {
         let interval = range(Some(interval), times);
-        return format!("{} times as high {} ({interval}, log scale)", times(value), with(label));
+        let quality = row.quality.map_or_else(String::new, |word| format!(" ({word})"));
+        return format!("{} times as high{quality} {} ({interval}, log scale)", times(value), with(label));
     }
     let size = format!("{} {unit}", figure(comparison.difference.abs()));
-    let (size, verdict) = (size.trim_end(), comparison.verdict);
+    let (size, verdict) = (size.trim_end(), row.verdict());
     let interval = comparison.interval.map_or_else(String::new, |(low, high)| {
         let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
         format!(" ({})", format!("{} to {} {unit}", figure(low), figure(high)).trim_end())

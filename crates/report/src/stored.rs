@@ -2,6 +2,7 @@
 
 use stats::{Against, Margin, Observation, Question};
 use store::StoredStudy;
+use study::Quality;
 
 use crate::error::Error;
 use crate::exact;
@@ -10,6 +11,7 @@ use crate::looks::look_of;
 use crate::subject::Subject;
 use crate::target::{ComparisonRequest, Target};
 use crate::truth::truth;
+use crate::unmeasured::hint;
 use crate::view::PlanView;
 
 /// The runs and the question of each target.
@@ -38,17 +40,9 @@ pub(crate) fn subjects(
             .map(|(condition, boot, value)| Observation { condition, boot, value })
             .collect();
         if !observations.iter().any(|observation| observation.condition == target.baseline) {
-            let id = stored.row.id.0;
-            let baseline = &labels[target.baseline];
-            let is_disturbed = stored.left_invalid().iter().any(|run| run.condition == target.baseline);
-            let hint = if is_disturbed {
-                format!(
-                    "runs of the baseline, {baseline}, were disturbed at every try. Stop what disturbed them (netassay show {id} --runs) and repeat the study with --resume {id}"
-                )
-            } else {
-                format!("the baseline, {baseline}, has no run yet. Repeat the study with --resume {id}")
-            };
-            return Err(Error::NothingRecorded { study: id, metric: target.metric.key.to_owned(), hint });
+            let hint = hint(stored, target.baseline);
+            let study = stored.row.id.0;
+            return Err(Error::NothingRecorded { study, metric: target.metric.key.to_owned(), hint });
         }
         let said = target.equivalent.or(look.map(|(stop, _)| stop.detect));
         let question = Question {
@@ -70,6 +64,7 @@ pub(crate) fn subjects(
         Ok(Subject {
             compared: Some(compared),
             notes: cannot_differ.into_iter().collect(),
+            quality: Some(Quality::of(target.metric)),
             truth,
             resolution: is_counted.then_some(exact::RESOLUTION),
             ..subject

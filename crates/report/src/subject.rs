@@ -2,9 +2,21 @@
 //! have in common.
 
 use stats::{Analysis, Look, Observation, Question};
+use study::Quality;
 
 use crate::error::Error;
 use crate::exact::{self, Unlike};
+
+/// What the boots of values are called.
+#[derive(Debug, Clone)]
+pub enum BootNames {
+    /// Those of a stored study, by their numbers. Its runs are in the order in which they were measured.
+    Numbered,
+    /// Those of files, by number. Their order is that of the files, whatever that is.
+    Named(Vec<String>),
+    /// Files do not say: each value counts as a boot.
+    Unknown,
+}
 
 /// Values of one metric under several conditions, and what is asked of them.
 #[derive(Debug, Clone)]
@@ -27,6 +39,10 @@ pub struct Subject {
     pub(crate) asked: f64,
     /// What a reader must know of where the values come from.
     pub notes: Vec<String>,
+    /// What its boots are called.
+    pub boots: BootNames,
+    /// What it means that a value is higher; none where nobody says.
+    pub quality: Option<Quality>,
     /// Which kind of truth the values are, if not time on a machine.
     pub(crate) truth: Option<&'static str>,
     /// Counts without noise are judged by this share, in %, instead of intervals.
@@ -53,6 +69,8 @@ impl Subject {
             compared: None,
             asked: question.level,
             notes: Vec::new(),
+            boots: BootNames::Numbered,
+            quality: None,
             truth: None,
             resolution: None,
         }
@@ -84,6 +102,20 @@ impl Subject {
 
     fn takes_part(&self, condition: usize) -> bool {
         self.compared.as_ref().is_none_or(|compared| compared.contains(&condition))
+    }
+
+    /// A boot as it is said: `boot 3`, and where none are known `value 3`, which is its place in its condition.
+    pub(crate) fn boot(&self, number: u32) -> String {
+        let place = number as usize;
+        match &self.boots {
+            BootNames::Named(names) if place < names.len() => format!("boot {}", names[place]),
+            BootNames::Numbered | BootNames::Named(_) => format!("boot {number}"),
+            BootNames::Unknown => {
+                let own = self.observations.get(place).map(|run| run.condition);
+                let first = self.observations.iter().position(|run| Some(run.condition) == own);
+                format!("value {}", place + 1 - first.unwrap_or(0))
+            }
+        }
     }
 
     /// A condition's label.

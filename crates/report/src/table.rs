@@ -37,6 +37,12 @@ impl Table {
         let lines: Vec<&Vec<String>> = self.head.iter().chain(&self.rows).collect();
         let columns = lines.iter().map(|line| line.len()).max().unwrap_or(0);
         let cell = |line: &[String], column: usize| line.get(column).cloned().unwrap_or_default();
+        let heading = |column| self.head.iter().map(|line| cell(line, column)).collect::<Vec<_>>();
+        debug_assert!(
+            (0..columns).all(|one| (0..one).all(|other| heading(one) != heading(other))),
+            "two columns of the same heading in {:?}",
+            self.head
+        );
         let widths: Vec<usize> =
             (0..columns).map(|c| lines.iter().map(|line| cell(line, c).width()).max().unwrap_or(0)).collect();
         let right: Vec<bool> =

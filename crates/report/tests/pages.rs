@@ -223,7 +223,7 @@ fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
     insta::assert_snapshot!("nothing_valid", results.text(Path::new("netassay.db")));
     assert!(results.proof().starts_with("\nSwitches as both ends read them back"), "{}", results.proof());
     let refused = Comparisons::new(&nothing, &ComparisonRequest::default()).unwrap_err().to_string();
-    assert!(refused.contains("Stop what disturbed them") && refused.ends_with("--resume 1"), "{refused}");
+    assert!(refused.contains("Stop what disturbs") && refused.contains("--keep-disturbed"), "{refused}");
 
     // Not a single boot.
     let page = Results::new(&stored(0)).unwrap().text(Path::new("netassay.db"));
@@ -439,6 +439,47 @@ fn what_cannot_be_compared_is_named_with_the_way_out() {
         Comparisons::new(&stored(0), &ComparisonRequest::default()),
         Err(Error::NothingRecorded { .. })
     ));
+}
+
+#[test]
+fn a_comparison_without_values_says_why_and_the_way_out() {
+    let hint = |stored: &StoredStudy, metric: Option<&str>| {
+        let request = ComparisonRequest { metric: metric.map(str::to_owned), ..ComparisonRequest::default() };
+        Comparisons::new(stored, &request).unwrap_err().to_string()
+    };
+    let without = |status: RunStatus, reason: &str| {
+        let mut without = stored(2);
+        for run in without.runs.iter_mut().filter(|run| run.condition == 0) {
+            (run.status, run.reason) = (status, Some(reason.to_owned()));
+        }
+        without
+    };
+    assert_eq!(
+        hint(&without(RunStatus::Invalid, "other processes took 82 % of CPU 0"), None),
+        "study 1 holds no recorded run with throughput: every try of ipv4 offloads=default was disturbed, 6 in all; the last, \
+         in boot 2: other processes took 82 % of CPU 0. Stop what disturbs and repeat the study with --resume 1; to count \
+         disturbed runs, add --keep-disturbed. netassay show 1 --runs lists every try"
+    );
+    let failed = hint(&without(RunStatus::Failed, "the receiver got nothing"), None);
+    assert!(failed.contains("every try of ipv4 offloads=default failed, 6 in all"), "{failed}");
+    assert!(
+        failed.contains("the receiver got nothing. Mend that and repeat the study with --resume 1"),
+        "{failed}"
+    );
+    // Disturbed runs that count have no CPU time per byte; that is not the same as no run.
+    let mut kept = stored(2);
+    for run in &mut kept.runs {
+        run.metrics.remove("receiver.service_demand_byte");
+        run.detail = json!({"disturbed": ["other processes took 82 % of CPU 0"]});
+    }
+    let kept = hint(&kept, Some("receiver.service_demand_byte"));
+    assert!(
+        kept.contains("6 runs of ipv4 offloads=default did not yield it: something disturbed 6 of them"),
+        "{kept}"
+    );
+    assert!(!kept.contains("measured yet"), "{kept}");
+    let nothing = hint(&stored(0), None);
+    assert!(nothing.ends_with("has not been measured yet. Repeat the study with --resume 1"), "{nothing}");
 }
 
 #[test]

@@ -45,8 +45,8 @@ pub struct Group {
     pub labels: Vec<String>,
     /// The condition to compare with, by its place.
     pub baseline: usize,
-    /// Whether the boots of the runs are known. Where they are not, each run counts as a boot of its own.
-    pub knows_boots: bool,
+    /// What the boots are called, by their numbers; none where they are not known and each run counts as a boot of its own.
+    pub boots: Option<Vec<String>>,
     /// The runs, condition after condition, each condition's in the order of its files.
     pub observations: Vec<Observation>,
     /// What a person should know.
@@ -143,13 +143,14 @@ fn assemble(
                 .to_owned(),
         );
     } else if options.boots != Boots::Named {
-        let note = match options.layout {
-            Some(Layout::Crossed) => {
-                "boots at the same place of each condition are taken for the same, as --design crossed says"
-            }
-            _ => "boots are numbered from 0, on from condition to condition",
+        let note = match (options.layout, &options.boots) {
+            (Some(Layout::Crossed), _) => Some(
+                "boots at the same place of each condition are taken for the same, as --design crossed says",
+            ),
+            (_, Boots::Sizes(_)) => Some("boots are numbered from 1 in each condition"),
+            _ => None,
         };
-        notes.push(note.to_owned());
+        notes.extend(note.map(str::to_owned));
     }
     Ok(Group {
         name: group.name,
@@ -157,7 +158,7 @@ fn assemble(
         unit: group.unit,
         labels,
         baseline,
-        knows_boots,
+        boots: knows_boots.then(|| std::mem::take(&mut numbering.called)),
         observations,
         notes,
     })

@@ -62,7 +62,7 @@ fn iperf3_is_judged_at_the_receiver() {
     assert_eq!(plain(&tcp), documents.iter().map(received).collect::<Vec<_>>());
     let group = &tcp.groups[0];
     assert_eq!((group.metric.as_deref(), group.unit.as_deref()), (Some("throughput"), Some("10^6 bits/s")));
-    assert!(!group.knows_boots && group.notes[0].contains("--boots"), "{group:?}");
+    assert!(group.boots.is_none() && group.notes[0].contains("--boots"), "{group:?}");
 
     let udp = twice("iperf3-udp.json", &metric("loss"));
     assert_eq!((plain(&udp), udp.groups[0].unit.as_deref()), (vec![0.0, 0.0], Some("%")));
@@ -74,7 +74,7 @@ fn iperf3_is_judged_at_the_receiver() {
 #[test]
 fn intervals_of_iperf3_are_runs_of_one_boot() {
     let intervals = twice("iperf3-tcp.json", &metric("intervals"));
-    assert!(intervals.groups[0].knows_boots);
+    assert!(intervals.groups[0].boots.is_some());
     assert_eq!(values(&intervals, 0, 0).len(), 12);
     assert_eq!((boots(&intervals, 0, 0), boots(&intervals, 0, 1)), (vec![0, 1, 2], vec![3, 4, 5]));
     assert!(intervals.notes[0].contains("unit of replication"), "{:?}", intervals.notes);

@@ -22,7 +22,7 @@ fn netassay_s_own_files_name_everything() {
     // The same boots measured both.
     assert_eq!(values(&read, 0, 0), [(0, 10.0), (0, 11.0), (1, 12.0), (1, 13.0)]);
     assert_eq!(values(&read, 0, 1), [(0, 8.0), (1, 9.0), (1, 9.5)]);
-    assert!(group.knows_boots && group.notes.is_empty() && read.notes.is_empty());
+    assert!(group.boots.is_some() && group.notes.is_empty() && read.notes.is_empty());
     assert_eq!(group.baseline, 0);
 
     let nested = Options { layout: Some(Layout::Nested), ..default() };
@@ -46,7 +46,7 @@ fn a_second_column_names_boots_if_it_can() {
         let other = b"1 x\n2 x\n3 y\n";
         dataset(&[("a", text.as_bytes()), ("b", other)], options)
     };
-    let knows = |text: &str| read(text, &default()).map(|read| read.groups[0].knows_boots);
+    let knows = |text: &str| read(text, &default()).map(|read| read.groups[0].boots.is_some());
     assert!(knows("1 x\n2 x\n3 z\n").unwrap());
     // Something else in the second column is nothing to rely on, and a file without boots does not fit the other.
     for text in ["1 x\n2 y\n3 z\n", "1 x\n2 x\n3\n", "1\n2 x\n3 x\n", "1 x q\n2 x q\n"] {
@@ -54,13 +54,13 @@ fn a_second_column_names_boots_if_it_can() {
         assert!(error.contains("runs without boots, while b names them"), "{text:?}: {error}");
     }
     let named = Options { boot: Some(Column::Named("2".to_owned())), ..default() };
-    assert!(read("1 x\n2 y\n3 z\n", &named).unwrap().groups[0].knows_boots);
+    assert!(read("1 x\n2 y\n3 z\n", &named).unwrap().groups[0].boots.is_some());
     assert_eq!(
         read("1\n", &named).unwrap_err().to_string(),
         "a:1:2: no column 2 in \"1\"; complete the line, or put # before it"
     );
     let ignored = Options { boot: Some(Column::None), ..default() };
-    assert!(!read("1 x\n2 x\n", &ignored).unwrap().groups[0].knows_boots);
+    assert!(read("1 x\n2 x\n", &ignored).unwrap().groups[0].boots.is_none());
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn without_boots_each_run_counts_by_itself_and_that_is_said() {
     let read = dataset(&[("a", b"1\n2\n"), ("b", b"3\n4\n")], &default()).unwrap();
     let boots: Vec<u32> = read.groups[0].observations.iter().map(|run| run.boot).collect();
     assert_eq!(boots, [0, 1, 2, 3]);
-    assert!(!read.groups[0].knows_boots && read.groups[0].notes[0].contains("too narrow"));
+    assert!(read.groups[0].boots.is_none() && read.groups[0].notes[0].contains("too narrow"));
 }
 
 #[test]

@@ -12,6 +12,8 @@ use crate::judgement::judge;
 use crate::model::Welch;
 use crate::question::{Against, Design, Question};
 use crate::ratio;
+use crate::robust;
+use crate::wild;
 
 /// Everything that inference says of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -80,6 +82,8 @@ pub fn analyse_among(
     let fit = Fit::of(&cells, question.design);
     let mut comparisons = judge(&fit, question, &takes_part);
     ratio::state(&mut comparisons, &cells, question, &takes_part);
+    wild::blame(&mut comparisons, observations, question, &takes_part);
+    robust::state(&mut comparisons, (&cells, fit.design), observations, question, &takes_part);
     Ok(Analysis {
         design: fit.design,
         error: fit.error,

@@ -39,6 +39,22 @@ impl Cells {
     /// [`StatsError::NotFinite`], which names the value's place.
     pub(crate) fn of(observations: &[Observation]) -> Result<Cells, StatsError> {
         require_finite(observations.iter().map(|observation| observation.value))?;
+        Ok(Cells::gathered(observations, |values| {
+            let mean = mean(values);
+            (values.len(), mean, squares(values, mean).root_over(1.0))
+        }))
+    }
+
+    /// The medians of the cells' runs, each cell as one run. All values must be finite.
+    pub(crate) fn medians(observations: &[Observation]) -> Cells {
+        Cells::gathered(observations, |sorted| {
+            let n = sorted.len();
+            (1, sorted[(n - 1) / 2].midpoint(sorted[n / 2]), 0.0)
+        })
+    }
+
+    /// Gathers cells, each with the runs, mean and root that `reduce` makes of its values, in rising order.
+    fn gathered(observations: &[Observation], reduce: impl Fn(&[f64]) -> (usize, f64, f64)) -> Cells {
         let mut sorted = observations.to_vec();
         // By value too, so that the order of the runs cannot change even the last digit.
         sorted.sort_unstable_by(|one, other| {
@@ -47,17 +63,13 @@ impl Cells {
         });
         let mut values = Vec::new();
         let cells = sorted.chunk_by(|one, next| (one.condition, one.boot) == (next.condition, next.boot));
-        Ok(Cells(
-            cells
-                .map(|runs| {
-                    values.clear();
-                    values.extend(runs.iter().map(|run| run.value));
-                    let mean = mean(&values);
-                    let root = squares(&values, mean).root_over(1.0);
-                    Cell { condition: runs[0].condition, boot: runs[0].boot, runs: runs.len(), mean, root }
-                })
-                .collect(),
-        ))
+        let cell = |own: &[Observation]| {
+            values.clear();
+            values.extend(own.iter().map(|run| run.value));
+            let (runs, mean, root) = reduce(&values);
+            Cell { condition: own[0].condition, boot: own[0].boot, runs, mean, root }
+        };
+        Cells(cells.map(cell).collect())
     }
 
     /// The logarithms of the cells' means, each cell as one run; of the conditions whose cells are all above zero.

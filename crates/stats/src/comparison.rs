@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::question::Margin;
 use crate::ratio::Ratio;
+use crate::robust::{Check, Farthest};
 use crate::verdict::Verdict;
 
 /// One condition beside the baseline.
@@ -56,6 +57,10 @@ pub struct Comparison {
     pub resolution: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
+    /// The run without which there would be a percentage, where there is none for its sake.
+    pub wild: Option<Farthest>,
+    /// The same question asked of medians, ranks and logarithms; none without an interval.
+    pub checks: Vec<Check>,
 }
 
 /// Why a comparison has no interval.

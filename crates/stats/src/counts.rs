@@ -48,6 +48,8 @@ fn judged(one: Comparison, resolution: f64, is_unlike: bool) -> Comparison {
         gap: is_unlike.then_some(Gap::Unlike),
         resolution: Some(resolution),
         verdict,
+        wild: None,
+        checks: Vec::new(),
         ..one
     }
 }
@@ -65,7 +67,8 @@ mod tests {
         assert_eq!(analysis.error, ErrorTerm::Resolution);
         let verdicts: Vec<Verdict> = analysis.comparisons.iter().map(|one| one.verdict).collect();
         assert_eq!(verdicts, [Verdict::Equivalent, Verdict::Higher, Verdict::Lower, Verdict::Equivalent]);
-        let sentences: Vec<String> = analysis.comparisons.iter().map(|one| one.sentence("c", "1")).collect();
+        let sentences: Vec<String> =
+            analysis.comparisons.iter().map(|one| one.sentence("c", "1", None)).collect();
         assert_eq!(
             sentences,
             [
@@ -79,7 +82,7 @@ mod tests {
         let none = analyse(&[run(0, 0.0), run(1, 0.0), run(2, 5.0)], &Question::against(0)).unwrap();
         let none = none.by_resolution(0.1, &[]).comparisons;
         assert_eq!((none[0].verdict, none[1].verdict), (Verdict::Equivalent, Verdict::Higher));
-        assert_eq!(none[1].sentence("c", ""), "c is 5 higher (counts are the same to 0.1 %)");
+        assert_eq!(none[1].sentence("c", "", None), "c is 5 higher (counts are the same to 0.1 %)");
     }
 
     #[test]

@@ -158,6 +158,8 @@ impl Judge<'_> {
             gap: pair.gap,
             resolution: None,
             verdict: Verdict::Inconclusive,
+            wild: None,
+            checks: Vec::new(),
         };
         let alpha = self.question.alpha();
         if let Some(estimate) = pair.difference

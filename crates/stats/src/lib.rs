@@ -26,13 +26,16 @@ mod model;
 mod number;
 pub mod planning;
 mod question;
+mod ranks;
 mod ratio;
 mod reml;
+mod robust;
 mod sentence;
 pub mod sequential;
 pub mod simulate;
 mod summary;
 mod verdict;
+mod wild;
 
 #[cfg(test)]
 mod oracles;
@@ -44,8 +47,9 @@ pub use components::{Component, Components};
 pub use error::StatsError;
 pub use fit::ErrorTerm;
 pub use homogeneity::Homogeneity;
-pub use number::{fixed, signed};
+pub use number::{confidence, fixed, signed};
 pub use question::{Against, Correction, Design, Look, Margin, Question};
 pub use ratio::Ratio;
+pub use robust::{Check, DOUBT, Farthest, Looks, SURE};
 pub use summary::{Summary, mean};
 pub use verdict::Verdict;

@@ -1,13 +1,37 @@
 //! Where a number becomes words.
 
-/// A number with so many decimals; in exponent form beyond what a sentence can hold. What rounds to zero has no sign.
+/// More decimals than this nobody reads.
+const MOST_DECIMALS: usize = 9;
+
+/// A number with so many decimals; in exponent form, down to the same digit, beyond what a sentence can hold. What rounds to
+/// zero has no sign.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
-    let shown = if value.abs() >= 1e15 { format!("{value:.3e}") } else { format!("{value:.decimals$}") };
+    let shown = if value.abs() >= 1e15 {
+        format!("{value:.3e}")
+    } else if decimals > MOST_DECIMALS && value.abs() < 1e-3 {
+        let digits = value.abs().log10().floor() as i32 + i32::try_from(decimals).unwrap_or(i32::MAX);
+        if value == 0.0 || digits < 0 {
+            "0".to_owned()
+        } else {
+            format!("{value:.*e}", digits.min(16) as usize)
+        }
+    } else {
+        format!("{value:.*}", decimals.min(MOST_DECIMALS))
+    };
     match shown.strip_prefix('-') {
         Some(size) if is_zero(size) => size.to_owned(),
         _ => shown,
     }
+}
+
+/// A confidence level in %, to two decimals, and to as many as tell it from 100 or 0: `95`, `99.17`, `99.9999`.
+#[must_use]
+pub fn confidence(level: f64) -> String {
+    let room = 100.0 * level.min(1.0 - level);
+    let decimals = if room >= 0.01 { 2 } else { (1.0 - room.log10().floor()).clamp(2.0, 15.0) as usize };
+    let shown = format!("{:.decimals$}", 100.0 * level);
+    shown.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A number in words, with `+` before it where the words are above zero.
@@ -36,6 +60,18 @@ mod tests {
         let [below, above] = [words("-0.1", "-0.1"), words("+0.1", "0.1")];
         let vast = words("-2.000e15", "-2.000e15");
         assert_eq!(shown, [zero(), zero(), zero(), zero(), below, above, vast, words("-inf", "-inf")]);
+        let small = [(1e-12, 13), (-1.234e-12, 14), (0.0, 12), (-1e-14, 13), (0.5, 12), (2e-320, 322)];
+        let small = small.map(|(value, decimals)| fixed(value, decimals));
+        assert_eq!(small, ["1.0e-12", "-1.23e-12", "0", "0", "0.500000000", "2.00e-320"]);
         assert_eq!(["-", "NaN", "0", "10"].map(|shown| signed(shown.to_owned())), ["-", "NaN", "0", "+10"]);
+    }
+
+    #[test]
+    fn a_level_never_reads_as_certainty_or_nothing() {
+        let levels = [0.95, 0.995, 1.0 - 0.05 / 6.0, 0.9, 0.999_999, 1.0 - 1e-10, 1.0 - f64::EPSILON, 1e-7];
+        let shown = levels.map(confidence);
+        let expected =
+            ["95", "99.5", "99.17", "90", "99.9999", "99.99999999", "99.999999999999972", "0.00001"];
+        assert_eq!(shown, expected);
     }
 }

@@ -83,9 +83,9 @@ mod tests {
         assert!(close(ratio.value, 11.657), "{ratio:?}");
         assert!(close(ratio.interval.0, 9.998) && close(ratio.interval.1, 13.593), "{ratio:?}");
         assert_eq!(
-            one.sentence("tso=off", "10^6 bits/s"),
-            "tso=off is 11.7 times the baseline (95 % interval 10.0 to 13.6, 3 boots; on the log scale: with so much spread the \
-             baseline cannot be told from zero, and a percentage has no bound)"
+            one.sentence("tso=off", "10^6 bits/s", None),
+            "tso=off is 11.7 times the baseline (95 % interval 10.0 to 13.6, 3 boots; on the log scale: boots spread so \
+             much that, with the error of this comparison, zero is within the baseline's interval)"
         );
     }
 

@@ -1,23 +1,29 @@
 //! Verdicts in words. This is the only place that chooses them.
 
 use crate::comparison::Comparison;
-use crate::number::{fixed, signed};
+use crate::number::{confidence, fixed, signed};
 use crate::question::Margin;
 use crate::ratio::Ratio;
 use crate::verdict::Verdict;
 
+/// Why there is no percentage (see `fieller`). The baseline by itself may be far from zero.
+const UNBOUNDED: &str =
+    "boots spread so much that, with the error of this comparison, zero is within the baseline's interval";
+
 impl Comparison {
     /// The verdict in a sentence, without a full stop: "ipv6 offloads=none is 33.3 % lower (95 % interval 31.0 to 35.6,
-    /// 3 boots)". `label` names the condition; `unit` is the metric's, used where there is no percentage.
-    pub fn sentence(&self, label: &str, unit: &str) -> String {
+    /// 3 boots)". `label` names the condition; `unit` is the metric's, used where there is no percentage; `quality` is what a
+    /// proven difference means, such as "slower", where that is known.
+    pub fn sentence(&self, label: &str, unit: &str, quality: Option<&str>) -> String {
+        let quality = quality.map_or_else(String::new, |word| format!("{word}; "));
         if let Some(resolution) = self.resolution {
             if let Some(gap) = self.gap {
                 return format!("{label}: {}, {}", self.verdict, gap.as_str());
             }
-            return self.counted(label, unit, resolution);
+            return self.counted(label, unit, &quality, resolution);
         }
         if let Some(ratio) = self.ratio.filter(|_| !matches!(self.margin, Some(Margin::Absolute(_)))) {
-            return self.times(label, ratio);
+            return self.times(label, &quality, ratio);
         }
         let shown = Shown::of(self, unit);
         let Some((low, high)) = shown.interval else {
@@ -29,14 +35,14 @@ impl Comparison {
         let figures = |from: f64, to: f64| {
             let range =
                 format!("{} to {}{}", fixed(from, decimals), fixed(to, decimals), shown.unit_of_range());
-            format!("{} % interval {range}, {} boots{}", percent(self.level), self.boots, shown.remark)
+            format!("{} % interval {range}, {} boots{}", confidence(self.level), self.boots, shown.remark)
         };
         let signed = || format!("{}, {}", shown.signed(decimals), figures(low, high));
         let (size, unit) = (fixed(shown.value.abs(), decimals), &shown.unit);
         match self.verdict {
-            Verdict::Higher => format!("{label} is {size}{unit} higher ({})", figures(low, high)),
+            Verdict::Higher => format!("{label} is {size}{unit} higher ({quality}{})", figures(low, high)),
             Verdict::Lower => {
-                format!("{label} is {size}{unit} lower ({})", figures(-high, -low))
+                format!("{label} is {size}{unit} lower ({quality}{})", figures(-high, -low))
             }
             Verdict::Equivalent => {
                 format!(
@@ -59,15 +65,17 @@ impl Comparison {
     }
 
     /// The verdict on counts without noise.
-    fn counted(&self, label: &str, unit: &str, resolution: f64) -> String {
-        let size = match self.relative {
-            Some(share) => format!("{:.3} % ", share.abs()),
-            None if unit.is_empty() => format!("{} ", self.difference.abs()),
-            None => format!("{} {unit} ", self.difference.abs()),
+    fn counted(&self, label: &str, unit: &str, quality: &str, resolution: f64) -> String {
+        let size = match (self.relative, self.difference.abs()) {
+            (Some(share), _) => format!("{} % ", fixed(share.abs(), 3)),
+            (None, size) => {
+                let size = if size < 1e15 { format!("{size}") } else { fixed(size, 0) };
+                format!("{} ", format!("{size} {unit}").trim_end())
+            }
         };
         match self.verdict {
             Verdict::Higher | Verdict::Lower => {
-                format!("{label} is {size}{} (counts are the same to {resolution} %)", self.verdict)
+                format!("{label} is {size}{} ({quality}counts are the same to {resolution} %)", self.verdict)
             }
             _ => {
                 let share = signed(fixed(self.relative.unwrap_or(0.0), 3));
@@ -77,19 +85,18 @@ impl Comparison {
     }
 
     /// The verdict on a condition of which no percentage can be stated, but how many times the baseline it is.
-    fn times(&self, label: &str, Ratio { value, interval: (low, high) }: Ratio) -> String {
+    fn times(&self, label: &str, quality: &str, Ratio { value, interval: (low, high) }: Ratio) -> String {
         let decimals = decimals((high - low) / 2.0, value);
         let value = format!("{} times the baseline", fixed(value, decimals));
         let (low, high) = (fixed(low, decimals), fixed(high, decimals));
-        let interval = format!("{} % interval {low} to {high}", percent(self.level));
+        let interval = format!("{} % interval {low} to {high}", confidence(self.level));
         let boots = match self.boots {
             1 => "1 boot".to_owned(),
             boots => format!("{boots} boots"),
         };
-        let scale = "on the log scale: with so much spread the baseline cannot be told from zero, and a percentage has no bound";
-        let figures = format!("{interval}, {boots}; {scale}");
+        let figures = format!("{interval}, {boots}; on the log scale: {UNBOUNDED}");
         match self.verdict {
-            Verdict::Higher | Verdict::Lower => format!("{label} is {value} ({figures})"),
+            Verdict::Higher | Verdict::Lower => format!("{label} is {value} ({quality}{figures})"),
             Verdict::NoDifferenceProven => format!("{label}: {} ({value}, {figures})", self.verdict),
             Verdict::Equivalent | Verdict::Inconclusive => format!(
                 "{label}: inconclusive, neither a difference nor equivalence within {} is shown ({value}, {figures})",
@@ -123,7 +130,7 @@ struct Shown {
     detectable: Option<f64>,
     /// With a space before it; empty for a metric without unit.
     unit: String,
-    remark: &'static str,
+    remark: String,
 }
 
 impl Shown {
@@ -136,7 +143,7 @@ impl Shown {
                 interval: comparison.relative_interval,
                 detectable: comparison.detectable_relative,
                 unit: " %".to_owned(),
-                remark: "",
+                remark: String::new(),
             },
             relative => Shown {
                 value: comparison.difference,
@@ -144,8 +151,11 @@ impl Shown {
                 detectable: comparison.detectable,
                 unit: if unit.is_empty() { String::new() } else { format!(" {unit}") },
                 remark: match relative {
-                    Some(_) => "",
-                    None => "; no percentage: the baseline cannot be told from zero",
+                    Some(_) => String::new(),
+                    None if comparison.baseline_mean == 0.0 => {
+                        "; no percentage: the baseline is zero".to_owned()
+                    }
+                    None => format!("; no percentage: {UNBOUNDED}"),
                 },
             },
         }
@@ -172,12 +182,7 @@ impl Shown {
 /// width, one for a value from 1, and enough to see a smaller one.
 fn decimals(half_width: f64, value: f64) -> usize {
     let shown = if half_width > value.abs() * 1e-9 { half_width } else { value.abs().min(1.0) };
-    if shown > 0.0 { (1.0 - shown.log10().floor()).clamp(0.0, 9.0) as usize } else { 1 }
-}
-
-/// 0.95 as "95", 0.995 as "99.5".
-fn percent(level: f64) -> String {
-    format!("{}", (level * 1e8).round() / 1e6)
+    if shown > 0.0 { (1.0 - shown.log10().floor()).max(0.0) as usize } else { 1 }
 }
 
 #[cfg(test)]
@@ -209,6 +214,8 @@ mod tests {
             gap: None,
             resolution: None,
             verdict,
+            wild: None,
+            checks: Vec::new(),
         }
     }
 
@@ -216,7 +223,7 @@ mod tests {
     fn lower_and_higher() {
         let lower = comparison(Verdict::Lower);
         assert_eq!(
-            lower.sentence("ipv6 offloads=none", "10^6 bits/s"),
+            lower.sentence("ipv6 offloads=none", "10^6 bits/s", None),
             "ipv6 offloads=none is 33.3 % lower (95 % interval 31.0 to 35.6, 3 boots)"
         );
         let higher = Comparison {
@@ -226,8 +233,8 @@ mod tests {
             ..comparison(Verdict::Higher)
         };
         assert_eq!(
-            higher.sentence("mtu=9000", "1/s"),
-            "mtu=9000 is 0.512 % higher (99.5 % interval 0.499 to 0.526, 3 boots)"
+            higher.sentence("mtu=9000", "1/s", Some("faster")),
+            "mtu=9000 is 0.512 % higher (faster; 99.5 % interval 0.499 to 0.526, 3 boots)"
         );
     }
 
@@ -241,10 +248,13 @@ mod tests {
             ..comparison(Verdict::Higher)
         };
         assert_eq!(
-            comparison.sentence("checksum=off", "ns"),
-            "checksum=off is 1.23 ns higher (95 % interval 1.10 to 1.37 ns, 3 boots; no percentage: the baseline cannot \
-             be told from zero)"
+            comparison.sentence("checksum=off", "ns", None),
+            "checksum=off is 1.23 ns higher (95 % interval 1.10 to 1.37 ns, 3 boots; no percentage: boots spread so much \
+             that, with the error of this comparison, zero is within the baseline's interval)"
         );
+        let of_zero = Comparison { baseline_mean: 0.0, ..comparison };
+        let said = of_zero.sentence("checksum=off", "ns", None);
+        assert!(said.ends_with("3 boots; no percentage: the baseline is zero)"), "{said}");
     }
 
     #[test]
@@ -256,16 +266,16 @@ mod tests {
             ..comparison(Verdict::NoDifferenceProven)
         };
         let ends_at_zero = Comparison { relative_interval: Some((-6.3, -0.04)), ..close.clone() };
-        let said = ends_at_zero.sentence("ipv6", "1/s");
+        let said = ends_at_zero.sentence("ipv6", "1/s", None);
         assert!(said.contains("95 % interval -6.3 to 0.0, 3 boots"), "{said}");
         assert_eq!(
-            close.sentence("ipv6", "1/s"),
+            close.sentence("ipv6", "1/s", None),
             "ipv6: no difference proven (0.0 %, 95 % interval -6.3 to 5.9, 3 boots); a difference of 2.1 % would have been \
              seen with 80 % power"
         );
         let unknown = Comparison { detectable: None, detectable_relative: None, ..close };
         assert_eq!(
-            unknown.sentence("ipv6", "1/s"),
+            unknown.sentence("ipv6", "1/s", None),
             "ipv6: no difference proven (0.0 %, 95 % interval -6.3 to 5.9, 3 boots)"
         );
     }
@@ -282,7 +292,7 @@ mod tests {
             ..comparison(Verdict::Equivalent)
         };
         assert_eq!(
-            within.sentence("ipv6", "ns"),
+            within.sentence("ipv6", "ns", None),
             "ipv6: equivalent within 2 % (+0.31 %, 95 % interval -0.40 to 1.00, 5 boots)"
         );
         let proven = Comparison {
@@ -291,17 +301,17 @@ mod tests {
             ..within.clone()
         };
         assert_eq!(
-            proven.sentence("ipv6", "ns"),
+            proven.sentence("ipv6", "ns", None),
             "ipv6: equivalent within 2 %, though proven higher (+0.31 %, 95 % interval 0.11 to 0.51, 5 boots)"
         );
         let absolute = Comparison { margin: Some(Margin::Absolute(1.5)), ..within.clone() };
         assert_eq!(
-            absolute.sentence("ipv6", "ns"),
+            absolute.sentence("ipv6", "ns", None),
             "ipv6: equivalent within 1.5 ns (+0.31 ns, 95 % interval -0.40 to 1.00 ns, 5 boots)"
         );
         let neither = Comparison { verdict: Verdict::Inconclusive, ..within };
         assert_eq!(
-            neither.sentence("ipv6", "ns"),
+            neither.sentence("ipv6", "ns", None),
             "ipv6: inconclusive, neither a difference nor equivalence within 2 % is shown (+0.31 %, 95 % interval -0.40 to \
              1.00, 5 boots); a difference of 4.2 % would have been seen with 80 % power"
         );
@@ -318,13 +328,39 @@ mod tests {
             ..comparison(Verdict::Inconclusive)
         };
         assert_eq!(
-            one.sentence("ipv6", "1/s"),
+            one.sentence("ipv6", "1/s", None),
             "ipv6: inconclusive, only 1 boot measured both it and the baseline, an interval needs 2 or more (-33.3 %)"
         );
         let none = Comparison { boots: 0, relative: None, gap: Some(Gap::NotConnected), ..one };
         assert_eq!(
-            none.sentence("ipv6", "1/s"),
+            none.sentence("ipv6", "1/s", None),
             "ipv6: inconclusive, no boot measured both it and the baseline"
+        );
+    }
+
+    #[test]
+    fn sizes_near_the_ends_of_numbers_are_numbers() {
+        let absolute = |difference: f64, half: f64| {
+            let interval = Some((difference - half, difference + half));
+            let one = Comparison {
+                difference,
+                interval,
+                relative: None,
+                relative_interval: None,
+                level: 1.0 - 1e-9,
+                ..comparison(Verdict::Lower)
+            };
+            one.sentence("a", "s", None)
+        };
+        let small = absolute(-3.21e-12, 4.5e-13);
+        assert!(
+            small.starts_with("a is 3.21e-12 s lower (99.9999999 % interval 2.76e-12 to 3.66e-12 s, 3 boots"),
+            "{small}"
+        );
+        let large = absolute(-1e308, 1e306);
+        assert!(
+            large.starts_with("a is 1.000e308 s lower (99.9999999 % interval 9.900e307 to 1.010e308 s"),
+            "{large}"
         );
     }
 

@@ -63,6 +63,14 @@ pub fn mean(values: &[f64]) -> f64 {
     first + running(first)
 }
 
+/// The middle value, or the mean of the two middle ones; none of no values.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let n = sorted.len();
+    (n > 0).then(|| sorted[(n - 1) / 2].midpoint(sorted[n / 2]))
+}
+
 /// The sum of squares of `values` around `centre`.
 pub(crate) fn squares(values: &[f64], centre: f64) -> Scaled {
     Scaled::sum(values.iter().map(|value| value - centre))

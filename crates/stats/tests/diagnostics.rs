@@ -3,25 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::f64::consts::TAU;
-use std::ops::RangeInclusive;
 
 use netassay_stats::Observation;
-use netassay_stats::diagnostics::{Flag, Kind, LEVEL, Place, diagnose};
+use netassay_stats::diagnostics::{Flag, Kind, LEVEL, Names, Place, diagnose};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
-
-const KINDS: [Kind; 8] = [
-    Kind::Drift,
-    Kind::DriftInBoots,
-    Kind::SerialCorrelation,
-    Kind::OutlyingBoot,
-    Kind::OutlyingRun,
-    Kind::SeveralModes,
-    Kind::FirstRun,
-    Kind::Saturation,
-];
 
 #[derive(Clone, Copy, Debug)]
 struct Clean {
@@ -69,58 +57,16 @@ fn normal(random: &mut ChaCha8Rng) -> f64 {
     (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
 }
 
-/// The range that a count with chance `p` leaves once in a thousand times.
-fn expected(p: f64, n: usize) -> RangeInclusive<usize> {
-    let (mean, reach) = (n as f64 * p, 3.29 * (n as f64 * p * (1.0 - p)).sqrt());
-    (mean - reach).max(0.0).ceil() as usize..=(mean + reach).floor() as usize
-}
-
 /// In how many of `campaigns` each kind is flagged.
-fn flagged(campaigns: usize, mut draw: impl FnMut() -> Vec<Observation>) -> [usize; 8] {
-    let mut counts = [0; 8];
+fn flagged(campaigns: usize, mut draw: impl FnMut() -> Vec<Observation>) -> [usize; Kind::ALL.len()] {
+    let mut counts = [0; Kind::ALL.len()];
     for _ in 0..campaigns {
         let flags = diagnose(&draw()).unwrap();
-        for (count, kind) in counts.iter_mut().zip(KINDS) {
+        for (count, kind) in counts.iter_mut().zip(Kind::ALL) {
             *count += usize::from(flags.iter().any(|flag| flag.kind == kind));
         }
     }
     counts
-}
-
-/// Campaigns of all kinds: crossed and nested, few conditions and many, boots alike and far apart, one boot, one run in each.
-const CLEAN: [Clean; 9] = [
-    CROSSED,
-    NESTED,
-    Clean { interaction: 2.0, ..CROSSED },
-    Clean { between: 0.0, ..CROSSED },
-    Clean { between: 5.0, ..NESTED },
-    Clean { between: 5.0, boots: 3, conditions: 2, ..CROSSED },
-    Clean { conditions: 1, boots: 1, runs: 30, ..CROSSED },
-    Clean { conditions: 2, boots: 12, runs: 1, ..CROSSED },
-    Clean { conditions: 40, boots: 2, runs: 5, ..NESTED },
-];
-
-#[test]
-fn a_clean_campaign_shows_a_flag_of_a_kind_no_oftener_than_stated() {
-    let campaigns = 2000;
-    let most = *expected(LEVEL, campaigns).end();
-    let mut sums = [0; 8];
-    for (case, clean) in CLEAN.into_iter().enumerate() {
-        let mut random = ChaCha8Rng::seed_from_u64(case as u64);
-        let counts = flagged(campaigns, || clean.draw(&mut random));
-        for (kind, count) in KINDS.into_iter().zip(counts) {
-            assert!(count <= most, "{kind:?}: {count} of {campaigns} in {clean:?}");
-        }
-        // Those that have several boots and runs.
-        if case < 6 {
-            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-        }
-    }
-    // Nor is any that is no mere bound much rarer than stated.
-    for (kind, sum) in KINDS.into_iter().zip(sums) {
-        let is_bound = matches!(kind, Kind::SeveralModes | Kind::Saturation);
-        assert!(is_bound || sum >= 6 * campaigns / 200, "{kind:?}: {sum} of {}", 6 * campaigns);
-    }
 }
 
 /// How many of 200 campaigns show the kind, after `spoil`.
@@ -131,7 +77,7 @@ fn found(kind: Kind, clean: Clean, spoil: impl Fn(&mut Vec<Observation>, &mut Ch
         spoil(&mut runs, &mut random);
         runs
     });
-    counts[KINDS.iter().position(|other| *other == kind).unwrap()]
+    counts[Kind::ALL.iter().position(|other| *other == kind).unwrap()]
 }
 
 /// The spread between runs of a condition in [`Clean::draw`].
@@ -164,7 +110,9 @@ fn what_is_planted_is_found() {
     });
     assert!(count > 180, "serial correlation: {count}");
     for clean in [CROSSED, NESTED] {
-        let count = found(Kind::OutlyingBoot, Clean { boots: 8, ..clean }, |runs, _| {
+        // A condition's own boots must tell where it has boots of its own.
+        let boots = if clean.crossed { 8 } else { 12 };
+        let count = found(Kind::OutlyingBoot, Clean { boots, ..clean }, |runs, _| {
             runs.iter_mut().filter(|run| run.boot == 2).for_each(|run| run.value -= 12.0 * sd(run.condition));
         });
         assert!(count > 180, "outlying boot: {count} in {clean:?}");
@@ -183,12 +131,14 @@ fn what_is_planted_is_found() {
             .filter(|run| run.boot == 2 && run.condition == 5)
             .for_each(|run| run.value += 3.0 * sd(5));
     };
-    let count = found(Kind::OutlyingBoot, CROSSED, |runs, _| one(runs));
+    // A condition may spread unlike the others, so its own boots must tell, and few of them cannot.
+    let many = Clean { boots: 16, ..CROSSED };
+    let count = found(Kind::OutlyingCell, many, |runs, _| one(runs));
     assert!(count > 180, "a boot that treats one condition differently: {count}");
-    let mut runs = CROSSED.draw(&mut ChaCha8Rng::seed_from_u64(9));
+    let mut runs = many.draw(&mut ChaCha8Rng::seed_from_u64(9));
     one(&mut runs);
     let flags = diagnose(&runs).unwrap();
-    let flag = flags.iter().find(|flag| flag.kind == Kind::OutlyingBoot).unwrap();
+    let flag = flags.iter().find(|flag| flag.kind == Kind::OutlyingCell).unwrap();
     assert_eq!(
         (flag.condition, flag.places.as_slice()),
         (Some(5), [Place { boot: 2, run: None }].as_slice())
@@ -241,7 +191,10 @@ fn coarse_values_are_no_modes_and_no_ceiling() {
         }
         runs
     });
-    assert_eq!((counts[5], counts[7]), (0, 0), "{counts:?}");
+    for (kind, count) in Kind::ALL.into_iter().zip(counts) {
+        let is_meant = matches!(kind, Kind::SeveralModes | Kind::Saturation | Kind::Constant);
+        assert!(!is_meant || count == 0, "{counts:?}");
+    }
 }
 
 #[derive(Deserialize)]
@@ -260,7 +213,8 @@ struct Case {
 #[test]
 fn equals_scipy_and_plain_definitions() {
     let fixture: Fixture = serde_json::from_str(include_str!("fixtures/diagnostics.json")).unwrap();
-    assert_eq!(fixture.cases.len(), KINDS.len());
+    // Cells are tested as boots are; what is constant has no test.
+    assert_eq!(fixture.cases.len(), Kind::ALL.len() - 2);
     for case in fixture.cases {
         let runs = case.runs.iter().map(|(condition, boot, value)| Observation {
             condition: *condition,
@@ -277,48 +231,81 @@ fn equals_scipy_and_plain_definitions() {
     }
 }
 
+/// The names of a stored study.
+const STUDY: Names<'_> = Names {
+    condition: &|condition| format!("ipv{}", 4 + 2 * condition),
+    boot: &|boot| format!("boot {boot}"),
+    knows_boots: true,
+    knows_order: true,
+};
+
+fn flag(kind: Kind) -> Flag {
+    let is_whole = matches!(kind, Kind::Drift | Kind::DriftInBoots | Kind::FirstRun);
+    let is_boot = matches!(kind, Kind::OutlyingBoot | Kind::OutlyingCell);
+    Flag {
+        kind,
+        condition: (!is_whole).then_some(1),
+        places: vec![Place { boot: 2, run: (!is_boot).then_some(7) }],
+        statistic: -4.2,
+        p: if is_boot { 1e-9 } else { 0.0012 },
+        size: match kind {
+            Kind::Saturation => 40.0,
+            Kind::SerialCorrelation => 0.61,
+            Kind::DriftInBoots | Kind::SeveralModes => 0.12,
+            _ => -5.08,
+        },
+    }
+}
+
 #[test]
 fn sentences_say_what_where_how_sure_and_what_to_do() {
-    let base = Flag {
-        kind: Kind::OutlyingRun,
-        condition: Some(1),
-        places: vec![Place { boot: 2, run: Some(7) }],
-        statistic: -4.2,
-        p: 0.0012,
-        size: -5.08,
-    };
-    let all = KINDS.map(|kind| {
-        let is_boot = kind == Kind::OutlyingBoot;
-        let is_whole = matches!(kind, Kind::Drift | Kind::DriftInBoots | Kind::FirstRun);
-        let flag = Flag {
-            kind,
-            condition: if is_whole { None } else { base.condition },
-            places: if is_boot { vec![Place { boot: 2, run: None }] } else { base.places.clone() },
-            p: if is_boot { 1e-9 } else { base.p },
-            size: match kind {
-                Kind::Saturation => 40.0,
-                Kind::SerialCorrelation => 0.61,
-                Kind::DriftInBoots | Kind::SeveralModes => 0.12,
-                _ => base.size,
-            },
-            ..base.clone()
-        };
-        flag.sentence(|condition| format!("ipv{}", 4 + 2 * condition))
-    });
     let starts = [
-        "drift: all conditions fell by 5.1 sd of a run from the first boot to the last (trend over boots, p 0.0012). ",
-        "drift in boots: values rise from run to run inside boots, Kendall's tau 0.12 (Mann-Kendall, p 0.0012). ",
+        "drift: values fall by 5.1 sd of a run from a condition's first boot to its last, on the mean of the conditions (trend over boots, p 0.0012). ",
+        "drift in boots: values tend to rise from run to run inside boots, Kendall's tau 0.12 (Mann-Kendall, p 0.0012). ",
         "ipv6: serial correlation: neighbouring runs are more alike than independent ones, correlation 0.61 (von ",
-        "ipv6: outlying boot: boot 2 lies 5.1 sd of a run below the others (Grubbs, p < 0.0001). ",
-        "ipv6: outlying run: run 7 of boot 2 lies 5.1 sd below the others of that boot (Grubbs, p 0.0012). ",
+        "ipv6: outlying boot: boot 2 lies 5.1 sd of a run below the mean of the boots (Grubbs, p < 0.0001). ",
+        "ipv6: outlying run: run 7 of boot 2 lies 5.1 sd below the mean of its boot (Grubbs, p 0.0012). ",
         "ipv6: several modes: this looks like two or more clusters of runs, dip 0.120 (dip test, p 0.0012). ",
-        "first run: the first recorded run of a boot is 5.1 sd of a run lower than those after it (paired t, ",
+        "first run: the first recorded run of a boot is on average 5.1 sd of a run lower than those after it (paired t, ",
         "ipv6: saturation: 40 % of the runs are piled at the largest value (binomial, p 0.0012). ",
+        "ipv6: outlying boot: boot 2 treats this condition unlike the others, 5.1 sd of a run below what they let expect (Grubbs, ",
+        "ipv6: constant: no run differs from another of its condition. ",
     ];
-    for (sentence, start) in all.iter().zip(starts) {
+    for (kind, start) in Kind::ALL.into_iter().zip(starts) {
+        let sentence = flag(kind).sentence(STUDY);
         assert!(sentence.starts_with(start), "{sentence}");
         assert!(sentence.len() > start.len() + 30 && !sentence.contains("  "), "{sentence}");
     }
+}
+
+#[test]
+fn runs_that_take_turns_tell_more_than_independent_ones_and_those_alike_less() {
+    let alike = flag(Kind::SerialCorrelation).sentence(STUDY);
+    assert!(alike.contains("more alike") && alike.contains("bring less than they seem to"), "{alike}");
+    let turns = Flag { size: -0.5, ..flag(Kind::SerialCorrelation) }.sentence(STUDY);
+    assert!(turns.contains("less alike") && turns.contains("is surer than"), "{turns}");
+    assert!(!turns.contains("bring less"), "{turns}");
+}
+
+#[test]
+fn files_say_only_what_they_know() {
+    let files = Names { knows_order: false, ..STUDY };
+    let values =
+        Names { knows_boots: false, knows_order: false, boot: &|boot| format!("value {boot}"), ..STUDY };
+    for kind in Kind::ALL {
+        let rests_on_order =
+            matches!(kind, Kind::Drift | Kind::DriftInBoots | Kind::SerialCorrelation | Kind::FirstRun);
+        let sentence = flag(kind).sentence(files);
+        assert_eq!(sentence.contains("The order is that of the files"), rests_on_order, "{sentence}");
+    }
+    let drift = flag(Kind::Drift).sentence(values);
+    assert!(drift.contains("first value to its last") && !drift.contains("boot "), "{drift}");
+    let outlier = flag(Kind::OutlyingBoot).sentence(values);
+    assert!(
+        outlier
+            .starts_with("ipv6: outlying value: value 2 lies 5.1 sd of a run below the mean of the values"),
+        "{outlier}"
+    );
 }
 
 #[test]
@@ -327,9 +314,17 @@ fn nothing_and_next_to_nothing_give_no_flag() {
     let constant: Vec<Observation> = (0..60).map(|i| run(i % 2, i as u32 / 20, 0.1)).collect();
     let rounding: Vec<Observation> =
         (0..60).map(|i| run(i % 2, i as u32 / 20, 0.1 * (1.0 + f64::EPSILON * (i % 3) as f64))).collect();
-    for runs in [vec![], vec![run(0, 1, 5.0)], vec![run(0, 1, 5.0), run(1, 1, 6.0)], constant, rounding] {
+    for runs in [vec![], vec![run(0, 1, 5.0)], vec![run(0, 1, 5.0), run(1, 1, 6.0)], rounding] {
         assert_eq!(diagnose(&runs), Ok(Vec::new()));
     }
+    // That nothing varies is told, and nothing else of it: once if it is so of all conditions.
+    let told = |runs: &[Observation]| -> Vec<(Kind, Option<usize>)> {
+        diagnose(runs).unwrap().iter().map(|flag| (flag.kind, flag.condition)).collect()
+    };
+    assert_eq!(told(&constant), [(Kind::Constant, None)]);
+    let mut one = constant;
+    one[0].value = 0.2;
+    assert!(told(&one).contains(&(Kind::Constant, Some(1))), "{:?}", told(&one));
     let error = diagnose(&[run(0, 1, 5.0), run(0, 1, f64::NAN)]).unwrap_err();
     assert!(error.to_string().starts_with("value 2 is NaN"), "{error}");
 }

@@ -81,6 +81,17 @@ pub(crate) struct CompareFiles {
     /// (csv) The column of the conditions; left out: label, or condition
     #[arg(long, value_name = "COLUMN")]
     pub(crate) condition: Option<String>,
+    /// Which values are better; left out: as the unit tells, if it does
+    #[arg(long, value_enum, value_name = "DIRECTION")]
+    pub(crate) better: Option<BetterWord>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BetterWord {
+    /// Rates, for example
+    Higher,
+    /// Times and costs, for example
+    Lower,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,11 +5,13 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use report::{Comparisons, Subject};
+use report::{BootNames, Comparisons, Subject};
 use samples::{Boots, Column, Dataset, Group, Input, InputFormat, Layout, Options, Sheet};
 use stats::{Against, Design, Question};
+use study::Quality;
+use study::metric::Better;
 
-use crate::cli::{Compare, CompareFiles, Format, MeasurementFormat};
+use crate::cli::{BetterWord, Compare, CompareFiles, Format, MeasurementFormat};
 use crate::commands::compare::{correction, design};
 use crate::failure::Failure;
 use crate::output::{print, print_json};
@@ -35,7 +37,7 @@ fn headline(flags: &Compare, groups: &[Group]) -> String {
     let boots = match flags.files.boots.as_deref() {
         Some("file") => "each is a boot".to_owned(),
         Some(counts) => format!("boots of {counts} runs each"),
-        None if groups.iter().all(|group| group.knows_boots) => "boots as the files name them".to_owned(),
+        None if groups.iter().all(|group| group.boots.is_some()) => "boots as the files name them".to_owned(),
         None => "BOOTS NOT KNOWN: each run counts as one, and the intervals may be too narrow".to_owned(),
     };
     let files: usize = flags.what.iter().map(|word| files(word).1.len()).sum();
@@ -57,7 +59,13 @@ fn subject(group: Group, flags: &Compare) -> Subject {
     let metric = group.metric.unwrap_or_else(|| "value".to_owned());
     let unit = group.unit.unwrap_or_default();
     let mut subject = Subject::new(&name, (&metric, &unit), group.labels, group.observations, question);
+    subject.quality = match flags.files.better {
+        Some(BetterWord::Higher) => Some(Quality::stated(Better::Higher)),
+        Some(BetterWord::Lower) => Some(Quality::stated(Better::Lower)),
+        None => Quality::of_file(&metric, &unit),
+    };
     subject.notes = group.notes;
+    subject.boots = group.boots.map_or(BootNames::Unknown, BootNames::Named);
     subject
 }
 
@@ -164,6 +172,7 @@ impl CompareFiles {
             ("--column", self.column.is_some()),
             ("--value", self.value.is_some()),
             ("--condition", self.condition.is_some()),
+            ("--better", self.better.is_some()),
         ]
         .into_iter()
         .find_map(|(name, is_given)| is_given.then_some(name))

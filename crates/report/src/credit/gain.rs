@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(words(-59.68, "on"), "-59.7 % from on");
         assert_eq!(words(-0.05, "the step before"), "-0.050 % from the step before");
         assert_eq!(words(0.0, "off"), "no change against off");
-        assert_eq!(words(-0.000_01, "off"), "no change against off");
+        assert_eq!(words(-0.000_01, "off"), "-1.0e-5 % from off");
         assert_eq!(words(12.0, "the mean of all states"), "+12.0 % over the mean of all states");
     }
 

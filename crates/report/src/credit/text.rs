@@ -100,7 +100,7 @@ fn table(group: &[Credit]) -> String {
     let (mut head, mut under) = (vec![""], vec![""]);
     for name in &heads {
         head.extend([name.as_str(), confidence.as_str()]);
-        under.extend([unit.as_str(), ""]);
+        under.extend([unit.as_str(), name.as_str()]);
     }
     let mut table = Table::new(&head).under(&under);
     let names = first.map_or(&[][..], |credit| &credit.parts[..]).iter().map(|part| part.name.as_str());
@@ -292,8 +292,14 @@ impl Credit {
             return String::new();
         }
         let confidence = format!("{} % interval", level(self.level));
-        let mut table =
-            Table::new(&["effect", self.unit, &confidence, "% of the mean of all states", &confidence]);
+        let unit = plain(self.unit);
+        let mut table = Table::new(&["effect", "size", &confidence, "size", &confidence]).under(&[
+            "",
+            unit,
+            unit,
+            "% of the mean of all states",
+            "%",
+        ]);
         for view in &self.effects {
             let [relative, relative_interval] = cells(Some(&view.effect));
             let absolute = range(view.effect.interval, figure);

@@ -116,12 +116,19 @@ fn check_row(group: &Value, row: &Value, largest: f64) -> Result<(), TestCaseErr
         has_size && !sentence.contains("NaN") && !sentence.contains("inf ") && sentence.len() < 400,
         "{sentence}"
     );
+    // A proven difference has a size that is not nothing.
+    if let Some((_, said)) = sentence.split_once(" is ").filter(|_| !row["quality"].is_null()) {
+        let size = said.split_whitespace().next().and_then(|word| word.parse::<f64>().ok());
+        prop_assert!(size.is_none_or(|size| size != 0.0), "{sentence}");
+    }
     Ok(())
 }
 
-/// No number is shown that is none, and zero has no sign.
+/// No number is shown that is none, zero has no sign, and no interval is certain. (That no two columns have the same heading is
+/// checked where tables are drawn.)
 fn check_words(text: &str) -> Result<(), TestCaseError> {
     for line in text.lines() {
+        prop_assert!(!line.contains(" 100 % interval") && !line.starts_with("100 % interval"), "{line}");
         for word in line.split(|c: char| c.is_whitespace() || "(),;%".contains(c)) {
             let size = word.strip_prefix(['+', '-']).unwrap_or(word);
             let has_sign = size != word;
@@ -174,14 +181,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn figures_can_be_whatever_was_recorded(runs in runs(), kind in prop_oneof!["tcp_stream", "udp_stream", "tcp_rr"]) {
+    fn figures_can_be_whatever_was_recorded(
+        runs in runs(),
+        kind in prop_oneof!["tcp_stream", "udp_stream", "tcp_rr"],
+        doubt in -12.0..-0.5_f64,
+    ) {
         let stored = stored(&kind, &runs);
         prop_assume!(!stored.runs.is_empty());
         check_page(&stored)?;
         for metric in ["latency_p50", "service_demand_byte", "retransmits", "segments"] {
-            let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
+            let confidence = 1.0 - 10.0_f64.powf(doubt);
+            let request = ComparisonRequest { metric: Some(metric.to_owned()), confidence, ..ComparisonRequest::default() };
             let Ok(found) = Comparisons::new(&stored, &request) else { continue };
             let (text, json) = (found.text(), serde_json::to_value(&found).unwrap());
+            check_words(&text)?;
             for (group, row) in rows(&json, "groups") {
                 check_row(group, row, largest(&stored))?;
                 prop_assert_eq!(group["unit"].as_str(), metric::find(metric).map(|metric| metric.unit));

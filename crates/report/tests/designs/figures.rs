@@ -64,10 +64,13 @@ fn what_has_no_ratio_shows_the_difference_itself() {
         pair(|condition, boot, repeat| if condition == 0 { 0.0 } else { 500.0 + wobble(boot, repeat, 1) });
     let page = page(&stored);
     let row = line(&page, "tso=off");
-    assert!(row.contains("+500.") && row.contains("10^6 bits/s") && row.ends_with("higher"), "{page}");
+    assert!(
+        row.contains("+500.") && row.contains("10^6 bits/s") && row.ends_with("higher (faster)"),
+        "{page}"
+    );
     let answer = line(&page, "Answer:");
     assert!(
-        answer.contains(" 10^6 bits/s higher with tso=off (") && !answer.contains(" % higher"),
+        answer.contains(" 10^6 bits/s higher (faster) with tso=off (") && !answer.contains(" % higher"),
         "{answer}"
     );
 }
@@ -84,6 +87,35 @@ fn no_interval_takes_away_more_than_there_is() {
     let json = serde_json::to_value(Results::new(&stored).unwrap()).unwrap();
     let rows = json["comparisons"][0]["rows"].as_array().unwrap();
     assert!(rows.iter().any(|row| row["relative_interval"][0] == json!(-100.0)), "{rows:?}");
+}
+
+#[test]
+fn a_wild_run_is_named_where_it_takes_the_percentage_and_hides_a_difference() {
+    let (study, plan) = study("tso = [\"on\", \"off\"]");
+    let mut stored = stored(&study, &plan, |condition, boot, repeat| {
+        let wild = (condition.index, boot, repeat) == (0, 2, 1);
+        let value = 100.4 - 20.0 * condition.index as f64 + 0.5 * wobble(boot, repeat, condition.index);
+        vec![("throughput", if wild { 1e6 } else { value })]
+    });
+    let page = page(&stored);
+    let remark = "one run is why there is no percentage: run 1 of boot 2 of tso=on with 1000000, where the median of its condition is 100.";
+    assert!(page.contains(&format!("  tso=off: {remark}")), "{page}");
+    assert!(compared(&stored, "throughput").contains(&format!("\n  {remark}")));
+    assert!(!page.contains("cannot be told from zero"), "{page}");
+    // Without it there is nothing to remark, and all runs alike are told.
+    for run in &mut stored.runs {
+        run.metrics.insert("throughput".to_owned(), 100.4);
+    }
+    let text = compared(&stored, "throughput");
+    assert!(!text.contains("one run is why") && !text.contains("robust check"), "{text}");
+    assert!(
+        text.contains("Flag: constant: no run differs from another of its condition. Check that"),
+        "{text}"
+    );
+    let json = serde_json::to_value(Results::new(&stored).unwrap()).unwrap();
+    let group = &json["comparisons"][0];
+    assert_eq!((&group["better"], &group["rows"][0]["quality"]), (&json!("higher"), &Value::Null));
+    assert!(group["rows"][0]["checks"].is_array(), "{group}");
 }
 
 #[test]
@@ -167,7 +199,7 @@ fn a_plain_number_is_said_without_a_unit() {
     let text = compared(&stored(&study, &plan, values), "retransmits");
     let sentence = text.lines().find(|line| line.starts_with("tso=off is ")).unwrap();
     assert!(
-        sentence.starts_with("tso=off is 1.2986 higher (95 % interval 1.2903 to 1.3070, 3 boots;"),
+        sentence.starts_with("tso=off is 1.2986 higher (worse; 95 % interval 1.2903 to 1.3070, 3 boots; no percentage: the baseline is zero)"),
         "{sentence}"
     );
 }

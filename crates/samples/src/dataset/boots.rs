@@ -37,8 +37,12 @@ pub(super) struct Numbering {
     layout: Option<Layout>,
     /// For each file, what its own numbers of boots are called together with all files.
     shared: Vec<Vec<u32>>,
+    /// The names behind those, by number.
+    names: Vec<String>,
     /// The numbers given in the current group.
     given: HashMap<Boot, u32>,
+    /// What those boots are called, by number: as the files name them, or by their places from 1.
+    pub(super) called: Vec<String>,
 }
 
 /// What makes a boot the same as another.
@@ -52,22 +56,34 @@ struct Boot {
 
 impl Numbering {
     pub(super) fn new(inputs: &mut [Input], options: &Options) -> Numbering {
-        let mut names: HashMap<(Option<usize>, Vec<u8>), u32> = HashMap::new();
+        let mut numbers: HashMap<(Option<usize>, Vec<u8>), u32> = HashMap::new();
+        let mut names = Vec::new();
         let mut shared = Vec::new();
         for (index, input) in inputs.iter_mut().enumerate() {
             let owner = input.sheet.found.owns_boots.then_some(index);
             let boots = std::mem::take(&mut input.sheet.found.boots);
-            let number = |name| {
-                let next = names.len() as u32;
-                *names.entry((owner, name)).or_insert(next)
+            let number = |name: Vec<u8>| {
+                let title = String::from_utf8_lossy(&name).into_owned();
+                *numbers.entry((owner, name)).or_insert_with(|| {
+                    names.push(title);
+                    names.len() as u32 - 1
+                })
             };
             shared.push(boots.into_iter().map(number).collect());
         }
-        Numbering { boots: options.boots.clone(), layout: options.layout, shared, given: HashMap::new() }
+        Numbering {
+            boots: options.boots.clone(),
+            layout: options.layout,
+            shared,
+            names,
+            given: HashMap::new(),
+            called: Vec::new(),
+        }
     }
 
     pub(super) fn begin_group(&mut self) {
         self.given.clear();
+        self.called.clear();
     }
 
     /// Appends the observations of a condition.
@@ -107,7 +123,7 @@ impl Numbering {
                     _ => self.shared[part.input][part.series.boots[index] as usize] as usize,
                 };
                 let boot = if are_known {
-                    self.give(Boot { condition: own, which })
+                    self.give(Boot { condition: own, which }, &files[part.input])
                 } else {
                     observations.len() as u32
                 };
@@ -118,9 +134,17 @@ impl Numbering {
         Ok(())
     }
 
-    fn give(&mut self, boot: Boot) -> u32 {
+    fn give(&mut self, boot: Boot, file: &str) -> u32 {
         let next = self.given.len() as u32;
-        *self.given.entry(boot).or_insert(next)
+        let number = *self.given.entry(boot).or_insert(next);
+        if number == next {
+            self.called.push(match self.boots {
+                Boots::Named => self.names[boot.which].clone(),
+                Boots::Sizes(_) => (boot.which + 1).to_string(),
+                Boots::PerFile => file.to_owned(),
+            });
+        }
+        number
     }
 }
 

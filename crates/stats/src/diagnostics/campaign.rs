@@ -45,8 +45,6 @@ pub(super) struct Condition {
     /// What its deviations are divided by, so that conditions of all sizes can be put together: `within`, or the spread of
     /// all its values where boots of one or two runs leave too little of it; none where nothing varies.
     pub(super) scale: Option<f64>,
-    /// The degrees of freedom of `scale`.
-    pub(super) scale_df: usize,
 }
 
 impl Campaign {
@@ -164,7 +162,6 @@ impl Condition {
             mean: mean(&means),
             within,
             scale: if df >= FEW { within } else { overall() },
-            scale_df: if df >= FEW { df } else { values.len() - 1 },
             cells,
         }
     }

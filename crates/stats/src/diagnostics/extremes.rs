@@ -20,13 +20,9 @@ pub(super) struct Extreme {
 /// of a one-way layout instead of that of a single sample, believes all up to the last one whose p-value passes.
 /// For one group and one step it is Grubbs' test (Technometrics 11, 1969): the residual studentised without the value
 /// itself has Student's t with df - 1 degrees of freedom.
-///
-/// A group's values may have been divided by a scale that was itself estimated, with `scale_df` degrees of freedom (infinite:
-/// it was not). The reference then has 1 / (1/(df - 1) + 1/scale_df), as the square of its statistic is divided by both
-/// variances and the relative errors of both add up.
-pub(super) fn farthest(groups: &[(&[f64], f64)]) -> Vec<Extreme> {
+pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
     let mut left: Vec<Group> =
-        groups.iter().enumerate().filter_map(|(index, (values, _))| Group::of(index, values)).collect();
+        groups.iter().enumerate().filter_map(|(index, values)| Group::of(index, values)).collect();
     let count: usize = left.iter().map(|group| group.values.len()).sum();
     let mut total: f64 =
         left.iter().map(|group| squares(group.values, group.mean).root_over(1.0).powi(2)).sum();
@@ -45,8 +41,7 @@ pub(super) fn farthest(groups: &[(&[f64], f64)]) -> Vec<Extreme> {
         let t = (share * rest / (1.0 - share).max(f64::EPSILON)).sqrt();
         let statistic = distance / (total / df as f64).sqrt();
         let (group, value) = left[place].drop_farthest();
-        let reference = 1.0 / (1.0 / rest + 1.0 / groups[group].1);
-        let p = (tail::student_two_sided(t, reference) * (count - step) as f64).min(1.0);
+        let p = (tail::student_two_sided(t, rest) * (count - step) as f64).min(1.0);
         found.push(Extreme { group, value, statistic, p });
         total = (total - distance * distance).max(0.0);
         df -= 1;

@@ -12,7 +12,7 @@ pub enum Kind {
     DriftInBoots,
     /// Neighbouring runs are more alike, or less, than chance makes them.
     SerialCorrelation,
-    /// A boot stands out from the others; with a condition: in that condition only.
+    /// A boot stands out from the others.
     OutlyingBoot,
     /// A run stands out from the others of its boot.
     OutlyingRun,
@@ -22,6 +22,39 @@ pub enum Kind {
     FirstRun,
     /// Values are piled at a ceiling.
     Saturation,
+    /// A boot treated one of its conditions unlike the others.
+    OutlyingCell,
+    /// All runs of a condition gave the same value.
+    Constant,
+}
+
+impl Kind {
+    /// All of them, in the order of flags.
+    pub const ALL: [Kind; 10] = [
+        Kind::Drift,
+        Kind::DriftInBoots,
+        Kind::SerialCorrelation,
+        Kind::OutlyingBoot,
+        Kind::OutlyingRun,
+        Kind::SeveralModes,
+        Kind::FirstRun,
+        Kind::Saturation,
+        Kind::OutlyingCell,
+        Kind::Constant,
+    ];
+}
+
+/// What conditions and boots are called, and what is known of the runs' order.
+#[derive(Clone, Copy)]
+pub struct Names<'a> {
+    /// A condition by its number.
+    pub condition: &'a dyn Fn(usize) -> String,
+    /// A boot by its number, with its noun: `boot 3`.
+    pub boot: &'a dyn Fn(u32) -> String,
+    /// Whether boots are known; where they are not, each run counts as one and is called a value.
+    pub knows_boots: bool,
+    /// Whether the runs are known to be in the order in which they were measured; otherwise their order is that of the files.
+    pub knows_order: bool,
 }
 
 /// Where something was seen.
@@ -38,42 +71,42 @@ pub struct Place {
 pub struct Flag {
     /// What looks wrong.
     pub kind: Kind,
-    /// The condition in which; none if all were looked at together.
+    /// The condition in which; none if all were looked at together, or all have it.
     pub condition: Option<usize>,
     /// The boot or the run that stands out; empty where none does.
     pub places: Vec<Place>,
     /// The test's statistic: Student's t (drift, first run), a normal z (drift in boots, serial correlation), a studentised
-    /// residual (outliers), the dip (modes), the number of values at the ceiling (saturation).
+    /// residual (outliers), the dip (modes), the number of values at the ceiling (saturation), the number of runs (constant).
     pub statistic: f64,
     /// The chance of such a statistic or a more extreme one anywhere in a clean campaign, adjusted for everything that was tested for
     /// flags of this kind.
     pub p: f64,
     /// How large it is. Drift: the change from the first boot to the last, in standard deviations between runs. Drift in
     /// boots: Kendall's tau. Serial correlation: that of neighbours. Outliers and first run: the distance from the rest, in
-    /// standard deviations between runs. Modes: the dip. Saturation: the % of the runs that lie at the ceiling.
+    /// standard deviations between runs. Modes: the dip. Saturation: the % of the runs that lie at the ceiling. Constant: 0.
     pub size: f64,
 }
 
 impl Flag {
-    /// What, where, how sure, and what to do, in two sentences. `label` names a condition.
-    pub fn sentence(&self, label: impl Fn(usize) -> String) -> String {
-        format!("{} ({}). {}", self.finding(label), self.how_sure(), self.advice())
+    /// What, where, how sure, and what to do, in two sentences without the last full stop.
+    pub fn sentence(&self, names: Names<'_>) -> String {
+        let how_sure = self.how_sure().map_or_else(String::new, |sure| format!(" ({sure})"));
+        format!("{}{how_sure}. {}{}", self.finding(names), self.order(names), self.advice(names))
     }
 
-    fn finding(&self, label: impl Fn(usize) -> String) -> String {
+    fn finding(&self, names: Names<'_>) -> String {
         let size = self.size;
-        let condition = self.condition.map(label);
-        let at = condition.as_ref().map_or_else(String::new, |label| format!("{label}: "));
-        let of = condition.as_ref().map_or_else(|| "all conditions".to_owned(), Clone::clone);
+        let at = self.condition.map_or_else(String::new, |number| format!("{}: ", (names.condition)(number)));
         let direction = |up: &'static str, down: &'static str| if size < 0.0 { down } else { up };
+        let noun = if names.knows_boots { "boot" } else { "value" };
         match self.kind {
             Kind::Drift => format!(
-                "drift: {of} {} by {:.1} sd of a run from the first boot to the last",
-                direction("rose", "fell"),
+                "drift: values {} by {:.1} sd of a run from a condition's first {noun} to its last, on the mean of the conditions",
+                direction("rise", "fall"),
                 size.abs()
             ),
             Kind::DriftInBoots => format!(
-                "drift in boots: values {} from run to run inside boots, Kendall's tau {size:.2}",
+                "drift in boots: values tend to {} from run to run inside boots, Kendall's tau {size:.2}",
                 direction("rise", "fall")
             ),
             Kind::SerialCorrelation => format!(
@@ -81,14 +114,21 @@ impl Flag {
                 direction("more alike", "less alike")
             ),
             Kind::OutlyingBoot => format!(
-                "{at}outlying boot: {} lies {:.1} sd of a run {} the others",
-                self.place(),
+                "{at}outlying {noun}: {} lies {:.1} sd of a run {} the mean of {}",
+                self.place(names),
+                size.abs(),
+                direction("above", "below"),
+                if names.knows_boots { "the boots" } else { "the values" }
+            ),
+            Kind::OutlyingCell => format!(
+                "{at}outlying boot: {} treats this condition unlike the others, {:.1} sd of a run {} what they let expect",
+                self.place(names),
                 size.abs(),
                 direction("above", "below")
             ),
             Kind::OutlyingRun => format!(
-                "{at}outlying run: {} lies {:.1} sd {} the others of that boot",
-                self.place(),
+                "{at}outlying run: {} lies {:.1} sd {} the mean of its boot",
+                self.place(names),
                 size.abs(),
                 direction("above", "below")
             ),
@@ -96,50 +136,67 @@ impl Flag {
                 format!("{at}several modes: this looks like two or more clusters of runs, dip {size:.3}")
             }
             Kind::FirstRun => format!(
-                "first run: the first recorded run of a boot is {:.1} sd of a run {} than those after it",
+                "first run: the first recorded run of a boot is on average {:.1} sd of a run {} than those after it",
                 size.abs(),
                 direction("higher", "lower")
             ),
             Kind::Saturation => {
                 format!("{at}saturation: {size:.0} % of the runs are piled at the largest value")
             }
+            Kind::Constant => format!("{at}constant: no run differs from another of its condition"),
         }
     }
 
-    fn place(&self) -> String {
+    fn place(&self, names: Names<'_>) -> String {
         let place = |place: &Place| match place.run {
-            Some(run) => format!("run {run} of boot {}", place.boot),
-            None => format!("boot {}", place.boot),
+            Some(run) => format!("run {run} of {}", (names.boot)(place.boot)),
+            None => (names.boot)(place.boot),
         };
         self.places.iter().map(place).collect::<Vec<_>>().join(", ")
     }
 
-    fn how_sure(&self) -> String {
-        let kind = match self.kind {
+    fn how_sure(&self) -> Option<String> {
+        let test = match self.kind {
             Kind::Drift => "trend over boots",
             Kind::DriftInBoots => "Mann-Kendall",
             Kind::SerialCorrelation => "von Neumann",
-            Kind::OutlyingBoot | Kind::OutlyingRun => "Grubbs",
+            Kind::OutlyingBoot | Kind::OutlyingCell | Kind::OutlyingRun => "Grubbs",
             Kind::SeveralModes => "dip test",
             Kind::FirstRun => "paired t",
             Kind::Saturation => "binomial",
+            Kind::Constant => return None,
         };
-        if self.p < 0.0001 { format!("{kind}, p < 0.0001") } else { format!("{kind}, p {:.4}", self.p) }
+        Some(if self.p < 0.0001 { format!("{test}, p < 0.0001") } else { format!("{test}, p {:.4}", self.p) })
     }
 
-    fn advice(&self) -> &'static str {
+    /// What is not known of the order that the finding rests on.
+    fn order(&self, names: Names<'_>) -> &'static str {
+        let rests_on_order =
+            matches!(self.kind, Kind::Drift | Kind::DriftInBoots | Kind::SerialCorrelation | Kind::FirstRun);
+        if names.knows_order || !rests_on_order {
+            return "";
+        }
+        "The order is that of the files, which do not say whether it is that of the measurement. "
+    }
+
+    fn advice(&self, names: Names<'_>) -> &'static str {
         match self.kind {
             Kind::Drift => {
-                "Interleave the conditions so that it meets all alike, and look for what changes with time: heat, \
-                 a disk or a log that fills, a neighbour"
+                "Look for what changes with time: heat, a disk or a log that fills, a neighbour. Conditions that are not \
+                 interleaved differ by it"
             }
             Kind::DriftInBoots => {
                 "Lengthen the warm-up until it is gone, and interleave the conditions inside each boot"
             }
+            Kind::SerialCorrelation if self.size < 0.0 => {
+                "Look for what alternates from run to run, such as a CPU or a queue. High runs and low ones make up for each \
+                 other, so the mean of a boot is surer than so many independent runs make it"
+            }
             Kind::SerialCorrelation => {
                 "More runs per boot bring less than they seem to; space them out, or spend the time on boots"
             }
-            Kind::OutlyingBoot => {
+            Kind::OutlyingBoot if !names.knows_boots => "Look at what else ran then; it is counted",
+            Kind::OutlyingBoot | Kind::OutlyingCell => {
                 "Compare its environment with the others' before you trust either; it is counted, repeat it if \
                  something was wrong"
             }
@@ -149,8 +206,12 @@ impl Flag {
             }
             Kind::FirstRun => "Add a warm-up run, or lengthen the one there is",
             Kind::Saturation => {
-                "Something else limits these runs, and differences do not show; lift the limit or measure what \
-                 the work costs (CPU per packet) instead"
+                "If a limit holds them there, differences beyond it do not show; lift the limit, or measure what the work \
+                 costs (CPU per packet) instead"
+            }
+            Kind::Constant => {
+                "Check that each run measured it anew, and that it is not capped, rounded or copied; a count that stays 0 \
+                 may be right"
             }
         }
     }

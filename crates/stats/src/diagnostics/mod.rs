@@ -7,21 +7,23 @@
 //!
 //! | kind | unit | test | assumes, for its level |
 //! |---|---|---|---|
-//! | drift | boot | slope of the boot effects over time, Student's t | boots alike and normal |
+//! | drift | boot | slope of the boot effects over time, Student's t in each group of boots | boots normal |
 //! | drift in boots | run | Mann and Kendall's trend within boots, summed over all | runs exchangeable |
 //! | serial correlation | run | von Neumann's ratio within boots, for each condition | runs normal |
-//! | outlying boots | boot | Grubbs, several at once (generalised ESD) | boots alike and normal |
-//! | the same, crossed | cell | the farthest residual of condition and boot | cells alike and normal |
+//! | outlying boots | boot | Grubbs, several at once (generalised ESD), in each group of boots | boots normal |
+//! | the same, crossed | cell | Grubbs on a condition's effects less those of the others, for each condition | cells normal |
 //! | outlying runs | run | the same within boots, for each condition | runs alike and normal |
 //! | several modes | run | Hartigan's dip of what is left after the boot's mean | one mode, of any shape |
 //! | first run | cell | Student's t of first run less the others | first runs alike |
-//! | saturation | run | how many lie at the maximum, binomial | density at most the normal's |
+//! | saturation | run | how many lie at the maximum, binomial | density at most ten times the normal's |
+//! | constant | run | none: all values equal | values continuous |
 //!
 //! A boot effect is no drift: the first test has boots as its units, so boots that differ at random raise its noise, and
 //! the second looks only inside boots.
 
 mod campaign;
 mod cells;
+mod constant;
 mod dip;
 mod drift;
 mod effects;
@@ -34,7 +36,7 @@ mod saturation;
 mod serial;
 mod tail;
 
-pub use flag::{Flag, Kind, Place};
+pub use flag::{Flag, Kind, Names, Place};
 
 use crate::boots::Observation;
 use crate::error::{StatsError, require_finite};
@@ -72,6 +74,7 @@ pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
     flags.extend(outlying_runs);
     flags.extend(modes::several(&campaign));
     flags.extend(first_run::unlike(&campaign));
+    flags.extend(constant::conditions(&campaign));
     flags.sort_by_key(|flag| (flag.kind, flag.condition));
     Ok(flags)
 }

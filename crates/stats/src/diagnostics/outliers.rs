@@ -1,43 +1,35 @@
 //! Boots, and runs inside boots, that stand out from the others.
 
 use super::campaign::{Campaign, Condition};
-use super::effects::BootEffects;
+use super::effects::{BootEffect, BootEffects};
 use super::extremes::{Extreme, farthest};
 use super::flag::{Flag, Kind, Place};
 use super::{ROUNDING, adjusted};
 
-/// Boots whose effect lies too far from those of the others. One family: the boots of all conditions share one spread, in
-/// units of the runs' spread, as they do in the pooled error of a comparison.
-/// `families` share the level.
+/// Boots whose effect lies too far from those of the other boots of their group. Conditions' boots may spread differently, so a
+/// group is judged by its own spread. `families` share the level.
 pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
-    let mut groups: Vec<Vec<(f64, usize)>> = vec![Vec::new(); effects.groups()];
-    for (index, boot) in effects.boots.iter().enumerate() {
-        groups[boot.group].push((boot.effect, index));
-    }
-    for group in &mut groups {
-        group.sort_by(|one, other| one.0.total_cmp(&other.0));
-    }
-    let values: Vec<Vec<f64>> =
-        groups.iter().map(|group| group.iter().map(|(effect, _)| *effect).collect()).collect();
-    let scaled: Vec<(&[f64], f64)> =
-        values.iter().zip(&effects.scale_df).map(|(values, df)| (values.as_slice(), *df)).collect();
-    let found = farthest(&scaled);
-    let flag = |(extreme, p): (&Extreme, f64)| {
-        if extreme.value.abs() < ROUNDING {
-            return None;
+    let groups: Vec<&[BootEffect]> =
+        effects.0.iter().map(Vec::as_slice).filter(|group| group.len() > 2).collect();
+    let mut flags = Vec::new();
+    for boots in &groups {
+        let mut sorted: Vec<f64> = boots.iter().map(|boot| boot.effect).collect();
+        sorted.sort_by(f64::total_cmp);
+        for (extreme, p) in believed(&farthest(&[&sorted]), families * groups.len()) {
+            let Some(boot) = boots.iter().find(|boot| boot.effect == extreme.value) else { continue };
+            if boot.effect.abs() >= ROUNDING {
+                flags.push(Flag {
+                    kind: Kind::OutlyingBoot,
+                    condition: boot.condition,
+                    places: vec![Place { boot: boot.boot, run: None }],
+                    statistic: extreme.statistic,
+                    p,
+                    size: extreme.value,
+                });
+            }
         }
-        let (_, index) = groups[extreme.group].iter().find(|(effect, _)| *effect == extreme.value)?;
-        let boot = &effects.boots[*index];
-        Some(Flag {
-            kind: Kind::OutlyingBoot,
-            condition: boot.condition,
-            places: vec![Place { boot: boot.boot, run: None }],
-            statistic: extreme.statistic,
-            p,
-            size: extreme.value,
-        })
-    };
-    believed(&found, families).into_iter().filter_map(flag).collect()
+    }
+    flags
 }
 
 /// Runs too far from their boot's mean, one family for each condition.
@@ -47,8 +39,7 @@ pub(super) fn runs(campaign: &Campaign) -> Vec<Flag> {
     let mut flags = Vec::new();
     for (condition, within) in &tested {
         let cells = campaign.cells_of(condition);
-        let groups: Vec<(&[f64], f64)> =
-            cells.iter().map(|cell| (campaign.sorted(cell), f64::INFINITY)).collect();
+        let groups: Vec<&[f64]> = cells.iter().map(|cell| campaign.sorted(cell)).collect();
         for (extreme, p) in believed(&farthest(&groups), tested.len()) {
             let cell = &cells[extreme.group];
             let run = campaign.values(cell).iter().position(|value| *value == extreme.value);

@@ -9,15 +9,16 @@ use super::tail;
 use crate::summary::{mean, squares};
 
 /// "At the ceiling" is within this part of the spread between runs from the largest value.
-const NEAR: f64 = 0.1;
+const NEAR: f64 = 0.01;
 
-/// The normal density in units of its spread is nowhere above 1/√(2π).
-const DENSEST: f64 = 0.398_942_280_401_432_7;
+/// No continuous density that is worth the name is higher than this at its upper end, in units of its spread. A normal one's
+/// mode has 0.4, an exponential one that ends at its mode 1, one of two equal modes d of their own spreads apart 0.1 d.
+const DENSEST: f64 = 4.0;
 
-/// How many runs of a condition lie at its largest value. Of normal runs, whatever their boots, each does so with chance
-/// at most `NEAR` · `DENSEST` (a little more, since all lie below the largest), so the binomial distribution bounds the
-/// p-value; it is far smaller for clean data, whose tail is thin. The spread is that of the runs without `outliers`: one
-/// value far below would make all others a pile.
+/// How many runs of a condition lie at its largest value. Of runs with a density of at most `DENSEST`, whatever their boots, each
+/// does so with chance at most `NEAR` · `DENSEST` (a little more, since all lie below the largest), so the binomial
+/// distribution bounds the p-value; it is far smaller where the upper tail is thin. The spread is that of the runs without
+/// `outliers`: one value far below would make all others a pile.
 pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
     let tested: Vec<(&Condition, f64)> =
         campaign.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect();
@@ -25,8 +26,12 @@ pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
         let own = outliers.iter().filter(|flag| flag.condition == Some(condition.number));
         let places: Vec<Place> = own.flat_map(|flag| flag.places.iter().copied()).collect();
         let near = NEAR * remaining_spread(campaign, condition, *within, &places);
-        let step = campaign.step(condition);
         let cells = campaign.cells_of(condition);
+        let largest = cells.iter().flat_map(|cell| campaign.sorted(cell)).copied().fold(f64::MIN, f64::max);
+        // Values that were rounded come again anywhere, not at the ceiling only.
+        let is_rounded =
+            |cell| campaign.sorted(cell).windows(2).any(|pair| pair[0] == pair[1] && pair[0] < largest);
+        let step = if cells.iter().any(is_rounded) { campaign.step(condition) } else { 0.0 };
         let tops = cells.iter().map(|cell| spread(campaign.sorted(cell), step));
         let values: Vec<f64> = tops.flatten().collect();
         let largest = values.iter().copied().fold(f64::MIN, f64::max);

@@ -47,7 +47,7 @@ proptest! {
         for against in [Against::Baseline(0), Against::AllPairs] {
             let Ok(analysis) = analyse(&data, &question(against)) else { continue };
             for comparison in &analysis.comparisons {
-                prop_assert!(!comparison.sentence("a", "ns").is_empty());
+                prop_assert!(!comparison.sentence("a", "ns", None).is_empty());
                 prop_assert_eq!(comparison.interval.is_none(), comparison.gap.is_some());
             }
         }

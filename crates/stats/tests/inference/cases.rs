@@ -31,7 +31,7 @@ fn a_clear_loss() {
     close("high", interval.1, -31.340_854_598_196_735, 1e-9);
     close("in %", result.relative_interval.unwrap().0, -35.018_203_557_975_71, 1e-9);
     assert_eq!((result.df, result.verdict), (2.0, Verdict::Lower));
-    assert_eq!(result.sentence("b", "1/s"), "b is 33.3 % lower (95 % interval 31.6 to 35.0, 3 boots)");
+    assert_eq!(result.sentence("b", "1/s", None), "b is 33.3 % lower (95 % interval 31.6 to 35.0, 3 boots)");
     let runs = analysis.components.runs.unwrap();
     close("runs", runs.sd, (0.08_f64 + 0.5 + 0.02 + 0.02 + 0.02).sqrt() / 6.0_f64.sqrt(), 1e-9);
 }

@@ -1,0 +1,28 @@
+//! Conditions whose runs all gave the same value, which nothing measured does: no test, and no false alarm in continuous data.
+
+use super::campaign::{Campaign, Condition};
+use super::flag::{Flag, Kind};
+
+/// One flag for all conditions together if none varies, otherwise one for each that does not. A single run cannot vary.
+pub(super) fn conditions(campaign: &Campaign) -> Vec<Flag> {
+    let constant: Vec<&Condition> =
+        campaign.conditions.iter().filter(|condition| is_constant(campaign, condition)).collect();
+    let flag = |condition: Option<usize>, runs: usize| Flag {
+        kind: Kind::Constant,
+        condition,
+        places: Vec::new(),
+        statistic: runs as f64,
+        p: 0.0,
+        size: 0.0,
+    };
+    if constant.len() > 1 && constant.len() == campaign.conditions.len() {
+        return vec![flag(None, constant.iter().map(|condition| condition.runs).sum())];
+    }
+    constant.into_iter().map(|condition| flag(Some(condition.number), condition.runs)).collect()
+}
+
+fn is_constant(campaign: &Campaign, condition: &Condition) -> bool {
+    let mut values = campaign.cells_of(condition).iter().flat_map(|cell| campaign.values(cell));
+    let first = values.next();
+    condition.runs > 1 && values.all(|value| Some(value) == first)
+}

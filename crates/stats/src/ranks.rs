@@ -1,0 +1,128 @@
+//! Exact tests of ranks: chances that hold for boots of any distribution, whatever a single one of them does.
+
+use crate::distribution::normal;
+
+/// Up to so many values the distribution is counted; beyond, it is normal to more digits than anybody needs.
+const COUNTED: usize = 40;
+
+/// Wilcoxon's signed-rank test of `differences` (Biometrics Bulletin 1, 1945), two-sided; ties have the mean of their ranks and zeros
+/// none. 1 without a difference.
+pub(crate) fn signed(differences: &[f64]) -> f64 {
+    let nonzero: Vec<f64> = differences.iter().copied().filter(|value| *value != 0.0).collect();
+    let sizes: Vec<f64> = nonzero.iter().map(|value| value.abs()).collect();
+    let ranks = doubled_ranks(&sizes);
+    let above: usize =
+        nonzero.iter().zip(&ranks).filter(|(value, _)| **value > 0.0).map(|(_, rank)| rank).sum();
+    if ranks.len() > COUNTED {
+        let (sum, squares) = moments(&ranks);
+        return approximate(above as f64 - sum / 2.0, squares / 4.0);
+    }
+    // How many choices of signs give each sum.
+    let mut ways = vec![0.0; ranks.iter().sum::<usize>() + 1];
+    ways[0] = 1.0;
+    for rank in &ranks {
+        for sum in (*rank..ways.len()).rev() {
+            ways[sum] += ways[sum - rank];
+        }
+    }
+    two_sided(&ways, above)
+}
+
+/// Mann and Whitney's test of two samples (Annals of Mathematical Statistics 18, 1947), two-sided; ties have the mean of
+/// their ranks.
+pub(crate) fn two_samples(one: &[f64], other: &[f64]) -> f64 {
+    let all: Vec<f64> = one.iter().chain(other).copied().collect();
+    let ranks = doubled_ranks(&all);
+    let own: usize = ranks[..one.len()].iter().sum();
+    if all.len() > COUNTED {
+        let (sum, squares) = moments(&ranks);
+        let (m, n) = (one.len() as f64, other.len() as f64);
+        let (all, mean) = (m + n, sum / (m + n));
+        let variance = m * n / (all * (all - 1.0)) * (squares - all * mean * mean);
+        return approximate(own as f64 - m * mean, variance);
+    }
+    // How many choices of so many values give each sum.
+    let most = ranks.iter().sum::<usize>();
+    let mut ways = vec![vec![0.0; most + 1]; one.len() + 1];
+    ways[0][0] = 1.0;
+    for rank in &ranks {
+        for count in (1..ways.len()).rev() {
+            for sum in (*rank..=most).rev() {
+                ways[count][sum] += ways[count - 1][sum - rank];
+            }
+        }
+    }
+    two_sided(&ways[one.len()], own)
+}
+
+/// Twice the ranks of values, from 2, which are whole numbers also where values are equal.
+fn doubled_ranks(values: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|one, other| values[*one].total_cmp(&values[*other]));
+    let mut ranks = vec![0; values.len()];
+    let mut below = 0;
+    for equal in order.chunk_by(|one, other| values[*one] == values[*other]) {
+        equal.iter().for_each(|place| ranks[*place] = 2 * below + equal.len() + 1);
+        below += equal.len();
+    }
+    ranks
+}
+
+/// Sum and sum of squares.
+fn moments(ranks: &[usize]) -> (f64, f64) {
+    ranks.iter().fold((0.0, 0.0), |(sum, squares), rank| {
+        let rank = *rank as f64;
+        (sum + rank, squares + rank * rank)
+    })
+}
+
+fn two_sided(ways: &[f64], at: usize) -> f64 {
+    let all: f64 = ways.iter().sum();
+    let (below, above): (f64, f64) = (ways[..=at].iter().sum(), ways[at..].iter().sum());
+    (2.0 * below.min(above) / all).min(1.0)
+}
+
+/// By the normal distribution, with half a rank of continuity, which is 1 of doubled ones.
+fn approximate(distance: f64, variance: f64) -> f64 {
+    if variance <= 0.0 {
+        return 1.0;
+    }
+    (2.0 * normal::sf((distance.abs() - 1.0).max(0.0) / variance.sqrt())).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equals_counting_by_hand_and_published_tables() {
+        // All of six on one side: 2 of 64 choices of signs.
+        assert_eq!(signed(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 2.0 / 64.0);
+        assert_eq!(signed(&[-1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 4.0 / 64.0);
+        // The sums 0, 1, 2 and two ways to 3 of 256: the table's 3 at n = 8 is p 0.0391.
+        assert_eq!(signed(&[-1.0, -2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]), 10.0 / 256.0);
+        // Four against four, apart: 2 of 70.
+        assert_eq!(two_samples(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0]), 2.0 / 70.0);
+        assert_eq!(two_samples(&[5.0, 9.0, 7.0, 8.0], &[4.0, 6.0, 3.0, 1.0]), 4.0 / 70.0);
+        assert_eq!((signed(&[]), signed(&[0.0; 5]), two_samples(&[1.0; 4], &[1.0; 5])), (1.0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn the_normal_distribution_takes_over_where_counting_ends() {
+        let values: Vec<f64> =
+            (0..COUNTED).map(|i| ((i * 37 + 11) % 101) as f64 - 40.0 + 0.01 * i as f64).collect();
+        let by_normal = |own: usize, mean: f64, variance: f64| approximate(own as f64 - mean, variance);
+        let (sum, squares) =
+            moments(&doubled_ranks(&values.iter().map(|value| value.abs()).collect::<Vec<_>>()));
+        let above = doubled_ranks(&values.iter().map(|value| value.abs()).collect::<Vec<_>>());
+        let above = values.iter().zip(above).filter(|(value, _)| **value > 0.0).map(|(_, rank)| rank).sum();
+        let (counted, normal) = (signed(&values), by_normal(above, sum / 2.0, squares / 4.0));
+        assert!((counted - normal).abs() < 0.01, "{counted} {normal}");
+        let (one, other) = values.split_at(COUNTED / 2);
+        let own = doubled_ranks(&values)[..one.len()].iter().sum();
+        let n = one.len() as f64;
+        let counted = two_samples(one, other);
+        let normal = by_normal(own, n * (2.0 * n + 1.0), n * n * (2.0 * n + 1.0) / 3.0);
+        assert!((counted - normal).abs() < 0.01, "{counted} {normal}");
+    }
+}

@@ -1,0 +1,203 @@
+//! How often each kind of flag is raised on clean campaigns in the designs that netassay runs, and that saturation is neither seen
+//! in continuous data of any shape nor missed where it is.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::f64::consts::TAU;
+
+use netassay_stats::Observation;
+use netassay_stats::diagnostics::{Kind, LEVEL, diagnose};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// How the runs of a boot are distributed, with a standard deviation near 1.
+#[derive(Clone, Copy, Debug)]
+enum Shape {
+    Normal,
+    /// Two modes, this many of their own standard deviations apart, the upper one with this share of the runs.
+    Bimodal(f64, f64),
+    /// Exponential, the long tail upwards or downwards.
+    Exponential(f64),
+    /// Log-normal with this spread of the logarithm, the long tail upwards or downwards.
+    LogNormal(f64, f64),
+    Uniform,
+}
+
+impl Shape {
+    fn draw(self, random: &mut ChaCha8Rng) -> f64 {
+        match self {
+            Shape::Normal => normal(random),
+            Shape::Bimodal(apart, share) => {
+                let side = if random.random::<f64>() < share { apart } else { 0.0 };
+                (side + normal(random)) / (1.0 + apart * apart * share * (1.0 - share)).sqrt()
+            }
+            Shape::Exponential(sign) => -sign * (1.0 - random.random::<f64>()).ln(),
+            Shape::LogNormal(spread, sign) => sign * (spread * normal(random)).exp(),
+            Shape::Uniform => 12.0_f64.sqrt() * random.random::<f64>(),
+        }
+    }
+}
+
+/// A campaign without drift, outliers, first runs unlike the others and the like.
+#[derive(Clone, Copy, Debug)]
+struct Campaign {
+    /// States of the testbed, each with boots of its own: of one condition each this is a nested design.
+    states: usize,
+    /// Conditions of each state; all are measured in each of its boots.
+    conditions: usize,
+    /// Boots of each state.
+    boots: u32,
+    runs: usize,
+    /// sd of what a boot does to all its conditions, and to one of them, that of runs being about 1.
+    shared: f64,
+    own: f64,
+    /// sd of the logarithms of conditions' spreads between boots, and between runs.
+    ratio: f64,
+    /// The share of the runs that are lost.
+    lost: f64,
+    shape: Shape,
+    /// A limit so many standard deviations above the mean, which holds runs to within a hundredth of one.
+    limit: Option<f64>,
+}
+
+/// Two conditions in netassay's default protocol.
+const DEFAULT: Campaign = Campaign {
+    states: 1,
+    conditions: 2,
+    boots: 3,
+    runs: 10,
+    shared: 1.0,
+    own: 0.5,
+    ratio: 0.0,
+    lost: 0.0,
+    shape: Shape::Normal,
+    limit: None,
+};
+
+impl Campaign {
+    /// One boot of each state after the other; in a boot blocks of one run of each condition, in random order.
+    fn draw(self, random: &mut ChaCha8Rng) -> Vec<Observation> {
+        let count = self.states * self.conditions;
+        let mut spreads = || (0..count).map(|_| (self.ratio * normal(random)).exp()).collect::<Vec<f64>>();
+        let (of_boots, of_runs) = (spreads(), spreads());
+        let mut observations = Vec::new();
+        for boot in 0..self.boots * self.states as u32 {
+            let first = boot as usize % self.states * self.conditions;
+            let shared = self.shared * normal(random);
+            let effects: Vec<f64> = (first..first + self.conditions)
+                .map(|condition| of_boots[condition] * (shared + self.own * normal(random)))
+                .collect();
+            for _ in 0..self.runs {
+                let mut order: Vec<usize> = (0..self.conditions).collect();
+                for place in (1..order.len()).rev() {
+                    order.swap(place, random.random_range(0..=place));
+                }
+                for place in order {
+                    let condition = first + place;
+                    let free = effects[place] + of_runs[condition] * self.shape.draw(random);
+                    let held =
+                        self.limit.map_or(free, |limit| free.min(limit - 0.01 * random.random::<f64>()));
+                    let value = 1000.0 + held;
+                    if random.random::<f64>() >= self.lost {
+                        observations.push(Observation { condition, boot, value });
+                    }
+                }
+            }
+        }
+        observations
+    }
+
+    /// In how many of so many campaigns each kind is flagged.
+    fn flagged(self, campaigns: usize, seed: u64) -> [usize; Kind::ALL.len()] {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut counts = [0; Kind::ALL.len()];
+        for _ in 0..campaigns {
+            let flags = diagnose(&self.draw(&mut random)).unwrap();
+            for (count, kind) in counts.iter_mut().zip(Kind::ALL) {
+                *count += usize::from(flags.iter().any(|flag| flag.kind == kind));
+            }
+        }
+        counts
+    }
+}
+
+/// Box and Muller's transformation.
+fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
+    (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
+}
+
+/// The largest count that a chance of [`LEVEL`] leaves in all but one of ten thousand tests: many are made.
+fn most(campaigns: usize) -> usize {
+    let mean = LEVEL * campaigns as f64;
+    (mean + 3.72 * (mean * (1.0 - LEVEL)).sqrt()).floor() as usize
+}
+
+/// As many campaigns as there is time for.
+fn affordable(design: Campaign) -> usize {
+    let runs = design.states * design.conditions * design.boots as usize * design.runs;
+    (40_000 / runs).clamp(200, 4000)
+}
+
+/// Crossed and nested designs and several states; two boots to twenty, one run to ten; equal spreads and spreads that differ as
+/// those of public data do; complete, and with a tenth of the runs lost.
+#[test]
+fn a_clean_campaign_shows_a_flag_of_a_kind_no_oftener_than_stated() {
+    let mut seed = 0;
+    for (states, conditions) in [(1, 2), (1, 8), (2, 1), (4, 1), (2, 4)] {
+        for (boots, runs) in [(2, 10), (3, 10), (3, 3), (3, 1), (5, 5), (10, 2), (20, 3)] {
+            for (ratio, lost) in [(0.0, 0.0), (0.94, 0.0), (0.0, 0.1)] {
+                let design = Campaign { states, conditions, boots, runs, ratio, lost, ..DEFAULT };
+                let campaigns = affordable(design);
+                let counts = design.flagged(campaigns, seed);
+                seed += 1;
+                for (kind, count) in Kind::ALL.into_iter().zip(counts) {
+                    assert!(count <= most(campaigns), "{kind:?}: {count} of {campaigns} in {design:?}");
+                }
+            }
+        }
+    }
+}
+
+fn saturated(design: Campaign, campaigns: usize, seed: u64) -> usize {
+    let place = Kind::ALL.iter().position(|kind| *kind == Kind::Saturation).unwrap();
+    design.flagged(campaigns, seed)[place]
+}
+
+#[test]
+fn continuous_values_of_any_shape_are_not_saturated() {
+    let shapes = [
+        Shape::Normal,
+        Shape::Uniform,
+        Shape::Bimodal(4.0, 0.5),
+        Shape::Bimodal(10.0, 0.5),
+        Shape::Bimodal(30.0, 0.3),
+        Shape::Exponential(1.0),
+        Shape::Exponential(-1.0),
+        Shape::LogNormal(1.0, 1.0),
+        Shape::LogNormal(0.5, -1.0),
+        Shape::LogNormal(1.0, -1.0),
+    ];
+    for (seed, shape) in (100..).zip(shapes) {
+        for (states, conditions, boots, runs) in [(1, 1, 1, 30), (1, 2, 3, 10), (2, 1, 5, 30)] {
+            for shared in [0.0, 1.0] {
+                let own = shared / 2.0;
+                let design = Campaign { states, conditions, boots, runs, shared, own, shape, ..DEFAULT };
+                let count = saturated(design, 300, seed);
+                assert!(count <= most(300), "{count} of 300 in {design:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_limit_that_holds_runs_is_seen() {
+    // It holds a third of the runs, or half of them; boots that differ lie above it or below.
+    for (limit, shared, conditions, boots, runs) in
+        [(0.4, 0.0, 1, 1, 30), (0.0, 0.0, 2, 3, 10), (0.4, 0.0, 2, 10, 3), (0.0, 0.7, 2, 5, 10)]
+    {
+        let design = Campaign { conditions, boots, runs, shared, own: 0.0, limit: Some(limit), ..DEFAULT };
+        let count = saturated(design, 200, 200);
+        assert!(count > 160, "{count} of 200 in {design:?}");
+    }
+}

@@ -1,0 +1,144 @@
+//! How often a robust check disagrees: seldom on normal data, whatever differs; often where wild runs or boots hide what is there.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::f64::consts::TAU;
+
+use netassay_stats::{Comparison, Looks, Observation, Question, Verdict, analyse};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+#[derive(Clone, Copy, Debug)]
+struct World {
+    crossed: bool,
+    conditions: usize,
+    boots: u32,
+    runs: usize,
+    /// sd of what a boot does to a condition, that of runs being 1.
+    boot: f64,
+    /// How much condition 1 is higher.
+    difference: f64,
+    /// The chances that a run, and that a boot, is wild, and by how much.
+    wild: (f64, f64, f64),
+}
+
+const WORLD: World = World {
+    crossed: true,
+    conditions: 2,
+    boots: 10,
+    runs: 5,
+    boot: 0.5,
+    difference: 0.0,
+    wild: (0.0, 0.0, 0.0),
+};
+
+/// Box and Muller's transformation.
+fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
+    (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
+}
+
+impl World {
+    fn draw(self, random: &mut ChaCha8Rng) -> Vec<Observation> {
+        let mut observations = Vec::new();
+        let (runs_wild, boots_wild, size) = self.wild;
+        let wild =
+            |chance: f64, random: &mut ChaCha8Rng| if random.random::<f64>() < chance { size } else { 0.0 };
+        for condition in 0..self.conditions {
+            for number in 0..self.boots {
+                let boot = if self.crossed { number } else { condition as u32 * self.boots + number };
+                let shift = if condition == 1 { self.difference } else { 0.0 };
+                let level = 100.0 + shift + self.boot * normal(random) + wild(boots_wild, random);
+                for _ in 0..self.runs {
+                    let value = level + normal(random) + wild(runs_wild, random);
+                    observations.push(Observation { condition, boot, value });
+                }
+            }
+        }
+        observations
+    }
+
+    /// Of so many experiments, how many prove the difference of condition 1, and in how many each check disagrees there.
+    fn count(self, experiments: usize, seed: u64) -> (usize, [usize; 3]) {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let (mut proven, mut shown) = (0, [0; 3]);
+        for _ in 0..experiments {
+            let one = self.judged(&mut random);
+            proven += usize::from(matches!(one.verdict, Verdict::Higher | Verdict::Lower));
+            for (count, looks) in shown.iter_mut().zip([Looks::RunMedians, Looks::BootRanks, Looks::LogScale])
+            {
+                *count += usize::from(one.checks.iter().any(|check| check.looks == looks && !check.agrees));
+            }
+        }
+        (proven, shown)
+    }
+
+    fn judged(self, random: &mut ChaCha8Rng) -> Comparison {
+        analyse(&self.draw(random), &Question::against(0)).unwrap().comparisons.swap_remove(0)
+    }
+
+    /// The standard error of the difference.
+    fn error(self) -> f64 {
+        (2.0 * (self.boot * self.boot + 1.0 / self.runs as f64) / f64::from(self.boots)).sqrt()
+    }
+}
+
+/// On normal data any check disagrees in at most so many of 1000 experiments where nothing differs, and where something does.
+const SELDOM: [usize; 2] = [20, 40];
+
+#[test]
+fn on_normal_data_a_check_seldom_disagrees() {
+    let experiments = 1000;
+    let designs =
+        [(true, 2, 3, 10), (true, 2, 10, 3), (false, 2, 3, 10), (false, 2, 10, 3), (false, 4, 5, 5)];
+    for (seed, (crossed, conditions, boots, runs)) in (1..).zip(designs) {
+        for boot in [0.0, 1.0] {
+            let base = World { crossed, conditions, boots, runs, boot, ..WORLD };
+            // Nothing, and what is found in about half and in most experiments.
+            for times in [0.0, 2.0, 3.5] {
+                let world = World { difference: times * base.error(), ..base };
+                let (_, shown) = world.count(experiments, seed);
+                let most = SELDOM[usize::from(times > 0.0)];
+                assert!(shown.iter().sum::<usize>() <= most, "{shown:?} of {experiments} in {world:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn wild_runs_and_wild_boots_that_hide_a_difference_are_told() {
+    let experiments = 300;
+    // One run in fifty, and one boot in twenty, is 50 sd off: nearly every experiment has one.
+    let (runs, boots) = ((0.02, 0.0, 50.0), (0.0, 0.05, 50.0));
+    for (place, crossed, wild) in [(0, true, runs), (0, false, runs), (1, true, boots), (1, false, boots)] {
+        let base = World { crossed, wild, ..WORLD };
+        let (proven, shown) = World { difference: 6.0 * base.error(), ..base }.count(experiments, 9);
+        // A clean experiment would prove it in 99 of 100.
+        assert!(proven < experiments / 2, "{proven} of {experiments} in {base:?}");
+        assert!(shown[place] > (experiments - proven) / 2, "{shown:?} of {experiments} in {base:?}");
+        // Where nothing differs there is nothing to tell.
+        let (_, shown) = base.count(experiments, 10);
+        assert!(shown.iter().sum::<usize>() <= experiments / 33, "{shown:?} of {experiments} in {base:?}");
+    }
+}
+
+#[test]
+fn a_check_names_the_wild_run() {
+    let base = World { difference: 5.0, ..WORLD };
+    let mut runs = base.draw(&mut ChaCha8Rng::seed_from_u64(4));
+    // The third run of boot 6 of the baseline.
+    let place = runs.iter().position(|run| (run.condition, run.boot) == (0, 6)).unwrap() + 2;
+    runs[place].value = 4000.0;
+    let one = analyse(&runs, &Question::against(0)).unwrap().comparisons.remove(0);
+    assert_eq!(one.verdict, Verdict::NoDifferenceProven);
+    let check = one.checks.iter().find(|check| check.looks == Looks::RunMedians).unwrap();
+    let far = check.farthest.unwrap();
+    assert_eq!((check.agrees, far.condition, far.boot, far.run, far.value), (false, 0, 6, Some(3), 4000.0));
+    let said = check.sentence(false);
+    assert!(
+        said.starts_with(
+            "robust check disagrees: by the medians of the boots' runs there is a difference (+"
+        ) && said.ends_with("single runs hide the difference from the verdict"),
+        "{said}"
+    );
+}
