@@ -23,7 +23,7 @@ const LEVEL: f64 = 0.95;
 /// The methods compared, from netassay's own to what everybody else does.
 const METHODS: [(Method, &str); 3] = [
     (Method::Crossed, "netassay: differences inside boots"),
-    (Method::Nested, "t on boot means, boots taken apart"),
+    (Method::Nested, "Welch's t on boot means, boots taken apart"),
     (Method::Pooled, "t on pooled runs (ministat)"),
 ];
 

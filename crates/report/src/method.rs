@@ -1,5 +1,6 @@
 //! How differences were judged, in words.
 
+use stats::planning::{Family, Noise, Plan};
 use stats::{Against, Analysis, Correction, Design, ErrorTerm};
 
 use crate::group::level;
@@ -12,7 +13,9 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
         return vec![format!("{} ({resolution} %)", analysis.error.as_sentence())];
     }
     let mut sentences = vec![if is_of_several_states(analysis) {
-        format!("{SEVERAL_STATES}; {}", between_states(analysis.error))
+        format!("{SEVERAL_STATES}; {BETWEEN_STATES}")
+    } else if analysis.error == ErrorTerm::OwnBoots {
+        analysis.error.as_sentence().to_owned()
     } else {
         format!("{}; {}", design(analysis.design), analysis.error.as_sentence())
     }];
@@ -20,6 +23,7 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     if count > 1 {
         sentences.push(together(subject, analysis));
     }
+    sentences.extend(few_boots(subject, analysis));
     if analysis.level > subject.asked {
         sentences.push(format!(
             "several metrics are judged, so each interval of this one has {} % for all of them to hold together with {} % (Holm)",
@@ -44,25 +48,8 @@ fn is_of_several_states(analysis: &Analysis) -> bool {
     analysis.comparisons.iter().any(|comparison| comparison.boots_apart)
 }
 
-/// Has every pair of conditions an error of its own?
-fn is_by_pair(error: ErrorTerm) -> bool {
-    matches!(error, ErrorTerm::BootsByPair | ErrorTerm::PairedByPair)
-}
-
 /// What the intervals rest on inside a state and between two, without a full stop.
-fn between_states(error: ErrorTerm) -> &'static str {
-    match error {
-        ErrorTerm::PairedByPair => {
-            "inside a state intervals rest on the differences inside each boot of the two conditions (paired Student's t), between states on the boots of the two conditions alone, because boots or conditions spread unequally (Welch)"
-        }
-        ErrorTerm::Reml => {
-            "conditions have unequal numbers of runs: intervals rest on variances by REML (Kenward and Roger), and between states on the spread between boots too (Satterthwaite)"
-        }
-        _ => {
-            "inside a state intervals rest on how differently boots treat the conditions (condition x boot), pooled over all conditions, and between states on the spread between boots too, pooled over all states (Satterthwaite)"
-        }
-    }
-}
+const BETWEEN_STATES: &str = "inside a state intervals rest on how differently boots treat each condition (condition x boot), moderated by the others (Smyth), and between states on the spread between the boots of each too (Satterthwaite)";
 
 fn design(design: Design) -> &'static str {
     match design {
@@ -73,18 +60,49 @@ fn design(design: Design) -> &'static str {
 
 fn together(subject: &Subject, analysis: &Analysis) -> String {
     let comparisons = counted(analysis.comparisons.len(), "comparison");
-    match (subject.question.correction, subject.question.against) {
-        (Correction::None, _) => {
+    match subject.question.correction {
+        Correction::None => {
             format!(
                 "each of the {comparisons} has its confidence by itself: that one of them errs is likelier"
             )
         }
-        (Correction::Family, _) if is_of_several_states(analysis) || is_by_pair(analysis.error) => {
-            format!("the {comparisons} hold together (Šidák)")
-        }
-        (Correction::Family, Against::Baseline(_)) => format!("the {comparisons} hold together (Dunnett)"),
-        (Correction::Family, Against::AllPairs) => {
-            format!("the {comparisons} hold together (Tukey and Kramer)")
-        }
+        Correction::Family => format!("the {comparisons} hold together (Šidák)"),
     }
+}
+
+/// Intervals so many times as wide as if the spread were known are worth a word.
+const WIDE: f64 = 1.4;
+/// And so many times not.
+const NARROW: f64 = 1.25;
+
+/// What few boots cost a family, and how many would not; none where it is little.
+fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<String> {
+    let judged: Vec<u32> = analysis
+        .comparisons
+        .iter()
+        .filter(|one| one.interval.is_some())
+        .map(|one| one.boots as u32)
+        .collect();
+    let is_family = subject.question.correction == Correction::Family && judged.len() > 1;
+    let boots = judged.iter().copied().min().filter(|_| is_family)?;
+    let plan = Plan {
+        // Between states of the testbed boots are compared as if nested.
+        design: if is_of_several_states(analysis) { Design::Nested } else { analysis.design },
+        conditions: analysis.conditions.len(),
+        noise: Noise { cell: 0.0, run: 0.0 },
+        family: match subject.question.against {
+            Against::Baseline(_) => Family::Baseline,
+            Against::AllPairs => Family::AllPairs,
+        },
+        alpha: 1.0 - analysis.level,
+    };
+    let stretch = plan.stretch(boots).filter(|stretch| *stretch >= WIDE)?;
+    let enough = (boots..1000).find(|boots| plan.stretch(*boots).is_some_and(|stretch| stretch < NARROW))?;
+    Some(format!(
+        "{} hardly carry {}: the intervals hold, but few boots tell each condition's spread badly, so they are about {stretch:.1} times as wide as if the \
+         spread were known; with {} that is less than {NARROW} times",
+        counted(boots as usize, "boot"),
+        counted(judged.len(), "comparison"),
+        counted(enough as usize, "boot"),
+    ))
 }

@@ -307,8 +307,8 @@ fn verdict(group: &Group, label: &str) -> Vec<String> {
     vec![difference, interval, row.verdict()]
 }
 
-/// Gives conditions the means that their comparisons rest on. Where these are not the means of boot means, because runs are
-/// missing and boots weigh unequally, returns a note of both.
+/// Gives conditions the means that their comparisons rest on. Where these are not the means of boot means, because boots lack
+/// conditions, returns a note of both.
 fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
     let mut notes = Vec::new();
     for group in groups {
@@ -324,7 +324,7 @@ fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
         }
         if !differ.is_empty() {
             notes.push(format!(
-                "boots have unequal numbers of runs, so means of {} weigh each boot by what it tells, and are not the means of boot means: {}",
+                "boots lack conditions, so means of {} are what they would be over all boots, and are not the means of boot means: {}",
                 group.metric,
                 differ.join(", ")
             ));

@@ -17,7 +17,7 @@ pub struct Comparison {
     /// The confidence level of the intervals, as a probability: of all comparisons of a family together, and over all looks
     /// of a sequential design.
     pub level: f64,
-    /// The condition's mean, each boot weighing the same as its runs allow, in the metric's unit.
+    /// The condition's mean over boots, each with one vote, in the metric's unit.
     pub mean: f64,
     /// The baseline's mean.
     pub baseline_mean: f64,

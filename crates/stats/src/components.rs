@@ -42,12 +42,12 @@ struct MeanSquare {
 }
 
 impl Components {
-    /// Those of `fit`, which must weigh all cells alike, with intervals of error rate `alpha`.
+    /// Those of `fit`, with intervals of error rate `alpha`.
     pub(crate) fn of(fit: &Additive, alpha: f64) -> Components {
         let layout = &fit.layout;
         let run_df = layout.run_df();
         let runs = (run_df > 0.0).then(|| MeanSquare { value: layout.within / run_df, df: run_df });
-        let cells = fit.mean_square().map(|(value, df)| MeanSquare { value, df });
+        let cells = fit.mean_square().map(|square| MeanSquare { value: square.variance, df: square.df });
         let of_runs = runs.map(|runs| MeanSquare { value: runs.value / layout.harmonic_runs(), ..runs });
         let component = |above: MeanSquare, below: Option<MeanSquare>| {
             let (value, low, high) = match below {

@@ -13,7 +13,6 @@ impl Analysis {
     #[must_use]
     pub fn by_resolution(mut self, resolution: f64, unlike: &[usize]) -> Analysis {
         self.error = ErrorTerm::Resolution;
-        self.homogeneity = None;
         let judge = |one: Comparison| {
             let is_unlike = unlike.contains(&one.condition) || unlike.contains(&one.baseline);
             judged(one, resolution, is_unlike)

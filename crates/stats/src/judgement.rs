@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::comparison::{Comparison, Gap};
 use crate::crossed::Pairs;
 use crate::detectable::detectable;
-use crate::family::{Family, Largest};
+use crate::family::Family;
 use crate::fieller::{Fieller, Quantiles};
 use crate::fit::{ErrorTerm, Fit};
-use crate::model::{Estimate, Uncertainty, Welch};
+use crate::model::Estimate;
 use crate::question::{Against, Correction, Design, Margin, Question};
 use crate::verdict::Verdict;
 
@@ -18,13 +18,16 @@ pub(crate) fn judge(fit: &Fit, question: &Question, takes_part: impl Fn(usize) -
         fit.conditions().iter().copied().filter(|condition| takes_part(*condition)).collect();
     let pairs: Vec<Pair> =
         pairs(&conditions, question.against).map(|(one, other)| Pair::of(fit, one, other)).collect();
-    let family = family(fit, question, &pairs);
+    let sure = pairs.iter().filter(|pair| pair.difference.is_some()).count();
+    let family = match question.correction {
+        Correction::None => Family { comparisons: 1 },
+        Correction::Family => Family { comparisons: sure },
+    };
     let mut judge = Judge {
         fit,
         question,
         family,
-        singles: BTreeMap::new(),
-        largest: BTreeMap::new(),
+        baselines: BTreeMap::new(),
         criticals: BTreeMap::new(),
         errors_seen: BTreeMap::new(),
         quantiles: Quantiles::default(),
@@ -59,7 +62,7 @@ struct Pair {
 impl Pair {
     fn of(fit: &Fit, condition: usize, baseline: usize) -> Pair {
         let (one, other) = (fit.cells(condition).len(), fit.cells(baseline).len());
-        let common = fit.inside_boots(&[(condition, 1.0), (baseline, -1.0)]).map_or(0, |boots| boots.len());
+        let common = fit.boots_in_common(condition, baseline);
         let is_apart = fit.are_apart(condition, baseline);
         let (boots, boots_left_out) = match fit.design {
             Design::Crossed if !is_apart => (common, one + other - 2 * common),
@@ -69,8 +72,9 @@ impl Pair {
         let gap = match (fit.design, difference) {
             (Design::Nested, _) if boots < 2 => Some(Gap::OneBoot),
             (Design::Crossed, _) if is_apart && boots < 2 => Some(Gap::OneBoot),
-            (Design::Crossed, None) => Some(Gap::NotConnected),
-            (Design::Crossed, _) if common == 1 && (one.min(other) < 2 || fit.is_by_pair()) => {
+            (Design::Crossed, difference)
+                if common == 1 && (one.min(other) < 2 || difference.is_none_or(|one| !one.is_sure())) =>
+            {
                 Some(Gap::OneBootInCommon)
             }
             (Design::Crossed, _) if one.min(other) < 2 => Some(Gap::OneBoot),
@@ -89,52 +93,24 @@ impl Pair {
     }
 }
 
-/// The family of the pairs that can be judged.
-fn family(fit: &Fit, question: &Question, pairs: &[Pair]) -> Family {
-    let sure: Vec<&Pair> = pairs.iter().filter(|pair| pair.difference.is_some()).collect();
-    if question.correction == Correction::None || sure.len() < 2 {
-        return Family::Single;
-    }
-    // Comparisons inside a group of conditions and between two have errors, and degrees of freedom, of their own.
-    if fit.is_by_pair() || sure.iter().any(|pair| pair.is_apart) {
-        return Family::Sidak { comparisons: sure.len() };
-    }
-    match question.against {
-        Against::AllPairs => {
-            let mut conditions: Vec<usize> =
-                sure.iter().flat_map(|pair| [pair.condition, pair.baseline]).collect();
-            conditions.sort_unstable();
-            conditions.dedup();
-            Family::Tukey { conditions: conditions.len() }
-        }
-        Against::Baseline(_) => {
-            let terms: Vec<[(usize, f64); 2]> =
-                sure.iter().map(|pair| [(pair.condition, 1.0), (pair.baseline, -1.0)]).collect();
-            let covariance = fit.covariance(&terms);
-            Family::dunnett(|one, other| covariance[one][other], sure.len())
-        }
-    }
-}
-
 struct Judge<'a> {
     fit: &'a Fit,
     question: &'a Question,
     family: Family,
-    /// The estimate of each condition by itself, and its uncertainty under a common error.
-    singles: BTreeMap<usize, (Option<Estimate>, Option<Uncertainty>)>,
-    /// The family's distributions by degrees of freedom.
-    largest: BTreeMap<u64, Option<Largest>>,
+    /// The estimate of each baseline by itself.
+    baselines: BTreeMap<usize, Option<Estimate>>,
     /// Critical values by error rate and degrees of freedom.
     criticals: BTreeMap<(u64, u64), Option<f64>>,
     /// Student's t for percentages.
     quantiles: Quantiles,
-    /// Detectable standard errors by critical value and degrees of freedom.
+    /// Detectable standard errors by error rate and degrees of freedom.
     errors_seen: BTreeMap<(u64, u64), Option<f64>>,
 }
 
 impl Judge<'_> {
     fn comparison(&mut self, pair: &Pair) -> Comparison {
-        let (mean, baseline_mean) = self.means(pair);
+        let mean = |condition| self.fit.mean(condition).unwrap_or(f64::NAN);
+        let (mean, baseline_mean) = (mean(pair.condition), mean(pair.baseline));
         let mut comparison = Comparison {
             condition: pair.condition,
             baseline: pair.baseline,
@@ -170,8 +146,8 @@ impl Judge<'_> {
             comparison.df = estimate.df;
             comparison.interval = Some(interval);
             comparison.relative_interval = self.relative_interval(pair, estimate, critical);
-            comparison.p = self.p(estimate);
-            comparison.detectable = self.detectable(critical, estimate);
+            comparison.p = Some(self.family.p(estimate.t(), estimate.df));
+            comparison.detectable = self.detectable(alpha, estimate);
         } else {
             comparison.gap = pair.gap.or(Some(Gap::NoError));
         }
@@ -191,25 +167,6 @@ impl Judge<'_> {
         comparison
     }
 
-    /// The means behind the difference; where nothing connects the two, each over its own boots.
-    fn means(&mut self, pair: &Pair) -> (f64, f64) {
-        let terms = [(pair.condition, 1.0), (pair.baseline, -1.0)];
-        if self.fit.error == ErrorTerm::PairedByPair || pair.gap.is_some() {
-            if let (Design::Crossed, Some(common)) = (self.fit.design, self.fit.inside_boots(&terms)) {
-                let over = |condition| {
-                    let is_common = |boot| common.binary_search_by_key(&boot, |cell| cell.boot).is_ok();
-                    let cells = self.fit.cells(condition).iter().filter(|cell| is_common(cell.boot));
-                    Welch::of(&cells.copied().collect::<Vec<_>>()).mean
-                };
-                return (over(pair.condition), over(pair.baseline));
-            }
-            let own = |condition| Welch::of(self.fit.cells(condition)).mean;
-            return (own(pair.condition), own(pair.baseline));
-        }
-        let mut mean = |condition| self.single(condition).0.map_or(0.0, |estimate| estimate.value);
-        (mean(pair.condition), mean(pair.baseline))
-    }
-
     /// Whether the interval of twice the error rate lies inside the margin.
     fn is_equivalent(&mut self, pair: &Pair, margin: Margin) -> bool {
         let alpha = 2.0 * self.question.alpha();
@@ -225,14 +182,6 @@ impl Judge<'_> {
         interval.is_some_and(|(low, high)| -margin < low && high < margin)
     }
 
-    fn single(&mut self, condition: usize) -> (Option<Estimate>, Option<Uncertainty>) {
-        let fit = self.fit;
-        *self.singles.entry(condition).or_insert_with(|| {
-            let term = [(condition, 1.0)];
-            (fit.contrast(&term), fit.rows(&term).map(|rows| fit.additive.uncertainty(&rows)))
-        })
-    }
-
     fn relative_interval(&mut self, pair: &Pair, difference: Estimate, critical: f64) -> Option<(f64, f64)> {
         let (low, high) = self.any_relative_interval(pair, difference, critical)?;
         Some((self.question.possible(low), self.question.possible(high)))
@@ -246,78 +195,30 @@ impl Judge<'_> {
     ) -> Option<(f64, f64)> {
         let (condition, baseline) = (pair.condition, pair.baseline);
         let fit = self.fit;
-        match fit.error {
-            ErrorTerm::PairedByPair if !pair.is_apart => {
-                Pairs::of(fit.cells(condition), fit.cells(baseline)).relative_interval(critical)
-            }
-            ErrorTerm::BootsByPair | ErrorTerm::PairedByPair => {
-                let error = |r: f64| {
-                    let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)])?;
-                    estimate.is_sure().then_some((estimate.se, estimate.df))
-                };
-                self.fieller(baseline, difference, critical, &error)
-            }
-            _ => {
-                let model = &fit.additive;
-                let terms = [(condition, 1.0), (baseline, -1.0)];
-                let of_difference = model.uncertainty(&fit.rows(&terms)?);
-                let (of_baseline, of_condition) = (self.single(baseline).1?, self.single(condition).1?);
-                let error = |r: f64| {
-                    let along = Uncertainty::along(of_difference, of_baseline, of_condition, -r);
-                    let (variance, df) = model.variance_and_df(&along)?;
-                    Some((model.layout.scale * variance.sqrt(), df))
-                };
-                self.fieller(baseline, difference, critical, &error)
-            }
+        if fit.error == ErrorTerm::Paired && fit.model.layout.is_complete() {
+            return Pairs::of(fit.cells(condition), fit.cells(baseline)).relative_interval(critical);
         }
-    }
-
-    fn fieller(
-        &mut self,
-        baseline: usize,
-        difference: Estimate,
-        critical: f64,
-        error: &dyn Fn(f64) -> Option<(f64, f64)>,
-    ) -> Option<(f64, f64)> {
-        let baseline = self.single(baseline).0?;
-        Fieller { difference, baseline, error, critical, quantiles: &self.quantiles }.interval()
+        let of_baseline = self.baselines.entry(baseline).or_insert_with(|| fit.contrast(&[(baseline, 1.0)]));
+        let baseline_mean = of_baseline.filter(Estimate::is_sure)?;
+        let error = |r: f64| {
+            let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)])?;
+            estimate.is_sure().then_some((estimate.se, estimate.df))
+        };
+        let quantiles = &self.quantiles;
+        Fieller { difference, baseline: baseline_mean, error: &error, critical, quantiles }.interval()
     }
 
     fn critical(&mut self, alpha: f64, df: f64) -> Option<f64> {
-        let place = (alpha.to_bits(), self.family_df(df).to_bits());
-        if let Some(critical) = self.criticals.get(&place) {
-            return *critical;
-        }
-        let critical = self.largest(df)?.critical(alpha);
-        self.criticals.insert(place, critical);
-        critical
+        let place = (alpha.to_bits(), df.to_bits());
+        *self.criticals.entry(place).or_insert_with(|| self.family.critical(alpha, df))
     }
 
-    fn p(&mut self, estimate: Estimate) -> Option<f64> {
-        Some(self.largest(estimate.df)?.p(estimate.t()))
-    }
-
-    /// The distribution of the family's largest |t|.
-    fn largest(&mut self, df: f64) -> Option<&Largest> {
-        let df = self.family_df(df);
-        let family = &self.family;
-        self.largest.entry(df.to_bits()).or_insert_with(|| family.at(df)).as_ref()
-    }
-
-    /// The degrees of freedom to look a family's critical value up with. Those of REML differ a little from pair to pair; they
-    /// are rounded down in steps of 2 %, so that not every pair needs a quadrature of its own.
-    fn family_df(&self, df: f64) -> f64 {
-        if self.fit.error != ErrorTerm::Reml || !self.family.is_costly() {
-            return df;
-        }
-        ((df.ln() / 0.02).floor() * 0.02).exp().max(1.0)
-    }
-
-    fn detectable(&mut self, critical: f64, estimate: Estimate) -> Option<f64> {
-        let errors = *self
-            .errors_seen
-            .entry((critical.to_bits(), estimate.df.to_bits()))
-            .or_insert_with(|| detectable(critical, estimate.df));
+    /// Degrees of freedom are rounded down in steps of 2 %, so that not every pair needs a search of its own.
+    fn detectable(&mut self, alpha: f64, estimate: Estimate) -> Option<f64> {
+        let df = ((estimate.df.ln() / 0.02).floor() * 0.02).exp().max(1.0);
+        let family = self.family;
+        let seen = || detectable(family.critical(alpha, df)?, df);
+        let errors = *self.errors_seen.entry((alpha.to_bits(), df.to_bits())).or_insert_with(seen);
         Some(errors? * estimate.se + estimate.rounding)
     }
 }

@@ -141,7 +141,7 @@ fn nested_boots_keep_five_percent_however_they_differ() {
         for (conditions, seed) in [(2, 100), (4, 200)] {
             let world = nested(&[100.0; 4][..conditions], boots, EVEN);
             let count = world.count(seed + case as u64, cries_wolf);
-            assert!(expected(0.05).contains(&count), "{count} of {EXPERIMENTS} in {world:?}");
+            assert!(is_careful(count), "{count} of {EXPERIMENTS} in {world:?}");
         }
     }
 }
@@ -152,12 +152,14 @@ fn crossed_boots_keep_five_percent_however_they_treat_the_conditions() {
         for (conditions, seed) in [(2, 300), (4, 400)] {
             let world = crossed(&[100.0; 4][..conditions], interaction, EVEN);
             let count = world.count(seed + case as u64, cries_wolf);
-            assert!(expected(0.05).contains(&count), "{count} of {EXPERIMENTS} in {world:?}");
+            let is_exact = conditions == 2 && expected(0.05).contains(&count);
+            assert!(is_exact || conditions > 2 && is_careful(count), "{count} of {EXPERIMENTS} in {world:?}");
         }
     }
 }
 
-/// With unequal numbers of runs the error may only fall below 5 %: most where boots do not differ.
+/// Only the paired t-test errs in exactly 5 %. Where each condition has a variance of its own the error may only fall below that: most
+/// where all spread alike and boots are few.
 fn is_careful(count: usize) -> bool {
     (EXPERIMENTS / 50..=*expected(0.05).end()).contains(&count)
 }
@@ -191,8 +193,7 @@ fn skewed_bimodal_and_correlated_runs_keep_five_percent() {
                     World { is_crossed, shape, interaction: boots, ..nested(&[100.0; 3], boots, EVEN) };
                 let count = world.count((800 + 10 * case + place) as u64, cries_wolf);
                 // A skewed mean of five has lighter tails in a difference, so a little less than 5 % is right too.
-                let range = EXPERIMENTS * 3 / 100..=*expected(0.05).end();
-                assert!(range.contains(&count), "{count} of {EXPERIMENTS} in {world:?}");
+                assert!(is_careful(count), "{count} of {EXPERIMENTS} in {world:?}");
             }
         }
     }
@@ -221,24 +222,6 @@ fn intervals_hold_the_truth_in_ninety_five_of_a_hundred() {
             assert!(difference.max(percentage) < too_wide, "{difference}, {percentage} in {world:?}");
         }
     }
-}
-
-#[test]
-fn unequal_spreads_are_told_and_do_no_harm() {
-    let world = nested(&[100.0; 3], 1.0, &[&[4; 6]]);
-    let spread = |runs: &[Observation]| -> Vec<Observation> {
-        let wide = |run: &Observation| {
-            if run.condition == 2 { 100.0 + 8.0 * (run.value - 100.0) } else { run.value }
-        };
-        runs.iter().map(|run| Observation { value: wide(run), ..*run }).collect()
-    };
-    let is_told = world.count(51, |runs| !analysed(&spread(runs)).homogeneity.unwrap().is_equal());
-    assert!(is_told > EXPERIMENTS / 2, "{is_told} of {EXPERIMENTS}");
-    let wide_ones = world.count(52, |runs| {
-        matches!(analysed(&spread(runs)).comparisons[1].verdict, Verdict::Higher | Verdict::Lower)
-    });
-    // When the test does not see it, the pooled error is too small for the wide condition.
-    assert!(wide_ones <= EXPERIMENTS * 10 / 100, "{wide_ones} of {EXPERIMENTS}");
 }
 
 #[test]

@@ -94,20 +94,23 @@ fn across_states_the_boots_are_part_of_the_error() {
         run(3, 4, 27.0),
     ];
     let analysis = alone(&runs, None);
-    assert_eq!((analysis.design, analysis.error), (Design::Crossed, ErrorTerm::InteractionPooled));
+    assert_eq!((analysis.design, analysis.error), (Design::Crossed, ErrorTerm::Interaction));
     let [inside, across, _] = analysis.comparisons.as_slice() else { panic!("{analysis:?}") };
     assert_eq!((inside.boots_apart, across.boots_apart), (false, true));
-    // Inside a state: condition x boot, 2 degrees of freedom. Differences 3, 1 and 1, 5: mean square (2 + 8) / 2 / 2 = 2.5.
+    // Inside a state its own boots: differences 3 and 1, a paired t-test.
     let close = |one: f64, other: f64| (one - other).abs() < 1e-9;
-    assert!(close(inside.difference, 2.0) && (inside.df, inside.boots) == (2.0, 2), "{inside:?}");
-    assert!(close(inside.standard_error.unwrap(), 2.5_f64.sqrt()), "{inside:?}");
-    // Across: boots' means 11.5, 14.5 and 20.5, 24.5 have mean square (4.5 + 8) / 2 = 6.25, and a cell's variance is
-    // 6.25 + 2.5 / 2; two means of two boots each.
-    let (boots, cells) = (6.25_f64, 1.25_f64);
+    assert!(close(inside.difference, 2.0) && (inside.df, inside.boots) == (1.0, 2), "{inside:?}");
+    assert!(close(inside.standard_error.unwrap(), 1.0), "{inside:?}");
+    // Across: the cells' variances are 2 / 2 and 8 / 2. The boots' means 11.5, 14.5 and 20.5, 24.5 have mean squares 4.5 and 8, of which
+    // cells are half their variance. Means of two boots each.
+    let (cells, boots) = ([1.0 / 2.0, 4.0 / 2.0], [(4.5 - 0.5) / 2.0, (8.0 - 2.0) / 2.0]);
+    let variance = cells.iter().chain(&boots).sum::<f64>();
     assert!(close(across.difference, 9.0) && (across.boots, across.boots_left_out) == (2, 0), "{across:?}");
-    assert!(close(across.standard_error.unwrap(), (boots + cells).sqrt()), "{across:?}");
-    // Satterthwaite's degrees of freedom.
-    let df = (boots + cells).powi(2) / (boots * boots / 2.0 + cells * cells / 2.0);
+    assert!(close(across.standard_error.unwrap(), variance.sqrt()), "{across:?}");
+    // Satterthwaite's degrees of freedom, with one of each mean square.
+    let squares =
+        cells.map(|cell| cell * cell).iter().sum::<f64>() + (4.5_f64 / 2.0).powi(2) + 4.0_f64.powi(2);
+    let df = variance * variance / squares;
     assert!(close(across.df, df), "{} not {df}", across.df);
     // What is built from the same fit sees the same.
     let steps = ladder(&runs, &[0, 2], None, 0.95).unwrap();
@@ -137,11 +140,9 @@ fn boots_of_one_state_that_spread_more_are_not_pooled() {
         run.value += if run.boot.is_multiple_of(2) { 30.0 } else { -30.0 };
     }
     let analysis = alone(&runs, None);
-    assert_eq!(analysis.error, ErrorTerm::PairedByPair);
-    assert!(!analysis.homogeneity.unwrap().is_equal());
     let of = |condition: usize| analysis.comparisons.iter().find(|one| one.condition == condition).unwrap();
     // Inside the quiet state the other's boots do not count; between them Welch's error is the wide state's alone.
-    assert!(of(1).standard_error.unwrap() < 1.0 && of(1).df == 7.0, "{:?}", of(1));
+    assert!(of(1).standard_error.unwrap() < 1.0 && of(1).df > 7.0, "{:?}", of(1));
     assert!(of(3).standard_error.unwrap() > 10.0 && of(3).df < 7.5, "{:?}", of(3));
     assert!(of(3).relative_interval.is_some());
 }
@@ -156,9 +157,8 @@ fn five_percent_are_kept_inside_a_state_and_between_two() {
                 seed += 1;
                 let share =
                     world.share(seed, |runs| is_proven(&alone(runs, None).comparisons[condition - 1]));
-                // Satterthwaite's approximation and the tests for unequal spreads are cautious where boots do not differ; 99.9 %
-                // of shares whose chance is 5 % lie below 6.7 %.
-                assert!((2.0..=6.7).contains(&share), "{share} % of condition {condition} in {world:?}");
+                // Satterthwaite's approximation is cautious where boots do not differ; 99.9 % of shares whose chance is 5 % lie below 6.7 %.
+                assert!((1.0..=6.7).contains(&share), "{share} % of condition {condition} in {world:?}");
             }
         }
     }
@@ -171,16 +171,8 @@ fn all_comparisons_of_a_study_err_as_one() {
     };
     for (seed, between) in [(100, 0.0), (101, 1.0), (102, 3.0)] {
         let share = World { between, ..WORLD }.share(seed, any);
-        assert!((1.0..=6.7).contains(&share), "{share} % with boots {between}");
+        assert!((0.3..=6.7).contains(&share), "{share} % with boots {between}");
     }
-}
-
-#[test]
-fn taking_shared_boots_for_own_ones_errs_more_so_this_can_tell() {
-    let world = World { conditions: 6, between: 2.0, ..WORLD };
-    let nested = world.share(7, |runs| is_proven(&alone(runs, Some(Design::Nested)).comparisons[5]));
-    let recognised = world.share(7, |runs| is_proven(&alone(runs, None).comparisons[5]));
-    assert!(nested > 7.5 && recognised <= 6.7, "{nested} % and {recognised} %");
 }
 
 #[test]

@@ -66,7 +66,7 @@ impl Bench {
     fn prepare(&self, mut command: Command) -> Command {
         command.current_dir(self.directory.path()).stdin(Stdio::null());
         command.env("NO_COLOR", "1").env_remove("RUST_BACKTRACE");
-        command.env("XDG_CACHE_HOME", self.directory.path());
+        command.env("XDG_CACHE_HOME", self.path("cache"));
         command
     }
 

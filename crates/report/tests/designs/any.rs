@@ -107,6 +107,8 @@ fn check_row(group: &Value, row: &Value, largest: f64) -> Result<(), TestCaseErr
     }
     let (mean, baseline) = (number(&row["mean"]).unwrap(), number(&row["baseline_mean"]).unwrap());
     let difference = number(&row["difference"]).unwrap();
+    // No metric here can be negative, and no more can its mean.
+    prop_assert!(mean >= 0.0 && baseline >= 0.0, "{row}");
     prop_assert!((mean - baseline - difference).abs() <= 1e-9 * largest, "{row}");
     // A sentence has the unit of the group, or %, or counts how many times; without an interval it says why there is none.
     let (unit, sentence) = (plain(group["unit"].as_str().unwrap()), row["sentence"].as_str().unwrap());
@@ -158,6 +160,7 @@ fn check_page(stored: &StoredStudy) -> Result<(), TestCaseError> {
             let conditions = json["conditions"].as_array().unwrap();
             let condition = conditions.iter().find(|one| one["label"] == label).unwrap();
             prop_assert_eq!(&condition["means"][metric], &own["mean"]);
+            prop_assert!(number(&own["mean"]).unwrap() >= 0.0, "{own}");
             let shown = figure(number(&own["mean"]).unwrap());
             let line = table.iter().find(|line| line.starts_with(&format!("{label} "))).unwrap();
             prop_assert_eq!(line[label.len()..].split_whitespace().next(), Some(shown.as_str()), "{}", page);

@@ -16,6 +16,7 @@ pub mod studentized_range;
 
 mod curve;
 mod incomplete;
+pub(crate) mod polygamma;
 pub(crate) mod quadrature;
 pub(crate) mod solve;
 

@@ -10,7 +10,7 @@ use crate::distribution::student;
 use crate::error::StatsError;
 use crate::fieller::{Fieller, Quantiles};
 use crate::fit::Fit;
-use crate::model::{Estimate, Uncertainty};
+use crate::model::Estimate;
 use crate::question::Design;
 
 /// An effect, share or step with its interval, in the metric's unit.
@@ -103,26 +103,14 @@ impl Estimator {
         base: &[(usize, f64)],
         difference: Estimate,
     ) -> Option<(f64, f64)> {
-        let (fit, model) = (&self.fit, &self.fit.additive);
-        let (baseline, quantiles) = (fit.contrast(base)?, Quantiles::default());
+        let (fit, quantiles) = (&self.fit, Quantiles::default());
+        let baseline = fit.contrast(base)?;
         let critical = student::upper_quantile((1.0 - self.level) / 2.0, difference.df)?;
-        let interval = |error: &dyn Fn(f64) -> Option<(f64, f64)>| {
-            Fieller { difference, baseline, error, critical, quantiles: &quantiles }.interval()
+        let error = |r: f64| {
+            let estimate = fit.contrast(&sum(terms, base, -r)).filter(Estimate::is_sure)?;
+            Some((estimate.se, estimate.df))
         };
-        if fit.is_by_pair() {
-            return interval(&|r| {
-                let estimate = fit.contrast(&sum(terms, base, -r)).filter(Estimate::is_sure)?;
-                Some((estimate.se, estimate.df))
-            });
-        }
-        let uncertainty = |terms: &[(usize, f64)]| Some(model.uncertainty(&fit.rows(terms)?));
-        let of_both = uncertainty(&sum(terms, base, 1.0))?;
-        let (of_terms, of_base) = (uncertainty(terms)?, uncertainty(base)?);
-        interval(&|r| {
-            let along = Uncertainty::along(of_terms, of_base, of_both, -r);
-            let (variance, df) = model.variance_and_df(&along)?;
-            Some((model.layout.scale * variance.sqrt(), df))
-        })
+        Fieller { difference, baseline, error: &error, critical, quantiles: &quantiles }.interval()
     }
 }
 

@@ -1,34 +1,49 @@
-//! The model fitted to all conditions at once, with one error variance (or two) common to all of them.
+//! The model fitted to all conditions at once: least squares on the cells' means, each with one vote, and the spread of each
+//! condition by itself.
 
 use crate::question::Design;
-use crate::reml::{Reml, fitted, residual_squares, weighted_sums};
 
 use super::estimate::Estimate;
 use super::layout::Layout;
 use super::normal_equations::NormalEquations;
-use super::small_sample::{Correction, SmallSample, dot};
+use super::spread::{Common, Spread};
 
-/// The fitted model.
+/// Three conditions in a boot share a half; of fewer it can hardly be told which one spreads.
+const MOST_SHARED: f64 = 0.5;
+
+/// The fitted model. Variances are in the layout's units squared.
 #[derive(Clone, Debug)]
 pub(crate) struct Additive {
     pub(crate) layout: Layout,
-    /// Of each cell's mean, relative to 1 / `variance`.
-    weights: Vec<f64>,
-    equations: NormalEquations,
-    effects: Vec<f64>,
-    /// The variance that a weight of 1 means, in the layout's units squared.
-    variance: f64,
-    error: Error,
-    boots: Option<BootSpread>,
+    /// None for complete layouts, which need no equations to be solved.
+    equations: Option<NormalEquations>,
+    /// The mean of each row over the boots of its part, less the centre.
+    means: Vec<f64>,
+    /// The mean square of what is left of the cells, of all conditions alike.
+    residual: Spread,
+    rows: Vec<Row>,
+    boots: Vec<Boots>,
 }
 
-/// How sure the error variance is.
+/// What is known of one condition's spread: of its cells around what condition and boot add up to.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    spread: Spread,
+    /// The share of the other conditions in what is left of this one's cells: of `a` conditions that share boots 1 / (a - 1),
+    /// because the boots' effects are estimated from all of them; 0 where nested.
+    shared: f64,
+    cells: f64,
+}
+
+/// What is known of the boots of one part.
 #[derive(Clone, Debug)]
-enum Error {
-    /// A mean square: all cells have the same variance. 0 degrees of freedom leave it unknown.
-    MeanSquare { df: f64 },
-    /// Two variances by REML.
-    Estimated(SmallSample),
+struct Boots {
+    /// The mean square of the estimated effects, which hold some of the cells' spread too.
+    square: f64,
+    spread: Spread,
+    count: f64,
+    /// How much of each row's variance a mean square of this part holds; complete parts hold the same of each of their rows.
+    held: Vec<(usize, f64)>,
 }
 
 /// What boots have in common for all conditions; crossed designs only.
@@ -37,226 +52,315 @@ pub(crate) struct BootSpread {
     /// The mean square of the boots' effects, in the layout's units squared.
     pub(crate) mean_square: f64,
     pub(crate) df: f64,
-    /// How much of it the error variance explains, as a multiple of that.
+    /// How much of it the spread of cells explains, as a multiple of that.
     pub(crate) error_share: f64,
 }
 
-/// A combination of the rows' means as the uncertainty needs it: quadratic in the combination but for the value.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Uncertainty {
-    /// The variance by the error, relative to that of weight 1, the weights taken as known.
-    plain: f64,
-    correction: Correction,
-    /// How much of the boots' mean square it carries: 0 for a comparison inside boots.
-    boots: f64,
-}
-
-impl Uncertainty {
-    /// That of `one` + `factor` * `other`, where `sum` is that of `one` + `other`.
-    pub(crate) fn along(one: Uncertainty, other: Uncertainty, sum: Uncertainty, factor: f64) -> Uncertainty {
-        let quadratic = |part: fn(&Uncertainty) -> f64| {
-            let (one, other, sum) = (part(&one), part(&other), part(&sum));
-            one + factor * (sum - one - other) + factor * factor * other
-        };
-        Uncertainty {
-            plain: quadratic(|parts| parts.plain),
-            correction: Correction {
-                excess: quadratic(|parts| parts.correction.excess),
-                gradient: [
-                    quadratic(|parts| parts.correction.gradient[0]),
-                    quadratic(|parts| parts.correction.gradient[1]),
-                ],
-            },
-            boots: quadratic(|parts| parts.boots),
-        }
-    }
-}
-
 impl Additive {
-    /// With variances by REML; none where these cannot be told apart.
-    pub(crate) fn reml(layout: Layout) -> Option<Additive> {
-        let Reml { run, weights, equations, effects } = Reml::of(&layout)?;
-        let error = Error::Estimated(SmallSample::of(&layout, &weights, &equations));
-        let mut fit = Additive { layout, weights, equations, effects, variance: run, error, boots: None };
-        fit.boots = fit.boot_spread();
-        Some(fit)
-    }
-
-    /// Least squares on the cells' means, all with the same weight.
-    pub(crate) fn even(layout: Layout) -> Additive {
-        let weights = vec![1.0; layout.places.len()];
-        let equations = NormalEquations::new(&layout, &weights);
-        let effects = equations.solve(&weighted_sums(&layout, &weights));
+    pub(crate) fn of(layout: Layout) -> Additive {
+        let equations = (!layout.is_complete()).then(|| NormalEquations::new(&layout));
+        let effects = effects(&layout, equations.as_ref());
+        let left: Vec<f64> =
+            layout.places.iter().map(|place| place.mean - layout.fitted(&effects, place)).collect();
         let df = layout.residual_df() as f64;
-        let variance = if df > 0.0 { residual_squares(&layout, &weights, &effects) / df } else { 0.0 };
-        let error = Error::MeanSquare { df };
-        let mut fit = Additive { layout, weights, equations, effects, variance, error, boots: None };
-        fit.boots = fit.boot_spread();
-        fit
+        let squares: f64 = left.iter().map(|left| left * left).sum();
+        let residual = if df > 0.0 { Spread { variance: squares / df, df } } else { Spread::UNKNOWN };
+        let rows = rows(&layout, &left);
+        let boots = boots(&layout, equations.as_ref(), &effects, &rows);
+        let means = (0..layout.rows()).map(|row| effects[row] + layout.boot_mean(&effects, row)).collect();
+        Additive { layout, equations, means, residual, rows, boots }
     }
 
-    /// The error mean square of cell means and its degrees of freedom, in the layout's units; for even weights only.
-    pub(crate) fn mean_square(&self) -> Option<(f64, f64)> {
-        match self.error {
-            Error::MeanSquare { df } if df > 0.0 => Some((self.variance, df)),
-            _ => None,
-        }
+    /// The mean square of cells' means around what condition and boot add up to.
+    pub(crate) fn mean_square(&self) -> Option<Spread> {
+        Some(self.residual).filter(|residual| residual.df > 0.0)
     }
 
+    /// What boots have in common, pooled over the parts.
     pub(crate) fn boots(&self) -> Option<BootSpread> {
-        self.boots
+        if self.boots.is_empty() {
+            return None;
+        }
+        let df: f64 = self.boots.iter().map(|part| part.count - 1.0).sum();
+        let over = |of: &dyn Fn(&Boots) -> f64| {
+            let sum: f64 = self.boots.iter().map(|part| of(part) * (part.count - 1.0)).sum();
+            if df > 0.0 { sum / df } else { 0.0 }
+        };
+        let held = |part: &Boots| part.held.iter().map(|(_, share)| share).sum();
+        Some(BootSpread { mean_square: over(&|part| part.square), df, error_share: over(&held) })
     }
 
-    /// What is left of each cell's mean, with its row.
-    pub(crate) fn residuals(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.layout.places.iter().map(|place| {
-            (place.row, place.mean - fitted(&self.layout, &self.effects, place.row, place.column))
-        })
+    /// A row's mean over the boots of its part, in the metric's unit.
+    pub(crate) fn mean(&self, row: usize) -> f64 {
+        self.layout.restored(self.means[row], 1.0)
     }
 
-    /// The effect of each boot, with its part; crossed designs only.
-    pub(crate) fn boot_effects(&self) -> impl Iterator<Item = (usize, f64)> {
-        let rows = self.layout.rows();
-        self.layout.parts[rows..].iter().copied().zip(self.effects[rows..].iter().copied())
-    }
-
-    /// A combination of the rows' means. Where it compares rows that no boots connect, it is held against the spread between
-    /// boots too.
+    /// A combination of the rows' means, each row once. Where it compares rows that no boots connect, or is a mean by itself, it is held
+    /// against the spread between boots too.
     pub(crate) fn estimate(&self, terms: &[(usize, f64)], rounding: f64) -> Estimate {
-        let coefficients = self.coefficients(terms);
-        let weight: f64 = terms.iter().map(|(_, coefficient)| coefficient).sum();
-        let size: f64 = terms.iter().map(|(_, coefficient)| coefficient.abs()).sum();
-        // Coefficients that add up to zero but for rounding take nothing of the centre.
-        let weight = if weight.abs() <= 1e-12 * size { 0.0 } else { weight };
-        let value = self.layout.restored(dot(&coefficients, &self.effects), weight);
-        let uncertainty = self.uncertainty_of(&coefficients);
-        match self.variance_and_df(&uncertainty) {
+        let weight = cancelled(terms.iter().map(|term| term.1));
+        let value = terms.iter().map(|(row, coefficient)| coefficient * self.means[*row]).sum();
+        let value = self.layout.restored(value, weight);
+        let factors: Vec<(usize, f64)> = match &self.equations {
+            None => terms.iter().map(|(row, c)| (*row, c * c / self.rows[*row].cells)).collect(),
+            Some(equations) => {
+                let solved = equations.solve(&self.coefficients(terms));
+                self.layout.squared_weights(&solved).into_iter().enumerate().collect()
+            }
+        };
+        let mut sum = Satterthwaite::default();
+        for part in 0..self.boots.len().max(1) {
+            let is_of_it = |row: usize| self.boots.is_empty() || self.layout.parts[row] == part;
+            let of_it = factors.iter().filter(|(row, _)| is_of_it(*row));
+            sum.add_cells(of_it.map(|(row, factor)| (&self.rows[*row], *factor)));
+            let Some(boots) = self.boots.get(part) else { continue };
+            let weight = cancelled(terms.iter().filter(|(row, _)| is_of_it(*row)).map(|term| term.1));
+            if weight != 0.0 {
+                sum.add_boots(boots, weight * weight / boots.count, &self.rows);
+            }
+        }
+        match sum.variance_and_df() {
             Some((variance, df)) => Estimate { value, se: self.layout.scale * variance.sqrt(), df, rounding },
             None => Estimate::unsure(value, rounding),
         }
-    }
-
-    /// The covariances of comparisons inside boots, relative to the error.
-    pub(crate) fn covariance(&self, combinations: &[Vec<(usize, f64)>]) -> Vec<Vec<f64>> {
-        let solved: Vec<Vec<f64>> =
-            combinations.iter().map(|terms| self.equations.solve(&self.coefficients(terms))).collect();
-        let one = |effects: &[f64], terms: &[(usize, f64)]| {
-            terms.iter().map(|(row, coefficient)| coefficient * effects[*row]).sum()
-        };
-        solved.iter().map(|effects| combinations.iter().map(|terms| one(effects, terms)).collect()).collect()
-    }
-
-    pub(crate) fn uncertainty(&self, terms: &[(usize, f64)]) -> Uncertainty {
-        self.uncertainty_of(&self.coefficients(terms))
-    }
-
-    /// The variance in the layout's units squared and Satterthwaite's degrees of freedom; none if nothing tells them.
-    pub(crate) fn variance_and_df(&self, uncertainty: &Uncertainty) -> Option<(f64, f64)> {
-        let Uncertainty { plain, correction, boots } = *uncertainty;
-        let (relative, df) = match &self.error {
-            Error::MeanSquare { df } => (plain, *df),
-            Error::Estimated(sample) => (plain + correction.excess, sample.df(plain, correction.gradient)),
-        };
-        if df.is_nan() || df <= 0.0 {
-            return None;
-        }
-        let inside_boots = Some((self.variance * relative.max(0.0), df.max(1.0)));
-        if boots <= 0.0 {
-            return inside_boots;
-        }
-        let Some(spread) = self.boots else { return inside_boots };
-        if spread.df <= 0.0 {
-            return None;
-        }
-        let error = self.variance * (relative - boots * spread.error_share).max(0.0);
-        let common = boots * spread.mean_square;
-        let variance = error + common;
-        if variance == 0.0 {
-            return Some((0.0, df.min(spread.df)));
-        }
-        let (error, common) = (error / variance, common / variance);
-        Some((variance, (1.0 / (error * error / df + common * common / spread.df)).max(1.0)))
     }
 
     /// A condition's mean is its effect and the average of its part's boots, so its coefficient goes to all of these.
     fn coefficients(&self, terms: &[(usize, f64)]) -> Vec<f64> {
         let layout = &self.layout;
         let mut coefficients = vec![0.0; layout.parts.len()];
-        if layout.design == Design::Nested {
-            terms.iter().for_each(|(row, coefficient)| coefficients[*row] += coefficient);
-            return coefficients;
-        }
-        let mut weights = vec![(0.0, 0.0_f64); layout.part_count];
         for (row, coefficient) in terms {
             coefficients[*row] += coefficient;
-            let (sum, size) = &mut weights[layout.parts[*row]];
-            *sum += coefficient;
-            *size += coefficient.abs();
         }
-        for (sum, size) in &mut weights {
-            if sum.abs() <= 1e-12 * *size {
-                *sum = 0.0;
-            }
-        }
-        // What compares two parts carries the boots of both: `variance_and_df` adds their spread.
-        let columns = layout.rows()..layout.parts.len();
-        for column in columns {
-            let part = layout.parts[column];
-            coefficients[column] = weights[part].0 / layout.part_columns[part] as f64;
+        let of_part = |part: usize| {
+            let of_it = terms.iter().filter(move |term| layout.parts[term.0] == part);
+            cancelled(of_it.map(|term| term.1)) / layout.part_columns[part] as f64
+        };
+        let of_parts: Vec<f64> = (0..layout.part_count).map(of_part).collect();
+        for column in layout.rows()..layout.parts.len() {
+            coefficients[column] = of_parts[layout.parts[column]];
         }
         coefficients
     }
+}
 
-    fn uncertainty_of(&self, coefficients: &[f64]) -> Uncertainty {
-        let of_columns = &coefficients[self.layout.rows()..];
-        let boots = dot(of_columns, of_columns);
-        match &self.error {
-            Error::MeanSquare { .. } => {
-                let plain = self.equations.quadratic(coefficients);
-                Uncertainty { plain, correction: Correction::default(), boots }
+/// The sum of coefficients; zero where they add up to zero but for rounding.
+fn cancelled(coefficients: impl Iterator<Item = f64>) -> f64 {
+    let (sum, size) =
+        coefficients.fold((0.0, 0.0), |(sum, size): (f64, f64), one| (sum + one, size + one.abs()));
+    if sum.abs() <= 1e-12 * size { 0.0 } else { sum }
+}
+
+/// A variance that is a sum of estimated ones, with the degrees of freedom of Satterthwaite (Biometrics 2, 1946, equation 17).
+#[derive(Debug, Default)]
+struct Satterthwaite {
+    variance: f64,
+    /// The sum of each part's square over its degrees of freedom.
+    spread: f64,
+    least_df: Option<f64>,
+    is_unknown: bool,
+}
+
+impl Satterthwaite {
+    /// So many times the variances of the cells of some rows, which may share boots.
+    fn add_cells<'a>(&mut self, rows: impl Iterator<Item = (&'a Row, f64)>) {
+        // Estimates of conditions that share boots are correlated, by the product of what they share. The square of a sum has each pair
+        // twice, and the squares themselves once.
+        let (mut shared, mut squares) = (0.0, 0.0);
+        for (row, factor) in rows {
+            let Spread { variance, df } = row.spread;
+            if factor == 0.0 || df == f64::INFINITY {
+                continue;
             }
-            Error::Estimated(sample) => {
-                let effects = self.equations.solve(coefficients);
-                let correction = sample.correction(&self.layout, &self.weights, &self.equations, &effects);
-                Uncertainty { plain: dot(coefficients, &effects), correction, boots }
-            }
+            self.no_more_than(df);
+            let part = factor * variance;
+            self.variance += part;
+            self.spread += part * part / df;
+            let correlated = row.shared * part / df.sqrt();
+            shared += correlated;
+            squares += correlated * correlated;
         }
+        self.spread += shared * shared - squares;
     }
 
-    /// The mean square of the boots' effects around the mean of their part, by unweighted means.
-    fn boot_spread(&self) -> Option<BootSpread> {
-        let layout = &self.layout;
-        let (rows, columns) = (layout.rows(), layout.columns());
-        if columns == 0 {
-            return None;
+    /// So many times the variance between boots.
+    fn add_boots(&mut self, boots: &Boots, factor: f64, rows: &[Row]) {
+        let Spread { variance, df } = boots.spread;
+        self.no_more_than(df);
+        let held: f64 = boots.held.iter().map(|(row, share)| share * rows[*row].spread.variance).sum();
+        // What boots differ by less than their cells explain is no negative spread between them.
+        self.variance += factor * (variance - held).max(0.0);
+        self.spread += (factor * variance).powi(2) / df;
+    }
+
+    fn no_more_than(&mut self, df: f64) {
+        self.is_unknown |= df == 0.0;
+        self.least_df = Some(self.least_df.map_or(df, |least| least.min(df)));
+    }
+
+    /// None if nothing tells them.
+    fn variance_and_df(&self) -> Option<(f64, f64)> {
+        let least = self.least_df.filter(|_| !self.is_unknown)?;
+        let df = if self.spread > 0.0 { self.variance * self.variance / self.spread } else { least };
+        Some((self.variance, df.max(1.0)))
+    }
+}
+
+/// The effects of rows and then columns, by least squares.
+fn effects(layout: &Layout, equations: Option<&NormalEquations>) -> Vec<f64> {
+    let mut sums = vec![0.0; layout.parts.len()];
+    let mut counts = vec![0.0; layout.parts.len()];
+    let mut parts = vec![(0.0, 0.0); layout.part_count];
+    let is_nested = layout.design == Design::Nested;
+    for place in &layout.places {
+        let column = (!is_nested).then_some(layout.rows() + place.column);
+        for effect in [Some(place.row), column].into_iter().flatten() {
+            sums[effect] += place.mean;
+            counts[effect] += 1.0;
         }
-        let df = (columns - layout.part_count) as f64;
-        let mut sums = vec![0.0; layout.part_count];
-        let part = |column: usize| layout.parts[rows + column];
-        let of_columns = &self.effects[rows..];
-        of_columns.iter().enumerate().for_each(|(column, effect)| sums[part(column)] += effect);
-        let squares: f64 = of_columns
-            .iter()
-            .enumerate()
-            .map(|(column, effect)| {
-                let part = part(column);
-                (effect - sums[part] / layout.part_columns[part] as f64).powi(2)
-            })
-            .sum();
-        let mut explained = 0.0;
-        for column in 0..columns {
-            let mut centred = vec![0.0; layout.parts.len()];
-            let of_part = part(column);
-            let share = 1.0 / layout.part_columns[of_part] as f64;
-            (0..columns)
-                .filter(|other| part(*other) == of_part)
-                .for_each(|other| centred[rows + other] = -share);
-            centred[rows + column] += 1.0;
-            explained += dot(&centred, &self.equations.solve(&centred));
+        let part = &mut parts[layout.parts[place.row]];
+        *part = (part.0 + place.mean, part.1 + 1.0);
+    }
+    if let Some(equations) = equations {
+        return equations.solve(&sums);
+    }
+    // The columns' effects are around the mean of their part.
+    let effect = |(effect, (sum, count)): (usize, (&f64, &f64))| {
+        let (all, cells) = parts[layout.parts[effect]];
+        sum / count - if effect < layout.rows() { 0.0 } else { all / cells }
+    };
+    sums.iter().zip(&counts).enumerate().map(effect).collect()
+}
+
+/// Each row's variance from what is left of its cells, moderated by those of the others.
+fn rows(layout: &Layout, left: &[f64]) -> Vec<Row> {
+    let on_columns = layout.cells_on_columns();
+    let mut sums = vec![RowSums::default(); layout.rows()];
+    for (place, left) in layout.places.iter().zip(left) {
+        sums[place.row].add(*left, on_columns.get(place.column).copied());
+    }
+    // Of incomplete layouts the shares are those of a complete one, brought to the whole that is known.
+    let kept: f64 = sums.iter().map(RowSums::kept).sum();
+    let scale = layout.residual_df() as f64 / kept;
+    let mut parts = vec![(0.0, 0.0); layout.part_count];
+    for (row, sum) in sums.iter().enumerate() {
+        let part = &mut parts[layout.parts[row]];
+        *part = (part.0 + sum.squares, part.1 + sum.kept() * scale);
+    }
+    let mut rows: Vec<Row> = sums
+        .iter()
+        .enumerate()
+        .map(|(row, sum)| {
+            let (squares, df) = parts[layout.parts[row]];
+            Row { spread: sum.spread(scale, squares / df), shared: sum.shared(), cells: sum.cells }
+        })
+        .collect();
+    // Of two that have boots for themselves each leaves the same but for the sign: they are one estimate.
+    let is_one =
+        |part: usize| rows.iter().zip(&layout.parts).any(|(row, of)| *of == part && row.shared > MOST_SHARED);
+    let are_one: Vec<bool> = (0..layout.part_count).map(is_one).collect();
+    let each = rows.iter().zip(&layout.parts).filter(|(_, part)| !are_one[**part]).map(|(row, _)| row.spread);
+    let whole = parts.iter().zip(&are_one).filter(|(_, is_one)| **is_one);
+    let whole = whole.map(|((squares, df), _)| Spread { variance: squares / df, df: *df });
+    if let Some(common) = Common::of(each.chain(whole)) {
+        rows.iter_mut().for_each(|row| row.spread = common.moderate(row.spread));
+    }
+    rows
+}
+
+/// What is gathered of a row's cells.
+#[derive(Clone, Copy, Debug, Default)]
+struct RowSums {
+    cells: f64,
+    /// Cells in boots that measured other conditions too; nested: all.
+    told: f64,
+    squares: f64,
+    /// The sum over cells of 1 / conditions in the boot.
+    others: f64,
+}
+
+impl RowSums {
+    /// Adds what is left of a cell in a boot that measured so many conditions; none: nested.
+    fn add(&mut self, left: f64, conditions: Option<f64>) {
+        self.cells += 1.0;
+        if conditions == Some(1.0) {
+            return;
+        }
+        self.told += 1.0;
+        self.squares += left * left;
+        self.others += conditions.map_or(0.0, |conditions| 1.0 / conditions);
+    }
+
+    /// The degrees of freedom that cells keep.
+    fn kept(&self) -> f64 {
+        if self.told > 0.0 { (self.told - self.others) * (1.0 - 1.0 / self.told) } else { 0.0 }
+    }
+
+    fn shared(&self) -> f64 {
+        if self.told > 0.0 { self.others / (self.told - self.others) } else { 0.0 }
+    }
+
+    /// `all` is the mean square of all rows of the part.
+    fn spread(&self, scale: f64, all: f64) -> Spread {
+        if self.told == 0.0 {
+            return Spread::NONE;
+        }
+        if self.told < 2.0 {
+            return Spread::UNKNOWN;
+        }
+        let mixed = self.squares / (self.kept() * scale);
+        // What is left of a cell has the others' spread in it, in the share that they have in its boot's effect. That is taken out
+        // where it made the variance too small, so that a noisy condition does not hide behind quiet ones.
+        let own = (mixed - self.shared() * all) / (1.0 - self.shared());
+        let variance = if self.shared() <= MOST_SHARED { mixed.max(own) } else { mixed };
+        Spread { variance, df: self.told - 1.0 }
+    }
+}
+
+/// What is known of the boots of each part, moderated by those of the others.
+fn boots(layout: &Layout, equations: Option<&NormalEquations>, effects: &[f64], rows: &[Row]) -> Vec<Boots> {
+    if layout.columns() == 0 {
+        return Vec::new();
+    }
+    let mut parts: Vec<Boots> =
+        (0..layout.part_count).map(|part| Boots::of(layout, equations, effects, rows, part)).collect();
+    if let Some(common) = Common::of(parts.iter().map(|part| part.spread)) {
+        parts.iter_mut().for_each(|part| part.spread = common.moderate(part.spread));
+    }
+    parts
+}
+
+impl Boots {
+    fn of(
+        layout: &Layout,
+        equations: Option<&NormalEquations>,
+        effects: &[f64],
+        rows: &[Row],
+        part: usize,
+    ) -> Boots {
+        let columns: Vec<usize> =
+            (layout.rows()..layout.parts.len()).filter(|column| layout.parts[*column] == part).collect();
+        let count = columns.len() as f64;
+        let mean = columns.iter().map(|column| effects[*column]).sum::<f64>() / count;
+        let squares: f64 = columns.iter().map(|column| (effects[*column] - mean).powi(2)).sum();
+        let df = count - 1.0;
+        let own: Vec<usize> = (0..rows.len()).filter(|row| layout.parts[*row] == part).collect();
+        let complete = 1.0 / (own.len() * own.len()) as f64;
+        let mut held: Vec<(usize, f64)> = own.iter().map(|row| (*row, complete)).collect();
+        if let (Some(equations), true) = (equations, df > 0.0) {
+            held.iter_mut().for_each(|share| share.1 = 0.0);
+            for column in &columns {
+                let mut centred = vec![0.0; layout.parts.len()];
+                columns.iter().for_each(|other| centred[*other] = -1.0 / count);
+                centred[*column] += 1.0;
+                let weights = layout.squared_weights(&equations.solve(&centred));
+                held.iter_mut().for_each(|(row, share)| *share += weights[*row] / df);
+            }
         }
         if df == 0.0 {
-            return Some(BootSpread { mean_square: 0.0, df, error_share: 0.0 });
+            return Boots { square: 0.0, spread: Spread::UNKNOWN, count, held };
         }
-        Some(BootSpread { mean_square: squares / df, df, error_share: explained / df })
+        let square = squares / df;
+        Boots { square, spread: Spread { variance: square, df }, count, held }
     }
 }

@@ -124,9 +124,43 @@ impl Layout {
         self.runs - self.places.len() as f64
     }
 
-    /// Has every cell the same number of runs? Then all have the same variance, whatever its two parts are.
-    pub(crate) fn is_even(&self) -> bool {
-        self.places.windows(2).all(|pair| pair[0].runs == pair[1].runs)
+    /// Has every condition a cell in each boot of its part? Nested: always.
+    pub(crate) fn is_complete(&self) -> bool {
+        let mut rows = vec![0; self.part_count];
+        self.parts[..self.rows()].iter().for_each(|part| rows[*part] += 1);
+        let cells: usize = rows.iter().zip(&self.part_columns).map(|(rows, columns)| rows * columns).sum();
+        self.design == Design::Nested || cells == self.places.len()
+    }
+
+    /// How many conditions each boot measured; none where nested.
+    pub(crate) fn cells_on_columns(&self) -> Vec<f64> {
+        let mut cells = vec![0.0; self.columns()];
+        if !cells.is_empty() {
+            self.places.iter().for_each(|place| cells[place.column] += 1.0);
+        }
+        cells
+    }
+
+    /// The sum of the effects of a cell's row and column.
+    pub(crate) fn fitted(&self, effects: &[f64], place: &Place) -> f64 {
+        effects[place.row] + effects.get(self.rows() + place.column).copied().unwrap_or(0.0)
+    }
+
+    /// The mean effect of the boots of a row's part; 0 where nested.
+    pub(crate) fn boot_mean(&self, effects: &[f64], row: usize) -> f64 {
+        let part = self.parts[row];
+        let columns = self.rows()..self.parts.len();
+        let of_part: f64 =
+            columns.filter(|column| self.parts[*column] == part).map(|column| effects[column]).sum();
+        if of_part == 0.0 { 0.0 } else { of_part / self.part_columns[part] as f64 }
+    }
+
+    /// For each row the sum of the squared weights that its cells have in a combination of effects, given the equations' solution
+    /// for it.
+    pub(crate) fn squared_weights(&self, solved: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.rows()];
+        self.places.iter().for_each(|place| sums[place.row] += self.fitted(solved, place).powi(2));
+        sums
     }
 
     /// The harmonic mean of the cells' numbers of runs.

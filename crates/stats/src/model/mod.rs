@@ -3,17 +3,16 @@
 //!
 //! The cell's own deviation is what a boot does to a condition: the boot itself when nested, the condition x boot
 //! interaction when crossed, where boots are fixed effects and so cancel from every difference. A cell of n runs has
-//! variance cell + run / n, and cells are independent.
+//! variance cell + run / n, and cells are independent. Every cell has one vote: the error of a mean of cells is told by how these
+//! spread, whatever numbers of runs are in them, so neither of the two variances needs to be known.
 
 mod additive;
 mod estimate;
 mod layout;
 mod normal_equations;
-mod small_sample;
-mod welch;
+mod spread;
 
-pub(crate) use additive::{Additive, Uncertainty};
+pub(crate) use additive::Additive;
 pub(crate) use estimate::{Estimate, ROUNDING};
 pub(crate) use layout::Layout;
-pub(crate) use normal_equations::NormalEquations;
-pub(crate) use welch::Welch;
+pub(crate) use spread::Common;

@@ -1,8 +1,8 @@
-//! The weighted normal equations of the model, and their solution.
+//! The normal equations of the model, and their solution.
 
 use super::layout::Layout;
 
-/// X' W X of the model with one effect per row and column of the layout, factored.
+/// X' X of the model with one effect per row and column of the layout, factored.
 ///
 /// A cell ties one row to one column, so the effects of the longer side are eliminated by hand and only the shorter
 /// side needs a dense (Cholesky) factor: the work grows with cells x shorter side, not with the cube of the whole.
@@ -10,10 +10,8 @@ use super::layout::Layout;
 /// not depend on that.
 #[derive(Clone, Debug)]
 pub(crate) struct NormalEquations {
-    /// Of each cell: its eliminated effect, its kept effect, its weight. Those of one eliminated effect stand together.
-    ties: Vec<(usize, Option<usize>, f64)>,
-    /// Where the cells of each eliminated effect begin, and where the last ones end.
-    starts: Vec<usize>,
+    /// Of each cell: its eliminated effect and its kept effect. Those of one eliminated effect stand together.
+    ties: Vec<(usize, Option<usize>)>,
     rows: usize,
     is_row_eliminated: bool,
     /// The place of each effect of the shorter side among the kept; none for those taken as zero.
@@ -23,77 +21,40 @@ pub(crate) struct NormalEquations {
 }
 
 impl NormalEquations {
-    /// `weights` are those of the cells, all of them positive.
-    pub(crate) fn new(layout: &Layout, weights: &[f64]) -> NormalEquations {
+    pub(crate) fn new(layout: &Layout) -> NormalEquations {
         let (rows, columns) = (layout.rows(), layout.columns());
         let is_row_eliminated = rows >= columns;
         let kept = kept(layout, is_row_eliminated);
         let size = kept.iter().flatten().count();
         let eliminated_count = if is_row_eliminated { rows } else { columns };
-        let mut ties: Vec<(usize, Option<usize>, f64)> = layout
+        let mut ties: Vec<(usize, Option<usize>)> = layout
             .places
             .iter()
-            .zip(weights)
-            .map(|(place, weight)| {
+            .map(|place| {
                 let (eliminated, other) =
                     if is_row_eliminated { (place.row, place.column) } else { (place.column, place.row) };
-                (eliminated, kept.get(other).copied().flatten(), *weight)
+                (eliminated, kept.get(other).copied().flatten())
             })
             .collect();
         let mut eliminated_diagonal = vec![0.0; eliminated_count];
         let mut matrix = vec![0.0; size * size];
-        for (eliminated, other, weight) in &ties {
-            eliminated_diagonal[*eliminated] += weight;
+        for (eliminated, other) in &ties {
+            eliminated_diagonal[*eliminated] += 1.0;
             if let Some(other) = other {
-                matrix[other * size + other] += weight;
+                matrix[other * size + other] += 1.0;
             }
         }
         ties.sort_by_key(|tie| tie.0);
-        let starts =
-            (0..=eliminated_count).map(|effect| ties.partition_point(|tie| tie.0 < effect)).collect();
         for cells in ties.chunk_by(|one, next| one.0 == next.0) {
             let diagonal = eliminated_diagonal[cells[0].0];
-            for (_, one, one_weight) in cells {
-                let Some(one) = one else { continue };
-                for (_, other, other_weight) in cells {
-                    let Some(other) = other else { continue };
-                    matrix[one * size + other] -= one_weight * other_weight / diagonal;
+            for one in cells.iter().filter_map(|cell| cell.1) {
+                for other in cells.iter().filter_map(|cell| cell.1) {
+                    matrix[one * size + other] -= 1.0 / diagonal;
                 }
             }
         }
-        NormalEquations {
-            ties,
-            starts,
-            rows,
-            is_row_eliminated,
-            kept,
-            eliminated_diagonal,
-            factor: Factor::of(matrix, size),
-        }
-    }
-
-    /// The logarithm of the determinant.
-    pub(crate) fn ln_determinant(&self) -> f64 {
-        let eliminated: f64 = self.eliminated_diagonal.iter().map(|value| value.ln()).sum();
-        eliminated + self.factor.ln_determinant()
-    }
-
-    /// r' N^-1 r for a right side r as of [`solve`](NormalEquations::solve): the variance of the combination of effects with
-    /// these coefficients. Takes the time of the rows or columns that r names, not of all cells.
-    pub(crate) fn quadratic(&self, right: &[f64]) -> f64 {
-        let (eliminated, mut reduced) = self.sides(right);
-        let mut sum = 0.0;
-        for (effect, value) in eliminated.iter().enumerate().filter(|(_, value)| **value != 0.0) {
-            let share = value / self.eliminated_diagonal[effect];
-            sum += value * share;
-            for (_, to, weight) in &self.ties[self.starts[effect]..self.starts[effect + 1]] {
-                if let Some(to) = to {
-                    reduced[*to] -= weight * share;
-                }
-            }
-        }
-        self.factor.forward(&mut reduced);
-        sum + reduced.iter().map(|value| value * value).sum::<f64>()
+        let factor = Factor::of(matrix, size);
+        NormalEquations { ties, rows, is_row_eliminated, kept, eliminated_diagonal, factor }
     }
 
     /// A right side's part of the eliminated effects, and that of the kept ones.
@@ -118,16 +79,16 @@ impl NormalEquations {
             .zip(&self.eliminated_diagonal)
             .map(|(value, diagonal)| value / diagonal)
             .collect();
-        for (from, to, weight) in &self.ties {
+        for (from, to) in &self.ties {
             if let Some(to) = to {
-                reduced[*to] -= weight * shares[*from];
+                reduced[*to] -= shares[*from];
             }
         }
         self.factor.solve(&mut reduced);
         let mut solved = eliminated.to_vec();
-        for (to, from, weight) in &self.ties {
+        for (to, from) in &self.ties {
             if let Some(from) = from {
-                solved[*to] -= weight * reduced[*from];
+                solved[*to] -= reduced[*from];
             }
         }
         for (value, diagonal) in solved.iter_mut().zip(&self.eliminated_diagonal) {
@@ -188,10 +149,6 @@ impl Factor {
         Factor { size, lower: matrix }
     }
 
-    fn ln_determinant(&self) -> f64 {
-        2.0 * (0..self.size).map(|row| self.lower[row * self.size + row].ln()).sum::<f64>()
-    }
-
     /// L^-1 times a right side.
     fn forward(&self, right: &mut [f64]) {
         let size = self.size;
@@ -220,7 +177,6 @@ impl Factor {
 mod tests {
     use super::*;
     use crate::boots::{Cells, Observation};
-    use crate::oracles::is_close;
     use crate::question::Design;
 
     fn layout(conditions: usize, boots: u32, is_missing: impl Fn(usize, u32) -> bool) -> Layout {
@@ -236,42 +192,26 @@ mod tests {
         Layout::of(&Cells::of(&runs).unwrap(), Design::Crossed)
     }
 
-    /// X' W X times the solution is the right side again, whichever side is longer.
+    /// X' X times the solution is the right side again, whichever side is longer.
     #[test]
     fn the_solution_solves() {
         for (conditions, boots) in [(3, 5), (5, 3), (4, 4), (1, 3), (3, 1)] {
             let layout = layout(conditions, boots, |condition, boot| condition == 1 && boot == 2);
-            let weights: Vec<f64> = (0..layout.places.len()).map(|cell| 1.0 + 0.3 * cell as f64).collect();
-            let equations = NormalEquations::new(&layout, &weights);
+            let equations = NormalEquations::new(&layout);
             let product = |effects: &[f64]| {
                 let mut right = vec![0.0; layout.parts.len()];
-                for (place, weight) in layout.places.iter().zip(&weights) {
-                    let column = layout.rows() + place.column;
-                    let fitted = weight * (effects[place.row] + effects[column]);
+                for place in &layout.places {
+                    let fitted = layout.fitted(effects, place);
                     right[place.row] += fitted;
-                    right[column] += fitted;
+                    right[layout.rows() + place.column] += fitted;
                 }
                 right
             };
             let effects: Vec<f64> = (0..layout.parts.len()).map(|effect| (effect as f64).sin()).collect();
             let right = product(&effects);
-            let solved = equations.solve(&right);
-            let expected: f64 = solved.iter().zip(&right).map(|(one, other)| one * other).sum();
-            assert!(
-                (equations.quadratic(&right) - expected).abs() <= 1e-9 * expected.abs().max(1e-9),
-                "{expected}"
-            );
             for (again, right) in product(&equations.solve(&right)).iter().zip(&right) {
                 assert!((again - right).abs() < 1e-12, "{conditions} x {boots}: {again} and {right}");
             }
         }
-    }
-
-    #[test]
-    fn the_determinant_is_that_of_the_settled_matrix() {
-        // Two conditions in two boots with weight 1: with one boot's effect taken as zero, [[2, 0, 1], [0, 2, 1], [1, 1, 2]].
-        let layout = layout(2, 2, |_, _| false);
-        let equations = NormalEquations::new(&layout, &[1.0; 4]);
-        assert!(is_close(equations.ln_determinant(), 4.0_f64.ln(), 1e-14));
     }
 }

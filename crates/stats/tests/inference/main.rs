@@ -4,6 +4,7 @@
 
 mod any;
 mod cases;
+mod moderated;
 mod r;
 
 use netassay_stats::{Correction, Question};
