@@ -102,6 +102,18 @@ fn boot_means_keep_five_percent_whatever_the_runs_look_like() {
     }
 }
 
+/// Own spreads are told by fewer boots than pooled ones, which errs to the safe side.
+#[test]
+fn netassays_own_method_keeps_five_percent_or_less() {
+    for design in [Design::Nested, Design::Crossed] {
+        let world = World { design, runs: 3, ..WORLD };
+        let outcome = simulate(&plan(world, &[Method::Netassay], 600), 2).unwrap();
+        for rate in outcome.false_positives.iter().map(|cell| cell.rates[0]) {
+            assert!(rate.rate > 0.005 && (rate.rate < 0.05 || keeps_five_percent(rate)), "{rate:?}");
+        }
+    }
+}
+
 #[test]
 fn an_additive_model_cries_wolf_where_boots_treat_conditions_differently() {
     let world = World { design: Design::Crossed, conditions: 2, boots: 5, ..WORLD };

@@ -10,8 +10,11 @@ use super::bootstrap::Pair;
 use super::means::{Anova, MeanSquare, mean, squares};
 use super::ranks;
 use super::world::World;
+use crate::analysis::analyse_among;
+use crate::boots::Observation;
 use crate::distribution::{normal, student};
-use crate::question::Design;
+use crate::question::{Design, Question};
+use crate::verdict::Verdict;
 
 /// A way to decide whether condition 1 differs from condition 0, at 5 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,11 +40,13 @@ pub enum Method {
     PooledBootMeans,
     /// Crossed designs only: boots as blocks, and the spread between runs as the error (an additive model).
     Additive,
+    /// [`analyse`](crate::analyse) itself: each condition's own spread, moderated by those of the others.
+    Netassay,
 }
 
 impl Method {
     /// All, in the order of the tables.
-    pub const ALL: [Method; 10] = [
+    pub const ALL: [Method; 11] = [
         Method::PooledT,
         Method::MannWhitney,
         Method::RunBootstrap,
@@ -52,6 +57,7 @@ impl Method {
         Method::BootMeans,
         Method::PooledBootMeans,
         Method::Additive,
+        Method::Netassay,
     ];
 
     /// Those that make sense in a design.
@@ -73,6 +79,7 @@ impl Method {
             Method::BootMeans => "boot-means",
             Method::PooledBootMeans => "pooled-boot-means",
             Method::Additive => "additive",
+            Method::Netassay => "netassay",
         }
     }
 
@@ -89,6 +96,7 @@ impl Method {
             Method::BootMeans => "t on boot means",
             Method::PooledBootMeans => "t on boot means, MSB pooled",
             Method::Additive => "additive model, error of the runs",
+            Method::Netassay => "netassay: own spreads, moderated",
         }
     }
 }
@@ -200,7 +208,23 @@ impl Decider<'_> {
                 let anova = anova();
                 differs(&anova, anova.pooled(), self.pair.both)
             }
+            Method::Netassay => self.netassay_differs(),
         }
+    }
+
+    fn netassay_differs(&self) -> bool {
+        let World { design, boots, runs, .. } = *self.world;
+        let cells = self.values.chunks_exact(runs).enumerate();
+        let observations: Vec<Observation> = cells
+            .flat_map(|(cell, values)| {
+                let boot = if design == Design::Crossed { cell % boots } else { cell } as u32;
+                values.iter().map(move |value| Observation { condition: cell / boots, boot, value: *value })
+            })
+            .collect();
+        let question = Question { design: Some(design), level: 1.0 - ALPHA, ..Question::against(0) };
+        let answer = analyse_among(&observations, &question, |condition| condition < 2);
+        let verdict = answer.ok().and_then(|analysis| Some(analysis.comparisons.first()?.verdict));
+        matches!(verdict, Some(Verdict::Higher | Verdict::Lower))
     }
 }
 
