@@ -202,6 +202,9 @@ pub(crate) struct Stats {
 /// of `udp_stream` on the machine of `README.md`, which others were using.
 #[derive(Debug, Args)]
 pub(crate) struct Verdict {
+    /// Instead of protocols: whether the intervals of 2 to 20 conditions hold together where these spread unequally, simulated
+    #[arg(long, conflicts_with = "traffic")]
+    pub(crate) families: bool,
     /// Simulated experiments of each protocol and difference
     #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) experiments: u32,

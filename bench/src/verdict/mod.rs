@@ -2,6 +2,7 @@
 
 pub(crate) mod components;
 mod experiment;
+mod families;
 mod protocol;
 mod rig;
 mod simulation;
@@ -66,6 +67,9 @@ fn between(text: &str, low: f64, high: f64, range: &str) -> Result<f64, String> 
 
 /// `netassay-bench verdict`
 pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failure> {
+    if options.families {
+        return families::run(bench, options);
+    }
     let heading = [
         "lower by",
         "protocol",
