@@ -57,7 +57,12 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
             let traffic = Traffic { message, response, ..Traffic::new(kind) };
             let mut rig = Rig::new(bench, [traffic.clone(), traffic]);
             let mut observations = Vec::new();
-            conduct(&protocol, &mut rig.measuring(&protocol), &mut observations)?;
+            conduct(
+                &protocol,
+                &mut rig.measuring(&protocol),
+                &mut observations,
+                &stats::Spending::default(),
+            )?;
             let analysis = analyse(&observations, &Question::against(0))
                 .map_err(|error| Failure::Environment(error.to_string()))?;
             let mean = analysis.conditions.first().map_or(0.0, |condition| condition.mean);

@@ -1,7 +1,7 @@
 //! One experiment: boots are measured, or drawn, until the protocol's rule has decided.
 
 use stats::ministat::{Level, Set};
-use stats::{Look, Margin, Observation, Question, Verdict, analyse};
+use stats::{Look, Margin, Observation, Question, Spending, Verdict, analyse_with};
 
 use super::protocol::{CONDITIONS, Protocol, Rule};
 use crate::failure::Failure;
@@ -25,15 +25,16 @@ pub(crate) fn conduct(
     protocol: &Protocol,
     source: &mut impl Source,
     observations: &mut Vec<Observation>,
+    spending: &Spending,
 ) -> Result<Ended, Failure> {
     let looks = protocol.looks();
     let mut ended = Ended { verdict: Verdict::Inconclusive, boots: 0 };
-    for (number, last) in (0..).zip(looks) {
+    for (number, last) in (1..).zip(looks) {
         while ended.boots < last {
             ended.boots += 1;
             source.boot(ended.boots, observations)?;
         }
-        ended.verdict = judge(&protocol.rule, number, observations)?;
+        ended.verdict = judge(&protocol.rule, number, observations, spending)?;
         if ended.verdict != Verdict::Inconclusive {
             break;
         }
@@ -41,29 +42,24 @@ pub(crate) fn conduct(
     Ok(ended)
 }
 
-/// The verdict on condition 1 against condition 0, at this look, from 0.
-fn judge(rule: &Rule, look: usize, observations: &[Observation]) -> Result<Verdict, Failure> {
-    match rule {
-        Rule::PooledRuns => pooled(observations),
-        Rule::BootMeans => boot_means(observations, Question::against(0)),
-        Rule::Looks { detect, nominal } => {
-            let Some(error_rate) = nominal.get(look) else {
-                return Err(Failure::Internal(format!("look {look} has no error rate")));
-            };
-            let of = nominal.len() as u32;
-            let question = Question {
-                margin: Some(Margin::Percent(detect.value())),
-                look: Some(Look { number: look as u32 + 1, of, nominal: *error_rate }),
-                ..Question::against(0)
-            };
-            boot_means(observations, question)
-        }
-    }
-}
-
-fn boot_means(observations: &[Observation], question: Question) -> Result<Verdict, Failure> {
-    let analysis =
-        analyse(observations, &question).map_err(|error| Failure::Environment(error.to_string()))?;
+/// The verdict on condition 1 against condition 0, at this look, from 1.
+fn judge(
+    rule: &Rule,
+    number: u32,
+    observations: &[Observation],
+    spending: &Spending,
+) -> Result<Verdict, Failure> {
+    let question = match rule {
+        Rule::PooledRuns => return pooled(observations),
+        Rule::BootMeans => Question::against(0),
+        Rule::Looks { detect, schedule } => Question {
+            margin: Some(Margin::Percent(detect.value())),
+            look: Some(Look { number, schedule: *schedule }),
+            ..Question::against(0)
+        },
+    };
+    let analysis = analyse_with(observations, &question, |_| true, spending)
+        .map_err(|error| Failure::Environment(error.to_string()))?;
     let first = analysis.comparisons.first();
     first.map(|comparison| comparison.verdict).ok_or_else(|| Failure::Internal("nothing compared".to_owned()))
 }
@@ -134,7 +130,7 @@ mod tests {
     }
 
     fn ended(protocol: &Protocol, lower: f64) -> Ended {
-        conduct(protocol, &mut Clear { lower, runs: 10 }, &mut Vec::new()).unwrap()
+        conduct(protocol, &mut Clear { lower, runs: 10 }, &mut Vec::new(), &Spending::default()).unwrap()
     }
 
     #[test]

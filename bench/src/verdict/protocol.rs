@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use stats::Design;
 use stats::planning::{Cost, Family, Goal, Noise, Plan};
-use stats::sequential::Bounds;
+use stats::sequential::{Bounds, Schedule};
 use study::{Order, Percent, PlannedRun, Stop};
 
 /// Conditions: the baseline and the one that differs from it.
 pub(crate) const CONDITIONS: usize = 2;
 
 /// Of all looks together.
-const ERROR_RATE: f64 = 0.05;
+pub(super) const ERROR_RATE: f64 = 0.05;
 
 /// How the data become a verdict.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,9 +20,8 @@ pub(crate) enum Rule {
     PooledRuns,
     /// netassay's inference on boot means, once all is measured.
     BootMeans,
-    /// The same at planned looks, each with its nominal error rate: proven to differ, or proven to differ by less than
-    /// `detect`.
-    Looks { detect: Percent, nominal: Vec<f64> },
+    /// The same at planned looks: proven to differ, or proven to differ by less than `detect`.
+    Looks { detect: Percent, schedule: Schedule },
 }
 
 /// A protocol.
@@ -69,15 +68,13 @@ impl Short {
         costs: Costs,
         (ramp, window): (Duration, Duration),
     ) -> Option<Self> {
-        let shares: Vec<f64> =
-            (1..=Stop::LOOKS).map(|look| f64::from(look) / f64::from(Stop::LOOKS)).collect();
-        let alpha = *Bounds::ObrienFleming.nominal(&shares, ERROR_RATE).last()?;
         let plan = Plan {
             design: Design::Crossed,
             conditions: CONDITIONS,
             noise: Noise { cell, run },
             family: Family::Alone,
-            alpha,
+            alpha: ERROR_RATE,
+            looks: Some((Bounds::ObrienFleming, Stop::LOOKS)),
         };
         let goal = Goal { delta: detect.value(), power, boots_at_most: MOST_BOOTS, runs_at_most: MOST_RUNS };
         let run = (ramp + window).as_secs_f64() + costs.run;
@@ -105,10 +102,9 @@ impl Protocol {
             stop: Some(stop),
             ..study::Protocol::default()
         };
-        let share = |boots: u32| f64::from(boots) / f64::from(short.boots);
-        let fractions: Vec<f64> = stop.after(short.boots).map(share).collect();
-        let nominal = Bounds::ObrienFleming.nominal(&fractions, ERROR_RATE);
-        Self { name, rule: Rule::Looks { detect, nominal }, schedule, ramp: short.ramp, window: short.window }
+        let looks = Schedule { bounds: Bounds::ObrienFleming, looks: stop.looks, boots: short.boots };
+        let rule = Rule::Looks { detect, schedule: looks };
+        Self { name, rule, schedule, ramp: short.ramp, window: short.window }
     }
 
     /// Without looks: everything is measured, whatever comes of it.
@@ -185,10 +181,8 @@ mod tests {
         let short = Short { boots: 20, runs: 2, ramp: milli(100), window: milli(200) };
         let protocol = Protocol::of_netassay("c", Percent::parse("2%").unwrap(), short);
         assert_eq!(protocol.looks(), [4, 8, 12, 16, 20]);
-        let Rule::Looks { nominal, .. } = &protocol.rule else { panic!("it looks") };
-        // O'Brien and Fleming's constant for five looks is 2.040 (Jennison and Turnbull 2000, table 2.3).
-        let last = stats::distribution::normal::upper_quantile(nominal[4] / 2.0).unwrap();
-        assert!((last - 2.040).abs() < 0.001, "{nominal:?}");
+        let Rule::Looks { schedule, .. } = &protocol.rule else { panic!("it looks") };
+        assert_eq!(schedule.after(), protocol.looks());
         assert!((protocol.seconds(4, COSTS) - 4.0 * (0.5 + 2.0 * 3.0 * 0.3)).abs() < 1e-9);
     }
 }

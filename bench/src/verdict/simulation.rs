@@ -5,6 +5,7 @@ use std::thread;
 use agent::Interrupt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
+use stats::Spending;
 
 use super::experiment::{Worth, conduct};
 use super::protocol::{Costs, Protocol};
@@ -34,12 +35,12 @@ impl Draw {
         interrupt: &Interrupt,
     ) -> Result<Tally, Failure> {
         let part = |thread: u32| {
-            let mut tally = Tally::default();
+            let (mut tally, spending) = (Tally::default(), Spending::default());
             for experiment in (thread..self.experiments).step_by(THREADS as usize) {
                 if interrupt.is_tripped() {
                     return Err(Failure::Interrupted);
                 }
-                self.one(protocol, lower, experiment, &mut tally)?;
+                self.one(protocol, lower, experiment, &mut tally, &spending)?;
             }
             Ok(tally)
         };
@@ -58,12 +59,13 @@ impl Draw {
         lower: f64,
         experiment: u32,
         tally: &mut Tally,
+        spending: &Spending,
     ) -> Result<(), Failure> {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(experiment.into());
         let schedule = protocol.runs();
         let mut drawn = Drawn::new(self.world, lower, protocol, &schedule, &mut random);
-        let ended = conduct(protocol, &mut drawn, &mut Vec::new())?;
+        let ended = conduct(protocol, &mut drawn, &mut Vec::new(), spending)?;
         tally.add(Worth::of(ended.verdict, lower > 0.0), protocol.seconds(ended.boots, self.costs));
         Ok(())
     }

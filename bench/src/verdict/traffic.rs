@@ -53,7 +53,12 @@ impl<'p> Line<'p> {
             }
             let mut observations = Vec::new();
             let start = Instant::now();
-            let ended = conduct(protocol, &mut rig.measuring(protocol), &mut observations)?;
+            let ended = conduct(
+                protocol,
+                &mut rig.measuring(protocol),
+                &mut observations,
+                &stats::Spending::default(),
+            )?;
             let seconds = start.elapsed().as_secs_f64();
             tally.add(Worth::of(ended.verdict, self.lower > 0), seconds);
             bench.say(&format!(

@@ -1,7 +1,7 @@
 //! A stored study that may stop early: which look its data stand at, and whether they decide it.
 
-use stats::sequential::Bounds;
-use stats::{Look, Verdict};
+use stats::Look;
+use stats::sequential::{Bounds, Schedule};
 use store::StoredStudy;
 use study::{Protocol, Stop};
 
@@ -29,38 +29,27 @@ fn judged(stored: &StoredStudy) -> Result<bool, Error> {
         .iter()
         .zip(&analyses)
         .all(|(target, analysis)| analysis.comparisons.len() == target.conditions.len());
-    let is_decided = |verdict| matches!(verdict, Verdict::Higher | Verdict::Lower | Verdict::Equivalent);
     Ok(!targets.is_empty()
         && is_whole
-        && analyses.iter().flat_map(|analysis| &analysis.comparisons).all(|one| is_decided(one.verdict)))
+        && analyses.iter().flat_map(|analysis| &analysis.comparisons).all(|one| one.verdict.is_decided()))
 }
 
 /// The look that a stored study's data stand at, with what the study says of stopping; none if it takes all its boots
-/// whatever they show. `level` is the confidence of the intervals.
+/// whatever they show.
 ///
 /// Between two looks, and inside a boot (a study that was interrupted), the earlier one counts, whose bound is the stricter; before the first,
 /// the first.
 ///
 /// # Errors
 /// [`Error::Plan`] when what the study asked cannot be read.
-pub(crate) fn look_of(
-    stored: &StoredStudy,
-    plan: &PlanView,
-    level: f64,
-) -> Result<Option<(Stop, Look)>, Error> {
+pub(crate) fn look_of(stored: &StoredStudy, plan: &PlanView) -> Result<Option<(Stop, Look)>, Error> {
     let Protocol { stop, boots, .. } = asked_of(stored, plan)?.protocol;
     let Some(stop) = stop else { return Ok(None) };
     let over = boots_over(stored);
-    let after: Vec<u32> = stop.after(boots).collect();
-    let taken = after.iter().take_while(|after| **after <= over).count().max(1);
-    let fractions: Vec<f64> = after.iter().map(|after| f64::from(*after) / f64::from(boots)).collect();
-    let nominals = bounds(stop.bounds).nominal(&fractions, 1.0 - level);
-    let Some(&nominal) = nominals.get(taken - 1) else {
-        let what = "it may stop early and never looks".to_owned();
-        return Err(Error::Plan { study: stored.row.id.0, what });
-    };
+    let schedule = schedule(stop, boots);
+    let taken = schedule.after().iter().take_while(|after| **after <= over).count().max(1);
     let number = u32::try_from(taken).unwrap_or(stop.looks);
-    Ok(Some((stop, Look { number, of: stop.looks, nominal })))
+    Ok(Some((stop, Look { number, schedule })))
 }
 
 /// The last boot that ended in order. One under way, or given up, leads to no look.
@@ -86,7 +75,12 @@ pub(crate) fn stopping(stored: &StoredStudy, plan: &PlanView) -> Result<Option<S
     Ok(Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks)))
 }
 
-pub(crate) fn bounds(word: study::Bounds) -> Bounds {
+/// The looks that a study of at most so many boots has planned.
+pub(crate) fn schedule(stop: Stop, boots: u32) -> Schedule {
+    Schedule { bounds: bounds(stop.bounds), looks: stop.looks, boots }
+}
+
+fn bounds(word: study::Bounds) -> Bounds {
     match word {
         study::Bounds::ObrienFleming => Bounds::ObrienFleming,
         study::Bounds::Pocock => Bounds::Pocock,

@@ -32,10 +32,24 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
         ));
     }
     if let Some(look) = subject.question.look {
+        let levels = analysis.comparisons.iter().filter_map(|one| one.look_level);
+        let (least, most) =
+            levels.fold((f64::INFINITY, 0.0), |(least, most), level| (level.min(least), level.max(most)));
+        let spent = match (format!("{least:.2e}"), format!("{most:.2e}")) {
+            _ if most == 0.0 => String::new(),
+            (least, most) if least == most => format!(" (nominal error rate of this look {least})"),
+            (least, most) => format!(" (nominal error rates of this look {least} to {most})"),
+        };
         sentences.push(format!(
-            "look {} of {} of a group-sequential study: the intervals hold whenever it stops (nominal error rate of this look {:.2e})",
-            look.number, look.of, look.nominal
+            "look {} of {} of a group-sequential study: the intervals hold whenever it stops{spent}",
+            look.number, look.schedule.looks
         ));
+        if analysis.comparisons.iter().any(|one| one.unadjusted.is_some()) {
+            sentences.push(
+                "a stop is likelier where chance makes a difference large, so what the looks chose is stated as its median-unbiased estimate (Emerson and Fleming), with what was measured beside it"
+                    .to_owned(),
+            );
+        }
     }
     sentences
 }

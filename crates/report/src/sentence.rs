@@ -35,12 +35,16 @@ pub(crate) fn answer(group: &Group) -> String {
             (Some(relative), Some((low, high))) => {
                 let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
                 format!(
-                    "{} % {} {} ({} to {} %)",
+                    "{} % {} {} ({} to {} %{})",
                     percent(relative.abs()),
                     row.verdict(),
                     with(&row.label),
                     percent(low),
-                    percent(high)
+                    percent(high),
+                    as_measured(relative, comparison.unadjusted_relative, |share| format!(
+                        "{} %",
+                        percent(share)
+                    ))
                 )
             }
             (Some(relative), None) if comparison.resolution.is_some() => {
@@ -96,9 +100,21 @@ fn other_size(row: &Row, unit: &str) -> String {
     let (size, verdict) = (size.trim_end(), row.verdict());
     let interval = comparison.interval.map_or_else(String::new, |(low, high)| {
         let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
-        format!(" ({})", format!("{} to {} {unit}", figure(low), figure(high)).trim_end())
+        let measured = as_measured(comparison.difference, comparison.unadjusted, |value| {
+            format!("{} {unit}", figure(value)).trim_end().to_owned()
+        });
+        format!(" ({}{measured})", format!("{} to {} {unit}", figure(low), figure(high)).trim_end())
     });
     format!("{size} {verdict} {}{interval}", with(label))
+}
+
+/// What was measured, where the looks of the study made it another than what is stated.
+fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    let words = |value: f64| show(value.abs());
+    match measured.map(&words) {
+        Some(measured) if measured != words(stated) => format!("; {}", stats::corrected(&measured)),
+        _ => String::new(),
+    }
 }
 
 /// A condition as what a value is seen with; one whose name says what it is without is its own word.

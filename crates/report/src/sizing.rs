@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
-use stats::planning::{Choice, Cost, Early, Family, Goal, Noise, Plan, expected_boots};
+use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
 use stats::{Analysis, Component, Components, Design, Question};
 use store::StoredStudy;
 use study::{Percent, Protocol, Study};
 
 use crate::error::Error;
-use crate::looks::bounds;
+use crate::looks::schedule;
 use crate::metric::{known, plan_of};
 use crate::number::{counted, duration, instant, percent};
 use crate::table::Table;
@@ -20,6 +20,9 @@ use crate::view::PlanView;
 /// The most boots and runs that are looked through.
 const BOOTS: u32 = 1_000;
 const RUNS: u32 = 1_000;
+
+/// How sure a pilot's upper limit of a spread is.
+const ASSURANCE: f64 = 0.8;
 
 /// What a study is to show.
 #[derive(Debug, Clone)]
@@ -40,10 +43,12 @@ pub struct Spread {
     /// Of what a boot does to one condition and not to the others; where conditions of several states of the testbed are compared, of
     /// all that a boot does to a condition.
     pub interaction: f64,
-    /// The upper end of its interval.
+    /// Its upper limit, with 80 % confidence; none where it is no estimate.
     pub interaction_at_most: Option<f64>,
     /// Between runs of a condition in a boot.
     pub runs: f64,
+    /// From how many boots these are estimated; none where they are stated.
+    pub boots: Option<u32>,
     /// Where these are from.
     pub source: String,
 }
@@ -63,8 +68,8 @@ pub struct Sizing {
     spread: Spread,
     /// The cheapest size; none if nothing within 1,000 boots of 1,000 runs does.
     cheapest: Option<Size>,
-    /// The same if the spread is at the upper end of its interval.
-    cheapest_at_worst: Option<Size>,
+    /// The cheapest size if what boots do is at its upper limit: with 80 % confidence it gives the power.
+    assured: Option<Size>,
     /// Sizes beside the cheapest.
     alternatives: Vec<Size>,
     /// The study as its file has it, and the difference in % that it would detect.
@@ -113,7 +118,9 @@ impl Spread {
             .map(|(condition, boot, value)| stats::Observation { condition, boot, value })
             .collect();
         let Some(baseline) = observations.first().map(|run| run.condition) else { return Ok(None) };
-        let analysis = stats::analyse(&observations, &Question::against(baseline))?;
+        // The upper end of an interval of 60 % is a limit of 80 %.
+        let question = Question { level: 2.0 * ASSURANCE - 1.0, ..Question::against(baseline) };
+        let analysis = stats::analyse(&observations, &question)?;
         Ok(Self::from(stored, &plan.plan, baseline, &analysis, states_of(&study.plan(), &target) > 1))
     }
 
@@ -152,6 +159,7 @@ impl Spread {
             interaction: share(cell),
             interaction_at_most: cell_at_most.map(share),
             runs: share(runs.sd),
+            boots: Some(stored.row.boots),
             source,
         })
     }
@@ -166,9 +174,7 @@ impl Sizing {
         let target = target(study, request.metric.as_deref())?;
         let conditions = target.conditions.len() + 1;
         let protocol = study.protocol();
-        let early = protocol
-            .stop
-            .map(|stop| Early { bounds: bounds(stop.bounds), looks: stop.after(protocol.boots).collect() });
+        let early = protocol.stop.map(|stop| schedule(stop, protocol.boots));
         let alpha = 1.0 - request.confidence;
         // Conditions of several states have boots of their own; those of one state share them, and count once.
         let states = states_of(&study.plan(), &target);
@@ -177,7 +183,8 @@ impl Sizing {
             conditions: if states > 1 { states } else { conditions },
             noise: Noise { cell: interaction, run: spread.runs },
             family: Family::Baseline,
-            alpha: early.as_ref().and_then(|early| early.last_nominal(alpha)).unwrap_or(alpha),
+            alpha,
+            looks: early.map(|early| (early.bounds, early.looks)),
         };
         let goal = Goal {
             delta: request.detect.value(),
@@ -194,7 +201,7 @@ impl Sizing {
             seconds: likely.cost(cost, protocol.boots, protocol.runs),
             power: likely.power(goal.delta, protocol.boots, protocol.runs).unwrap_or(0.0),
         };
-        let expected = early.as_ref().and_then(|early| {
+        let expected = early.and_then(|early| {
             let error = likely.standard_error(protocol.boots, protocol.runs);
             Some((expected_boots(early, alpha, 0.0)?, expected_boots(early, alpha, goal.delta / error)?))
         });
@@ -208,7 +215,7 @@ impl Sizing {
             power: request.power,
             confidence: request.confidence,
             cheapest: cheapest.map(Size::from),
-            cheapest_at_worst: spread
+            assured: spread
                 .interaction_at_most
                 .and_then(|most| plan(most).cheapest(goal, cost))
                 .map(Size::from),
@@ -236,9 +243,9 @@ impl Sizing {
             100.0 * self.power,
             if self.states > 1 { "between boots" } else { "condition x boot" },
             percent(self.spread.interaction),
-            self.spread
-                .interaction_at_most
-                .map_or(String::new(), |most| format!(" (at most {})", percent(most))),
+            self.spread.interaction_at_most.map_or(String::new(), |most| {
+                format!(" (with {:.0} % confidence at most {})", 100.0 * ASSURANCE, percent(most))
+            }),
             percent(self.spread.runs),
             self.spread.source,
         );
@@ -254,14 +261,15 @@ impl Sizing {
         for size in self.alternatives.iter().filter(|size| Some(**size) != self.cheapest) {
             row("or", size);
         }
-        if let Some(size) = &self.cheapest_at_worst {
-            row("cheapest, if boots differ as much as they may", size);
+        if let Some(size) = &self.assured {
+            row("assured", size);
         }
         row("as the file has it", &self.as_written);
         text.push_str(&table.render());
         if self.states > 1 {
             text.push_str(&format!("Boots are of each of {} states of the testbed.\n", self.states));
         }
+        text.push_str(&self.assurance());
         if let Some(detects) = self.as_written_detects {
             text.push_str(&format!("\nAs the file has it, the study detects {} %.\n", percent(detects)));
         }
@@ -280,6 +288,33 @@ impl Sizing {
             )),
         }
         text
+    }
+}
+
+impl Sizing {
+    /// What the pilot cannot know, and what the assured size does about it.
+    fn assurance(&self) -> String {
+        let (Some(boots), Some(most)) = (self.spread.boots, self.spread.interaction_at_most) else {
+            return String::new();
+        };
+        let (boots, most, sure) =
+            (counted(boots as usize, "boot"), percent(most), format!("{:.0} %", 100.0 * ASSURANCE));
+        let unknown = if self.spread.interaction == 0.0 {
+            format!(
+                "{boots} showed no difference between boots beyond what runs explain. That does not mean that there is none: with {sure} confidence it is at most {most} %."
+            )
+        } else {
+            format!("{boots} tell little of how boots differ: with {sure} confidence at most by {most} %.")
+        };
+        let size = match &self.assured {
+            Some(_) => format!(
+                "The assured size has its power with {sure} confidence; the others have theirs if boots differ as the estimate says."
+            ),
+            None => format!(
+                "No size within {BOOTS} boots of {RUNS} runs is assured of its power: measure a longer pilot."
+            ),
+        };
+        format!("\n{unknown}\n{size}\n")
     }
 }
 

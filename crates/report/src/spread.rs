@@ -1,9 +1,9 @@
 //! How far boots and runs spread: what tells whether more boots or more runs would help.
 
-use stats::{Component, Components};
+use stats::{Comparison, Component, Components};
 
 use crate::group::{Row, level, range};
-use crate::number::{figure, percent};
+use crate::number::{counted, figure, percent};
 use crate::table::Table;
 
 /// The components that the data tell, with their names.
@@ -31,21 +31,36 @@ pub(crate) fn parts(spread: &Components, mean: f64) -> Vec<String> {
 /// The smallest difference that the data would have shown, in a sentence without a full stop: in % where all comparisons
 /// have one.
 pub(crate) fn seen(rows: &[Row], unit: &str) -> Option<String> {
-    let words = |values: Vec<f64>, show: fn(f64) -> String| {
-        let (low, high) = values
-            .iter()
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(*value), high.max(*value)));
-        let (low, high) = (show(low), show(high));
-        if low == high { low } else { format!("{low} to {high}") }
+    type Interval = Option<(f64, f64)>;
+    let all = |of: fn(&Comparison) -> (Option<f64>, Interval)| -> Vec<(f64, Interval)> {
+        let seen = rows.iter().map(|row| of(&row.comparison));
+        seen.filter_map(|(size, interval)| Some((size?, interval))).collect()
     };
-    let relative: Option<Vec<f64>> = rows.iter().map(|row| row.comparison.detectable_relative).collect();
-    let absolute: Vec<f64> = rows.iter().filter_map(|row| row.comparison.detectable).collect();
-    let size = match relative {
-        Some(relative) if !relative.is_empty() => format!("{} %", words(relative, percent)),
-        _ if !absolute.is_empty() => format!("{} {unit}", words(absolute, figure)).trim_end().to_owned(),
-        _ => return None,
+    let relative = all(|one| (one.detectable_relative, one.detectable_relative_interval));
+    let absolute = all(|one| (one.detectable, one.detectable_interval));
+    let is_relative = !relative.is_empty() && relative.len() == rows.len();
+    let (sizes, show, unit): (_, fn(f64) -> String, _) = if is_relative {
+        (relative, percent, " %".to_owned())
+    } else {
+        (absolute, figure, if unit.is_empty() { String::new() } else { format!(" {unit}") })
     };
-    Some(format!("a difference of {size} would have been seen with 80 % power"))
+    let (low, high) = ends(sizes.iter().map(|(size, _)| (*size, *size)))?;
+    let (low, high) = (show(low), show(high));
+    let size = if low == high { low } else { format!("{low} to {high}") };
+    let interval = ends(sizes.iter().filter_map(|(_, interval)| *interval));
+    // Runs without spread have nothing to tell.
+    let interval = interval.map(|(low, high)| (show(low), show(high))).filter(|(low, high)| low != high);
+    let interval = interval.map(|(low, high)| format!("{low} to {high}"));
+    let boots = rows.iter().filter(|row| row.comparison.detectable.is_some()).map(|row| row.comparison.boots);
+    let (least, most) = ends(boots.map(|boots| (boots as f64, boots as f64)))?;
+    let boots =
+        if least == most { counted(most as usize, "boot") } else { format!("{least} to {most} boots") };
+    Some(stats::seen(&size, interval.as_deref(), &unit, &boots))
+}
+
+/// The least of the first and the most of the second; none of nothing.
+fn ends(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    ranges.reduce(|(low, high), (least, most)| (low.min(least), high.max(most)))
 }
 
 /// The standard deviations that runs come from, each with its interval, in the metric's unit and in % of `mean`; empty

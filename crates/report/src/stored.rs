@@ -24,7 +24,7 @@ pub(crate) fn subjects(
     targets: &[Target],
     request: &ComparisonRequest,
 ) -> Result<Vec<Subject>, Error> {
-    let look = look_of(stored, plan, request.confidence)?;
+    let look = look_of(stored, plan)?;
     let labels: Vec<String> = plan.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
     let truth = truth(stored, plan);
     let subject = |target: &Target| {

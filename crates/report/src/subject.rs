@@ -1,7 +1,7 @@
 //! Values of one metric under several conditions, and what is asked of them: what a stored study and a person's own files
 //! have in common.
 
-use stats::{Analysis, Look, Observation, Question};
+use stats::{Analysis, Observation, Question, Spending};
 use study::Quality;
 
 use crate::error::Error;
@@ -77,9 +77,9 @@ impl Subject {
     }
 
     /// What the data answer.
-    fn analyse(&self) -> Result<Analysis, Error> {
+    fn analyse(&self, spending: &Spending) -> Result<Analysis, Error> {
         let takes_part = |condition| self.takes_part(condition);
-        let analysis = stats::analyse_among(&self.observations, &self.question, takes_part)?;
+        let analysis = stats::analyse_with(&self.observations, &self.question, takes_part, spending)?;
         Ok(match self.resolution {
             Some(resolution) => {
                 let unlike: Vec<usize> = self.unlike().into_iter().map(|unlike| unlike.condition).collect();
@@ -130,7 +130,8 @@ impl Subject {
 /// # Errors
 /// What the statistics refuse.
 pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
-    let first = subjects.iter().map(Subject::analyse).collect::<Result<Vec<_>, _>>()?;
+    let spending = Spending::default();
+    let first = subjects.iter().map(|subject| subject.analyse(&spending)).collect::<Result<Vec<_>, _>>()?;
     let mut metrics: Vec<&str> = subjects.iter().map(|subject| subject.metric.as_str()).collect();
     metrics.sort_unstable();
     metrics.dedup();
@@ -139,8 +140,8 @@ pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
         of_metric.flat_map(|(_, analysis)| analysis.comparisons.iter().filter_map(|one| one.p)).collect()
     };
     let families: Vec<Vec<f64>> = metrics.iter().map(p_values).collect();
-    // All questions of one request have the same level and the same look, so any of them tells the error rate.
-    let alpha = subjects.first().map_or(0.05, |subject| alpha(&subject.question));
+    // All questions of one request have the same level, so any of them tells the error rate.
+    let alpha = subjects.first().map_or(0.05, |subject| 1.0 - subject.question.level);
     let shares: Vec<(String, f64)> = metrics
         .iter()
         .map(|metric| (*metric).to_owned())
@@ -156,21 +157,12 @@ pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
                 return Ok(analysis);
             }
             subject.question = shared(subject.question, share);
-            subject.analyse()
+            subject.analyse(&spending)
         })
         .collect()
 }
 
-/// The error rate that a question spends.
-fn alpha(question: &Question) -> f64 {
-    question.look.map_or(1.0 - question.level, |look| look.nominal)
-}
-
 /// The question with only a share of its error rate.
 fn shared(question: Question, share: f64) -> Question {
-    Question {
-        level: 1.0 - (1.0 - question.level) * share,
-        look: question.look.map(|look| Look { nominal: look.nominal * share, ..look }),
-        ..question
-    }
+    Question { level: 1.0 - (1.0 - question.level) * share, ..question }
 }

@@ -131,6 +131,34 @@ fn the_interval_is_that_of_the_look_and_between_looks_that_of_the_one_before() {
 }
 
 #[test]
+fn what_a_look_chose_is_stated_beside_what_was_measured() {
+    let text = looking("2%").source_text().replace("\"2%\" }", "\"2%\", bounds = \"pocock\" }");
+    let study = Study::parse("made", &text).unwrap();
+    // Boots that differ as these do prove 4.5 % at the third look and not before.
+    let of_boot = [30.0, -30.0, 25.0, -25.0, 1.0, -1.0];
+    let stored = stored(&study, 6, |boot, run, condition| {
+        1000.0 - (45.0 + of_boot[boot as usize - 1]) * condition as f64 + noise(boot, run, condition)
+    });
+    let results = Results::new(&stored).unwrap();
+    let compared = Comparisons::new(&stored, &ComparisonRequest::default()).unwrap();
+    let row = serde_json::to_value(&compared).unwrap()["groups"][0]["rows"][0].clone();
+    let figure = |key: &str| row[key].as_f64().unwrap();
+    assert!(figure("unadjusted") < figure("difference") && figure("difference") < 0.0, "{row}");
+    assert!(figure("unadjusted_relative") < figure("relative"), "{row}");
+    // One difference everywhere: in the table, in the answer and in the sentence.
+    let words = format!("{:.1}", figure("relative").abs());
+    let measured =
+        format!("corrected for the looks, {:.1} % as measured", figure("unadjusted_relative").abs());
+    let page = results.text(Path::new("netassay.db"));
+    let answer = page.lines().find(|line| line.starts_with("Answer")).unwrap();
+    assert!(answer.contains(&format!("{words} % lower")) && answer.contains(&measured), "{answer}");
+    assert!(page.contains(&format!("-{words}  ")), "{page}");
+    let text = compared.text();
+    assert!(text.contains(&format!("tso=off is {words} % lower")) && text.contains(&measured), "{text}");
+    assert!(text.contains("Emerson and Fleming"), "{text}");
+}
+
+#[test]
 fn a_margin_makes_small_differences_equivalent_or_open() {
     let text = format!("{HEAD}[factors]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = 5\nruns = 3\n");
     let study = Study::parse("made", &text).unwrap();
@@ -189,6 +217,12 @@ fn a_study_is_sized_by_what_was_measured() {
     let request =
         SizingRequest { detect: Percent::parse("2%").unwrap(), power: 0.8, confidence: 0.95, metric: None };
     insta::assert_snapshot!("sizing", Sizing::new(&study, spread.clone(), &request).unwrap().text());
+    // A pilot that sees nothing of boots does not prove that there is nothing.
+    let blind = Spread { interaction: 0.0, ..spread.clone() };
+    let text = Sizing::new(&study, blind, &request).unwrap().text();
+    assert!(text.contains("6 boots showed no difference between boots beyond what runs explain."), "{text}");
+    assert!(text.contains("with 80 % confidence it is at most 1.9 %"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("assured")), "{text}");
     let impossible = SizingRequest { detect: Percent::LEAST, ..request.clone() };
     let text = Sizing::new(&study, spread.clone(), &impossible).unwrap().text();
     assert!(text.contains("No size within 1000 boots"), "{text}");

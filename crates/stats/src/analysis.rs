@@ -1,5 +1,7 @@
 //! The data's answer to a question.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::boots::{Cells, Observation};
@@ -7,10 +9,11 @@ use crate::comparison::Comparison;
 use crate::components::Components;
 use crate::error::StatsError;
 use crate::fit::{ErrorTerm, Fit};
-use crate::judgement::judge;
-use crate::question::{Against, Design, Question};
+use crate::judgement::{Looked, judge};
+use crate::question::{Against, Design, Look, Question};
 use crate::ratio;
 use crate::robust;
+use crate::spending::{At, Spending};
 use crate::wild;
 
 /// Everything that inference says of one metric.
@@ -67,6 +70,19 @@ pub fn analyse_among(
     question: &Question,
     takes_part: impl Fn(usize) -> bool,
 ) -> Result<Analysis, StatsError> {
+    analyse_with(observations, question, takes_part, &Spending::default())
+}
+
+/// As [`analyse_among`], with what earlier analyses worked out of the looks.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn analyse_with(
+    observations: &[Observation],
+    question: &Question,
+    takes_part: impl Fn(usize) -> bool,
+    spending: &Spending,
+) -> Result<Analysis, StatsError> {
     question.check()?;
     let cells = Cells::of(observations)?;
     if let Against::Baseline(baseline) = question.against
@@ -75,10 +91,11 @@ pub fn analyse_among(
         return Err(StatsError::NoBaseline { baseline });
     }
     let fit = Fit::of(&cells, question.design);
-    let mut comparisons = judge(&fit, question, &takes_part);
-    ratio::state(&mut comparisons, &cells, question, &takes_part);
-    wild::blame(&mut comparisons, observations, question, &takes_part);
-    robust::state(&mut comparisons, (&cells, fit.design), observations, question, &takes_part);
+    let looked = looked(&cells, question, &takes_part, spending);
+    let mut comparisons = judge(&fit, question, &looked, &takes_part);
+    ratio::state(&mut comparisons, &cells, question, &looked, &takes_part);
+    wild::blame(&mut comparisons, observations, question, &looked, &takes_part);
+    robust::state(&mut comparisons, (&cells, fit.design), observations, question, &looked, &takes_part);
     Ok(Analysis {
         design: fit.design,
         error: fit.error,
@@ -87,18 +104,48 @@ pub fn analyse_among(
             .conditions()
             .iter()
             .filter(|condition| takes_part(**condition))
-            .map(|condition| estimate(&fit, *condition, question))
+            .map(|condition| estimate(&fit, *condition, question, &looked))
             .collect(),
         components: Components::of(&fit.model, 1.0 - question.level),
         comparisons,
     })
 }
 
-fn estimate(fit: &Fit, condition: usize, question: &Question) -> ConditionEstimate {
+/// What the looks before that of `question` decided, from the boots that there were.
+fn looked<'a>(
+    cells: &Cells,
+    question: &Question,
+    takes_part: impl Fn(usize) -> bool,
+    spending: &'a Spending,
+) -> Looked<'a> {
+    let mut looked = Looked { spending, decided: BTreeSet::new() };
+    let Some(look) = question.look else { return looked };
+    for (number, boots) in (1..look.number).zip(look.schedule.after()) {
+        let before = cells.up_to(boots);
+        if before.iter().next().is_none() {
+            continue;
+        }
+        let question = Question { look: Some(Look { number, ..look }), ..*question };
+        let comparisons = judge(&Fit::of(&before, question.design), &question, &looked, &takes_part);
+        let decided = comparisons.iter().filter(|one| one.verdict.is_decided());
+        looked.decided.extend(decided.map(|one| (one.condition, one.baseline)));
+    }
+    looked
+}
+
+fn estimate(fit: &Fit, condition: usize, question: &Question, looked: &Looked<'_>) -> ConditionEstimate {
     let cells = fit.cells(condition);
     let estimate = fit.contrast(&[(condition, 1.0)]);
     let least = if question.non_negative { 0.0 } else { f64::NEG_INFINITY };
-    let interval = estimate.and_then(|estimate| estimate.interval(question.alpha()));
+    let interval = estimate.and_then(|estimate| {
+        let alpha = match question.look {
+            Some(look) if estimate.is_sure() => {
+                looked.spending.nominal(At::new(look, estimate.df, cells.len()), question.alpha())?
+            }
+            _ => question.alpha(),
+        };
+        estimate.interval(alpha)
+    });
     ConditionEstimate {
         condition,
         mean: fit.mean(condition).unwrap_or(f64::NAN),

@@ -88,6 +88,11 @@ impl Cells {
         self.0.chunk_by(|one, next| one.condition == next.condition)
     }
 
+    /// Those of the boots up to this number.
+    pub(crate) fn up_to(&self, boot: u32) -> Cells {
+        Cells(self.0.iter().filter(|cell| cell.boot <= boot).copied().collect())
+    }
+
     /// A condition's cells, in the order of the boots; none if it was never measured.
     pub(crate) fn condition(&self, condition: usize) -> &[Cell] {
         let start = self.0.partition_point(|cell| cell.condition < condition);

@@ -21,14 +21,19 @@ pub struct Comparison {
     pub mean: f64,
     /// The baseline's mean.
     pub baseline_mean: f64,
-    /// `mean` - `baseline_mean`.
+    /// `mean` - `baseline_mean`; where the look at which the study ended chose it, the median-unbiased estimate of Emerson and Fleming
+    /// (Biometrika 77, 1990).
     pub difference: f64,
+    /// `mean` - `baseline_mean`, where `difference` is another.
+    pub unadjusted: Option<f64>,
     /// The standard error of the difference; none without an interval.
     pub standard_error: Option<f64>,
     /// The interval of the difference; none where `gap` says why.
     pub interval: Option<(f64, f64)>,
     /// The difference in % of the baseline's size; none where the baseline cannot be told from zero.
     pub relative: Option<f64>,
+    /// `unadjusted` in % of the baseline's size.
+    pub unadjusted_relative: Option<f64>,
     /// The interval of `relative`; none without an interval, or where the baseline cannot be told from zero.
     pub relative_interval: Option<(f64, f64)>,
     /// How many times the baseline it is, where there is an interval and no percentage, and all boots are above zero.
@@ -42,13 +47,18 @@ pub struct Comparison {
     pub boots_left_out: usize,
     /// Degrees of freedom of the intervals; 0 without one.
     pub df: f64,
-    /// The chance of so large a difference, in any comparison of the family, where there is none; adjusted for the family, not
-    /// for the looks of a sequential design, whose nominal error rate it is to be held against.
+    /// The chance of so large a difference, in any comparison of the family and at any look, where there is none.
     pub p: Option<f64>,
-    /// The smallest difference that would have been seen with 80 % power, in the metric's unit.
+    /// In a sequential design the two-sided error rate that this look spends on this comparison.
+    pub look_level: Option<f64>,
+    /// The smallest difference that would have been seen with 80 % power if the true spread is the one measured, in the metric's unit.
     pub detectable: Option<f64>,
-    /// The same in % of the baseline's size.
+    /// The same for the ends of the spread's interval, which has the confidence level by itself.
+    pub detectable_interval: Option<(f64, f64)>,
+    /// `detectable` in % of the baseline's size.
     pub detectable_relative: Option<f64>,
+    /// `detectable_interval` in % of the baseline's size.
+    pub detectable_relative_interval: Option<(f64, f64)>,
     /// The margin of equivalence, if one was stated.
     pub margin: Option<Margin>,
     /// Why there is no interval; none either where `resolution` stands in for one.

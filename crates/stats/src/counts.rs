@@ -26,14 +26,18 @@ impl Analysis {
 }
 
 fn judged(one: Comparison, resolution: f64, is_unlike: bool) -> Comparison {
-    let share = 100.0 * one.difference / one.baseline_mean.abs();
-    let verdict = match one.difference {
+    let difference = one.unadjusted.unwrap_or(one.difference);
+    let share = 100.0 * difference / one.baseline_mean.abs();
+    let verdict = match difference {
         _ if is_unlike => Verdict::Inconclusive,
         difference if difference == 0.0 || share.abs() <= resolution => Verdict::Equivalent,
         difference if difference > 0.0 => Verdict::Higher,
         _ => Verdict::Lower,
     };
     Comparison {
+        difference,
+        unadjusted: None,
+        unadjusted_relative: None,
         standard_error: None,
         interval: None,
         relative: share.is_finite().then_some(share),
@@ -41,8 +45,11 @@ fn judged(one: Comparison, resolution: f64, is_unlike: bool) -> Comparison {
         ratio: None,
         df: 0.0,
         p: None,
+        look_level: None,
         detectable: None,
+        detectable_interval: None,
         detectable_relative: None,
+        detectable_relative_interval: None,
         margin: Some(Margin::Percent(resolution)),
         gap: is_unlike.then_some(Gap::Unlike),
         resolution: Some(resolution),

@@ -32,16 +32,15 @@ pub enum StatsError {
     },
     /// The look is none of a sequential design.
     #[error(
-        "look {number} of {of} with nominal error rate {nominal} is none: number looks from 1, and take the rate from \
-         the design's bounds"
+        "there is no look {number} of {looks} at {boots} boots: number looks from 1, and plan more boots than looks"
     )]
     Look {
         /// Which look.
         number: u32,
         /// Of how many.
-        of: u32,
-        /// Its nominal error rate.
-        nominal: f64,
+        looks: u32,
+        /// At how many boots in all.
+        boots: u32,
     },
     /// Nothing was measured of the condition that the others are to be compared with.
     #[error("the baseline, condition {baseline}, has no runs: choose a baseline that was measured")]

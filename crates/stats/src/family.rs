@@ -10,23 +10,26 @@ pub(crate) struct Family {
 }
 
 impl Family {
-    /// The value that the largest |t| exceeds with probability `alpha` where nothing differs; none below 1 degree of freedom.
-    pub(crate) fn critical(self, alpha: f64, df: f64) -> Option<f64> {
-        let each = match self.comparisons {
+    /// The error rate that is left to each comparison where the family has `alpha`.
+    pub(crate) fn each(self, alpha: f64) -> f64 {
+        match self.comparisons {
             0 | 1 => alpha,
             comparisons => -((-alpha).ln_1p() / comparisons as f64).exp_m1(),
-        };
-        student::upper_quantile(each / 2.0, df)
+        }
     }
 
-    /// The chance that the largest |t| exceeds this one where nothing differs.
-    pub(crate) fn p(self, t: f64, df: f64) -> f64 {
-        let each = (2.0 * student::sf(t, df)).min(1.0);
+    /// The p-value among all comparisons of one that has `each` by itself.
+    pub(crate) fn of_all(self, each: f64) -> f64 {
         let p = match self.comparisons {
             0 | 1 => each,
             comparisons => -(comparisons as f64 * (-each).ln_1p()).exp_m1(),
         };
         p.clamp(0.0, 1.0)
+    }
+
+    /// The value that the largest |t| exceeds with probability `alpha` where nothing differs; none below 1 degree of freedom.
+    pub(crate) fn critical(self, alpha: f64, df: f64) -> Option<f64> {
+        student::upper_quantile(self.each(alpha) / 2.0, df)
     }
 }
 
@@ -40,7 +43,7 @@ mod tests {
         for comparisons in [1, 2, 6, 190] {
             let family = Family { comparisons };
             let critical = family.critical(0.05, 7.5).unwrap();
-            assert!(is_close(family.p(critical, 7.5), 0.05, 1e-9), "{comparisons}");
+            assert!(is_close(family.of_all(2.0 * student::sf(critical, 7.5)), 0.05, 1e-9), "{comparisons}");
         }
     }
 

@@ -1,19 +1,34 @@
 //! From a fit to comparisons: the family's critical values, intervals, tests and verdicts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::comparison::{Comparison, Gap};
 use crate::crossed::Pairs;
-use crate::detectable::detectable;
+use crate::detectable::{detectable, of_spread};
+use crate::distribution::student;
 use crate::family::Family;
 use crate::fieller::{Fieller, Quantiles};
 use crate::fit::{ErrorTerm, Fit};
 use crate::model::Estimate;
 use crate::question::{Against, Correction, Design, Margin, Question};
+use crate::sequential::Shifted;
+use crate::spending::{At, Spending};
 use crate::verdict::Verdict;
 
+/// What earlier looks leave for this one.
+pub(crate) struct Looked<'a> {
+    pub(crate) spending: &'a Spending,
+    /// (condition, baseline) of the comparisons that an earlier look decided: it was not they that kept the study going.
+    pub(crate) decided: BTreeSet<(usize, usize)>,
+}
+
 /// The comparisons that `question` asks of the conditions of `fit` that take part.
-pub(crate) fn judge(fit: &Fit, question: &Question, takes_part: impl Fn(usize) -> bool) -> Vec<Comparison> {
+pub(crate) fn judge(
+    fit: &Fit,
+    question: &Question,
+    looked: &Looked<'_>,
+    takes_part: impl Fn(usize) -> bool,
+) -> Vec<Comparison> {
     let conditions: Vec<usize> =
         fit.conditions().iter().copied().filter(|condition| takes_part(*condition)).collect();
     let pairs: Vec<Pair> =
@@ -26,6 +41,7 @@ pub(crate) fn judge(fit: &Fit, question: &Question, takes_part: impl Fn(usize) -
     let mut judge = Judge {
         fit,
         question,
+        looked,
         family,
         baselines: BTreeMap::new(),
         criticals: BTreeMap::new(),
@@ -96,14 +112,15 @@ impl Pair {
 struct Judge<'a> {
     fit: &'a Fit,
     question: &'a Question,
+    looked: &'a Looked<'a>,
     family: Family,
     /// The estimate of each baseline by itself.
     baselines: BTreeMap<usize, Option<Estimate>>,
-    /// Critical values by error rate and degrees of freedom.
-    criticals: BTreeMap<(u64, u64), Option<f64>>,
+    /// Critical values by error rate, degrees of freedom and, where the study looks before its end, boots.
+    criticals: BTreeMap<(u64, u64, usize), Option<f64>>,
     /// Student's t for percentages.
     quantiles: Quantiles,
-    /// Detectable standard errors by error rate and degrees of freedom.
+    /// Detectable standard errors by critical value and degrees of freedom.
     errors_seen: BTreeMap<(u64, u64), Option<f64>>,
 }
 
@@ -118,9 +135,11 @@ impl Judge<'_> {
             mean,
             baseline_mean,
             difference: pair.difference.map_or(mean - baseline_mean, |estimate| estimate.value),
+            unadjusted: None,
             standard_error: None,
             interval: None,
             relative: None,
+            unadjusted_relative: None,
             relative_interval: None,
             ratio: None,
             boots_apart: pair.is_apart,
@@ -128,8 +147,11 @@ impl Judge<'_> {
             boots_left_out: pair.boots_left_out,
             df: 0.0,
             p: None,
+            look_level: None,
             detectable: None,
+            detectable_interval: None,
             detectable_relative: None,
+            detectable_relative_interval: None,
             margin: self.question.margin,
             gap: pair.gap,
             resolution: None,
@@ -139,15 +161,20 @@ impl Judge<'_> {
         };
         let alpha = self.question.alpha();
         if let Some(estimate) = pair.difference
-            && let Some(critical) = self.critical(alpha, estimate.df)
+            && let Some(critical) = self.critical(pair, alpha, estimate.df)
             && let Some(interval) = estimate.interval_with(critical)
         {
             comparison.standard_error = Some(estimate.se);
             comparison.df = estimate.df;
             comparison.interval = Some(interval);
             comparison.relative_interval = self.relative_interval(pair, estimate, critical);
-            comparison.p = Some(self.family.p(estimate.t(), estimate.df));
-            comparison.detectable = self.detectable(alpha, estimate);
+            comparison.p = self.p(pair, estimate);
+            comparison.look_level =
+                self.at(pair, estimate.df).map(|_| 2.0 * student::sf(critical, estimate.df));
+            comparison.detectable = self.detectable(pair, alpha, estimate);
+            let ends = of_spread(1.0 - self.question.level, estimate.df);
+            comparison.detectable_interval =
+                comparison.detectable.zip(ends).map(|(size, (low, high))| (size * low, size * high));
         } else {
             comparison.gap = pair.gap.or(Some(Gap::NoError));
         }
@@ -158,13 +185,43 @@ impl Judge<'_> {
                 |value: f64| Some(value / baseline_mean.abs() * 100.0).filter(|share| share.is_finite());
             comparison.relative = percent(comparison.difference).map(|share| self.question.possible(share));
             comparison.detectable_relative = comparison.detectable.and_then(percent);
+            comparison.detectable_relative_interval =
+                comparison.detectable_interval.and_then(|(low, high)| percent(low).zip(percent(high)));
         }
         if comparison.relative.is_none() {
             comparison.relative_interval = None;
         }
         let is_equivalent = self.question.margin.map(|margin| self.is_equivalent(pair, margin));
         comparison.verdict = Verdict::of(comparison.interval, is_equivalent);
+        if let Some(stated) = self.median_unbiased(pair, comparison.verdict) {
+            comparison.unadjusted = Some(comparison.difference);
+            comparison.unadjusted_relative = comparison.relative;
+            comparison.relative = comparison.relative.map(|share| share * stated / comparison.difference);
+            comparison.difference = stated;
+        }
         comparison
+    }
+
+    /// The difference that is stated where this look ended the study because it is proven, or where no look before the last did. None where
+    /// the one measured is stated.
+    fn median_unbiased(&mut self, pair: &Pair, verdict: Verdict) -> Option<f64> {
+        let estimate = pair.difference?;
+        let at = self.at(pair, estimate.df)?;
+        let is_last = at.look.number == at.look.schedule.looks;
+        let has_ended = match verdict {
+            Verdict::Higher | Verdict::Lower => true,
+            Verdict::NoDifferenceProven | Verdict::Inconclusive => is_last,
+            Verdict::Equivalent => false,
+        };
+        if !has_ended || self.looked.decided.contains(&(pair.condition, pair.baseline)) {
+            return None;
+        }
+        let alpha = self.question.alpha();
+        let (each, critical) = (self.family.each(alpha), self.critical(pair, alpha, estimate.df)?);
+        let t = estimate.t();
+        let shift = self.looked.spending.shift(at, each, t, estimate.df);
+        let stated = Shifted { t, critical }.by(shift) / t;
+        (shift > 0.0 && stated.is_finite()).then_some(stated * estimate.value)
     }
 
     /// Whether the interval of twice the error rate lies inside the margin.
@@ -174,7 +231,7 @@ impl Judge<'_> {
         if alpha >= 1.0 {
             return false;
         }
-        let Some(critical) = self.critical(alpha, estimate.df) else { return false };
+        let Some(critical) = self.critical(pair, alpha, estimate.df) else { return false };
         let (interval, margin) = match margin {
             Margin::Absolute(margin) => (estimate.interval_with(critical), margin),
             Margin::Percent(margin) => (self.relative_interval(pair, estimate, critical), margin),
@@ -208,17 +265,37 @@ impl Judge<'_> {
         Fieller { difference, baseline: baseline_mean, error: &error, critical, quantiles }.interval()
     }
 
-    fn critical(&mut self, alpha: f64, df: f64) -> Option<f64> {
-        let place = (alpha.to_bits(), df.to_bits());
-        *self.criticals.entry(place).or_insert_with(|| self.family.critical(alpha, df))
+    fn critical(&mut self, pair: &Pair, alpha: f64, df: f64) -> Option<f64> {
+        let at = self.at(pair, df);
+        let place = (alpha.to_bits(), df.to_bits(), at.map_or(0, |_| pair.boots));
+        let (family, spending) = (self.family, self.looked.spending);
+        *self.criticals.entry(place).or_insert_with(|| {
+            let each = family.each(alpha);
+            let nominal = at.map_or(Some(each), |at| spending.nominal(at, each))?;
+            student::upper_quantile(0.5 * nominal, df)
+        })
+    }
+
+    fn p(&self, pair: &Pair, estimate: Estimate) -> Option<f64> {
+        let each = (2.0 * student::sf(estimate.t(), estimate.df)).min(1.0);
+        let each = match self.at(pair, estimate.df) {
+            Some(at) => self.looked.spending.p(at, each)?,
+            None => each,
+        };
+        Some(self.family.of_all(each))
+    }
+
+    /// The look that the study stands at, for a pair with so many degrees of freedom.
+    fn at(&self, pair: &Pair, df: f64) -> Option<At> {
+        Some(At::new(self.question.look?, df, pair.boots))
     }
 
     /// Degrees of freedom are rounded down in steps of 2 %, so that not every pair needs a search of its own.
-    fn detectable(&mut self, alpha: f64, estimate: Estimate) -> Option<f64> {
+    fn detectable(&mut self, pair: &Pair, alpha: f64, estimate: Estimate) -> Option<f64> {
         let df = ((estimate.df.ln() / 0.02).floor() * 0.02).exp().max(1.0);
-        let family = self.family;
-        let seen = || detectable(family.critical(alpha, df)?, df);
-        let errors = *self.errors_seen.entry((alpha.to_bits(), df.to_bits())).or_insert_with(seen);
+        let critical = self.critical(pair, alpha, df)?;
+        let seen = || detectable(critical, df);
+        let errors = *self.errors_seen.entry((critical.to_bits(), df.to_bits())).or_insert_with(seen);
         Some(errors? * estimate.se + estimate.rounding)
     }
 }

@@ -31,6 +31,7 @@ mod robust;
 mod sentence;
 pub mod sequential;
 pub mod simulate;
+mod spending;
 mod summary;
 mod verdict;
 mod wild;
@@ -38,7 +39,7 @@ mod wild;
 #[cfg(test)]
 mod oracles;
 
-pub use analysis::{Analysis, ConditionEstimate, analyse, analyse_among};
+pub use analysis::{Analysis, ConditionEstimate, analyse, analyse_among, analyse_with};
 pub use boots::Observation;
 pub use comparison::{Comparison, Gap};
 pub use components::{Component, Components};
@@ -48,5 +49,7 @@ pub use number::{confidence, fixed, signed};
 pub use question::{Against, Correction, Design, Look, Margin, Question};
 pub use ratio::Ratio;
 pub use robust::{Check, DOUBT, Farthest, Looks, SURE};
+pub use sentence::{corrected, seen};
+pub use spending::Spending;
 pub use summary::{Summary, mean};
 pub use verdict::Verdict;

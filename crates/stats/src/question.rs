@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::StatsError;
+use crate::sequential::Schedule;
 
 /// Which conditions are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,17 +46,15 @@ pub enum Correction {
     None,
 }
 
-/// One look of a group-sequential design.
+/// One look of a group-sequential design. The intervals are the design's repeated confidence intervals (Jennison and Turnbull,
+/// J. R. Stat. Soc. B 51, 1989), which have the level over all looks together. Boots are numbered from 1 in the order in which they
+/// were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     /// Which look this is, from 1.
     pub number: u32,
-    /// How many looks are planned.
-    pub of: u32,
-    /// The two-sided nominal error rate that the design spends at this look; it takes the place of 1 - level. The intervals
-    /// then are the design's repeated confidence intervals (Jennison and Turnbull, J. R. Stat. Soc. B 51, 1989), which have
-    /// the level over all looks together.
-    pub nominal: f64,
+    /// All looks.
+    pub schedule: Schedule,
 }
 
 /// A question to [`analyse`](crate::analyse).
@@ -98,9 +97,9 @@ impl Question {
         if self.non_negative { percent.max(-100.0) } else { percent }
     }
 
-    /// The two-sided error rate of one test of the family.
+    /// The two-sided error rate of the family, over all looks.
     pub(crate) fn alpha(&self) -> f64 {
-        self.look.map_or(1.0 - self.level, |look| look.nominal)
+        1.0 - self.level
     }
 
     /// Refuses what is no question.
@@ -118,9 +117,10 @@ impl Question {
             return Err(StatsError::Margin { margin });
         }
         if let Some(look) = self.look
-            && !(is_probability(look.nominal) && (1..=look.of).contains(&look.number))
+            && !(1..=look.schedule.after().len()).contains(&(look.number as usize))
         {
-            return Err(StatsError::Look { number: look.number, of: look.of, nominal: look.nominal });
+            let Look { number, schedule: Schedule { looks, boots, .. } } = look;
+            return Err(StatsError::Look { number, looks, boots });
         }
         Ok(())
     }
@@ -129,6 +129,7 @@ impl Question {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sequential::Bounds;
 
     #[test]
     fn what_is_no_question_is_refused() {
@@ -143,16 +144,11 @@ mod tests {
                 ));
             }
         }
-        for (number, of, nominal) in [(0, 3, 0.01), (4, 3, 0.01), (1, 3, 0.0), (1, 3, f64::NAN)] {
-            let look = Some(Look { number, of, nominal });
-            assert!(matches!(Question { look, ..question }.check(), Err(StatsError::Look { .. })));
+        let bounds = Bounds::Pocock;
+        for (number, looks, boots) in [(0, 3, 10), (4, 3, 10), (1, 3, 3), (1, 0, 3), (1, 5, 2)] {
+            let look = Some(Look { number, schedule: Schedule { bounds, looks, boots } });
+            let refused = Question { look, ..question }.check();
+            assert_eq!(refused, Err(StatsError::Look { number, looks, boots }));
         }
-    }
-
-    #[test]
-    fn a_look_replaces_the_error_rate() {
-        let look = Look { number: 1, of: 5, nominal: 1e-4 };
-        assert_eq!(Question { look: Some(look), ..Question::against(0) }.alpha(), 1e-4);
-        assert!((Question::against(0).alpha() - 0.05).abs() < 1e-15);
     }
 }

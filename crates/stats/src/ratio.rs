@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::boots::Cells;
 use crate::comparison::Comparison;
 use crate::fit::Fit;
-use crate::judgement::judge;
+use crate::judgement::{Looked, judge};
 use crate::question::Question;
 
 /// How many times the baseline a condition is: the ratio of the geometric means of their boots.
@@ -40,6 +40,7 @@ pub(crate) fn state(
     comparisons: &mut [Comparison],
     cells: &Cells,
     question: &Question,
+    looked: &Looked<'_>,
     takes_part: impl Fn(usize) -> bool,
 ) {
     let lacks = |one: &Comparison| one.interval.is_some() && one.relative_interval.is_none();
@@ -48,7 +49,7 @@ pub(crate) fn state(
     }
     let fit = Fit::of(&cells.logarithms(), question.design);
     let question = Question { margin: None, non_negative: false, ..*question };
-    let logarithms = judge(&fit, &question, takes_part);
+    let logarithms = judge(&fit, &question, looked, takes_part);
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {
         let same = |other: &&Comparison| (other.condition, other.baseline) == (one.condition, one.baseline);
         let ratio = logarithms.iter().find(same).and_then(Ratio::of);

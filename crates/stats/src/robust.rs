@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::boots::{Cell, Cells, Observation};
 use crate::comparison::Comparison;
 use crate::fit::Fit;
-use crate::judgement::judge;
+use crate::judgement::{Looked, judge};
 use crate::number::{fixed, signed};
 use crate::question::{Correction, Design, Question};
 use crate::ranks;
@@ -107,6 +107,7 @@ pub(crate) fn state(
     (cells, design): (&Cells, Design),
     observations: &[Observation],
     question: &Question,
+    looked: &Looked<'_>,
     takes_part: impl Fn(usize) -> bool + Copy,
 ) {
     let family = match question.correction {
@@ -115,7 +116,7 @@ pub(crate) fn state(
     };
     let question =
         Question { margin: None, look: None, correction: Correction::None, non_negative: false, ..*question };
-    let again = |cells: &Cells| judge(&Fit::of(cells, Some(design)), &question, takes_part);
+    let again = |cells: &Cells| judge(&Fit::of(cells, Some(design)), &question, looked, takes_part);
     let has_medians = cells.iter().any(|cell| cell.runs > 2);
     let medians = if has_medians { again(&Cells::medians(observations)) } else { Vec::new() };
     let logarithms = again(&cells.logarithms());

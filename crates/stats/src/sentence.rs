@@ -35,7 +35,8 @@ impl Comparison {
         let figures = |from: f64, to: f64| {
             let range =
                 format!("{} to {}{}", fixed(from, decimals), fixed(to, decimals), shown.unit_of_range());
-            format!("{} % interval {range}, {} boots{}", confidence(self.level), self.boots, shown.remark)
+            let (level, measured) = (confidence(self.level), shown.as_measured(decimals));
+            format!("{level} % interval {range}, {} boots{measured}{}", self.boots, shown.remark)
         };
         let signed = || format!("{}, {}", shown.signed(decimals), figures(low, high));
         let (size, unit) = (fixed(shown.value.abs(), decimals), &shown.unit);
@@ -56,10 +57,10 @@ impl Comparison {
                 "{label}: inconclusive, neither a difference nor equivalence within {} is shown ({}){}",
                 self.margin_words(unit),
                 signed(),
-                shown.could_have_been_seen()
+                shown.could_have_been_seen(self.boots)
             ),
             Verdict::NoDifferenceProven => {
-                format!("{label}: {} ({}){}", self.verdict, signed(), shown.could_have_been_seen())
+                format!("{label}: {} ({}){}", self.verdict, signed(), shown.could_have_been_seen(self.boots))
             }
         }
     }
@@ -127,7 +128,10 @@ impl Comparison {
 struct Shown {
     value: f64,
     interval: Option<(f64, f64)>,
+    /// What was measured, where the value is another.
+    measured: Option<f64>,
     detectable: Option<f64>,
+    detectable_interval: Option<(f64, f64)>,
     /// With a space before it; empty for a metric without unit.
     unit: String,
     remark: String,
@@ -141,14 +145,18 @@ impl Shown {
             Some(value) if has_percentage && !is_absolute => Shown {
                 value,
                 interval: comparison.relative_interval,
+                measured: comparison.unadjusted_relative,
                 detectable: comparison.detectable_relative,
+                detectable_interval: comparison.detectable_relative_interval,
                 unit: " %".to_owned(),
                 remark: String::new(),
             },
             relative => Shown {
                 value: comparison.difference,
                 interval: comparison.interval,
+                measured: comparison.unadjusted,
                 detectable: comparison.detectable,
+                detectable_interval: comparison.detectable_interval,
                 unit: if unit.is_empty() { String::new() } else { format!(" {unit}") },
                 remark: match relative {
                     Some(_) => String::new(),
@@ -170,12 +178,36 @@ impl Shown {
         if self.unit == " %" { "" } else { &self.unit }
     }
 
-    fn could_have_been_seen(&self) -> String {
+    /// What was measured, where words tell it from the value.
+    fn as_measured(&self, decimals: usize) -> String {
+        let words = |value: f64| format!("{}{}", fixed(value.abs(), decimals), self.unit);
+        match self.measured.map(words) {
+            Some(measured) if measured != words(self.value) => format!("; {}", corrected(&measured)),
+            _ => String::new(),
+        }
+    }
+
+    fn could_have_been_seen(&self, boots: usize) -> String {
+        let figure = |size: f64| fixed(size, decimals(size, size));
         self.detectable.map_or_else(String::new, |size| {
-            let size = fixed(size, decimals(size, size));
-            format!("; a difference of {size}{} would have been seen with 80 % power", self.unit)
+            let interval =
+                self.detectable_interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
+            format!("; {}", seen(&figure(size), interval.as_deref(), &self.unit, &format!("{boots} boots")))
         })
     }
+}
+
+/// The smallest difference that would have been seen, without a full stop. `size` and `interval` are in `unit`, which has a space before
+/// it or is empty; `boots` says from how many boots the spread is known.
+pub fn seen(size: &str, interval: Option<&str>, unit: &str, boots: &str) -> String {
+    let interval = interval
+        .map_or_else(String::new, |range| format!(" ({range}{unit}, as far as {boots} tell the spread)"));
+    format!("a difference of {size}{unit} would have been seen with 80 % power{interval}")
+}
+
+/// That a difference is the median-unbiased one and not that `measured`, which has its unit.
+pub fn corrected(measured: &str) -> String {
+    format!("corrected for the looks, {measured} as measured")
 }
 
 /// Decimals that show two significant digits of the interval's half width: more would be noise. For an interval without
@@ -198,9 +230,11 @@ mod tests {
             mean: 66.7,
             baseline_mean: 100.0,
             difference: -33.3,
+            unadjusted: None,
             standard_error: Some(0.5),
             interval: Some((-35.6, -31.0)),
             relative: Some(-33.312),
+            unadjusted_relative: None,
             relative_interval: Some((-35.6, -31.04)),
             ratio: None,
             boots_apart: false,
@@ -208,8 +242,11 @@ mod tests {
             boots_left_out: 0,
             df: 2.0,
             p: Some(1e-4),
+            look_level: None,
             detectable: Some(4.2),
+            detectable_interval: Some((2.2, 26.0)),
             detectable_relative: Some(4.2),
+            detectable_relative_interval: Some((2.19, 26.4)),
             margin: None,
             gap: None,
             resolution: None,
@@ -239,6 +276,21 @@ mod tests {
     }
 
     #[test]
+    fn what_was_measured_is_named_beside_what_is_stated() {
+        let lower = Comparison {
+            unadjusted: Some(-34.0),
+            unadjusted_relative: Some(-34.02),
+            ..comparison(Verdict::Lower)
+        };
+        assert_eq!(
+            lower.sentence("ipv6", "1/s", None),
+            "ipv6 is 33.3 % lower (95 % interval 31.0 to 35.6, 3 boots; corrected for the looks, 34.0 % as measured)"
+        );
+        let same = Comparison { unadjusted_relative: Some(-33.33), ..lower };
+        assert!(!same.sentence("ipv6", "1/s", None).contains("measured"), "{}", same.sentence("ipv6", "1/s", None));
+    }
+
+    #[test]
     fn no_percentage_of_a_baseline_around_zero() {
         let comparison = Comparison {
             difference: 1.2345,
@@ -263,6 +315,7 @@ mod tests {
             relative: Some(-0.04),
             relative_interval: Some((-6.3, 5.9)),
             detectable_relative: Some(2.07),
+            detectable_relative_interval: Some((1.08, 13.02)),
             ..comparison(Verdict::NoDifferenceProven)
         };
         let ends_at_zero = Comparison { relative_interval: Some((-6.3, -0.04)), ..close.clone() };
@@ -271,7 +324,7 @@ mod tests {
         assert_eq!(
             close.sentence("ipv6", "1/s", None),
             "ipv6: no difference proven (0.0 %, 95 % interval -6.3 to 5.9, 3 boots); a difference of 2.1 % would have been \
-             seen with 80 % power"
+             seen with 80 % power (1.1 to 13 %, as far as 3 boots tell the spread)"
         );
         let unknown = Comparison { detectable: None, detectable_relative: None, ..close };
         assert_eq!(
@@ -313,7 +366,8 @@ mod tests {
         assert_eq!(
             neither.sentence("ipv6", "ns", None),
             "ipv6: inconclusive, neither a difference nor equivalence within 2 % is shown (+0.31 %, 95 % interval -0.40 to \
-             1.00, 5 boots); a difference of 4.2 % would have been seen with 80 % power"
+             1.00, 5 boots); a difference of 4.2 % would have been seen with 80 % power (2.2 to 26 %, as far as 5 boots tell \
+             the spread)"
         );
     }
 

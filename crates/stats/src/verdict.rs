@@ -34,6 +34,11 @@ impl Verdict {
         }
     }
 
+    /// Is nothing left to find out: is there a difference, or none that matters?
+    pub fn is_decided(self) -> bool {
+        matches!(self, Verdict::Higher | Verdict::Lower | Verdict::Equivalent)
+    }
+
     /// The words.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use crate::boots::{Cells, Observation};
 use crate::comparison::Comparison;
 use crate::fit::Fit;
-use crate::judgement::judge;
+use crate::judgement::{Looked, judge};
 use crate::question::Question;
 use crate::robust::Farthest;
 use crate::summary::median;
@@ -14,6 +14,7 @@ pub(crate) fn blame(
     comparisons: &mut [Comparison],
     observations: &[Observation],
     question: &Question,
+    looked: &Looked<'_>,
     takes_part: impl Fn(usize) -> bool,
 ) {
     let lacks = |one: &Comparison| {
@@ -26,7 +27,7 @@ pub(crate) fn blame(
     let mut rest = observations.to_vec();
     rest.remove(place);
     let Ok(cells) = Cells::of(&rest) else { return };
-    let without = judge(&Fit::of(&cells, question.design), question, takes_part);
+    let without = judge(&Fit::of(&cells, question.design), question, looked, takes_part);
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {
         let same = |other: &&Comparison| (other.condition, other.baseline) == (one.condition, one.baseline);
         let has_percentage = without.iter().find(same).is_some_and(|other| other.relative_interval.is_some());

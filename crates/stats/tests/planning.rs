@@ -2,11 +2,9 @@
 
 use std::f64::consts::TAU;
 
-use netassay_stats::planning::{
-    Choice, Cost, Early, Family, Goal, Noise, Plan, expected_boots, noncentrality,
-};
-use netassay_stats::sequential::Bounds;
-use netassay_stats::{Against, Design, Observation, Question, Verdict, analyse};
+use netassay_stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots, noncentrality};
+use netassay_stats::sequential::{Bounds, Schedule};
+use netassay_stats::{Against, Analysis, Design, Observation, Question, Verdict, analyse};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -34,7 +32,7 @@ struct Row {
 
 fn two(cell: f64, run: f64) -> Plan {
     let noise = Noise { cell, run };
-    Plan { design: Design::Nested, conditions: 2, noise, family: Family::Alone, alpha: 0.05 }
+    Plan { design: Design::Nested, conditions: 2, noise, family: Family::Alone, alpha: 0.05, looks: None }
 }
 
 #[test]
@@ -54,6 +52,7 @@ fn powers_equal_those_of_r() {
                 _ => Family::AllPairs,
             },
             alpha: row.alpha,
+            looks: None,
         };
         let power = plan.power(row.delta, row.boots, row.runs).unwrap();
         assert!((power - row.power).abs() < row.tolerance, "{plan:?}: {power} instead of {}", row.power);
@@ -89,7 +88,7 @@ fn the_cheapest_is_that_of_an_exhaustive_search() {
         (Crossed, 3, Baseline, 0.5, 1.5, 4.0),
         (Nested, 4, AllPairs, 0.3, 1.0, 9.0),
     ] {
-        let plan = Plan { design, conditions, noise: Noise { cell, run }, family, alpha: 0.05 };
+        let plan = Plan { design, conditions, noise: Noise { cell, run }, family, alpha: 0.05, looks: None };
         let most = if family == Alone { 30 } else { 9 };
         let goal = Goal { delta: 2.0, power: 0.8, boots_at_most: most, runs_at_most: most };
         let cost = Cost { boot, run: 1.0 };
@@ -131,6 +130,7 @@ fn the_best_number_of_runs_is_near_the_formula() {
                 noise: Noise { cell, run },
                 family: Family::Alone,
                 alpha: 0.05,
+                looks: None,
             };
             let cost = Cost { boot, run: 1.0 };
             let goal = Goal { delta: 0.2, power: 0.9, boots_at_most: 100_000, runs_at_most: 1000 };
@@ -180,7 +180,14 @@ fn the_planned_power_comes_out() {
         (Design::Nested, 8, Family::Baseline, Against::Baseline(0)),
         (Design::Nested, 4, Family::AllPairs, Against::AllPairs),
     ] {
-        let plan = Plan { design, conditions, noise: Noise { cell: 1.0, run: 2.0 }, family, alpha: 0.05 };
+        let plan = Plan {
+            design,
+            conditions,
+            noise: Noise { cell: 1.0, run: 2.0 },
+            family,
+            alpha: 0.05,
+            looks: None,
+        };
         let goal = Goal { delta: 2.5, power: 0.8, boots_at_most: 100, runs_at_most: 50 };
         let Choice { boots, runs, power, .. } = plan.cheapest(goal, Cost { boot: 10.0, run: 1.0 }).unwrap();
         let question = Question { against, design: Some(design), ..Question::against(0) };
@@ -203,10 +210,8 @@ fn the_planned_power_comes_out() {
 
 #[test]
 fn early_looks_spare_boots_where_the_difference_is_large() {
-    let early = Early { bounds: Bounds::ObrienFleming, looks: vec![4, 8, 12, 16, 20] };
-    let last = early.last_nominal(0.05).unwrap();
-    assert!(last > 0.04 && last < 0.05, "{last}");
-    let boots = |drift| expected_boots(&early, 0.05, drift).unwrap();
+    let schedule = Schedule { bounds: Bounds::ObrienFleming, looks: 5, boots: 20 };
+    let boots = |drift| expected_boots(schedule, 0.05, drift).unwrap();
     // Without a difference nearly all are needed, with a vast one only the first look's.
     assert!(boots(0.0) > 19.5 && boots(0.0) < 20.0);
     assert!((boots(60.0) - 4.0).abs() < 1e-9);
@@ -214,8 +219,86 @@ fn early_looks_spare_boots_where_the_difference_is_large() {
     // and the largest 102.8 % of it.
     let drift = (1.959_963_985 + 0.841_621_234) * 1.028_f64.sqrt();
     assert!((boots(drift) / 20.0 * 1.028 - 0.818).abs() < 0.002, "{}", boots(drift));
-    assert_eq!(expected_boots(&Early { bounds: Bounds::Pocock, looks: vec![] }, 0.05, 1.0), None);
-    assert_eq!(Early { bounds: Bounds::Pocock, looks: vec![3, 2] }.last_nominal(0.05), None);
+    assert_eq!(expected_boots(Schedule { looks: 0, ..schedule }, 0.05, 1.0), None);
+    // A look at the end of several asks for more than the only one, and for boots that all looks have.
+    let once = two(1.0, 1.0);
+    let looking = Plan { looks: Some((Bounds::ObrienFleming, 5)), ..once };
+    assert_eq!((looking.critical(5), looking.power(1.0, 5, 10)), (None, None));
+    for boots in [6, 10, 40] {
+        let (one, last) = (once.critical(boots).unwrap(), looking.critical(boots).unwrap());
+        assert!(last > 1.02 * one && last < 1.1 * one, "{boots}: {one} {last}");
+    }
+}
+
+/// A pilot of two conditions that share their boots: what a boot does to one of them has sd `cell`, runs have sd 1.
+fn pilot(cell: f64, boots: u32, runs: u32, level: f64, random: &mut ChaCha8Rng) -> Analysis {
+    let mut observations = Vec::new();
+    for boot in 1..=boots {
+        for condition in 0..2 {
+            let own = 100.0 + cell * normal(random);
+            observations.extend((0..runs).map(|_| Observation {
+                condition,
+                boot,
+                value: own + normal(random),
+            }));
+        }
+    }
+    analyse(&observations, &Question { level, ..Question::against(0) }).expect("numbers of two conditions")
+}
+
+/// The difference that three boots would have seen is known as well as their spread is: its interval holds the true one as often as stated.
+#[test]
+fn what_would_have_been_seen_has_an_interval_that_holds() {
+    const PILOTS: usize = 4000;
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let plan = Plan { design: Design::Crossed, ..two(0.5, 1.0) };
+    let truth = plan.detectable(0.8, 3, 4).unwrap();
+    let mut held = 0;
+    let mut powers = Vec::new();
+    for _ in 0..PILOTS {
+        let analysis = pilot(0.5, 3, 4, 0.95, &mut random);
+        let one = &analysis.comparisons[0];
+        let (low, high) = one.detectable_interval.unwrap();
+        held += usize::from(low <= truth && truth <= high);
+        powers.push(plan.power(one.detectable.unwrap(), 3, 4).unwrap());
+        let (low_share, high_share) = one.detectable_relative_interval.unwrap();
+        assert!((low_share / high_share - low / high).abs() < 1e-9);
+    }
+    let share = held as f64 / PILOTS as f64;
+    assert!((share - 0.95).abs() < 3.3 * (0.95_f64 * 0.05 / PILOTS as f64).sqrt(), "{share}");
+    // Without it a reader would take a power between these for one of 80 %.
+    powers.sort_by(f64::total_cmp);
+    let (low, high) = (powers[PILOTS / 20], powers[PILOTS - PILOTS / 20]);
+    assert!(low < 0.25 && high > 0.95, "{low} to {high}");
+}
+
+/// The size for the upper limit of a pilot's spread has its power with the confidence of the limit, that for the estimate more seldom than
+/// not, and no pilot of three boots can tell whether there is a spread of boots at all.
+#[test]
+fn the_upper_limit_of_a_pilot_assures_power() {
+    const PILOTS: usize = 600;
+    let mut random = ChaCha8Rng::seed_from_u64(8);
+    let noise = |cell| Plan { design: Design::Crossed, ..two(cell, 1.0) };
+    let goal = Goal { delta: 1.0, power: 0.8, boots_at_most: 10_000, runs_at_most: 100 };
+    let cost = Cost { boot: 4.0, run: 1.0 };
+    let (mut assured, mut likely, mut unseen) = (0, 0, 0);
+    for _ in 0..PILOTS {
+        // The upper end of an interval of 60 % is a limit of 80 %.
+        let components = pilot(0.5, 3, 10, 0.6, &mut random).components;
+        let interaction = components.interaction.unwrap();
+        unseen += usize::from(interaction.sd == 0.0);
+        let has_power = |cell: f64| {
+            let choice = noise(cell).cheapest(goal, cost).unwrap();
+            noise(0.5).power(goal.delta, choice.boots, choice.runs).unwrap() >= 0.799
+        };
+        assured += usize::from(has_power(interaction.interval.unwrap().1));
+        likely += usize::from(has_power(interaction.sd));
+    }
+    let share = |count: usize| count as f64 / PILOTS as f64;
+    // The limit is approximate (Ting and others 1990), and sizes are whole numbers.
+    assert!((0.77..0.88).contains(&share(assured)), "{}", share(assured));
+    assert!((0.3..0.6).contains(&share(likely)), "{}", share(likely));
+    assert!(share(unseen) > 0.1, "{}", share(unseen));
 }
 
 #[test]
@@ -257,7 +340,7 @@ proptest! {
         cell in 0.0..3.0f64, run in 0.01..3.0f64, delta in 0.01..5.0f64, boots in 2..50u32, runs in 1..50u32, conditions in 2..6usize,
     ) {
         for design in [Design::Nested, Design::Crossed] {
-            let plan = Plan { design, conditions, noise: Noise { cell, run }, family: Family::Baseline, alpha: 0.05 };
+            let plan = Plan { design, conditions, noise: Noise { cell, run }, family: Family::Baseline, alpha: 0.05, looks: None };
             let power = plan.power(delta, boots, runs).unwrap();
             prop_assert!((0.0..=1.0).contains(&power));
             let least = power * (1.0 - 1e-9);

@@ -1,8 +1,12 @@
 //! Group-sequential bounds: the published tables, another way of computing them, and what must hold of all.
 
-use netassay_stats::distribution::normal;
-use netassay_stats::sequential::{Bounds, crossings};
+use std::f64::consts::TAU;
+
+use netassay_stats::distribution::{normal, student};
+use netassay_stats::sequential::{Bounds, Schedule, crossings};
 use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -71,7 +75,11 @@ fn equals_the_published_constants() {
 fn one_look_has_all_of_alpha() {
     for bounds in Bounds::ALL {
         for alpha in [1e-9, 0.05, 0.9] {
-            assert!(is_close(&bounds.nominal(&[1.0], alpha), &[alpha], 1e-12 * alpha));
+            let one = Schedule { bounds, looks: 1, boots: 9 };
+            for df_per_boot in [1.0, 1.7, 7.0, f64::INFINITY] {
+                let nominal = one.with(df_per_boot).nominal(alpha);
+                assert!(is_close(&nominal, &[alpha], 1e-9 * alpha), "{df_per_boot} {alpha}: {nominal:?}");
+            }
         }
     }
 }
@@ -89,15 +97,143 @@ fn what_makes_no_schedule_has_no_bounds() {
     for fractions in
         [&[][..], &[0.5], &[0.5, 0.5, 1.0], &[0.0, 1.0], &[0.7, 0.2, 1.0], &[f64::NAN, 1.0], &[0.9999, 1.0]]
     {
-        assert!(Bounds::Pocock.nominal(fractions, 0.05).is_empty(), "{fractions:?}");
+        assert!(Bounds::Pocock.z(fractions, 0.05).is_empty(), "{fractions:?}");
         assert!(crossings(fractions, &vec![2.0; fractions.len()], 0.0).is_empty(), "{fractions:?}");
     }
     for alpha in [0.0, 1.0, f64::NAN, -0.1] {
-        assert!(Bounds::ObrienFleming.nominal(&[0.5, 1.0], alpha).is_empty(), "{alpha}");
+        assert!(Bounds::ObrienFleming.z(&[0.5, 1.0], alpha).is_empty(), "{alpha}");
     }
     assert!(crossings(&[0.5, 1.0], &[2.0], 0.0).is_empty());
     assert!(crossings(&[0.5, 1.0], &[2.0, f64::NAN], 0.0).is_empty());
     assert!(crossings(&[0.5, 1.0], &[2.0, 2.0], f64::INFINITY).is_empty());
+}
+
+#[test]
+fn looks_need_boots() {
+    for (looks, boots) in [(0, 5), (5, 5), (6, 5), (1, 1), (u32::MAX, u32::MAX)] {
+        let schedule = Schedule { bounds: Bounds::Pocock, looks, boots };
+        assert_eq!((schedule.after(), schedule.with(1.0).nominal(0.05)), (vec![], vec![]), "{looks} {boots}");
+        assert_eq!(schedule.with(1.0).p(1, 0.05), None);
+    }
+    let schedule = Schedule { bounds: Bounds::Pocock, looks: 5, boots: 6 };
+    assert_eq!(schedule.after(), [2, 3, 4, 5, 6]);
+    let looks = schedule.with(1.0);
+    assert_eq!((looks.p(0, 0.05), looks.p(6, 0.05), looks.p(1, f64::NAN)), (None, None, None));
+    assert_eq!((looks.p(1, 0.0), looks.p(1, 1.0)), (Some(0.0), Some(1.0)));
+    for alpha in [0.0, 1.0, f64::NAN] {
+        assert!(looks.nominal(alpha).is_empty(), "{alpha}");
+    }
+}
+
+/// How often t crosses at any look, in so many experiments. Each boot brings `df_per_boot` normal values of equal spread: the first is
+/// the difference, and all of them tell the error.
+fn crossed(schedule: Schedule, df_per_boot: u32, nominal: &[f64], experiments: u32, seed: u64) -> f64 {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut spare = None;
+    let mut normal = || {
+        spare.take().unwrap_or_else(|| {
+            let (share, turn) = (1.0 - random.random::<f64>(), random.random::<f64>());
+            let (sine, cosine) = (TAU * turn).sin_cos();
+            let radius = (-2.0 * share.ln()).sqrt();
+            spare = Some(radius * sine);
+            radius * cosine
+        })
+    };
+    let after = schedule.after();
+    let bounds: Vec<(f64, f64)> = after
+        .iter()
+        .zip(nominal)
+        .map(|(boots, nominal)| {
+            let df = f64::from(df_per_boot) * f64::from(boots - 1);
+            (df, student::upper_quantile(nominal / 2.0, df).map_or(f64::NAN, |t| t * t))
+        })
+        .collect();
+    let found = (0..experiments)
+        .filter(|_| {
+            let mut sums = vec![(0.0, 0.0); df_per_boot as usize];
+            let (mut look, mut is_found) = (0, false);
+            for boot in 1..=schedule.boots {
+                for (sum, squares) in &mut sums {
+                    let value = normal();
+                    *sum += value;
+                    *squares += value * value;
+                }
+                if boot == after[look] {
+                    let n = f64::from(boot);
+                    let error: f64 = sums.iter().map(|(sum, squares)| squares - sum * sum / n).sum();
+                    let (df, bound) = bounds[look];
+                    is_found |= sums[0].0 * sums[0].0 / n * df > bound * error;
+                    look += 1;
+                }
+            }
+            is_found
+        })
+        .count();
+    found as f64 / f64::from(experiments)
+}
+
+/// With the normal bounds' constants the default design, 10 boots and 5 looks, errs in 5.5 and 5.8 % of cases.
+#[test]
+fn t_crosses_as_often_as_stated() {
+    const EXPERIMENTS: u32 = 100_000;
+    let is_kept = |schedule: Schedule, df_per_boot: u32, alpha: f64| {
+        let nominal = schedule.with(f64::from(df_per_boot)).nominal(alpha);
+        let seen = crossed(schedule, df_per_boot, &nominal, EXPERIMENTS, 11);
+        // What chance leaves once in a thousand times.
+        let range = 3.29 * (alpha * (1.0 - alpha) / f64::from(EXPERIMENTS)).sqrt();
+        assert!(
+            (seen - alpha).abs() < range,
+            "{schedule:?}, {df_per_boot} a boot: {seen} instead of {alpha}"
+        );
+    };
+    for bounds in Bounds::ALL {
+        for looks in 2..=10 {
+            is_kept(Schedule { bounds, looks, boots: if looks < 10 { 10 } else { 11 } }, 1, 0.05);
+        }
+        for (looks, boots, df_per_boot) in
+            [(2, 3, 1), (2, 3, 2), (5, 6, 2), (5, 10, 3), (5, 20, 1), (3, 8, 7)]
+        {
+            is_kept(Schedule { bounds, looks, boots }, df_per_boot, 0.05);
+        }
+        // One of ten comparisons, by Šidák's rule.
+        is_kept(Schedule { bounds, looks: 5, boots: 10 }, 1, 0.005_116);
+        // The last constant for normal statistics, in place of the one for t.
+        let schedule = Schedule { bounds, looks: 5, boots: 10 };
+        let nominal = schedule.with(f64::INFINITY).nominal(0.05);
+        assert!(crossed(schedule, 1, &nominal, EXPERIMENTS, 11) > 0.053, "{bounds:?}");
+    }
+}
+
+#[test]
+fn constants_of_t_approach_those_of_the_normal_distribution() {
+    for bounds in Bounds::ALL {
+        for (looks, boots) in [(2, 4), (5, 10), (5, 6), (10, 20), (20, 40)] {
+            let schedule = Schedule { bounds, looks, boots };
+            let last = |df_per_boot: f64| schedule.with(df_per_boot).nominal(0.05).pop().unwrap();
+            let levels = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 1000.0].map(last);
+            assert!(levels.is_sorted(), "{schedule:?}: {levels:?}");
+            let normal = 2.0 * normal::sf(bounds.z(&schedule.fractions(), 0.05).pop().unwrap());
+            assert_eq!(levels[7], normal);
+            assert!(levels[6] / normal > 0.985, "{schedule:?}: {levels:?}");
+        }
+    }
+}
+
+/// The repeated p-value is alpha where the level is just reached, at every look.
+#[test]
+fn p_over_all_looks_is_below_alpha_where_the_level_is_reached() {
+    for bounds in Bounds::ALL {
+        for df_per_boot in [1.0, 1.4, 5.0, f64::INFINITY] {
+            let looks = Schedule { bounds, looks: 4, boots: 9 }.with(df_per_boot);
+            for alpha in [0.001, 0.05] {
+                for (number, nominal) in (1..).zip(looks.nominal(alpha)) {
+                    let p = looks.p(number, nominal).unwrap();
+                    assert!((p / alpha - 1.0).abs() < 1e-6, "{bounds:?} {df_per_boot} look {number}: {p}");
+                    assert!(looks.p(number, 0.9 * nominal).unwrap() < alpha);
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -123,7 +259,7 @@ proptest! {
             let z = bounds.z(&fractions, alpha);
             let whole: f64 = crossings(&fractions, &z, 0.0).iter().sum();
             prop_assert!((whole - alpha).abs() < 1e-10, "{:?}: {}", bounds, whole);
-            let nominal = bounds.nominal(&fractions, alpha);
+            let nominal: Vec<f64> = z.iter().map(|z| 2.0 * normal::sf(*z)).collect();
             prop_assert!(nominal.iter().all(|nominal| *nominal <= alpha * (1.0 + 1e-9)));
             prop_assert!(nominal.iter().sum::<f64>() >= alpha * (1.0 - 1e-9));
             prop_assert!(nominal.is_sorted());

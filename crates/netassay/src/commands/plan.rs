@@ -29,6 +29,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
             interaction: interaction.value(),
             interaction_at_most: None,
             runs: within.value(),
+            boots: None,
             source: "the command line".to_owned(),
         },
         _ => measured(flags, &study)?,

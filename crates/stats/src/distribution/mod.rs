@@ -14,7 +14,7 @@ pub mod normal;
 pub mod student;
 pub mod studentized_range;
 
-mod curve;
+pub(crate) mod curve;
 mod incomplete;
 pub(crate) mod polygamma;
 pub(crate) mod quadrature;

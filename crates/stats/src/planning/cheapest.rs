@@ -118,24 +118,31 @@ impl Plan {
 /// A search for boots. What takes time is the noncentrality, which depends on the boots only, so each is kept.
 struct Search<'a> {
     plan: &'a Plan,
+    /// The same study with a single look, which needs no more boots and is worked out in far less time.
+    once: Plan,
     goal: Goal,
-    noncentralities: RefCell<BTreeMap<u32, Option<f64>>>,
+    /// By boots, and whether all looks are counted.
+    noncentralities: RefCell<BTreeMap<(u32, bool), Option<f64>>>,
 }
 
 impl<'a> Search<'a> {
     fn of(plan: &'a Plan, goal: Goal) -> Option<Search<'a>> {
         let is_sought = goal.delta > 0.0 && goal.delta.is_finite();
-        is_sought.then(|| Search { plan, goal, noncentralities: RefCell::default() })
+        let once = Plan { looks: None, ..*plan };
+        is_sought.then(|| Search { plan, once, goal, noncentralities: RefCell::default() })
     }
 
     /// Whether so many boots reach the goal.
     fn is_enough(&self, boots: u32, runs: u32) -> bool {
-        let needed = *self
-            .noncentralities
-            .borrow_mut()
-            .entry(boots)
-            .or_insert_with(|| self.plan.noncentrality(self.goal.power, boots));
-        needed.is_some_and(|needed| needed * self.plan.standard_error(boots, runs) <= self.goal.delta)
+        let reaches = |plan: &Plan| {
+            let needed = *self
+                .noncentralities
+                .borrow_mut()
+                .entry((boots, plan.looks.is_some()))
+                .or_insert_with(|| plan.noncentrality(self.goal.power, boots));
+            needed.is_some_and(|needed| needed * plan.standard_error(boots, runs) <= self.goal.delta)
+        };
+        reaches(&self.once) && (self.plan.looks.is_none() || reaches(self.plan))
     }
 
     /// The fewest boots between `fewest` and `most`: with more of them the error falls and the degrees of freedom grow, so

@@ -9,13 +9,14 @@
 mod cheapest;
 mod early;
 
-use crate::distribution::{noncentral_t, solve};
+use crate::distribution::{noncentral_t, solve, student};
 use crate::family;
 use crate::model::Common;
 use crate::question::Design;
+use crate::sequential::{Bounds, Schedule};
 
 pub use cheapest::{Choice, Cost, Goal};
-pub use early::{Early, expected_boots};
+pub use early::expected_boots;
 
 /// Standard deviations, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,9 +50,11 @@ pub struct Plan {
     pub noise: Noise,
     /// Which comparisons share `alpha`.
     pub family: Family,
-    /// The two-sided error rate: 1 - level; where the study looks before its end, the nominal level of the last look (the
-    /// power is then at least what is said here, as the earlier looks can only add to it).
+    /// The two-sided error rate: 1 - level.
     pub alpha: f64,
+    /// Where the study looks before its end: the bounds, and how many looks. The power is then at least what is said here, as
+    /// the earlier looks can only add to that of the last.
+    pub looks: Option<(Bounds, u32)>,
 }
 
 impl Plan {
@@ -72,8 +75,18 @@ impl Plan {
         (2.0 * (cell * cell + run * run / f64::from(runs)) / f64::from(boots)).sqrt()
     }
 
-    /// The |t| that proves a difference. `None` unless there are two conditions and two boots, and 0 < alpha < 1.
+    /// The |t| that proves a difference, at the last look. `None` unless there are two conditions and two boots, boots for all looks,
+    /// and 0 < alpha < 1.
     pub fn critical(&self, boots: u32) -> Option<f64> {
+        let critical = self.critical_of_one_look(boots)?;
+        let Some((bounds, looks)) = self.looks else { return Some(critical) };
+        let df = self.df(boots);
+        let looks = Schedule { bounds, looks, boots }.with(df / (f64::from(boots) - 1.0));
+        let nominal = looks.nominal(2.0 * student::sf(critical, df));
+        student::upper_quantile(0.5 * nominal.last()?, df)
+    }
+
+    fn critical_of_one_look(&self, boots: u32) -> Option<f64> {
         if self.conditions < 2 || boots < 2 {
             return None;
         }

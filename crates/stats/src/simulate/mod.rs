@@ -16,10 +16,10 @@ mod world;
 pub use error::SimulateError;
 pub use methods::Method;
 pub use rate::Rate;
-pub use sequential::{Looking, SequentialCell, SequentialRates, look_often};
+pub use sequential::{Estimates, Looking, SequentialCell, SequentialRates, look_often};
 pub use world::{Shape, World};
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 use std::thread;
 
 use serde::Serialize;
@@ -101,15 +101,15 @@ fn count(plan: &Plan, world: &World, place: usize, difference: f64, experiments:
 }
 
 /// Sums the counts that `count` gives for parts of the experiments, each in a thread.
-fn in_threads(
+fn in_threads<Count: Copy + Default + AddAssign + Send>(
     experiments: u32,
     threads: usize,
     width: usize,
-    count: &(impl Fn(Range<u32>) -> Vec<u64> + Sync),
-) -> Vec<u64> {
+    count: &(impl Fn(Range<u32>) -> Vec<Count> + Sync),
+) -> Vec<Count> {
     let threads = u32::try_from(threads).unwrap_or(u32::MAX).clamp(1, 64);
     let part = experiments.div_ceil(threads).max(1);
-    let mut sums = vec![0; width];
+    let mut sums = vec![Count::default(); width];
     thread::scope(|scope| {
         let parts = (0..experiments).step_by(part as usize);
         let workers: Vec<_> = parts

@@ -8,9 +8,9 @@ use super::means::Anova;
 use super::rate::Rate;
 use super::world::{self, World};
 use super::{ALPHA, Plan, SimulateError, in_threads};
-use crate::distribution::student;
+use crate::distribution::{normal, student};
 use crate::question::Design;
-use crate::sequential::Bounds;
+use crate::sequential::{Bounds, Schedule, Shifted, shift};
 
 /// Where the numbers of these cells begin: above all those of [`simulate`](super::simulate), so that no random numbers are
 /// used twice.
@@ -45,13 +45,12 @@ impl Looking {
         }
     }
 
-    /// The two-sided level of each look.
-    fn nominal(self, fractions: &[f64]) -> Vec<f64> {
+    /// The bounds, if these are any.
+    fn bounds(self) -> Option<Bounds> {
         match self {
-            Looking::Once => fractions.iter().map(|share| if *share < 1.0 { 0.0 } else { ALPHA }).collect(),
-            Looking::Unguarded => vec![ALPHA; fractions.len()],
-            Looking::ObrienFleming => Bounds::ObrienFleming.nominal(fractions, ALPHA),
-            Looking::Pocock => Bounds::Pocock.nominal(fractions, ALPHA),
+            Looking::Once | Looking::Unguarded => None,
+            Looking::ObrienFleming => Some(Bounds::ObrienFleming),
+            Looking::Pocock => Some(Bounds::Pocock),
         }
     }
 }
@@ -76,6 +75,21 @@ pub struct SequentialCell {
     pub rates: Vec<Rate>,
     /// In the same order: boots until it was, or all, on average.
     pub boots: Vec<f64>,
+    /// In the same order: the difference that was found, on average, in the metric's unit.
+    pub estimates: Vec<Estimates>,
+}
+
+/// The mean of the differences that experiments ended with, in the metric's unit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Estimates {
+    /// As measured.
+    pub measured: f64,
+    /// Median-unbiased, as netassay states it; without bounds that as measured.
+    pub adjusted: f64,
+    /// In which share of experiments the difference as measured was above the true one.
+    pub measured_above: f64,
+    /// In which share that as stated was: a half for one that is median-unbiased.
+    pub adjusted_above: f64,
 }
 
 /// Simulates `plan` with its boots measured in `looks` equal parts, a look after each, in `threads` threads. The decision is
@@ -86,75 +100,148 @@ pub struct SequentialCell {
 /// [`SimulateError`] as for [`simulate`](super::simulate), and for looks that boots cannot be divided into.
 pub fn look_often(plan: &Plan, looks: u32, threads: usize) -> Result<SequentialRates, SimulateError> {
     plan.check()?;
-    let boots = plan.world.boots;
-    let wrong = SimulateError::Looks { looks, boots };
-    if looks as usize > boots {
-        return Err(wrong);
+    let at = Schedule { bounds: Bounds::Pocock, looks, boots: plan.world.boots as u32 }.after();
+    if at.is_empty() {
+        return Err(SimulateError::Looks { looks, boots: plan.world.boots });
     }
-    let at: Vec<usize> = (1..=looks as usize).map(|look| (look * boots).div_ceil(looks as usize)).collect();
-    // With at most one look for each boot they grow.
-    if at.first().is_none_or(|first| *first < 2) {
-        return Err(wrong);
-    }
-    let thresholds: Vec<Vec<f64>> =
-        Looking::ALL.iter().map(|looking| quantiles(*looking, &plan.world, &at)).collect();
+    let has_differences = !plan.differences.is_empty();
+    let rules: Vec<Rule> =
+        Looking::ALL.iter().map(|looking| Rule::of(*looking, &plan.world, looks, has_differences)).collect();
     let cell = |place: usize, between: f64, difference: f64| {
         let world = plan.world.with_between(between);
-        let count =
-            |experiments: Range<u32>| count(plan, &world, place, difference, (&at, &thresholds), experiments);
-        let (width, of) = (Looking::ALL.len(), f64::from(plan.experiments));
-        let mut counts = in_threads(plan.experiments, threads, 2 * width, &count);
-        let boots = counts.split_off(width).into_iter().map(|boots| boots as f64 / of).collect();
-        let rates = counts.into_iter().map(|hits| Rate::new(hits, u64::from(plan.experiments))).collect();
-        SequentialCell { between, difference, rates, boots }
+        let count = |experiments: Range<u32>| count(plan, &world, place, difference, &rules, experiments);
+        let of = f64::from(plan.experiments);
+        let counts = in_threads(plan.experiments, threads, SUMS * rules.len(), &count);
+        let sum = |of_what: usize| counts.iter().skip(of_what).step_by(SUMS);
+        let mean = |sum: &i64| *sum as f64 / of;
+        let estimate = |sum: &i64| difference + mean(sum) * unit(&world);
+        SequentialCell {
+            between,
+            difference,
+            rates: sum(0).map(|hits| Rate::new(*hits as u64, u64::from(plan.experiments))).collect(),
+            boots: sum(1).map(mean).collect(),
+            estimates: counts
+                .chunks_exact(SUMS)
+                .map(|of| Estimates {
+                    measured: estimate(&of[2]),
+                    adjusted: estimate(&of[3]),
+                    measured_above: mean(&of[4]),
+                    adjusted_above: mean(&of[5]),
+                })
+                .collect(),
+        }
     };
     let differences = std::iter::once(0.0).chain(plan.differences.iter().copied());
     let all =
         differences.flat_map(|difference| plan.between.iter().map(move |between| (*between, difference)));
     let cells = all.enumerate().map(|(place, (between, d))| cell(OWN + place, between, d)).collect();
-    Ok(SequentialRates { looks: at, cells })
+    Ok(SequentialRates { looks: at.into_iter().map(|boots| boots as usize).collect(), cells })
 }
 
-/// The quantile of Student's t that each look needs.
-fn quantiles(looking: Looking, world: &World, looks: &[usize]) -> Vec<f64> {
-    let fractions: Vec<f64> = looks.iter().map(|boots| *boots as f64 / world.boots as f64).collect();
-    let a = world.conditions as f64;
-    let quantile = |(nominal, boots): (f64, &usize)| {
-        let of_condition = *boots as f64 - 1.0;
-        let df = match world.design {
-            Design::Nested => a * of_condition,
-            Design::Crossed => (a - 1.0) * of_condition,
+/// One look of a rule.
+struct LookOf {
+    boots: usize,
+    df: f64,
+    /// The quantile of Student's t that it needs.
+    critical: f64,
+    /// By how many standard errors an estimate is taken nearer to zero, by |z|; empty where it is left as it is.
+    shifts: Vec<f64>,
+}
+
+/// When a rule looks, and what it asks for.
+struct Rule(Vec<LookOf>);
+
+/// The step of |z| in a rule's shifts, and their number.
+const STEP: f64 = 0.1;
+const STEPS: usize = 80;
+
+impl Rule {
+    fn of(looking: Looking, world: &World, looks: u32, has_differences: bool) -> Rule {
+        let a = world.conditions as f64;
+        let df_per_boot = match world.design {
+            Design::Nested => a,
+            Design::Crossed => a - 1.0,
         };
-        student::upper_quantile(nominal / 2.0, df).unwrap_or(f64::INFINITY)
-    };
-    looking.nominal(&fractions).into_iter().zip(looks).map(quantile).collect()
+        let schedule =
+            Schedule { bounds: looking.bounds().unwrap_or(Bounds::Pocock), looks, boots: world.boots as u32 };
+        let (after, looks) = (schedule.after(), schedule.with(df_per_boot));
+        let nominal: Vec<f64> = match looking {
+            Looking::Once => {
+                after.iter().map(|boots| if *boots < schedule.boots { 0.0 } else { ALPHA }).collect()
+            }
+            Looking::Unguarded => vec![ALPHA; after.len()],
+            Looking::ObrienFleming | Looking::Pocock => looks.nominal(ALPHA),
+        };
+        let (z, fractions) = (looks.z(ALPHA), looks.fractions());
+        let look = |(look, (boots, nominal)): (usize, (u32, f64))| {
+            let df = df_per_boot * (f64::from(boots) - 1.0);
+            let shifts = (0..=STEPS).map(|step| shift(&fractions[..=look], &z[..look], STEP * step as f64));
+            let has_shifts = has_differences && looking.bounds().is_some();
+            LookOf {
+                boots: boots as usize,
+                df,
+                critical: student::upper_quantile(nominal / 2.0, df).unwrap_or(f64::INFINITY),
+                shifts: if has_shifts { shifts.collect() } else { Vec::new() },
+            }
+        };
+        Rule(after.into_iter().zip(nominal).enumerate().map(look).collect())
+    }
 }
 
-/// Hits of each rule, then the boots that each used.
+impl LookOf {
+    /// The estimate that is stated for this t, in standard errors.
+    fn stated(&self, t: f64) -> f64 {
+        let place = normal::upper_quantile(student::sf(t, self.df)).unwrap_or(0.0).max(0.0) / STEP;
+        let (before, rest) = (place.floor(), place.fract());
+        let at = |step: f64| self.shifts.get(step as usize).or(self.shifts.last()).copied().unwrap_or(0.0);
+        Shifted { t, critical: self.critical }.by(at(before) * (1.0 - rest) + at(before + 1.0) * rest)
+    }
+}
+
+/// What sums of errors of estimates are counted in: whole numbers add up to the same in any order.
+fn unit(world: &World) -> f64 {
+    (world.between + world.within) / f64::from(1 << 30)
+}
+
+/// How many sums there are of each rule.
+const SUMS: usize = 6;
+
+/// For each rule hits, boots used, the errors of the estimates as measured and as stated, and how many of either are above the truth.
 fn count(
     plan: &Plan,
     world: &World,
     place: usize,
     difference: f64,
-    (looks, thresholds): (&[usize], &[Vec<f64>]),
+    rules: &[Rule],
     experiments: Range<u32>,
-) -> Vec<u64> {
-    let mut counts = vec![0; 2 * Looking::ALL.len()];
+) -> Vec<i64> {
+    let mut counts = vec![0; SUMS * rules.len()];
     let (mut values, mut part) = (Vec::new(), Vec::new());
     for experiment in experiments {
         world.draw(&mut world::random(plan.seed, place, experiment), difference, &mut values);
-        let mut statistic = |boots: &usize| {
+        let mut found = |look: &LookOf| {
             part.clear();
             let conditions = values.chunks_exact(world.boots * world.runs);
-            conditions.for_each(|condition| part.extend_from_slice(&condition[..boots * world.runs]));
-            let anova = Anova::of(&World { boots: *boots, ..*world }, &part, world.conditions);
-            anova.difference.abs() / anova.standard_error(anova.boots)
+            conditions.for_each(|condition| part.extend_from_slice(&condition[..look.boots * world.runs]));
+            let anova = Anova::of(&World { boots: look.boots, ..*world }, &part, world.conditions);
+            (anova.difference, anova.standard_error(anova.boots))
         };
-        let t: Vec<f64> = looks.iter().map(&mut statistic).collect();
-        for (rule, thresholds) in thresholds.iter().enumerate() {
-            let crossing = t.iter().zip(thresholds).position(|(t, threshold)| t > threshold);
-            counts[rule] += u64::from(crossing.is_some());
-            counts[Looking::ALL.len() + rule] += crossing.map_or(world.boots, |look| looks[look]) as u64;
+        // All rules look at the same boots.
+        let looks: Vec<(f64, f64)> = rules[0].0.iter().map(&mut found).collect();
+        for (rule, counts) in rules.iter().zip(counts.chunks_exact_mut(SUMS)) {
+            let crosses =
+                |(look, (estimate, se)): (&LookOf, &(f64, f64))| estimate.abs() / se > look.critical;
+            let crossing = rule.0.iter().zip(&looks).position(crosses);
+            let end = crossing.unwrap_or(looks.len() - 1);
+            let (look, (estimate, se)) = (&rule.0[end], looks[end]);
+            let stated = look.stated(estimate.abs() / se) * se * estimate.signum();
+            let error = |of: f64| ((of - difference) / unit(world)).round() as i64;
+            counts[0] += i64::from(crossing.is_some());
+            counts[1] += look.boots as i64;
+            counts[2] += error(estimate);
+            counts[3] += error(stated);
+            counts[4] += i64::from(estimate > difference);
+            counts[5] += i64::from(stated > difference);
         }
     }
     counts

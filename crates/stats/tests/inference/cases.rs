@@ -1,6 +1,7 @@
 //! Small data sets whose outcome can be told by hand.
 
 use crate::close;
+use netassay_stats::sequential::{Bounds, Schedule};
 use netassay_stats::{
     Against, Design, Gap, Look, Margin, Observation, Question, StatsError, Verdict, analyse,
 };
@@ -160,10 +161,58 @@ fn a_look_asks_for_more() {
         &[(1, &[102.0]), (2, &[102.5]), (3, &[101.9]), (4, &[102.0])],
     ]);
     let final_one = analyse(&data, &Question::against(0)).unwrap().comparisons.remove(0);
-    let look = Some(Look { number: 1, of: 5, nominal: 1e-5 });
+    let schedule = Schedule { bounds: Bounds::ObrienFleming, looks: 5, boots: 20 };
+    let look = Some(Look { number: 1, schedule });
     let early = analyse(&data, &Question { look, ..Question::against(0) }).unwrap().comparisons.remove(0);
     assert_eq!((final_one.verdict, early.verdict), (Verdict::Higher, Verdict::NoDifferenceProven));
-    assert_eq!((early.p, early.level), (final_one.p, 0.95));
+    assert_eq!(early.level, 0.95);
+    assert!(early.p > final_one.p && early.p > Some(0.05), "{:?}", early.p);
+}
+
+/// Condition 1 is higher by `by`, and every boot adds its own wobble.
+fn growing(boots: u32, by: f64) -> Vec<Observation> {
+    let wobble = |boot: u32, condition: usize| {
+        2.0 * (f64::from(boot) * 12.9898 + condition as f64 * 37.719)
+            .sin()
+            .mul_add(43_758.545, 0.0)
+            .rem_euclid(1.0)
+    };
+    (1..=boots)
+        .flat_map(|boot| [0, 1].map(|condition| (boot, condition)))
+        .map(|(boot, condition)| Observation {
+            condition,
+            boot,
+            value: 100.0 + by * condition as f64 + wobble(boot, condition),
+        })
+        .collect()
+}
+
+#[test]
+fn a_difference_that_a_look_chose_is_stated_nearer_to_zero() {
+    let schedule = Schedule { bounds: Bounds::Pocock, looks: 5, boots: 10 };
+    let at = |number: u32, by: f64| {
+        let question = Question { look: Some(Look { number, schedule }), ..Question::against(0) };
+        analyse(&growing(2 * number, by), &question).unwrap().comparisons.remove(0)
+    };
+    // The smallest difference that look 3 proves was not proven before.
+    let by =
+        (1..200).map(|step| f64::from(step) / 50.0).find(|by| at(3, *by).verdict == Verdict::Higher).unwrap();
+    assert_eq!(at(2, by).verdict, Verdict::NoDifferenceProven);
+    let chosen = at(3, by);
+    let measured = chosen.mean - chosen.baseline_mean;
+    close("as measured", chosen.unadjusted.unwrap(), measured, 1e-9);
+    let (low, _) = chosen.interval.unwrap();
+    assert!(
+        chosen.difference < measured && chosen.difference >= low && chosen.difference > 0.0,
+        "{chosen:?}"
+    );
+    let (stated, share) = (chosen.relative.unwrap(), chosen.unadjusted_relative.unwrap());
+    close("share", stated / share, chosen.difference / measured, 1e-9);
+    // What an earlier look had decided did not keep the study going: it is as measured. So is a first look, and one that proves nothing.
+    let decided = at(4, by);
+    assert_eq!((decided.verdict, decided.unadjusted), (Verdict::Higher, None));
+    assert_eq!((at(1, 1e4).verdict, at(1, 1e4).unadjusted), (Verdict::Higher, None));
+    assert_eq!((at(4, 0.0).verdict, at(4, 0.0).unadjusted), (Verdict::NoDifferenceProven, None));
 }
 
 #[test]

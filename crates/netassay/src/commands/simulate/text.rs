@@ -2,7 +2,7 @@
 
 use report::{Table, figure};
 use stats::Design;
-use stats::simulate::{Looking, Rate, SequentialRates};
+use stats::simulate::{Estimates, Looking, Rate, SequentialCell, SequentialRates};
 
 use super::Simulation;
 
@@ -75,14 +75,34 @@ impl Simulation {
             text.push_str(&format!("\nwith {what}:\n\n"));
             let mut table = self.empty("rule");
             for (place, name) in names.iter().enumerate() {
-                let of = |cell: &stats::simulate::SequentialCell| {
+                let of = |cell: &SequentialCell| {
                     format!("{}, {:.1}", shown(&cell.rates[place]), cell.boots[place])
                 };
                 row(&mut table, name, cells.iter().map(of));
             }
             text.push_str(&table.render());
+            if difference != 0.0 {
+                text.push_str(&self.estimates_text(cells, &names, difference));
+            }
         }
         text
+    }
+
+    /// By how much the differences that experiments ended with are off.
+    fn estimates_text(&self, cells: &[SequentialCell], names: &[&str], difference: f64) -> String {
+        let mut table = self.empty("rule");
+        let off = |found: f64| format!("{:+.1}", 100.0 * (found / difference - 1.0));
+        for (place, name) in names.iter().enumerate() {
+            let of = |cell: &SequentialCell| {
+                let Estimates { measured, adjusted, .. } = cell.estimates[place];
+                format!("{}, {}", off(measured), off(adjusted))
+            };
+            row(&mut table, name, cells.iter().map(of));
+        }
+        format!(
+            "\nBy how many % the difference at the end is too large on average: as measured, then as stated (median-unbiased)\n\n{}",
+            table.render()
+        )
     }
 
     fn method_names(&self) -> Vec<&'static str> {

@@ -1,10 +1,16 @@
 //! Looking before the end without being fooled more often: the bounds of group-sequential designs.
 //!
-//! The bounds are for a statistic that is normal with known variance. Where the variance is estimated, each look keeps its
-//! nominal level and takes the quantile of Student's t (or of Dunnett's distribution) at the degrees of freedom it has by
-//! then: Jennison and Turnbull, Group Sequential Methods with Applications to Clinical Trials (2000), section 4.4.
+//! [`Bounds`] are for a statistic that is normal with known variance: Jennison and Turnbull, Group Sequential Methods with
+//! Applications to Clinical Trials (2000), chapter 2. A [`Schedule`] makes them bounds of t statistics, whose variance is estimated.
+
+mod schedule;
+mod student;
+mod unbiased;
 
 use serde::{Deserialize, Serialize};
+
+pub use schedule::{Looks, Schedule};
+pub(crate) use unbiased::{Shifted, shift};
 
 use crate::distribution::{normal, quadrature, solve};
 
@@ -15,7 +21,7 @@ const REACH: f64 = 10.0;
 const NODES: usize = 12;
 
 /// How the chance of a false finding is spread over the looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bounds {
     /// Hardly any at first, nearly all at the last look (O'Brien and Fleming, Biometrics 35, 1979): |z| at a fraction f of the
@@ -37,16 +43,17 @@ impl Bounds {
         }
     }
 
-    /// The two-sided nominal level of each look, so that the chance of crossing at any of them without a difference is
+    /// The bound of each look on |z|, so that the chance of crossing at any of them without a difference is
     /// `alpha`; `fractions` says how much of all the information (boots) each look has.
     ///
     /// Empty unless 0 < `alpha` < 1 and the fractions grow, by at least 0.001 each, to 1.
-    pub fn nominal(self, fractions: &[f64], alpha: f64) -> Vec<f64> {
-        self.z(fractions, alpha).into_iter().map(|z| 2.0 * normal::sf(z)).collect()
+    pub fn z(self, fractions: &[f64], alpha: f64) -> Vec<f64> {
+        self.calibrated(fractions, alpha, |z| either(&walk(fractions, z, 0.0)).iter().sum())
     }
 
-    /// The bound of each look on |z|; otherwise as [`Bounds::nominal`].
-    pub fn z(self, fractions: &[f64], alpha: f64) -> Vec<f64> {
+    /// The bounds on |z| with which the chance of crossing, as `crossed` tells it, is `alpha`. The statistics may be others, if
+    /// each is transformed so that it is normal by itself.
+    fn calibrated(self, fractions: &[f64], alpha: f64, crossed: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         // One look is the least, and as many independent ones the most, that have to be allowed for.
         let ends = (
             normal::upper_quantile(0.5 * alpha),
@@ -55,13 +62,14 @@ impl Bounds {
         let (Some(low), Some(high), true) = (ends.0, ends.1, are_valid(fractions) && alpha < 1.0) else {
             return Vec::new();
         };
-        let bounds =
-            |c: f64| -> Vec<f64> { fractions.iter().map(|fraction| c * self.shape(*fraction)).collect() };
-        let c = solve::bracketed(low, high, |c| {
-            let crossed: f64 = walk(fractions, &bounds(c), 0.0).iter().sum();
-            (crossed / alpha).ln()
-        });
-        bounds(c)
+        let constant =
+            solve::bracketed(low, high, |constant| (crossed(&self.scaled(fractions, constant)) / alpha).ln());
+        self.scaled(fractions, constant)
+    }
+
+    /// The bound of each look, from that at the end.
+    fn scaled(self, fractions: &[f64], constant: f64) -> Vec<f64> {
+        fractions.iter().map(|fraction| constant * self.shape(*fraction)).collect()
     }
 
     fn shape(self, fraction: f64) -> f64 {
@@ -75,14 +83,18 @@ impl Bounds {
 /// The probability that |z| is beyond its bound for the first time at each look, given the bounds `z` at these `fractions`
 /// of the information, when the mean of z at the end is `drift`. What lacks to 1 is the probability that it never is.
 ///
-/// Empty unless there are as many bounds, none of them negative, as fractions, these are as for [`Bounds::nominal`] and
+/// Empty unless there are as many bounds, none of them negative, as fractions, these are as for [`Bounds::z`] and
 /// `drift` is finite.
 pub fn crossings(fractions: &[f64], z: &[f64], drift: f64) -> Vec<f64> {
     let is_valid = are_valid(fractions)
         && z.len() == fractions.len()
         && z.iter().all(|z| *z >= 0.0)
         && drift.is_finite();
-    if is_valid { walk(fractions, z, drift) } else { Vec::new() }
+    if is_valid { either(&walk(fractions, z, drift)) } else { Vec::new() }
+}
+
+fn either(sides: &[[f64; 2]]) -> Vec<f64> {
+    sides.iter().map(|[below, above]| below + above).collect()
 }
 
 fn are_valid(fractions: &[f64]) -> bool {
@@ -97,8 +109,9 @@ fn are_valid(fractions: &[f64]) -> bool {
 }
 
 /// The score z sqrt(fraction) moves by independent normal steps. Its density, given that no bound was reached so far, is
-/// carried from look to look: Armitage, McPherson and Rowe, Journal of the Royal Statistical Society A 132 (1969).
-fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<f64> {
+/// carried from look to look: Armitage, McPherson and Rowe, Journal of the Royal Statistical Society A 132 (1969). The
+/// chances of each look are those of its lower and of its upper bound.
+fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<[f64; 2]> {
     let mut crossed = Vec::with_capacity(fractions.len());
     // Points of the score, each with its share of the probability; before the first look it is 0.
     let mut points = vec![(0.0, 1.0)];
@@ -106,8 +119,9 @@ fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<f64> {
     for (look, (fraction, z)) in fractions.iter().zip(z).enumerate() {
         let (step, bound) = (fraction - before, z * fraction.sqrt());
         let (sd, mean) = (step.sqrt(), drift * step);
-        let beyond = |at: f64| normal::sf((bound - at - mean) / sd) + normal::sf((bound + at + mean) / sd);
-        crossed.push(points.iter().map(|(at, share)| share * beyond(*at)).sum());
+        crossed.push([-1.0, 1.0].map(|side| {
+            points.iter().map(|(at, share)| share * normal::sf((bound - side * (at + mean)) / sd)).sum()
+        }));
 
         let next = fractions.get(look + 1).map_or(step, |next| next - fraction);
         let density = |to: f64| -> f64 {

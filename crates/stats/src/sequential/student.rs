@@ -1,0 +1,247 @@
+//! The chance that a sequence of t statistics crosses its bounds, exactly.
+//!
+//! At a look with n boots the standardised sum Z of the differences is normal and the sum of squares E of the error is
+//! chi-squared with ν = m (n - 1) degrees of freedom, where m is what each boot adds: 1 in a paired comparison, more where
+//! several conditions tell the error. Write T = √ν tan θ, so that sin θ = Z / √(Z² + E). Without a difference this direction
+//! is independent of the length √(Z² + E) (Basu), and the next direction depends on this one, the lengths and new data only: the
+//! angles are a Markov chain. Its steps are those of a linear function on a sphere:
+//!
+//! sin θ' = √f √B sin θ + √(1 - f) √(1 - B) sin φ,
+//!
+//! where f = n / n', B is the share that the old boots have of the new length (a beta variable of shapes (ν + 1) / 2 and
+//! (g + 1) / 2), φ has a density in proportion to cos^(g-1), and g = ν' - ν - 1. The point (√B, √(1 - B) sin φ, √(1 - B) cos φ) =
+//! (a, z, h) of the unit sphere has a density in proportion to a^ν h^(g-1), and sin θ' is its coordinate along (√f sin θ, √(1 - f)), so that
+//! coordinates around that axis leave one integral over the latitude; that over the longitude is a function of one variable,
+//! which the bounds do not change. Armitage, McPherson and Rowe's recursion for the normal distribution is its limit; in terms of
+//! sums and sums of squares it is that of Jennison and Turnbull, Biometrika 78 (1991).
+
+use std::f64::consts::{FRAC_PI_2, PI};
+
+use crate::distribution::curve::Curve;
+use crate::distribution::quadrature::gauss_legendre;
+use crate::distribution::student;
+
+/// Coefficients of a chance of surviving, as a polynomial.
+const TERMS: usize = 20;
+/// From so many added degrees of freedom on no bend is to be seen.
+const SMOOTH: f64 = 3.0;
+/// Nodes of a panel of an integral.
+const NODES: usize = 12;
+/// A density below this is taken for none.
+const NOTHING: f64 = 1e-30;
+/// A panel's width, in standard deviations of what is integrated.
+const PANEL: f64 = 2.5;
+
+/// Looks at t statistics.
+pub(super) struct Sequence {
+    rule: Rule,
+    /// The degrees of freedom at each look.
+    df: Vec<f64>,
+    steps: Vec<Step>,
+}
+
+impl Sequence {
+    /// Looks after these numbers of boots, which grow from at least 2, where each boot adds `df_per_boot` >= 1 degrees of freedom.
+    pub(super) fn of(boots: &[u32], df_per_boot: f64) -> Sequence {
+        let df = |boots: u32| df_per_boot * (f64::from(boots) - 1.0);
+        let rule = Rule(gauss_legendre());
+        let step = |pair: &[u32]| {
+            let fraction = f64::from(pair[0]) / f64::from(pair[1]);
+            Step::of(fraction, df(pair[0]), (df(pair[1]) - df(pair[0]) - 1.0).max(0.0), rule)
+        };
+        let steps = boots.windows(2).map(step).collect();
+        Sequence { rule, df: boots.iter().map(|boots| df(*boots)).collect(), steps }
+    }
+
+    /// The chance that |T| is beyond its quantile at any look without a difference, given the two-sided level of each look.
+    pub(super) fn crossed(&self, levels: &[f64]) -> f64 {
+        let angles: Vec<f64> = self.df.iter().zip(levels).map(|(df, level)| angle(*level, *df)).collect();
+        let (Some(first), Some(df)) = (angles.first(), self.df.first()) else { return 0.0 };
+        let mut later = Survival::certain();
+        for (step, bounds) in self.steps.iter().zip(angles.windows(2)).rev() {
+            let bend = step.bend(bounds[1]);
+            later = Survival::of(bounds[0].sin(), bend, |from| step.survives(from, bounds[1], &later));
+        }
+        let density = |at: f64| at.cos().powf(df - 1.0) * later.at(at.sin());
+        let integral = later.panels(&self.rule, 1.0, (0.0, *first), df.sqrt().recip(), density);
+        1.0 - 2.0 * integral / beta(0.5, 0.5 * df)
+    }
+}
+
+/// The bound on θ where |T| has this level.
+fn angle(level: f64, df: f64) -> f64 {
+    student::upper_quantile(0.5 * level, df).map_or(FRAC_PI_2, |t| (t / df.sqrt()).atan())
+}
+
+/// From one look to the next.
+struct Step {
+    rule: Rule,
+    /// The share of the boots that are there before it.
+    fraction: f64,
+    /// The degrees of freedom before it.
+    df: f64,
+    /// The degrees of freedom that it adds, without that of the new boots' mean.
+    added: f64,
+    /// The integral over the density without bounds.
+    whole: f64,
+    /// The integral over the longitude, by the logarithm of half its variable, below and above 0.
+    longitude: [Curve; 2],
+}
+
+impl Step {
+    fn of(fraction: f64, df: f64, added: f64, rule: Rule) -> Step {
+        let whole = 0.5 * beta(0.5 * (df + 1.0), 0.5 * (added + 1.0));
+        Step { rule, fraction, df, added, whole, longitude: Default::default() }
+    }
+
+    /// The chance that nothing is crossed any more, from sin θ = `from` on, if the next bound is `angle` and what comes after it is
+    /// survived with the chances `later`.
+    fn survives(&self, from: f64, angle: f64, later: &Survival) -> f64 {
+        let (along, across) = (self.fraction.sqrt() * from, (1.0 - self.fraction).sqrt());
+        let (length, axis) = (along.hypot(across), along.atan2(across));
+        let latitude = (angle.sin() / length).min(1.0).asin();
+        let sd = across / (length * (self.df + self.added + 1.0).sqrt());
+        let density = |at: f64| {
+            let ratio = 1.0 + at.tan() * axis.tan();
+            let weight = (at - axis).cos().max(0.0).powf(self.df) * at.cos().powf(self.added);
+            if weight < NOTHING || ratio <= 0.0 {
+                return 0.0;
+            }
+            weight * self.over_longitudes(ratio) * later.at(length * at.sin())
+        };
+        let range = ((-latitude).max(axis - FRAC_PI_2), latitude);
+        later.panels(&self.rule, length, range, sd, density) / self.whole
+    }
+
+    /// From which sin θ on the next bound `angle` can be crossed upwards, if not from everywhere; the more boots there are, the smoother it
+    /// goes on there.
+    fn bend(&self, angle: f64) -> f64 {
+        if self.added > SMOOTH {
+            return 0.0;
+        }
+        ((angle.sin().powi(2) - (1.0 - self.fraction)).max(0.0) / self.fraction).sqrt()
+    }
+
+    /// The mean of (1 - (1 - cos χ) / `ratio`)^ν, as far as it is positive, over longitudes χ with a density in proportion to
+    /// sin^(g-1). Its only bend is at a ratio of 2.
+    fn over_longitudes(&self, ratio: f64) -> f64 {
+        let place = (0.5 * ratio).ln();
+        let mean = |at: f64| mean_power(self.rule, 2.0 * at.exp(), self.df, self.added);
+        if place < 0.0 {
+            self.longitude[0].at(-place, |at| mean(-at))
+        } else {
+            self.longitude[1].at(place, mean)
+        }
+    }
+}
+
+fn mean_power(rule: Rule, ratio: f64, power: f64, added: f64) -> f64 {
+    let share = |half_sine: f64| (1.0 - 2.0 * half_sine * half_sine / ratio).max(0.0).powf(power);
+    if added < 1e-9 {
+        // All of the density is at both ends.
+        return 0.5 * (1.0 + share(1.0));
+    }
+    // In p = χ^g, or (π - χ)^g, a density that is infinite at the ends is none.
+    let bend = added.min(1.0);
+    let end = if ratio < 2.0 { 2.0 * (0.5 * ratio).sqrt().asin() } else { PI };
+    let side = |from: f64, to: f64, longitude: &dyn Fn(f64) -> f64| {
+        let sd = (to - from) / (1.0 + 2.0 * (power + added)).sqrt();
+        rule.panels(from.powf(bend), to.powf(bend), sd.powf(bend), |p| {
+            let angle = p.powf(1.0 / bend);
+            let weight = (angle.sin() / angle).powf(added - 1.0) * angle.powf(added - bend) / bend;
+            weight * share((0.5 * longitude(angle)).sin())
+        })
+    };
+    let near = side(0.0, end.min(FRAC_PI_2), &|angle| angle);
+    let far = if end > FRAC_PI_2 { side(PI - end, FRAC_PI_2, &|angle| PI - angle) } else { 0.0 };
+    (near + far) / beta(0.5, 0.5 * added)
+}
+
+/// The chance that nothing is crossed any more, by sin θ: polynomials in its square below a bend, and above it, where it goes on with a
+/// root, in the root of the square's excess.
+struct Survival {
+    bend: f64,
+    bound: f64,
+    below: [f64; TERMS],
+    above: [f64; TERMS],
+}
+
+impl Survival {
+    fn certain() -> Survival {
+        let mut below = [0.0; TERMS];
+        below[0] = 1.0;
+        Survival { bend: 1.0, bound: 1.0, below, above: below }
+    }
+
+    /// A bend at 0 or beyond the bound is none.
+    fn of(bound: f64, bend: f64, chance: impl Fn(f64) -> f64) -> Survival {
+        let bend = if bend > 0.0 { bend.min(bound) } else { bound };
+        let above = if bend < bound {
+            coefficients(|share| chance((bend * bend + share * share * (bound * bound - bend * bend)).sqrt()))
+        } else {
+            [0.0; TERMS]
+        };
+        Survival { bend, bound, below: coefficients(|share| chance(bend * share.sqrt())), above }
+    }
+
+    fn at(&self, sine: f64) -> f64 {
+        let square = sine * sine;
+        let bend = self.bend * self.bend;
+        if square <= bend || self.bend >= self.bound {
+            return polynomial(&self.below, (square / bend).min(1.0));
+        }
+        polynomial(&self.above, ((square - bend) / (self.bound * self.bound - bend)).min(1.0).sqrt())
+    }
+
+    /// The integral over latitudes of `f`, which takes this at `length` times their sine; its features are as wide as `sd`.
+    fn panels(&self, rule: &Rule, length: f64, range: (f64, f64), sd: f64, f: impl Fn(f64) -> f64) -> f64 {
+        let bend = (self.bend / length).min(1.0).asin();
+        let ends = [range.0, -bend, bend, range.1].map(|end| end.clamp(range.0, range.1.max(range.0)));
+        ends.windows(2).map(|ends| rule.panels(ends[0], ends[1], sd, &f)).sum()
+    }
+}
+
+/// The Chebyshev coefficients on [0, 1].
+fn coefficients(f: impl Fn(f64) -> f64) -> [f64; TERMS] {
+    let angle = |j: usize| PI * (j as f64 + 0.5) / TERMS as f64;
+    let values: [f64; TERMS] = std::array::from_fn(|j| f(0.5 * (1.0 + angle(j).cos())));
+    std::array::from_fn(|m| {
+        let sum: f64 = (0..TERMS).map(|j| values[j] * (m as f64 * angle(j)).cos()).sum();
+        sum * if m == 0 { 1.0 } else { 2.0 } / TERMS as f64
+    })
+}
+
+/// Clenshaw's recurrence (DLMF 3.11.15).
+fn polynomial(coefficients: &[f64; TERMS], share: f64) -> f64 {
+    let t = 2.0 * share - 1.0;
+    let (mut next, mut after) = (0.0, 0.0);
+    for coefficient in coefficients[1..].iter().rev() {
+        (next, after) = (coefficient + 2.0 * t * next - after, next);
+    }
+    coefficients[0] + t * next - after
+}
+
+/// Gauss and Legendre's nodes and weights on [-1, 1].
+#[derive(Clone, Copy)]
+struct Rule([(f64, f64); NODES]);
+
+impl Rule {
+    /// The integral of `f`, whose features are as wide as `sd`.
+    fn panels(&self, from: f64, to: f64, sd: f64, f: impl Fn(f64) -> f64) -> f64 {
+        if to <= from {
+            return 0.0;
+        }
+        let count = ((to - from) / (PANEL * sd)).ceil().clamp(1.0, 1000.0);
+        let half = 0.5 * (to - from) / count;
+        let panel = |number: usize| {
+            let middle = from + half * (2.0 * number as f64 + 1.0);
+            self.0.iter().map(|(node, weight)| half * weight * f(middle + half * node)).sum::<f64>()
+        };
+        (0..count as usize).map(panel).sum()
+    }
+}
+
+/// The beta function.
+fn beta(one: f64, other: f64) -> f64 {
+    (libm::lgamma(one) + libm::lgamma(other) - libm::lgamma(one + other)).exp()
+}
