@@ -241,6 +241,13 @@ pub(crate) struct Verdict {
     /// (c): the window of each run, in seconds
     #[arg(long, default_value_t = 0.2, value_parser = verdict::length)]
     pub(crate) window: f64,
+    /// Instead: how often looks err without a difference, and how far off the differences are that they choose. Simulated, 50 times as
+    /// many experiments where a single comparison is judged
+    #[arg(long, conflicts_with = "traffic")]
+    pub(crate) looks: bool,
+    /// Instead: what pilots of a few boots know of the spread, and what power the sizes have that are planned from them
+    #[arg(long, conflicts_with_all = ["traffic", "looks"])]
+    pub(crate) pilots: bool,
     /// Measure real traffic too
     #[arg(long)]
     pub(crate) traffic: bool,

@@ -175,6 +175,20 @@ fn verdicts_are_simulated_and_reached_on_traffic() {
 }
 
 #[test]
+fn looks_are_simulated() {
+    let report = report(&bench(&["verdict", "--looks"]));
+    // 9 numbers of looks and 3 designs, and 6 families, by both bounds.
+    assert_eq!(report["results"].as_array().unwrap().len(), 2 * (9 + 3 + 6));
+    assert_eq!(report["goals"].as_array().unwrap().len(), 2 * (9 + 3));
+}
+
+#[test]
+fn pilots_are_simulated() {
+    let report = report(&bench(&["verdict", "--pilots"]));
+    assert_eq!(report["results"].as_array().unwrap().len(), 4 * 3);
+}
+
+#[test]
 fn components_are_measured() {
     let report = report(&bench(&["components"]));
     let results = report["results"].as_array().unwrap();

@@ -3,6 +3,8 @@
 pub(crate) mod components;
 mod experiment;
 mod families;
+mod looks;
+mod pilots;
 mod protocol;
 mod rig;
 mod simulation;
@@ -69,6 +71,12 @@ fn between(text: &str, low: f64, high: f64, range: &str) -> Result<f64, String> 
 pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failure> {
     if options.families {
         return families::run(bench, options);
+    }
+    if options.looks {
+        return looks::run(bench, options.experiments);
+    }
+    if options.pilots {
+        return pilots::run(bench, options.experiments);
     }
     let heading = [
         "lower by",

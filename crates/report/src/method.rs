@@ -109,6 +109,7 @@ fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<String> {
             Against::AllPairs => Family::AllPairs,
         },
         alpha: 1.0 - analysis.level,
+        looks: None,
     };
     let stretch = plan.stretch(boots).filter(|stretch| *stretch >= WIDE)?;
     let enough = (boots..1000).find(|boots| plan.stretch(*boots).is_some_and(|stretch| stretch < NARROW))?;
