@@ -69,7 +69,7 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// The run without which there would be a percentage, where there is none for its sake.
     pub wild: Option<Farthest>,
-    /// The same question asked of medians, ranks and logarithms; none without an interval.
+    /// The same question asked of medians and of ranks; none without an interval.
     pub checks: Vec<Check>,
 }
 

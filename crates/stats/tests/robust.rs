@@ -59,14 +59,13 @@ impl World {
     }
 
     /// Of so many experiments, how many prove the difference of condition 1, and in how many each check disagrees there.
-    fn count(self, experiments: usize, seed: u64) -> (usize, [usize; 3]) {
+    fn count(self, experiments: usize, seed: u64) -> (usize, [usize; 2]) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let (mut proven, mut shown) = (0, [0; 3]);
+        let (mut proven, mut shown) = (0, [0; 2]);
         for _ in 0..experiments {
             let one = self.judged(&mut random);
             proven += usize::from(matches!(one.verdict, Verdict::Higher | Verdict::Lower));
-            for (count, looks) in shown.iter_mut().zip([Looks::RunMedians, Looks::BootRanks, Looks::LogScale])
-            {
+            for (count, looks) in shown.iter_mut().zip([Looks::RunMedians, Looks::BootRanks]) {
                 *count += usize::from(one.checks.iter().any(|check| check.looks == looks && !check.agrees));
             }
         }
@@ -110,12 +109,15 @@ fn wild_runs_and_wild_boots_that_hide_a_difference_are_told() {
     let experiments = 300;
     // One run in fifty, and one boot in twenty, is 50 sd off: nearly every experiment has one.
     let (runs, boots) = ((0.02, 0.0, 50.0), (0.0, 0.05, 50.0));
-    for (place, crossed, wild) in [(0, true, runs), (0, false, runs), (1, true, boots), (1, false, boots)] {
+    // Of ten differences inside boots, one against the others leaves ranks a p-value of 0.08, which is not beyond doubt.
+    for (place, crossed, wild, part) in
+        [(0, true, runs, 2), (0, false, runs, 2), (1, true, boots, 5), (1, false, boots, 2)]
+    {
         let base = World { crossed, wild, ..WORLD };
         let (proven, shown) = World { difference: 6.0 * base.error(), ..base }.count(experiments, 9);
         // A clean experiment would prove it in 99 of 100.
         assert!(proven < experiments / 2, "{proven} of {experiments} in {base:?}");
-        assert!(shown[place] > (experiments - proven) / 2, "{shown:?} of {experiments} in {base:?}");
+        assert!(shown[place] > (experiments - proven) / part, "{shown:?} of {experiments} in {base:?}");
         // Where nothing differs there is nothing to tell.
         let (_, shown) = base.count(experiments, 10);
         assert!(shown.iter().sum::<usize>() <= experiments / 33, "{shown:?} of {experiments} in {base:?}");

@@ -15,7 +15,7 @@
 //! | outlying runs | run | the same within boots, for each condition | runs alike and normal |
 //! | several modes | run | Hartigan's dip of what is left after the boot's mean | one mode, of any shape |
 //! | first run | cell | Student's t of first run less the others | first runs alike |
-//! | saturation | run | how many lie at the maximum, binomial | density at most ten times the normal's |
+//! | saturation | run | how many lie at the maximum, binomial | density at most 1.5 per spread |
 //! | constant | run | none: all values equal | values continuous |
 //!
 //! A boot effect is no drift: the first test has boots as its units, so boots that differ at random raise its noise, and

@@ -9,11 +9,11 @@ use super::tail;
 use crate::summary::{mean, squares};
 
 /// "At the ceiling" is within this part of the spread between runs from the largest value.
-const NEAR: f64 = 0.01;
+const NEAR: f64 = 0.02;
 
 /// No continuous density that is worth the name is higher than this at its upper end, in units of its spread. A normal one's
 /// mode has 0.4, an exponential one that ends at its mode 1, one of two equal modes d of their own spreads apart 0.1 d.
-const DENSEST: f64 = 4.0;
+const DENSEST: f64 = 1.5;
 
 /// How many runs of a condition lie at its largest value. Of runs with a density of at most `DENSEST`, whatever their boots, each
 /// does so with chance at most `NEAR` · `DENSEST` (a little more, since all lie below the largest), so the binomial
