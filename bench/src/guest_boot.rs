@@ -102,6 +102,7 @@ fn order(bench: &Bench<'_>, kernel: &Kernel, acceleration: Acceleration) -> Orde
         ports: 1,
         acceleration,
         exact: false,
+        copies: guest::Copies::Words,
         program: bench.netassay.program.clone(),
         modules: Vec::new(),
         needed: Vec::new(),

@@ -88,7 +88,7 @@ impl Tools {
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let console = Console::read(reader).map_err(|error| error.to_string())?;
         let mut arguments = qemu::machine(true, false, self.firmware().as_deref());
-        arguments.extend(["-m", "128", "-kernel"].map(str::to_owned));
+        arguments.extend(["-cpu", "host", "-m", "128", "-kernel"].map(str::to_owned));
         arguments.push(image.display().to_string());
         arguments.extend(["-append", "console=ttyS0 earlyprintk=ttyS0 panic=-1"].map(str::to_owned));
         let mut process = spawn(&qemu, &arguments, &Place::default(), &[], writer)

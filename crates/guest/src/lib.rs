@@ -45,7 +45,7 @@ pub use image::release_of;
 pub use kernel::Kernel;
 pub use memory::{Memory, Recalled, date};
 pub use modinfo::{ModuleInfo, module_info};
-pub use order::{Accelerated, Acceleration, Nic, Order};
+pub use order::{Accelerated, Acceleration, Copies, Nic, Order};
 pub use patience::Hang;
 pub use threads::Threads;
 pub use tools::Tools;

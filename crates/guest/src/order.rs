@@ -37,6 +37,16 @@ impl fmt::Display for Accelerated {
     }
 }
 
+/// How the kernel of an emulated guest copies and clears memory, which is up to what its processor says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Copies {
+    /// By eight bytes, in loops or by `rep movsq`.
+    #[default]
+    Words,
+    /// By `rep movsb` and `rep stosb`, each byte of which the emulator counts as an instruction.
+    Bytes,
+}
+
 /// The network card that the guest sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nic {
@@ -100,6 +110,8 @@ pub struct Order {
     /// Exact mode: one virtual CPU whose instructions are counted, a clock that counts with them, and no randomness from outside.
     /// It forces emulation.
     pub exact: bool,
+    /// (emulation) how its kernel copies.
+    pub copies: Copies,
     /// The program that becomes `/init`: netassay itself. Statically linked.
     pub program: PathBuf,
     /// Modules that the guest needs beside those of its devices, such as `veth`.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use stats::Observation;
-use study::WorkloadKind;
 use study::metric::{Metric, Needs};
+use study::{Copies, Plan, WorkloadKind};
 
 use crate::number::{figure, percent};
 use crate::sentence::{list, words};
@@ -13,8 +13,40 @@ use crate::sentence::{list, words};
 /// Counts are the same to this share, in %, on any machine whatever else it does; what differs by more is a difference.
 pub(crate) const RESOLUTION: f64 = 0.1;
 
-/// What counts say, and what they cannot see.
-pub(crate) const TRUTH: &str = "exact mode: instructions counted in an emulated guest with one CPU, not time. No spread is normal there, what differs by more than 0.1 % differs, and there are no intervals of time. It does not see caches, branch prediction or parallelism";
+/// What counts say, and what they cannot see; `$copies` is how copies are among them.
+macro_rules! truth {
+    ($copies:literal) => {
+        concat!(
+            "exact mode: instructions counted in an emulated guest with one CPU, not time; ",
+            $copies,
+            ". No spread is normal there, what differs by more than 0.1 % differs, and there are no intervals of time. It does not see caches, branch prediction or parallelism"
+        )
+    };
+}
+
+/// What every table of a study in exact mode says.
+pub(crate) fn truth(plan: &Plan) -> &'static str {
+    let has = |copies| plan.conditions.iter().any(|condition| condition.copies() == Some(copies));
+    match (has(Copies::Words), has(Copies::Bytes)) {
+        (true, true) => {
+            truth!("copies count by the word of eight bytes or by the byte, as each condition says")
+        }
+        (false, true) => truth!("copies count by the byte"),
+        _ => truth!("copies count by the word of eight bytes"),
+    }
+}
+
+/// How copies were counted, for the method's line.
+pub(crate) fn way(copies: Copies) -> &'static str {
+    match copies {
+        Copies::Words => {
+            "the guest's processor offers no fast string instructions: its kernel copies and clears memory by eight bytes, in loops or by rep movsq"
+        }
+        Copies::Bytes => {
+            "the guest's processor offers fast string instructions: its kernel copies and clears memory by them, and each byte counts as an instruction"
+        }
+    }
+}
 
 /// Does the metric count instructions?
 pub(crate) fn is_count(metric: &Metric) -> bool {

@@ -9,6 +9,7 @@ mod classic;
 mod column;
 mod comparison;
 mod congestion_control;
+mod copies;
 mod credit;
 mod disturbed;
 mod environment;

@@ -3,6 +3,7 @@
 use stats::planning::{Family, Noise, Plan};
 use stats::{Against, Analysis, Correction, Design, ErrorTerm};
 
+use crate::exact;
 use crate::group::level;
 use crate::number::counted;
 use crate::subject::Subject;
@@ -10,7 +11,11 @@ use crate::subject::Subject;
 /// One sentence for each decision that the intervals rest on, without full stops.
 pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     if let Some(resolution) = subject.resolution {
-        return vec![format!("{} ({resolution} %)", analysis.error.as_sentence())];
+        let judged = format!("{} ({resolution} %)", analysis.error.as_sentence());
+        return [judged]
+            .into_iter()
+            .chain(subject.copies.map(|copies| exact::way(copies).to_owned()))
+            .collect();
     }
     let mut sentences = vec![if is_of_several_states(analysis) {
         format!("{SEVERAL_STATES}; {BETWEEN_STATES}")

@@ -11,6 +11,7 @@ use crate::acted::Acted;
 use crate::column::{columns, counted as columns_of_counts};
 use crate::comparison::groups;
 use crate::congestion_control;
+use crate::copies;
 use crate::credit::Credits;
 use crate::disturbed::Disturbed;
 use crate::error::Error;
@@ -153,6 +154,9 @@ impl Results {
             for (row, why) in group.rows.iter().filter_map(|row| Some((row, row.why()?))) {
                 text.push_str(&format!("  why {}: {why}\n", row.label));
             }
+        }
+        for sentence in copies::both_ways(&self.comparisons, &self.plan) {
+            text.push_str(&format!("Copies: {sentence}.\n"));
         }
         for (place, group) in self.comparisons.iter().enumerate() {
             // Several comparisons in one metric rest on the same spread.

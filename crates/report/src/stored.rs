@@ -2,7 +2,7 @@
 
 use stats::{Against, Margin, Observation, Question};
 use store::StoredStudy;
-use study::Quality;
+use study::{Condition, Quality};
 
 use crate::error::Error;
 use crate::exact;
@@ -67,6 +67,7 @@ pub(crate) fn subjects(
             quality: Some(Quality::of(target.metric)),
             truth,
             resolution: is_counted.then_some(exact::RESOLUTION),
+            copies: conditions.get(target.baseline).filter(|_| is_counted).and_then(Condition::copies),
             ..subject
         })
     };

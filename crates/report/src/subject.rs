@@ -2,7 +2,7 @@
 //! have in common.
 
 use stats::{Analysis, Observation, Question, Spending};
-use study::Quality;
+use study::{Copies, Quality};
 
 use crate::error::Error;
 use crate::exact::{self, Unlike};
@@ -47,6 +47,8 @@ pub struct Subject {
     pub(crate) truth: Option<&'static str>,
     /// Counts without noise are judged by this share, in %, instead of intervals.
     pub(crate) resolution: Option<f64>,
+    /// How copies are among such counts.
+    pub(crate) copies: Option<Copies>,
 }
 
 impl Subject {
@@ -73,6 +75,7 @@ impl Subject {
             quality: None,
             truth: None,
             resolution: None,
+            copies: None,
         }
     }
 

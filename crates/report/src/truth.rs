@@ -12,7 +12,7 @@ const EMULATED: &str = "measured under emulation: rates compare with each other,
 /// What every table of the study must say, without a full stop; none for time on the machine itself.
 pub(crate) fn truth(stored: &StoredStudy, plan: &PlanView) -> Option<&'static str> {
     if plan.plan.exact {
-        return Some(exact::TRUTH);
+        return Some(exact::truth(&plan.plan));
     }
     let is_emulated = |guest: &Value| {
         // Environments stored before they held it have only words.

@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
 use crate::grid::Cell;
+use crate::guest::Copies;
 use crate::metric::Metric;
 use crate::percent::Percent;
 use crate::selection::Selection;
+use crate::workload::Workload;
 
-/// Conditions of one workload, compared in one metric with one of them.
+/// Conditions of one workload, compared in one metric with one of them. Where copies are counted in both ways, those of one way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The name of the workload.
@@ -49,7 +51,7 @@ pub(crate) enum Unresolved {
 }
 
 impl Request {
-    /// The comparisons, one for each workload that yields the metric and has the baseline.
+    /// The comparisons, one for each workload, and each way to count copies, that yields the metric and has the baseline.
     ///
     /// # Errors
     /// [`Unresolved`], if no workload has the baseline, or one has several, or none has anything beside it.
@@ -60,7 +62,7 @@ impl Request {
     ) -> Result<Vec<Comparison>, Unresolved> {
         let mut comparisons = Vec::new();
         let mut found = false;
-        for workload in workloads(planned) {
+        for (workload, copies) in worlds(planned) {
             let kind = workload.kind;
             let primary = || if exact { kind.exact_metric() } else { kind.primary_metric() };
             let metric = self.metric.unwrap_or_else(primary);
@@ -68,6 +70,7 @@ impl Request {
                 .iter()
                 .filter(|(cell, condition)| {
                     condition.workload.name == workload.name
+                        && condition.copies() == copies
                         && condition.workload.produces(metric)
                         && self.only.chooses(cell)
                 })
@@ -112,13 +115,14 @@ impl Request {
     }
 }
 
-/// The workloads of a plan, in order, each once by name.
-fn workloads<'p>(planned: &'p [(Cell, &Condition)]) -> Vec<&'p crate::workload::Workload> {
-    let mut workloads: Vec<&crate::workload::Workload> = Vec::new();
+/// What is never compared with another: the workloads of a plan, in order, each once by name, and the ways to count copies.
+fn worlds<'p>(planned: &'p [(Cell, &Condition)]) -> Vec<(&'p Workload, Option<Copies>)> {
+    let mut worlds: Vec<(&Workload, Option<Copies>)> = Vec::new();
     for (_, condition) in planned {
-        if !workloads.iter().any(|known| known.name == condition.workload.name) {
-            workloads.push(&condition.workload);
+        let (workload, copies) = (&condition.workload, condition.copies());
+        if !worlds.iter().any(|(known, as_known)| known.name == workload.name && *as_known == copies) {
+            worlds.push((workload, copies));
         }
     }
-    workloads
+    worlds
 }

@@ -10,6 +10,7 @@ use crate::factor::{Factor, Level, Subject};
 use crate::family::Family;
 use crate::feature;
 use crate::grid::Cell;
+use crate::guest::Copies;
 use crate::name;
 use crate::scope::Scope;
 use crate::side::Side;
@@ -62,6 +63,11 @@ impl Condition {
     /// Its label of the factor `twin`, which keeps it apart from conditions that are the same in everything else.
     pub fn twin(&self) -> Option<&str> {
         self.levels.iter().find(|(factor, _)| factor == "twin").map(|(_, label)| label.as_str())
+    }
+
+    /// How its virtual machine copies, if it has one.
+    pub fn copies(&self) -> Option<Copies> {
+        self.boot.guest.as_ref().map(|guest| guest.copies)
     }
 
     /// What a combination of levels asks for, over what the study says of all. Index and slug are given when the plan is known.

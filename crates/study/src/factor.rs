@@ -4,7 +4,7 @@ use crate::condition::Offloads;
 use crate::duration::{format_duration, parse_duration};
 use crate::family::Family;
 use crate::feature;
-use crate::guest::Nic;
+use crate::guest::{Copies, Nic};
 use crate::pacing::Pacing;
 use crate::scope::Scope;
 use crate::setting::{Parameter, Setting};
@@ -82,6 +82,8 @@ pub(crate) enum Subject {
     Vcpus,
     /// The interface of a virtual machine.
     Nic,
+    /// How a virtual machine copies.
+    Copies,
     /// The version of IP that carries the tunnel.
     UnderlayFamily,
     /// The MTU of the interfaces under the tunnel.
@@ -118,6 +120,7 @@ impl Subject {
         ("command_line", Self::CommandLine),
         ("vcpus", Self::Vcpus),
         ("nic", Self::Nic),
+        ("copies", Self::Copies),
     ];
 
     /// The factors that are about the tunnel's underlay as a whole: `underlay.mtu`.
@@ -176,7 +179,7 @@ impl Subject {
 
     /// Whether it is about virtual machines.
     pub(crate) fn is_of_guest(&self) -> bool {
-        matches!(self, Self::Kernel | Self::CommandLine | Self::Vcpus | Self::Nic)
+        matches!(self, Self::Kernel | Self::CommandLine | Self::Vcpus | Self::Nic | Self::Copies)
     }
 
     /// The same subject, of one side or of both.
@@ -210,6 +213,8 @@ pub(crate) enum Level {
     CommandLine(Option<String>),
     /// The interface of a virtual machine.
     Nic(Nic),
+    /// How a virtual machine copies.
+    Copies(Copies),
 }
 
 /// The word for the kernel that runs here.
@@ -233,6 +238,7 @@ impl Level {
             Self::Kernel(kernel) => kernel.clone().unwrap_or_else(|| RUNNING.to_owned()),
             Self::CommandLine(added) => added.clone().unwrap_or_else(|| DEFAULT.to_owned()),
             Self::Nic(nic) => nic.to_string(),
+            Self::Copies(copies) => copies.to_string(),
         }
     }
 

@@ -24,6 +24,13 @@ pub struct Guest {
     pub acceleration: Acceleration,
     /// Whether its CPUs stay on the CPUs of its side.
     pub pin: bool,
+    /// How an emulated one copies and clears memory. Plans that were stored before they held it had strings.
+    #[serde(default = "bytes")]
+    pub copies: Copies,
+}
+
+fn bytes() -> Copies {
+    Copies::Bytes
 }
 
 impl Default for Guest {
@@ -36,6 +43,7 @@ impl Default for Guest {
             nic: Nic::VirtioNet,
             acceleration: Acceleration::Auto,
             pin: true,
+            copies: Copies::Words,
         }
     }
 }
@@ -50,6 +58,7 @@ impl Guest {
             }
             (Subject::Vcpus, Level::Number(Some(vcpus))) => self.vcpus = *vcpus,
             (Subject::Nic, Level::Nic(nic)) => self.nic = *nic,
+            (Subject::Copies, Level::Copies(copies)) => self.copies = *copies,
             _ => {}
         }
     }
@@ -90,3 +99,19 @@ impl Word for Acceleration {
         &[("auto", Self::Auto), ("kvm", Self::Kvm), ("emulation", Self::Emulation)];
 }
 display_as_word!(Acceleration);
+
+/// How an emulated guest's kernel copies and clears memory, which is up to what its processor says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Copies {
+    /// By eight bytes, in loops or by `rep movsq`: the processor does not say that its string instructions of bytes are fast.
+    Words,
+    /// By `rep movsb` and `rep stosb`, of which an emulator counts every byte as an instruction.
+    Bytes,
+}
+
+impl Word for Copies {
+    const WHAT: &'static str = "a way to copy";
+    const WORDS: &'static [(&'static str, Self)] = &[("words", Self::Words), ("bytes", Self::Bytes)];
+}
+display_as_word!(Copies);

@@ -73,7 +73,7 @@ pub use diagnostic::{Diagnostic, Diagnostics};
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use factor::Factor;
 pub use family::Family;
-pub use guest::{Acceleration, Guest, Nic};
+pub use guest::{Acceleration, Copies, Guest, Nic};
 pub use machine::Machine;
 pub use mode::{Direction, Reader, Sender};
 pub use pacing::{Pacing, PacingError};

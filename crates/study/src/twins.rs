@@ -92,6 +92,7 @@ fn testbed(study: &Study, condition: &Condition) -> String {
             ("memory", Some(quoted(&format!("{}MiB", guest.memory_mib)))),
             ("acceleration", Some(quoted(guest.acceleration.word()))),
             ("pin", Some(guest.pin.to_string())),
+            ("copies", study.exact().then(|| quoted(guest.copies.word()))),
         ] {
             if let Some(value) = value.filter(|_| !is_factor(key)) {
                 text.push_str(&format!("{key} = {value}\n"));

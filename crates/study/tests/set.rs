@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use netassay_study::{Assignment, Scenario, Sender, Study, bundled, starter};
+use netassay_study::{Assignment, Copies, Scenario, Sender, Study, bundled, starter};
 
 fn changes(texts: &[&str]) -> Vec<Assignment> {
     texts.iter().map(|text| text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))).collect()
@@ -269,4 +269,32 @@ fn testbeds_and_designs_can_be_changed() {
     assert_eq!(one.plan().conditions[1].label, "nic=virtio-net receiver.gro=off");
     shows!(refused(GUESTS, &["design.size=3"]));
     shows!(refused(GUESTS, &["scenario=veth"]));
+}
+
+#[test]
+fn copies_are_a_key_of_the_guest_or_a_factor_and_each_way_is_compared_by_itself() {
+    let exact = bundled::find("kernel-ab-exact").unwrap();
+    let copies = |study: &Study| {
+        let conditions = study.plan().conditions;
+        conditions.iter().map(|one| one.boot.guest.clone().unwrap().copies).collect::<Vec<_>>()
+    };
+    assert_eq!(copies(&changed(exact.text, &[])), [Copies::Words; 4]);
+    for set in ["exact.copies=bytes", "copies=bytes", "guest.copies=bytes"] {
+        assert_eq!(copies(&changed(exact.text, &[set])), [Copies::Bytes; 4], "{set}");
+    }
+    let plan = changed(exact.text, &["exact.copies=words,bytes"]).plan();
+    // Two workloads, two ways.
+    assert_eq!(plan.comparisons.len(), 4);
+    for comparison in &plan.comparisons {
+        let way = plan.conditions[comparison.baseline].copies();
+        assert!(
+            comparison.conditions.iter().all(|one| plan.conditions[*one].copies() == way),
+            "{comparison:?}"
+        );
+    }
+    let time = refused(exact.text, &["copies=words,bytes", "exact=off", "inside=guest"]);
+    assert!(
+        time.contains("`copies` is how exact mode counts copies, and this study measures time"),
+        "{time}"
+    );
 }

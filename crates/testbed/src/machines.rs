@@ -104,6 +104,10 @@ impl Ground<'_> {
                 study::Acceleration::Emulation => guest::Acceleration::Emulation,
             },
             exact: options.exact,
+            copies: match asked.copies {
+                study::Copies::Words => guest::Copies::Words,
+                study::Copies::Bytes => guest::Copies::Bytes,
+            },
             program: options.program.clone(),
             modules: wish.modules.iter().map(|&module| module.to_owned()).collect(),
             needed: wish

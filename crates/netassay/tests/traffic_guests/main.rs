@@ -28,6 +28,7 @@ fn order() -> Order {
         ports: 2,
         acceleration: Acceleration::Emulation,
         exact: false,
+        copies: guest::Copies::Words,
         program: env!("CARGO_BIN_EXE_netassay").into(),
         modules: Vec::new(),
         needed: Vec::new(),

@@ -163,7 +163,10 @@ fn exact_mode_judges_by_its_resolution_and_says_what_it_does_not_see() {
     stored.runs[baseline].metrics.insert("instructions_byte".to_owned(), 4.5);
     for text in [page(&stored), compared(&stored)] {
         let first = text.lines().nth(1).unwrap();
-        assert!(first.starts_with("No verdict: instructions per byte of tso=on gro=on are not the same"), "{text}");
+        assert!(
+            first.starts_with("No verdict: instructions per byte of tso=on gro=on are not the same"),
+            "{text}"
+        );
         assert!(first.contains("4.000 in boot 1, 4.500 in boot 1, 12.500 % apart"), "{text}");
     }
     let json = serde_json::to_value(Results::new(&stored).unwrap()).unwrap();
@@ -187,4 +190,34 @@ fn conditions_of_different_states_say_how_they_are_compared() {
     let stored = stored(&study, &plan, values);
     assert_eq!(stored.boots.len(), 6);
     insta::assert_snapshot!("states", compared(&stored));
+}
+
+#[test]
+fn an_answer_that_depends_on_how_copies_are_counted_says_so_with_both() {
+    let text = "name = \"made\"\nquestion = \"q\"\nscenario = \"veth\"\nexact = true\n[[workload]]\nkind = \"udp_stream\"\n\
+                [factors]\ncopies = [\"words\", \"bytes\"]\nkernel = [\"old\", \"new\", \"alike\"]\n[protocol]\nboots = 1\nruns = 1\n";
+    let study = study::Study::parse("made", text).unwrap();
+    let stored = stored(&study, &study.plan(), |condition, _, _| {
+        let count = match (level(condition, "copies"), level(condition, "kernel")) {
+            ("words", "new") => 10_100.0,
+            ("bytes", "new") => 10_200.0,
+            ("words", _) => 10_000.0,
+            _ => 12_000.0,
+        };
+        vec![("instructions_packet", count)]
+    });
+    let text = page(&stored);
+    for said in [
+        "Copies: kernel=new: the answer DEPENDS on how copies are counted: +1.000 % (higher) with copies by the word, -15.000 % (lower) by the byte.",
+        "Copies: kernel=alike: the answer is the same: 0.000 % (equivalent) with copies by the word, 0.000 % (equivalent) by the byte.",
+        "Answer: against words kernel=old",
+        "Answer: against bytes kernel=old",
+        "as each condition says",
+    ] {
+        assert!(text.contains(said), "{said}\nnot in\n{text}");
+    }
+    let text = compared(&stored);
+    for said in ["in loops or by rep movsq", "each byte counts as an instruction"] {
+        assert_eq!(text.matches(said).count(), 1, "{text}");
+    }
 }

@@ -177,7 +177,7 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
     let differ = draft.conditions.windows(2).any(|pair| pair[0].boot != pair[1].boot);
     if differ {
         let message = "a study that may stop early looks after whole boots, and here each boot measures a part of the conditions";
-        let help = "remove `stop`, or what takes a fresh boot to change (kernel, command_line, vcpus, nic, underlay.family)";
+        let help = "remove `stop`, or what takes a fresh boot to change (kernel, command_line, vcpus, nic, copies, underlay.family)";
         problems.push(Problem::new(place, message).help(help));
     }
 }

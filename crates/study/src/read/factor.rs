@@ -224,6 +224,7 @@ fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option
         Subject::CommandLine => guest::command_line(value, problems).map(Level::CommandLine),
         Subject::Vcpus => value.small(limit::VCPUS, problems).map(|vcpus| Level::Number(Some(vcpus))),
         Subject::Nic => value.word(problems).map(Level::Nic),
+        Subject::Copies => value.word(problems).map(Level::Copies),
     }
 }
 

@@ -14,7 +14,8 @@ use crate::read::value::Value;
 use crate::suggest::quoted;
 
 /// The keys of `[guest]`.
-pub(crate) const KEYS: &[&str] = &["kernel", "command_line", "vcpus", "memory", "nic", "acceleration", "pin"];
+pub(crate) const KEYS: &[&str] =
+    &["kernel", "command_line", "vcpus", "memory", "nic", "acceleration", "pin", "copies"];
 
 /// Parameters of a kernel that say what is run first, which is netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];
@@ -50,6 +51,7 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Read {
             "vcpus" => guest.vcpus = value.small(limit::VCPUS, problems).unwrap_or(guest.vcpus),
             "memory" => guest.memory_mib = memory(value, problems).unwrap_or(guest.memory_mib),
             "nic" => guest.nic = value.word(problems).unwrap_or(guest.nic),
+            "copies" => guest.copies = value.word(problems).unwrap_or(guest.copies),
             "acceleration" => guest.acceleration = value.word(problems).unwrap_or(guest.acceleration),
             _ => guest.pin = value.switch(problems).unwrap_or(guest.pin),
         }

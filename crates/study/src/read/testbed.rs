@@ -64,6 +64,9 @@ impl Testbed<'_> {
         if self.exact.is_some() && !scenario.has_guests() {
             self.exactly_one(problems);
         }
+        if self.exact.is_none() {
+            self.copies_of_time(problems);
+        }
     }
 
     /// Values that are never used, because a factor of the same name is.
@@ -115,6 +118,16 @@ impl Testbed<'_> {
         if let Some(place) = place {
             let message = format!("`nic` joins two guests, and `{scenario}` stands inside one");
             problems.push(Problem::new(place, message).help("remove it, or take the scenario `vm`"));
+        }
+    }
+
+    /// How copies are counted, where nothing is.
+    fn copies_of_time(&self, problems: &mut Problems) {
+        let factor = self.factors.iter().find(|read| *read.factor.subject() == Subject::Copies);
+        let place = factor.map(|read| read.name.clone()).or_else(|| self.guest.place_of("copies"));
+        if let Some(place) = place {
+            let message = "`copies` is how exact mode counts copies, and this study measures time";
+            problems.push(Problem::new(place, message).help("remove it, or set `exact = true`"));
         }
     }
 

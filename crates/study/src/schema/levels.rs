@@ -10,7 +10,7 @@ use super::part::{
 use crate::condition;
 use crate::factor::Subject;
 use crate::family::Family;
-use crate::guest::Nic;
+use crate::guest::{Copies, Nic};
 use crate::mode::{Direction, Reader, Sender};
 use crate::scope::{Scope, UNDERLAY};
 use crate::setting::Parameter;
@@ -77,6 +77,11 @@ parts! {
     /// Levels of `nic`.
     NicLevels: |generator| {
         one_or_list("The network interface of a virtual machine.", generator.subschema_for::<Nic>().to_value())
+    };
+
+    /// Levels of `copies`.
+    CopiesLevels: |generator| {
+        one_or_list("How a virtual machine copies (exact mode).", generator.subschema_for::<Copies>().to_value())
     };
 
     /// Workloads by name.
@@ -218,6 +223,7 @@ fn table(description: &str, names: &[&str], generator: &mut SchemaGenerator) -> 
                 Subject::CommandLine => generator.subschema_for::<CommandLineLevels>(),
                 Subject::Vcpus => generator.subschema_for::<VcpusLevels>(),
                 Subject::Nic => generator.subschema_for::<NicLevels>(),
+                Subject::Copies => generator.subschema_for::<CopiesLevels>(),
             };
             Some(((*name).to_owned(), levels.to_value()))
         })

@@ -20,7 +20,7 @@ use self::part::{
 };
 use crate::design::DesignKind;
 use crate::family::Family;
-use crate::guest::{Acceleration, Nic};
+use crate::guest::{Acceleration, Copies, Nic};
 use crate::mode::{Direction, Reader, Sender};
 use crate::protocol::Order;
 use crate::scenario::Scenario;
@@ -174,6 +174,9 @@ struct GuestTable {
     acceleration: Option<Acceleration>,
     /// Whether its CPUs stay on the CPUs of its side. Default: on.
     pin: Option<Switch>,
+    /// Exact mode: whether its kernel copies and clears by eight bytes, or by string instructions of which every byte counts as an
+    /// instruction. Default: words.
+    copies: Option<Copies>,
 }
 
 /// The interfaces under the tunnel.

@@ -48,6 +48,7 @@ impl Target {
             Some(("stop", key)) => protocol(("stop", key)),
             Some(("workload", key)) => workloads(document, None, key),
             Some(("factors", key)) => factor(key),
+            Some(("exact", "copies")) => bare(document, "copies", assignment.values().len()),
             // Levels can only be a factor's, and one value too where the file has the factor.
             Some((UNDERLAY, _)) if several || is_factor(document, key) => factor(key),
             Some((table, inner)) if is_key_of(table, inner) => {
