@@ -1,4 +1,4 @@
-//! Instructions counted twice, the second time on a machine that has other things to do.
+//! Instructions counted twice, the second time on a machine that has other things to do; and through a study.
 
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
@@ -8,14 +8,17 @@ use agent::message::{Answer, ExactTaker, PROTOCOL, Request};
 use agent::{Client, Interrupt, Isolation, Launch};
 use guest::{Guest, Order};
 use load::exact::Account;
-use load::{Kind, Spec, Traffic};
+use load::{Kind, Reader, Sender, Spec, Traffic};
 
-use crate::order;
+use crate::common::{Bench, expect, stdout};
+use crate::{kernel, order};
 
 const PATIENCE: Duration = Duration::from_secs(300);
 const ADDRESSES: [&str; 2] = ["192.0.2.1", "192.0.2.2"];
+/// Of the interface that throws everything away, and of nobody behind it.
+const DISCARD: [&str; 2] = ["198.51.100.1", "198.51.100.2"];
 
-/// Two hosts inside one exact guest, with a wire between them.
+/// Two hosts inside one exact guest, with a wire between them; the first can also send to nobody.
 struct World {
     clients: [Client; 2],
     receiver: u32,
@@ -26,7 +29,7 @@ struct World {
 impl World {
     fn boot(command_line: &str) -> Self {
         let interrupt = Interrupt::new().unwrap();
-        let modules = vec!["veth".to_owned()];
+        let modules = ["veth", "dummy"].map(str::to_owned).into();
         let exact = Order { exact: true, modules, command_line: command_line.to_owned(), ..order() };
         let mut guest = Guest::start(&exact).unwrap();
         let mut clients = [0, 1].map(|port| {
@@ -53,17 +56,33 @@ impl World {
         for (client, interface) in clients.iter_mut().zip(["left", "right"]) {
             client.order(&Request::AwaitRunning { interface: interface.to_owned() }, PATIENCE).unwrap();
         }
+        let [here, nobody] = DISCARD.map(|address| address.parse().unwrap());
+        let discard = Request::CreateDiscard {
+            name: "nowhere".into(),
+            device: None,
+            addresses: vec![(here, 24)],
+            behind: vec![nobody],
+        };
+        let answer = clients[0].call(&discard, PATIENCE).unwrap();
+        assert!(
+            matches!(&answer, Answer::Discards(found) if found.device == host::DiscardDevice::Dummy),
+            "{answer:?}"
+        );
         Self { clients, receiver: pids[1], _guest: guest }
     }
 
     fn count(&mut self, traffic: &Traffic) -> Account {
-        let spec = |at: usize| Spec {
-            traffic: traffic.clone(),
-            local: ADDRESSES[at].parse().unwrap(),
-            cpus: Vec::new(),
+        let spec =
+            |local: &str| Spec { traffic: traffic.clone(), local: local.parse().unwrap(), cpus: Vec::new() };
+        let (spec, taker) = if traffic.kind == Kind::Pps {
+            (
+                spec(DISCARD[0]),
+                ExactTaker::Nobody((DISCARD[1].parse::<std::net::IpAddr>().unwrap(), 9).into()),
+            )
+        } else {
+            (spec(ADDRESSES[0]), ExactTaker::In { process: self.receiver, spec: spec(ADDRESSES[1]) })
         };
-        let taker = ExactTaker::In { process: self.receiver, spec: spec(1) };
-        match self.clients[0].call(&Request::Exact { spec: spec(0), taker }, PATIENCE).unwrap() {
+        match self.clients[0].call(&Request::Exact { spec, taker }, PATIENCE).unwrap() {
             Answer::Exact(account) => *account,
             other => panic!("{other:?}"),
         }
@@ -90,9 +109,30 @@ impl Drop for Busy {
     }
 }
 
+/// The plain traffic of every kind, and datagrams by each sender and reader that takes many at a time.
+fn cases() -> [Traffic; 8] {
+    let udp = |sender, reader| Traffic { sender, reader, message: 1400, ..Traffic::new(Kind::UdpStream) };
+    [
+        udp(Sender::Send, Reader::Recv),
+        udp(Sender::Sendmmsg, Reader::Recvmmsg),
+        udp(Sender::Gso, Reader::Gro),
+        Traffic::new(Kind::TcpStream),
+        Traffic::new(Kind::UdpRr),
+        Traffic::new(Kind::TcpRr),
+        Traffic::new(Kind::Pps),
+        Traffic { sender: Sender::Gso, ..Traffic::new(Kind::Pps) },
+    ]
+}
+
+/// The shares of what a message takes.
+fn shares(account: &Account) -> [(&'static str, f64); 3] {
+    let softirq = account.softirq.unwrap_or_else(|| panic!("{:?}", account.softirq_absent));
+    [("whole", account.whole.median), ("kernel", account.kernel.median), ("softirq", softirq.median)]
+}
+
 #[test]
 fn instructions_are_the_same_however_busy_the_machine_is() {
-    let cases = [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr].map(Traffic::new);
+    let cases = cases();
     let mut quiet = World::boot("");
     let expected = cases.each_ref().map(|traffic| quiet.count(traffic));
     drop(quiet);
@@ -101,21 +141,53 @@ fn instructions_are_the_same_however_busy_the_machine_is() {
     let found = cases.each_ref().map(|traffic| loud.count(traffic));
     drop(busy);
     let mut apart_by = Vec::new();
-    for ((traffic, one), other) in cases.iter().zip(expected).zip(found) {
-        let kind = traffic.kind;
-        eprintln!("note: {kind}: {one:?}\n      {other:?}");
-        for (part, one, other) in [
-            ("whole", one.whole.median, other.whole.median),
-            ("kernel", one.kernel.median, other.kernel.median),
-        ] {
-            let apart = (one - other).abs() / one;
-            eprintln!("note: {kind}, {part}: {one} and {other} instructions, {:.4} % apart", apart * 100.0);
-            apart_by.extend((apart > 0.001).then(|| format!("{kind}, {part}: {one} quiet, {other} busy")));
+    for ((traffic, one), other) in cases.iter().zip(&expected).zip(&found) {
+        let name = format!("{} by {} to {}", traffic.kind, traffic.sender, traffic.reader);
+        eprintln!("note: {name}: {one:?}\n      {other:?}");
+        for ((part, one), (_, other)) in shares(one).into_iter().zip(shares(other)) {
+            let apart = (one - other).abs() / one.max(1.0);
+            eprintln!("note: {name}, {part}: {one} and {other} instructions, {:.4} % apart", apart * 100.0);
+            apart_by.extend((apart > 0.001).then(|| format!("{name}, {part}: {one} quiet, {other} busy")));
         }
-        // A message takes thousands of instructions, most of them the kernel's.
-        assert!(one.whole.median > 2_000.0 && one.user() < one.kernel.median, "{kind}: {one:?}");
+        // Most are the kernel's, and some of them in soft interrupts where somebody receives, and only there.
+        let [_, (_, kernel), (_, softirq)] = shares(one);
+        assert!(one.user() < kernel && softirq < kernel, "{name}: {one:?}");
+        assert_eq!(softirq > 0.0, traffic.kind != Kind::Pps, "{name}: {one:?}");
     }
     assert!(apart_by.is_empty(), "further apart than 0.1 %: {apart_by:?}");
+    // What is the same for many datagrams is done once for them: the program's part, or the whole way through the kernel.
+    let [send, sendmmsg, gso, .., pps, pps_gso] = expected;
+    assert_eq!((send.calls, sendmmsg.calls, pps.calls), (2.0, 2.0 / 64.0, 1.0));
+    assert!(send.whole.median > 2_000.0 && sendmmsg.user() < send.user(), "{send:?} {sendmmsg:?}");
+    assert!(gso.whole.median < 0.5 * send.whole.median, "{gso:?}");
+    assert!(pps_gso.whole.median < 0.5 * pps.whole.median, "{pps_gso:?}");
+}
+
+#[test]
+fn a_study_counts_what_sending_to_nobody_takes() {
+    let bench = Bench::new();
+    let study = bench.write(
+        "nobody.toml",
+        &format!(
+            "name = \"nobody\"\nquestion = \"What does sending take?\"\nscenario = \"discard\"\nexact = true\n\
+             [guest]\nkernel = \"{}\"\nmemory = \"256MiB\"\n[[workload]]\nkind = \"pps\"\n\
+             [factors]\nsender = [\"send\", \"gso\"]\n[protocol]\nboots = 1\nwarmup = 0\nruns = 2\n",
+            kernel::directory().display()
+        ),
+    );
+    let output = bench.run(&["run", study.to_str().unwrap()]);
+    expect(&output, 0);
+    let shown = stdout(&output);
+    assert!(shown.contains("in softirqs") && shown.contains("sender=gso"), "{shown}");
+    let values = |slug: &str, metric: &str| bench.values(slug, metric);
+    let [send, gso] = ["pps4_send", "pps4_gso"].map(|slug| values(slug, "instructions_packet"));
+    assert_eq!((send.len(), gso.len()), (2, 2), "{shown}");
+    assert!(send[0] == send[1] && gso[0] == gso[1], "{send:?} {gso:?}");
+    assert!(send[0] > 1_000.0 && gso[0] < 0.5 * send[0], "{send:?} {gso:?}");
+    // A call of `send` is a packet, one of `gso` 64.
+    assert_eq!(values("pps4_send", "instructions_call"), send);
+    assert_eq!(values("pps4_gso", "instructions_call")[0], 64.0 * gso[0]);
+    assert_eq!(values("pps4_send", "softirq_instructions_packet"), [0.0, 0.0]);
 }
 
 /// Copies and clears count by the word, so that it means nothing what a processor says of its string instructions of bytes.

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "where a machine's refusal is noted")]
 
+#[path = "../common/mod.rs"]
+mod common;
 #[path = "../common/kernel.rs"]
 mod kernel;
 
