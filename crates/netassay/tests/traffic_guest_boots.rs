@@ -1,4 +1,5 @@
-//! Boots of a guest in a study: one that fails is tried once more, one that was tried out before is not booted for that again.
+//! Boots of a guest in a study: one that fails is tried once more, one that was tried out before is not booted for that again, and
+//! the time that they take is announced.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,6 +10,7 @@ mod kernel;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
+use std::time::Instant;
 
 use common::{Bench, expect, stderr};
 use serde_json::Value;
@@ -71,7 +73,9 @@ fn traffic_a_guest_that_panics_once_is_booted_again_and_tried_out_once() {
     // The first call tries it out, the second is the study's boot.
     let panic = "echo 'Kernel panic - not syncing: once in a while'";
     let qemu = Qemu::new(&bench, &format!("[ $call = 2 ] && {panic} && exit 0\nexec $qemu \"$@\""));
+    let begun = Instant::now();
     let output = qemu.run(&["run", &qemu.study, "--beside", "--progress", "json"]);
+    let took = begun.elapsed().as_secs_f64();
     expect(&output, 0);
     assert_eq!(qemu.calls(), 3);
     let events: Vec<Value> =
@@ -100,6 +104,11 @@ fn traffic_a_guest_that_panics_once_is_booted_again_and_tried_out_once() {
     let listing = dry();
     assert_eq!(qemu.calls(), 3, "nothing was booted");
     assert!(listing["notes"].to_string().contains("was tried on 2"), "{listing:#}");
+    // The time without the boot that failed: runs of known length, and a boot as long as the first, or stated.
+    let announced = listing["expected_s"].as_f64().unwrap();
+    let boot = listing["expected"]["boots"]["secs"].as_f64().unwrap();
+    assert!((boot + 6.0..boot + 8.0).contains(&announced), "{listing:#}");
+    assert!(announced < took * 1.25, "announced {announced} s, taken {took} s with trying out");
     expect(&qemu.run(&["kernel", "forget"]), 0);
     let listing = dry();
     assert_eq!(qemu.calls(), 4);

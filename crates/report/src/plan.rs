@@ -1,8 +1,10 @@
 //! What a study is going to do, before it does it.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::Value;
-use study::{Dropped, Study};
+use study::{Costs, Dropped, Expected, Study};
 
 use crate::number::{counted, duration};
 use crate::table::Table;
@@ -27,6 +29,8 @@ pub struct PlanListing {
     seed: u64,
     total_runs: usize,
     expected_s: f64,
+    /// What that is made of.
+    expected: Expected,
     /// For each boot, its runs in order.
     schedule: Vec<Vec<study::PlannedRun>>,
     /// What the testbed cannot give.
@@ -34,20 +38,31 @@ pub struct PlanListing {
 }
 
 impl PlanListing {
-    /// The listing of a plan document (as the runner stores it, or as `study` makes it when nothing was tried).
+    /// The listing of a plan document (as the runner stores it, or as `study` makes it when nothing was tried), and what its boots and runs
+    /// take where that was measured.
     ///
     /// # Errors
     /// What is wrong with the document.
-    pub fn new(study: &Study, document: &Value, notes: Vec<String>) -> Result<Self, String> {
+    pub fn new(
+        study: &Study,
+        document: &Value,
+        notes: Vec<String>,
+        costs: Option<&Costs>,
+    ) -> Result<Self, String> {
         let view = PlanView::read(document)?;
         let protocol = study.protocol();
         let schedule = study::schedule(&view.plan.states_of_conditions(), protocol);
+        let expected = match costs {
+            Some(costs) => costs.expect(&view.plan, protocol),
+            None => Costs::stated(&view.plan).expect(&view.plan, protocol),
+        };
         Ok(Self {
             study: study.name().to_owned(),
             question: study.question().to_owned(),
             scenario: study.scenario().to_string(),
             tried: !view.effective.is_empty(),
-            expected_s: study::expected_duration(&view.plan, protocol).as_secs_f64(),
+            expected_s: expected.total().as_secs_f64(),
+            expected,
             view,
             boots: protocol.boots,
             warmups: protocol.warmup,
@@ -64,7 +79,7 @@ impl PlanListing {
     /// The listing for people.
     #[must_use]
     pub fn text(&self) -> String {
-        let expected = duration(std::time::Duration::try_from_secs_f64(self.expected_s).unwrap_or_default());
+        let expected = duration(self.expected.total());
         let states = self.view.plan.states().len();
         let of_each =
             if states > 1 { format!(" of each of {states} states of the testbed") } else { String::new() };
@@ -80,6 +95,7 @@ impl PlanListing {
             self.order,
             self.seed,
         ));
+        text.push_str(&self.time());
         if let Some(stop) = self.stop {
             let looks: Vec<String> = stop.after(self.boots).map(|boot| boot.to_string()).collect();
             text.push_str(&format!(
@@ -104,6 +120,24 @@ impl PlanListing {
             text.push_str(&format!("\nNote: {note}\n"));
         }
         text
+    }
+
+    /// What the time is made of.
+    fn time(&self) -> String {
+        let Expected { windows, beside, boots, trying } = self.expected;
+        let mut parts = Vec::new();
+        if !windows.is_zero() {
+            parts.push(format!("{} of ramps and windows", brief(windows)));
+        }
+        let what = if windows.is_zero() { "runs" } else { "setting up and ending runs" };
+        parts.push(format!("{} of {what}", brief(beside)));
+        parts.push(format!("{} of boots", brief(boots)));
+        if !trying.is_zero() {
+            parts.push(format!("{} of trying out first", brief(trying)));
+        }
+        let measured =
+            if self.tried { "boots as measured when they were tried" } else { "figures of another machine" };
+        format!("time on an idle machine, {measured}: {}\n", parts.join(", "))
     }
 
     fn condition_table(&self) -> String {
@@ -152,6 +186,11 @@ impl PlanListing {
         }
         text
     }
+}
+
+/// A time of which tenths of a second count.
+fn brief(time: Duration) -> String {
+    if time < Duration::from_secs(10) { format!("{:.1} s", time.as_secs_f64()) } else { duration(time) }
 }
 
 fn dropped(title: &str, list: &[Dropped]) -> String {

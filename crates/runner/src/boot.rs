@@ -1,6 +1,6 @@
 //! One boot of a study: a fresh testbed, and the runs on it.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use store::{BootId, NewRun, Outcome};
@@ -58,6 +58,8 @@ impl Campaign<'_> {
             Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
             Err(error) => return Ok(BootEnd::Lost(error.to_string())),
         };
+        session.progress.built(state);
+        let mut in_runs = Duration::ZERO;
         let boot = self.store.begin_boot(session.id, number, &environment)?;
         let mut notes = bench.notes();
         notes.retain(|note| session.noted.insert(note.clone()));
@@ -68,7 +70,10 @@ impl Campaign<'_> {
                 if self.interrupt.is_tripped() {
                     return Ok(BootEnd::Interrupted);
                 }
-                match self.attempt(session, boot, bench.as_mut(), run, repeats)? {
+                let run_began = Instant::now();
+                let tried = self.attempt(session, boot, bench.as_mut(), run, repeats)?;
+                in_runs += run_began.elapsed();
+                match tried {
                     Try::Over => break,
                     // At once, in the same place of the order: what the run is compared with lies around it.
                     Try::Again => repeats += 1,
@@ -79,6 +84,8 @@ impl Campaign<'_> {
         }
         let after = bench.environment().map_or(Value::Null, |after| self.with_machine(after));
         self.store.end_boot(boot, &after)?;
+        drop(bench);
+        session.progress.booted(state, begun.elapsed().saturating_sub(in_runs));
         Ok(BootEnd::Through)
     }
 
@@ -104,6 +111,7 @@ impl Campaign<'_> {
         let planned = &session.document.effective[run.condition];
         let label = condition.label.clone();
         self.tell(Event::RunStarted { run: *run, label: label.clone() });
+        let begun = Instant::now();
         let started_unix_ms = unix_ms();
         let observe = &mut *self.observe;
         let result = bench.settle(&switches).and_then(|effective| {
@@ -169,7 +177,7 @@ impl Campaign<'_> {
             Outcome::Invalid(_, why) => {
                 let repeated = session.repeat(run.condition, repeats);
                 if repeated {
-                    session.progress.lengthen(1);
+                    session.progress.lengthen(1, session.window_of(run));
                     end = Try::Again;
                 } else {
                     session.given_up.insert(key_of(run));
@@ -177,7 +185,7 @@ impl Campaign<'_> {
                 invalid = Some(Invalid { why, repeated });
             }
         }
-        session.progress.step();
+        session.progress.step(session.window_of(run), begun.elapsed());
         self.tell(Event::RunFinished {
             run: *run,
             label,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use agent::Interrupt;
 use store::{NewStudy, Store, StoredStudy, StudyId, StudyStatus};
-use study::{Diagnostics, PlannedRun, Study};
+use study::{Costs, Diagnostics, PlannedRun, Study};
 use thiserror::Error as ThisError;
 
 use crate::boot::BootEnd;
@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::lab::Lab;
 use crate::need::Needs;
 use crate::pending::{key_of, pending};
-use crate::probe::probe;
+use crate::probe::{Probed, probe};
 use crate::progress::Progress;
 use crate::session::{Repeats, Session};
 
@@ -104,7 +104,7 @@ impl Campaign<'_> {
     /// # Errors
     /// [`Error`]; failed runs are not errors but part of the [`Summary`].
     pub fn run(&mut self, study: &Study) -> Result<Summary, Error> {
-        let document = self.try_out(study.plan()).map_err(|error| match error {
+        let Probed { document, costs, .. } = probe(study.plan(), self.lab).map_err(|error| match error {
             error if error.is_interrupt() => Error::Interrupted,
             error => error.into(),
         })?;
@@ -124,7 +124,7 @@ impl Campaign<'_> {
             scenario: study.scenario().to_string(),
             version: self.version.to_owned(),
         })?;
-        self.go(id, study, &document, None, BTreeSet::new())
+        self.go(id, study, &document, costs, None, BTreeSet::new())
     }
 
     /// Goes on with a stored study: whatever the plan holds and the store does not. Of a complete one, that is the runs of
@@ -151,11 +151,8 @@ impl Campaign<'_> {
         let tried = stored.runs.iter().filter(|run| !run.warmup).map(|run| run.condition).collect();
         // Before it is asked what is recorded: from here on, nobody else records into this file.
         self.store.resume_study(id)?;
-        self.go(id, &study, &document, last, tried)
-    }
-
-    fn try_out(&mut self, plan: study::Plan) -> Result<PlanDocument, testbed::Error> {
-        probe(plan, self.lab).map(|probed| probed.document)
+        let costs = Costs::stated(&document.plan);
+        self.go(id, &study, &document, costs, last, tried)
     }
 
     /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have been tried before.
@@ -164,6 +161,7 @@ impl Campaign<'_> {
         id: StudyId,
         study: &Study,
         document: &PlanDocument,
+        costs: Costs,
         last: Option<u32>,
         tried: BTreeSet<usize>,
     ) -> Result<Summary, Error> {
@@ -177,16 +175,14 @@ impl Campaign<'_> {
         if study.protocol().stop.is_none() {
             schedule.sort_by_key(|boot| !needs.has_lost(&pending(boot, &recorded)));
         }
-        let open: Vec<PlannedRun> = schedule.iter().flat_map(|boot| pending(boot, &recorded)).collect();
-        let todo = open.len();
+        let open: Vec<Vec<PlannedRun>> = schedule.iter().map(|boot| pending(boot, &recorded)).collect();
+        let progress = Progress::new(&document.plan, &open, costs);
+        let todo = progress.of();
         if todo == 0 {
             self.store.finish_study(id, StudyStatus::Complete)?;
             return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
         }
-        let planned: usize = schedule.iter().map(Vec::len).sum();
         let boots = u32::try_from(all_boots).unwrap_or(u32::MAX);
-        let whole = study::expected_duration(&document.plan, study.protocol());
-        let expected = whole.mul_f64(todo as f64 / planned as f64);
         self.tell(Event::Planned {
             study: id.0,
             conditions: document.plan.conditions.iter().map(|condition| condition.label.clone()).collect(),
@@ -195,7 +191,7 @@ impl Campaign<'_> {
             looks_dropped: document.plan.looks_dropped,
             boots,
             runs: todo,
-            expected_s: expected.as_secs_f64(),
+            expected_s: progress.left().as_secs_f64(),
         });
         let mut session = Session {
             id,
@@ -204,11 +200,11 @@ impl Campaign<'_> {
             stop: study.protocol().stop,
             recorded,
             given_up: BTreeSet::new(),
-            ahead: open.iter().filter(|run| !run.warmup).map(key_of).collect(),
+            ahead: open.iter().flatten().filter(|run| !run.warmup).map(key_of).collect(),
             needs,
             noted: BTreeSet::new(),
-            repeats: Repeats::of(open.iter().filter(|run| !run.warmup).count()),
-            progress: Progress::new(todo, expected),
+            repeats: Repeats::of(open.iter().flatten().filter(|run| !run.warmup).count()),
+            progress,
             failed: 0,
         };
         let walked = self.walk(&mut session, &schedule);
@@ -240,7 +236,8 @@ impl Campaign<'_> {
                 let todo = session.needs.first(pending(runs, &session.settled()));
                 let Some(first) = todo.first() else { break };
                 if attempt > 1 {
-                    session.progress.lengthen(todo.len());
+                    let windows = todo.iter().map(|run| session.window_of(run)).sum();
+                    session.progress.lengthen(todo.len(), windows);
                 }
                 match self.boot(session, first.boot, &todo)? {
                     BootEnd::Through => break,

@@ -1,8 +1,9 @@
 //! Trying a plan's switches out: what was asked is not what was got.
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Instant;
 
-use study::{Condition, Family, Plan, SideSettings};
+use study::{Condition, Costs, Family, Plan, SideSettings};
 use testbed::{Effective, RunOrder, State, Switches, UnderlaySwitches};
 
 use crate::congestion_control::unpaced;
@@ -18,6 +19,8 @@ pub struct Probed {
     pub document: PlanDocument,
     /// What the testbeds cannot give, each thing once.
     pub notes: Vec<String>,
+    /// What boots and runs will take, with what building the testbeds took.
+    pub costs: Costs,
 }
 
 /// Names the congestion control that the plan leaves open: once, so that all conditions have the same. Leaves out the conditions whose traffic the hosts cannot make, sets every other condition's switches once, reads them back,
@@ -27,17 +30,28 @@ pub struct Probed {
 /// # Errors
 /// When a testbed cannot be built or fails, or a condition's values are out of its range.
 pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error> {
+    let begun = Instant::now();
+    let mut costs = Costs::stated(&plan);
     let states = plan.states_of_conditions();
     let mut notes: Vec<String> = Vec::new();
+    // What virtual machines answer is kept for the next session.
+    let mut every_time = false;
     let mut tried: Vec<Option<Tried>> = vec![None; plan.conditions.len()];
     for (state, of_boot) in plan.states().iter().enumerate() {
+        let begun = Instant::now();
         let mut bench = lab.try_out(of_boot)?;
+        let built_in = begun.elapsed();
         notes.extend(bench.notes());
         if plan.leaves_congestion_control_open() {
             plan = plan.with_congestion_control(unpaced(|traffic| bench.lacking(traffic, false))?);
         }
         let conditions = (0..).zip(&states).filter(|(_, of)| **of == state).map(|(index, _)| index);
         try_conditions(&plan, conditions, bench.as_mut(), &mut tried)?;
+        costs.built(of_boot, bench.built_in().unwrap_or(built_in));
+        every_time |= bench.built_in().is_none();
+    }
+    if every_time {
+        costs.trying = begun.elapsed();
     }
     notes.extend(tried.iter().flatten().flatten().flat_map(|shown| shown.own.notes.clone()));
     let mut seen = BTreeSet::new();
@@ -47,7 +61,8 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
     let shown: Vec<Shown> = tried.into_iter().flatten().filter_map(Result::ok).collect();
     let plan = plan.without(&lacking);
     let (plan, shown) = settled(plan, shown);
-    Ok(Probed { document: merged(plan, shown.into_iter().map(|one| one.own).collect()), notes })
+    let document = merged(plan, shown.into_iter().map(|one| one.own).collect());
+    Ok(Probed { document, notes, costs })
 }
 
 /// What a condition's switches read back, or why its hosts cannot make its traffic.

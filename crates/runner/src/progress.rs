@@ -1,29 +1,69 @@
 //! How far a session is, and how long the rest should take.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Counts runs and foretells the end from the pace so far.
+use study::{BootState, Costs, Plan, PlannedRun};
+
+/// Counts runs and boots, and foretells the end from what they took so far.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    started: Instant,
+    costs: Costs,
     done: usize,
     of: usize,
-    planned_per_run: Duration,
+    /// Ramps and windows of the runs that are left.
+    windows: Duration,
+    /// The states of the boots that are left.
+    boots: Vec<BootState>,
+    /// What the runs that are done took beside their ramps and windows.
+    beside: Duration,
 }
 
 impl Progress {
-    pub(crate) fn new(of: usize, planned: Duration) -> Self {
-        let planned_per_run = planned / u32::try_from(of.max(1)).unwrap_or(u32::MAX);
-        Self { started: Instant::now(), done: 0, of, planned_per_run }
+    /// Of a session that makes these runs, boot by boot.
+    pub(crate) fn new(plan: &Plan, open: &[Vec<PlannedRun>], costs: Costs) -> Self {
+        let conditions = open.iter().flatten().map(|run| &plan.conditions[run.condition]);
+        let windows = conditions.map(|condition| costs.window(condition)).sum();
+        let states =
+            open.iter().filter_map(|boot| Some(plan.conditions[boot.first()?.condition].boot.clone()));
+        Self {
+            windows,
+            boots: states.collect(),
+            of: open.iter().map(Vec::len).sum(),
+            costs,
+            done: 0,
+            beside: Duration::ZERO,
+        }
     }
 
-    pub(crate) fn step(&mut self) {
+    /// A run is over, which took so long.
+    pub(crate) fn step(&mut self, window: Duration, took: Duration) {
         self.done += 1;
+        self.windows = self.windows.saturating_sub(window);
+        self.beside += took.saturating_sub(window);
+        self.costs.run = self.beside / u32::try_from(self.done).unwrap_or(u32::MAX);
     }
 
-    /// Runs that failed and are tried again make the session longer than planned.
-    pub(crate) fn lengthen(&mut self, runs: usize) {
+    /// What a condition's run is to last, beside what it costs.
+    pub(crate) fn window(&self, condition: &study::Condition) -> Duration {
+        self.costs.window(condition)
+    }
+
+    /// Runs that are made again make the session longer than planned.
+    pub(crate) fn lengthen(&mut self, runs: usize, window: Duration) {
         self.of += runs;
+        self.windows += window;
+    }
+
+    /// A testbed in this state stands: one boot fewer to wait for.
+    pub(crate) fn built(&mut self, state: &BootState) {
+        if let Some(place) = self.boots.iter().position(|left| left == state) {
+            self.boots.remove(place);
+        }
+    }
+
+    /// A boot in this state is over, which took so long beside its runs.
+    pub(crate) fn booted(&mut self, state: &BootState, took: Duration) {
+        self.costs.booted(state, took);
     }
 
     pub(crate) fn done(&self) -> usize {
@@ -34,33 +74,50 @@ impl Progress {
         self.of
     }
 
-    /// The pace so far includes building testbeds and settling switches, which the plan can only guess.
     pub(crate) fn left(&self) -> Duration {
-        let pace = match u32::try_from(self.done) {
-            Ok(done) if done > 0 => self.started.elapsed() / done,
-            _ => self.planned_per_run,
-        };
-        pace * u32::try_from(self.of.saturating_sub(self.done)).unwrap_or(u32::MAX)
+        let runs = u32::try_from(self.of.saturating_sub(self.done)).unwrap_or(u32::MAX);
+        let boots: Duration = self.boots.iter().map(|state| self.costs.boot(state)).sum();
+        self.windows.saturating_add(self.costs.run.saturating_mul(runs)).saturating_add(boots)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use study::Study;
+
     use super::*;
 
-    #[test]
-    fn before_the_first_run_the_plan_is_all_there_is() {
-        assert_eq!(Progress::new(10, Duration::from_secs(20)).left(), Duration::from_secs(20));
-        assert_eq!(Progress::new(0, Duration::from_secs(20)).left(), Duration::ZERO);
+    const WINDOW: Duration = Duration::from_millis(1200);
+
+    fn progress() -> (Progress, BootState) {
+        let text = "name = \"s\"\nquestion = \"?\"\nscenario = \"vm\"\n[[workload]]\nkind = \"udp_stream\"\nduration = \"1s\"\nramp = \"200ms\"\n\
+                    [protocol]\nboots = 3\nwarmup = 0\nruns = 4\n";
+        let study = Study::parse("s.toml", text).unwrap_or_else(|problems| panic!("{problems}"));
+        let plan = study.plan();
+        let schedule = study::schedule(&plan.states_of_conditions(), study.protocol());
+        let costs = Costs::stated(&plan);
+        let whole = costs.expect(&plan, study.protocol()).total();
+        let progress = Progress::new(&plan, &schedule, costs);
+        assert_eq!(progress.left(), whole, "before the first run the plan is all there is");
+        (progress, plan.states()[0].clone())
     }
 
     #[test]
-    fn what_is_left_shrinks_to_nothing() {
-        let mut progress = Progress::new(2, Duration::from_secs(2));
-        progress.step();
-        progress.lengthen(1);
-        progress.step();
-        progress.step();
-        assert_eq!((progress.done(), progress.of(), progress.left()), (3, 3, Duration::ZERO));
+    fn what_is_left_follows_what_boots_and_runs_took() {
+        let (mut progress, state) = progress();
+        for _ in 0..2 {
+            progress.built(&state);
+            for _ in 0..4 {
+                progress.step(WINDOW, WINDOW + Duration::from_millis(300));
+            }
+            progress.booted(&state, Duration::from_secs(10));
+        }
+        assert_eq!(progress.left(), 4 * (WINDOW + Duration::from_millis(300)) + Duration::from_secs(10));
+        progress.built(&state);
+        progress.lengthen(1, WINDOW);
+        for _ in 0..5 {
+            progress.step(WINDOW, WINDOW);
+        }
+        assert_eq!((progress.done(), progress.of(), progress.left()), (13, 13, Duration::ZERO));
     }
 }

@@ -1,9 +1,10 @@
 //! What a session knows while it goes: which runs are done with, and how many may be repeated.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use store::{RunKey, StudyId};
-use study::Stop;
+use study::{PlannedRun, Stop};
 
 use crate::document::PlanDocument;
 use crate::need::Needs;
@@ -53,6 +54,11 @@ impl Session<'_> {
         let lost = self.needs.lost().into_iter().filter(comes).count();
         let kept = if self.needs.is_measured(condition) { lost * REPEATS_OF_A_RUN as usize } else { 0 };
         self.repeats.take(so_far, kept)
+    }
+
+    /// How long a run's ramp and window are.
+    pub(crate) fn window_of(&self, run: &PlannedRun) -> Duration {
+        self.progress.window(&self.document.plan.conditions[run.condition])
     }
 }
 

@@ -1,7 +1,5 @@
 //! What a study comes down to: the conditions to measure, those left out and why, and what is compared.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
 use crate::asked::Asked;
@@ -12,17 +10,9 @@ use crate::congestion_control::CongestionControl;
 use crate::design::Design;
 use crate::grid::Cell;
 use crate::name;
-use crate::protocol::Protocol;
 use crate::rule;
 use crate::stop::LooksDropped;
 use crate::study::Study;
-
-/// What a run takes beside its ramp and its window: setting features and reading them back, connecting, draining.
-/// An allowance for [`expected_duration`], not a promise.
-const RUN_ALLOWANCE: Duration = Duration::from_millis(75);
-
-/// What a boot of local hosts takes: building the testbed, starting agents, taking the fingerprint, tearing down.
-const BOOT_ALLOWANCE: Duration = Duration::from_millis(250);
 
 /// The conditions of a study in their order: factors in file order, the last varies fastest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,21 +172,4 @@ fn whole(excluded: Vec<Dropped>, study: &Study) -> Vec<Dropped> {
         }
     }
     said
-}
-
-/// What a boot of virtual machines takes under emulation: from 3 to 8 s with the kernels tried.
-const GUEST_BOOT_ALLOWANCE: Duration = Duration::from_secs(6);
-
-/// How long a plan is expected to take: every run's ramp and window, and an allowance for each run and each boot.
-pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
-    let times = |duration: Duration, count: u32| duration.checked_mul(count).unwrap_or(Duration::MAX);
-    let runs = protocol.warmup.saturating_add(protocol.runs);
-    let block = plan.conditions.iter().fold(Duration::ZERO, |sum, condition| {
-        let workload = &condition.workload;
-        sum.saturating_add(workload.ramp).saturating_add(workload.duration).saturating_add(RUN_ALLOWANCE)
-    });
-    let boots = plan.states().iter().fold(Duration::ZERO, |sum, state| {
-        sum.saturating_add(if state.guest.is_some() { GUEST_BOOT_ALLOWANCE } else { BOOT_ALLOWANCE })
-    });
-    times(times(block, runs).saturating_add(boots), protocol.boots)
 }

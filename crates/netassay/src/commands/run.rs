@@ -104,19 +104,19 @@ fn pin_to_own_cpu(lab: &LocalLab) -> Result<bool, Failure> {
 
 fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Failure> {
     let plan = study.plan();
-    let (document, notes) = match runner::probe(plan.clone(), lab) {
-        Ok(probed) => (serde_json::to_value(probed.document), probed.notes),
+    let (document, notes, costs) = match runner::probe(plan.clone(), lab) {
+        Ok(probed) => (serde_json::to_value(probed.document), probed.notes, Some(probed.costs)),
         Err(error) if error.is_interrupt() => return Err(error.into()),
         Err(error) => {
             say(&format!(
                 "netassay: the switches cannot be tried here, so this is only what the file says: {error}"
             ));
-            (serde_json::to_value(plan), studies::crowding(study))
+            (serde_json::to_value(plan), studies::crowding(study), None)
         }
     };
     let listing = document
         .map_err(|error| error.to_string())
-        .and_then(|document| report::PlanListing::new(study, &document, notes))
+        .and_then(|document| report::PlanListing::new(study, &document, notes, costs.as_ref()))
         .map_err(Failure::Internal)?;
     match flags.output.format {
         Format::Json => print_json(&listing),
