@@ -12,8 +12,8 @@ use crate::failure::{Failure, NOT_RUN};
 use crate::netassay::Netassay;
 use crate::report::Report;
 use crate::{
-    controller, exact, guest_boot, in_place, interrupt, observer, place, startup, statistics, teardown, traffic,
-    verdict,
+    controller, exact, guest_boot, in_place, interrupt, observer, place, startup, statistics, teardown,
+    traffic, verdict,
 };
 
 const AFTER: &str = "\

@@ -50,7 +50,8 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Exact) -> Result<Report, Failure>
             for (message, counts) in MESSAGES.iter().zip(&counts) {
                 let name = format!("{kernel}, {load}, {message} B");
                 tell(&mut report, &name, counts);
-                results.push(json!({"kernel": kernel, "busy": is_busy, "message": message, "counts": counts}));
+                results
+                    .push(json!({"kernel": kernel, "busy": is_busy, "message": message, "counts": counts}));
             }
         }
     }

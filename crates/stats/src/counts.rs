@@ -97,7 +97,11 @@ mod tests {
         let judged = |unlike: &[usize]| {
             let runs = [run(0, 10_000.0), run(1, 9_000.0), run(2, 9_000.0)];
             let analysis = analyse(&runs, &Question::against(0)).unwrap().by_resolution(0.1, unlike);
-            analysis.comparisons.iter().map(|one| (one.verdict, one.sentence("c", "1", None))).collect::<Vec<_>>()
+            analysis
+                .comparisons
+                .iter()
+                .map(|one| (one.verdict, one.sentence("c", "1", None)))
+                .collect::<Vec<_>>()
         };
         let open = "c: inconclusive, its counts or the baseline's are not the same each time";
         let lower = "c is 10.000 % lower (counts are the same to 0.1 %)";

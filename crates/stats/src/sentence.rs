@@ -287,7 +287,11 @@ mod tests {
             "ipv6 is 33.3 % lower (95 % interval 31.0 to 35.6, 3 boots; corrected for the looks, 34.0 % as measured)"
         );
         let same = Comparison { unadjusted_relative: Some(-33.33), ..lower };
-        assert!(!same.sentence("ipv6", "1/s", None).contains("measured"), "{}", same.sentence("ipv6", "1/s", None));
+        assert!(
+            !same.sentence("ipv6", "1/s", None).contains("measured"),
+            "{}",
+            same.sentence("ipv6", "1/s", None)
+        );
     }
 
     #[test]
