@@ -224,7 +224,8 @@ impl Results {
         }
     }
 
-    /// One workload's conditions. The comparison beside them is the first that the study asks for; others follow below.
+    /// One workload's conditions. The comparison beside them is the first that the study asks for, or another of its metric that has the
+    /// condition; others follow below.
     fn table(&self, workload: &str) -> String {
         let members: Vec<&Condition> = self.conditions.iter().filter(|c| c.workload == workload).collect();
         let Some(kind) = members.first().map(|condition| condition.kind) else { return String::new() };
@@ -252,7 +253,10 @@ impl Results {
         for condition in members {
             let mut cells = vec![condition.label.clone()];
             cells.extend(columns.iter().map(|column| column.cell(&condition.means)));
-            cells.extend(groups.first().map_or_else(Vec::new, |group| verdict(group, &condition.label)));
+            cells.extend(
+                comparing(&groups, &condition.label)
+                    .map_or_else(Vec::new, |group| verdict(group, &condition.label)),
+            );
             table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
         }
         table.render() + &truth::line(self.truth)
@@ -297,6 +301,16 @@ impl Results {
         let width = advice.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
         advice.into_iter().map(|(command, why)| format!("{command:width$}  {why}")).collect()
     }
+}
+
+/// The comparison that stands beside a condition.
+fn comparing<'g>(groups: &[&'g Group], label: &str) -> Option<&'g Group> {
+    let first = *groups.first()?;
+    let has = |group: &&Group| {
+        group.baseline.as_deref() == Some(label) || group.rows.iter().any(|row| row.label == label)
+    };
+    let of_its_columns = |group: &&Group| group.metric == first.metric && group.level == first.level;
+    Some(groups.iter().copied().filter(of_its_columns).find(has).unwrap_or(first))
 }
 
 fn verdict(group: &Group, label: &str) -> Vec<String> {

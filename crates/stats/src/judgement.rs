@@ -173,8 +173,9 @@ impl Judge<'_> {
                 self.at(pair, estimate.df).map(|_| 2.0 * student::sf(critical, estimate.df));
             comparison.detectable = self.detectable(pair, alpha, estimate);
             let ends = of_spread(1.0 - self.question.level, estimate.df);
-            comparison.detectable_interval =
-                comparison.detectable.zip(ends).map(|(size, (low, high))| (size * low, size * high));
+            let sizes = comparison.detectable.zip(ends).map(|(size, (low, high))| (size * low, size * high));
+            // An end beyond what a number holds is none.
+            comparison.detectable_interval = sizes.filter(|(_, high)| high.is_finite());
         } else {
             comparison.gap = pair.gap.or(Some(Gap::NoError));
         }

@@ -9,6 +9,8 @@
 //! margin: what is proven is without any support ([`DOUBT`]) or has the other sign; or what is far from proven
 //! ([`Looks::open`]) is beyond doubt ([`SURE`], for all comparisons of the family together).
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 
 use crate::boots::{Cell, Cells, Observation};
@@ -78,6 +80,17 @@ pub struct Farthest {
     pub value: f64,
     /// The median of what it is one of.
     pub median: f64,
+}
+
+impl Farthest {
+    /// By the distance from the median; of two that are equally far by what they are, so that their order in the data decides nothing.
+    pub(crate) fn by_distance(one: &Farthest, other: &Farthest) -> Ordering {
+        let distance = |one: &Farthest| (one.value - one.median).abs();
+        distance(one)
+            .total_cmp(&distance(other))
+            .then(one.value.total_cmp(&other.value))
+            .then((one.condition, one.boot).cmp(&(other.condition, other.boot)))
+    }
 }
 
 impl Check {
@@ -193,9 +206,7 @@ fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<(f64, f
 /// The run farthest from the median of its boot, or the boot farthest from that of its condition, in the conditions compared.
 fn farthest(looks: Looks, observations: &[Observation], cells: &Cells, one: &Comparison) -> Option<Farthest> {
     let conditions = [one.condition, one.baseline];
-    let by_distance = |one: &Farthest, other: &Farthest| {
-        (one.value - one.median).abs().total_cmp(&(other.value - other.median).abs())
-    };
+    let by_distance = Farthest::by_distance;
     match looks {
         Looks::BootRanks => {
             let of = |condition: usize| {

@@ -40,17 +40,20 @@ fn wildest(observations: &[Observation]) -> Option<(usize, Farthest)> {
     let mut conditions: Vec<usize> = observations.iter().map(|run| run.condition).collect();
     conditions.sort_unstable();
     conditions.dedup();
+    let by_distance =
+        |one: &(usize, Farthest), other: &(usize, Farthest)| Farthest::by_distance(&one.1, &other.1);
     let of = |condition: usize| {
         let own = || observations.iter().enumerate().filter(move |(_, run)| run.condition == condition);
         let median = median(&own().map(|(_, run)| run.value).collect::<Vec<_>>())?;
-        let distance = |run: &Observation| (run.value - median).abs();
-        let (place, run) = own().max_by(|one, other| distance(one.1).total_cmp(&distance(other.1)))?;
-        let before = own().filter(|(other, one)| *other <= place && one.boot == run.boot).count();
-        let (boot, value) = (run.boot, run.value);
-        Some((place, Farthest { condition, boot, run: Some(before), value, median }))
+        let run = |(place, run): (usize, &Observation)| {
+            (place, Farthest { condition, boot: run.boot, run: None, value: run.value, median })
+        };
+        own().map(run).max_by(by_distance)
     };
-    let distance = |found: &(usize, Farthest)| (found.1.value - found.1.median).abs();
-    conditions.into_iter().filter_map(of).max_by(|one, other| distance(one).total_cmp(&distance(other)))
+    let (place, run) = conditions.into_iter().filter_map(of).max_by(by_distance)?;
+    let is_of_its_boot = |other: &&Observation| (other.condition, other.boot) == (run.condition, run.boot);
+    let number = observations[..=place].iter().filter(is_of_its_boot).count();
+    Some((place, Farthest { run: Some(number), ..run }))
 }
 
 #[cfg(test)]

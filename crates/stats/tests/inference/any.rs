@@ -33,7 +33,16 @@ proptest! {
         let mut turned = data.clone();
         turned.rotate_left(turn % data.len());
         let question = question(Against::AllPairs);
-        prop_assert_eq!(analyse(&data, &question), analyse(&turned, &question));
+        // Which run of its boot one is, is a matter of the order.
+        let answer = |data: &[Observation]| {
+            let mut analysis = analyse(data, &question).unwrap();
+            for one in &mut analysis.comparisons {
+                let far = one.checks.iter_mut().filter_map(|check| check.farthest.as_mut());
+                far.chain(one.wild.as_mut()).for_each(|run| run.run = None);
+            }
+            analysis
+        };
+        prop_assert_eq!(answer(&data), answer(&turned));
     }
 
     #[test]
