@@ -297,6 +297,7 @@ impl Judge<'_> {
         let critical = self.critical(pair, alpha, df)?;
         let seen = || detectable(critical, df);
         let errors = *self.errors_seen.entry((critical.to_bits(), df.to_bits())).or_insert_with(seen);
-        Some(errors? * estimate.se + estimate.rounding)
+        // A size beyond what a number holds is none.
+        Some(errors? * estimate.se + estimate.rounding).filter(|size| size.is_finite())
     }
 }

@@ -12,6 +12,9 @@ use crate::fit::Fit;
 use crate::judgement::{Looked, judge};
 use crate::question::Question;
 
+/// An interval whose ends differ by more than this factor tells no size.
+const WIDEST: f64 = 1e4;
+
 /// How many times the baseline a condition is: the ratio of the geometric means of their boots.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ratio {
@@ -26,7 +29,10 @@ impl Ratio {
     fn of(logarithms: &Comparison) -> Option<Ratio> {
         let (low, high) = logarithms.interval?;
         let ratio = Ratio { value: logarithms.difference.exp(), interval: (low.exp(), high.exp()) };
-        (ratio.interval.0 > 0.0 && ratio.interval.1.is_finite()).then_some(ratio)
+        let is_size = ratio.interval.0 > 0.0
+            && ratio.interval.1.is_finite()
+            && ratio.interval.1 <= WIDEST * ratio.interval.0;
+        is_size.then_some(ratio)
     }
 
     /// Whether it says the same as the interval of the difference, on which the verdict rests.
