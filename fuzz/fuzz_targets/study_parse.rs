@@ -17,7 +17,7 @@ fuzz_target!(|text: &str| {
 
     // What was accepted can be planned, and its plan can be run.
     let plan = study.plan();
-    expected_duration(&plan, study.protocol());
+    let _ = expected_duration(&plan, study.protocol());
     let boots = schedule(&plan.states_of_conditions(), study.protocol());
     assert!(boots.iter().flatten().all(|run| run.condition < plan.conditions.len()));
 
