@@ -13,8 +13,8 @@ use super::tally::Tally;
 use super::world::{Drawn, World};
 use crate::failure::Failure;
 
-/// More would disturb whoever shares the machine.
-const THREADS: u32 = 2;
+/// A simulation leaves the machine's other CPUs to other programs.
+pub(super) const THREADS: u32 = 2;
 
 /// What experiments are drawn from.
 #[derive(Debug, Clone, Copy)]

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use stats::distribution::beta::binomial_interval;
 use stats::{Question, Verdict, analyse};
 
+use super::simulation::THREADS;
 use crate::cli::{Bench, Verdict as Options};
 use crate::failure::Failure;
 use crate::report::{Bound, Goal, Report};
@@ -24,8 +25,6 @@ const MOST_WRONG: f64 = 6.0;
 const LEAST_POWER: f64 = 0.9;
 /// From so many boots on.
 const POWER_FROM: usize = 5;
-/// More would disturb whoever shares the machine.
-const THREADS: u32 = 2;
 const SEED: u64 = 1;
 
 /// What came of one world.
