@@ -74,7 +74,7 @@ impl Memory {
         (entry.key == *key && when <= SystemTime::now()).then_some(Recalled { what: entry.what, when })
     }
 
-    /// Keeps a finding in the place of an earlier one. Where that fails, it is found out again next time.
+    /// Replaces what was kept under this key. An error loses only time: the next session tries again.
     pub fn keep(&self, key: &Value, what: &impl Serialize) {
         let Some(path) = self.path(key) else { return };
         let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(found.what, "works");
         assert!(found.when.elapsed().unwrap() < Duration::from_secs(60));
         assert_eq!(memory.recall::<String>(&other), None);
-        // A file in the place of another key's tells that it is not that.
+        // A file that was renamed to another key's name is not taken for that key's.
         fs::copy(memory.path(&one).unwrap(), memory.path(&other).unwrap()).unwrap();
         assert_eq!(memory.recall::<String>(&other), None);
         memory.forget(&one);

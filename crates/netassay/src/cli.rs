@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Aa(Aa),
     /// Tell how many boots and runs a difference needs, and how long that takes
     Plan(Plan),
-    /// Simulate experiments: how often does each method cry wolf, and how often does it find what is there?
+    /// Simulate experiments: each method's false-positive rate, and how often it finds a difference
     Simulate(Simulate),
     /// List the bundled studies
     Studies(Formatted),

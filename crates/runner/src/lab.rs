@@ -64,7 +64,7 @@ pub trait Bench {
         order: &RunOrder,
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error>;
-    /// How long building it took, where that is known better than by whoever asked for it.
+    /// How long building it took, if the lab itself knows; otherwise the caller measures it.
     fn built_in(&self) -> Option<Duration> {
         None
     }

@@ -1,4 +1,4 @@
-//! Simulated experiments: how often each method cries wolf, and how often it finds what is there.
+//! Simulated experiments: each method's false-positive rate, and how often it finds a difference.
 //!
 //! A [`World`] says how boots and runs spread; [`simulate`] draws experiments from it, has each [`Method`] decide whether
 //! condition 1 differs from condition 0 at 5 %, and counts. Every experiment has random numbers of its own, so the counts depend on

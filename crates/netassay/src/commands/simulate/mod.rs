@@ -1,4 +1,4 @@
-//! `netassay simulate`: how often each method cries wolf, and how often it finds what is there.
+//! `netassay simulate`: each method's false-positive rate, and how often it finds a difference.
 
 mod text;
 mod world;

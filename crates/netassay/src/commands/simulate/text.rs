@@ -26,7 +26,7 @@ impl Simulation {
             text.push_str(&self.table(&self.method_names(), &rates));
         }
         if !self.plan.differences.is_empty() {
-            text.push_str("\nWhat a method sees where it cries wolf is no power: judge the lower tables by the first.\n");
+            text.push_str("\nA method that has too many false positives has no power: judge the lower tables by the first.\n");
         }
         if let Some(sequential) = &self.sequential {
             text.push_str(&self.sequential_text(sequential));
