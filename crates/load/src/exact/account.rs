@@ -21,7 +21,7 @@ pub struct Account {
     pub softirq: Option<Spread>,
     /// Why not.
     pub softirq_absent: Option<String>,
-    /// System calls that move data, of both ends, for a message or transaction.
+    /// System calls that move data, of both ends, for a message or transaction: of the median batch.
     pub calls: f64,
     /// What the connected sockets read back, the sending one first.
     #[serde(default)]
@@ -36,7 +36,7 @@ impl Account {
     }
 }
 
-/// What a message takes, over batches, in ns.
+/// What a message takes, over batches: ns, or system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The least of a batch.
