@@ -42,8 +42,10 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Exact) -> Result<Report, Failure>
             let mut counts: [Vec<f64>; MESSAGES.len()] = Default::default();
             for boot in 1..=boots {
                 bench.say(&format!("{kernel}, {load}: boot {boot} of {boots}"));
-                for (counts, count) in counts.iter_mut().zip(boot_and_count(bench, &image)?) {
-                    counts.push(count);
+                match boot_and_count(bench, &image) {
+                    Ok(taken) => counts.iter_mut().zip(taken).for_each(|(counts, count)| counts.push(count)),
+                    Err(failure) if failure.is_interrupt() => return Err(failure),
+                    Err(failure) => report.not_run.push(format!("{kernel}, {load}, boot {boot}: {failure}")),
                 }
             }
             drop(busy);

@@ -20,7 +20,7 @@ const GOAL: f64 = 1.2;
 const MEMORY: u32 = 512;
 /// What the shell says when it waits for the first command.
 const PROMPT: &[u8] = b"/ # ";
-/// How long a guest may take: far beyond any that comes to life.
+/// How long a guest may take: far beyond any that boots.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// `netassay-bench guest-boot`

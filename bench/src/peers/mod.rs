@@ -182,7 +182,7 @@ pub(crate) const PEERS: [&dyn Peer; 6] =
 pub(crate) fn named(name: &str) -> Result<&'static dyn Peer, String> {
     PEERS.into_iter().find(|peer| peer.name() == name).ok_or_else(|| {
         let names: Vec<_> = PEERS.iter().map(|peer| peer.name()).collect();
-        format!("no such peer: take one of {}", names.join(", "))
+        format!("no such peer: use one of {}", names.join(", "))
     })
 }
 

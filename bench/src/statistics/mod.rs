@@ -32,7 +32,7 @@ pub(crate) fn part(name: &str) -> Result<String, String> {
     if names().any(|one| one == name) {
         return Ok(name.to_owned());
     }
-    Err(format!("take one of {}", names().collect::<Vec<_>>().join(", ")))
+    Err(format!("use one of {}", names().collect::<Vec<_>>().join(", ")))
 }
 
 /// `netassay-bench stats`

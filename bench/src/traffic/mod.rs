@@ -90,7 +90,7 @@ pub(crate) fn window(text: &str) -> Result<f64, String> {
 
 fn by_name<T: Copy + ToString>(name: &str, of: &[T]) -> Result<T, String> {
     let names = || of.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
-    of.iter().copied().find(|one| one.to_string() == name).ok_or_else(|| format!("take one of {}", names()))
+    of.iter().copied().find(|one| one.to_string() == name).ok_or_else(|| format!("use one of {}", names()))
 }
 
 /// `netassay-bench load`

@@ -8,7 +8,7 @@ use crate::kernel::Kernel;
 /// What is to run the guest's instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acceleration {
-    /// KVM where a guest comes to life under it, emulation otherwise.
+    /// KVM where a guest boots under it, emulation otherwise.
     Auto,
     /// KVM, or nothing.
     Kvm,

@@ -258,8 +258,8 @@ impl Errno {
             libc::EADDRNOTAVAIL => {
                 "; no interface that is up has this address: give it to one, or correct it"
             }
-            libc::EACCES => "; a port below 1024 needs a privilege, a firewall may refuse: take another port",
-            libc::EADDRINUSE => "; take another port or leave `port` out of the workload",
+            libc::EACCES => "; a port below 1024 needs a privilege, a firewall may refuse: use another port",
+            libc::EADDRINUSE => "; use another port or leave `port` out of the workload",
             libc::ENETUNREACH | libc::EHOSTUNREACH => {
                 "; there is no way there: check both ends' addresses, that the link is up, and the MTU"
             }

@@ -43,7 +43,7 @@ macro_rules! words {
                 let found = Self::ALL.iter().copied().find(|one| one.word() == text);
                 found.ok_or_else(|| {
                     let words: Vec<&str> = Self::ALL.iter().map(|one| one.word()).collect();
-                    format!("`{text}` is not {}: take one of {}", $what, words.join(", "))
+                    format!("`{text}` is not {}: use one of {}", $what, words.join(", "))
                 })
             }
         }
@@ -155,7 +155,7 @@ mod tests {
         }
         assert_eq!(
             "sideways".parse::<Direction>().unwrap_err(),
-            "`sideways` is not a direction: take one of forward, reverse, both"
+            "`sideways` is not a direction: use one of forward, reverse, both"
         );
     }
 

@@ -163,7 +163,7 @@ impl Traffic {
             return refuse("direction", self.direction, format!("a {kind} has one way only: leave it out"));
         }
         if self.verify && self.reader == Reader::Trunc {
-            return refuse("verify", true, "`trunc` throws the bytes away unread: take another reader");
+            return refuse("verify", true, "`trunc` throws the bytes away unread: use another reader");
         }
         if !self.connected && !kind.is_udp() {
             return refuse("connected", false, format!("a {kind} is connected by its nature: leave it out"));

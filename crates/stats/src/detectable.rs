@@ -27,7 +27,8 @@ pub(crate) fn detectable(critical: f64, df: f64) -> Option<f64> {
         (before, missing_before) = (nc, missing_here);
         // Never past the half, so that a bend cannot lead to where the power is 0.
         nc = (nc - step).max(nc / 2.0);
-        if (nc - before).abs() <= 1e-10 * nc {
+        // The error after such a step is far below it.
+        if (nc - before).abs() <= 1e-6 * nc {
             return nc.is_finite().then_some(nc);
         }
     }

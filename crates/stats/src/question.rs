@@ -39,7 +39,7 @@ pub enum Design {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Correction {
-    /// All intervals together have the level: Dunnett's against a baseline, Tukey and Kramer's for all pairs.
+    /// All intervals together have the level (Šidák's bound).
     #[default]
     Family,
     /// Each interval has the level by itself.

@@ -1,9 +1,9 @@
 //! The distributions: what must hold of them whatever the numbers, and reference values.
 
-use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+use std::f64::consts::FRAC_1_SQRT_2;
 
 use netassay_stats::distribution::{
-    beta, chi_squared, dunnett, fisher, noncentral_t, normal, student, studentized_range,
+    beta, chi_squared, dunnett, fisher, noncentral_t, normal, student,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -30,8 +30,6 @@ struct Oracle {
     binomial_interval: Vec<(u64, u64, f64, f64, f64)>,
     dunnett: Vec<(Lambdas, Option<f64>, f64, f64, f64)>,
     dunnett_quantiles: Vec<(Lambdas, Option<f64>, f64, f64)>,
-    studentized_range: Vec<(usize, Option<f64>, f64, f64, f64)>,
-    studentized_range_quantiles: Vec<(usize, Option<f64>, f64, f64)>,
     noncentral_t: Vec<(Option<f64>, f64, f64, f64, f64)>,
 }
 
@@ -107,16 +105,6 @@ fn equals_forty_digits_and_fine_grids() {
         let what = format!("dunnett {} {:?} {df} {p}", lambdas.len(), lambdas.first());
         assert_close(dunnett::quantile(p, &lambdas, df).unwrap(), quantile, ALL, &what);
     }
-    for (k, df, q, lower, upper) in oracle.studentized_range {
-        let df = df.unwrap_or(INFINITE);
-        let found = (studentized_range::cdf(q, k, df), studentized_range::sf(q, k, df));
-        tails(&format!("range {k} {df} {q}"), found, (lower, upper));
-    }
-    for (k, df, p, quantile) in oracle.studentized_range_quantiles {
-        let df = df.unwrap_or(INFINITE);
-        let found = studentized_range::quantile(p, k, df).unwrap();
-        assert_close(found, quantile, ALL, &format!("range {k} {df} {p}"));
-    }
     for (df, nc, x, lower, upper) in oracle.noncentral_t {
         let df = df.unwrap_or(INFINITE);
         let found = (noncentral_t::cdf(x, df, nc), noncentral_t::sf(x, df, nc));
@@ -150,7 +138,6 @@ fn one_comparison_is_student() {
                 assert_close(dunnett::quantile(p, &[lambda], df).unwrap(), t, 1e-10, &what);
                 assert_close(dunnett::sf(t, &[lambda], df), 2.0 * student::sf(t, df), 1e-11, &what);
             }
-            assert_close(studentized_range::quantile(p, 2, df).unwrap(), SQRT_2 * t, 1e-10, &what);
             assert_close(noncentral_t::sf(t, df, 1e-300), student::sf(t, df), 1e-11, &what);
         }
     }
@@ -173,8 +160,6 @@ fn the_largest_families_have_quantiles() {
     for df in [1.0, 16.0, 1e6] {
         let d = dunnett::quantile(0.95, &lambdas, df).unwrap();
         assert_close(dunnett::sf(d, &lambdas, df), 0.05, 1e-9, &format!("{df}"));
-        let q = studentized_range::quantile(0.95, 200, df).unwrap();
-        assert_close(studentized_range::sf(q, 200, df), 0.05, 1e-9, &format!("{df}"));
     }
 }
 
@@ -187,17 +172,14 @@ fn outside_the_domain_there_is_none() {
         assert_eq!(fisher::quantile(p, 5.0, 5.0), None);
         assert_eq!(beta::quantile(p, 5.0, 5.0), None);
         assert_eq!(dunnett::quantile(p, &[0.5], 5.0), None);
-        assert_eq!(studentized_range::quantile(p, 5, 5.0), None);
         assert_eq!(beta::binomial_interval(1, 2, p), None);
     }
     for df in [0.0, -1.0, 0.5, f64::NAN] {
         assert_eq!(student::quantile(0.9, df), None);
         assert_eq!(dunnett::quantile(0.9, &[0.5], df), None);
-        assert_eq!(studentized_range::quantile(0.9, 5, df), None);
         for nan in [
             student::cdf(1.0, df),
             dunnett::cdf(1.0, &[0.5], df),
-            studentized_range::sf(1.0, 3, df),
             noncentral_t::cdf(1.0, df, 1.0),
         ] {
             assert!(nan.is_nan(), "df {df}: {nan}");
@@ -205,22 +187,13 @@ fn outside_the_domain_there_is_none() {
     }
     for df in [5.0, INFINITE] {
         assert_eq!((dunnett::sf(INFINITE, &[0.5], df), dunnett::cdf(INFINITE, &[0.5], df)), (0.0, 1.0));
-        assert_eq!(
-            (studentized_range::sf(INFINITE, 3, df), studentized_range::cdf(INFINITE, 3, df)),
-            (0.0, 1.0)
-        );
         assert!(dunnett::sf(f64::NAN, &[0.5], df).is_nan() && dunnett::cdf(f64::NAN, &[0.5], df).is_nan());
-        assert!(
-            studentized_range::sf(f64::NAN, 3, df).is_nan()
-                && studentized_range::cdf(f64::NAN, 3, df).is_nan()
-        );
-        assert_eq!((dunnett::sf(-1.0, &[0.5], df), studentized_range::cdf(-1.0, 3, df)), (1.0, 0.0));
+        assert_eq!(dunnett::sf(-1.0, &[0.5], df), 1.0);
     }
     for lambdas in [&[][..], &[1.0], &[0.5, -1.0], &[f64::NAN]] {
         assert_eq!(dunnett::quantile(0.9, lambdas, 5.0), None);
         assert!(dunnett::sf(2.0, lambdas, 5.0).is_nan());
     }
-    assert_eq!(studentized_range::quantile(0.9, 1, 5.0), None);
     assert_eq!(beta::binomial_interval(3, 2, 0.95), None);
     assert_eq!(beta::binomial_interval(0, 0, 0.95), None);
 }
@@ -274,7 +247,6 @@ proptest! {
         p in 0.2..0.9999f64,
         df in degrees(),
         lambdas in proptest::collection::vec(0.0..0.95f64, 1..6),
-        k in 2..40usize,
     ) {
         let d = dunnett::quantile(p, &lambdas, df).unwrap();
         prop_assert!((dunnett::cdf(d, &lambdas, df) - p).abs() < 1e-11);
@@ -283,11 +255,6 @@ proptest! {
         let mut more = lambdas.clone();
         more.push(0.5);
         prop_assert!(dunnett::sf(d, &more, df) > 1.0 - p);
-
-        let q = studentized_range::quantile(p, k, df).unwrap();
-        prop_assert!((studentized_range::cdf(q, k, df) - p).abs() < 1e-11);
-        prop_assert!((studentized_range::sf(q, k, df) / (1.0 - p) - 1.0).abs() < 1e-10);
-        prop_assert!(studentized_range::cdf(q, k + 1, df) < p);
     }
 
     #[test]

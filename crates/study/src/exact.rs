@@ -32,12 +32,12 @@ pub(crate) fn of_setting(setting: &Setting, kind: WorkloadKind) -> Option<Misfit
     match setting {
         Setting::Sender(sender) if !sender.is_countable() => {
             let has: Vec<&str> = words(|sender: Sender| sender.is_countable() && sender.sends(kind));
-            let help = format!("take one of {}", suggest::list(&has));
+            let help = format!("use one of {}", suggest::list(&has));
             Some(misfit(format!("exact mode does not send by `{text}`"), help))
         }
         Setting::Reader(reader) if !reader.is_countable() => {
             let has: Vec<&str> = words(|reader: Reader| reader.is_countable() && reader.takes(kind));
-            let help = format!("take one of {}", suggest::list(&has));
+            let help = format!("use one of {}", suggest::list(&has));
             Some(misfit(format!("exact mode does not take by `{text}`"), help))
         }
         Setting::Direction(direction) if *direction != Direction::Forward => {

@@ -85,7 +85,7 @@ display_as_word!(Nic);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Acceleration {
-    /// The processor where a guest comes to life under KVM, else software.
+    /// The processor where a guest boots under KVM, else software.
     Auto,
     /// The processor, or no guest at all.
     Kvm,

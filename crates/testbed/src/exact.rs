@@ -7,7 +7,6 @@ use load::exact::Account;
 
 use crate::discard::nobody;
 use crate::error::Error;
-use crate::launched::PATIENCE;
 use crate::run::{RunOrder, spec};
 use crate::testbed::Testbed;
 
@@ -31,9 +30,9 @@ impl Testbed {
             (None, kind) => return Err(Error::NoReceiver { kind }),
         };
         let request = Request::Exact { spec: spec(&self.transmitter, order), taker };
-        self.transmitter.agent.patience = PATIENCE + WORK;
+        self.transmitter.agent.work = WORK;
         let answer = self.transmitter.call(&request);
-        self.transmitter.agent.patience = PATIENCE;
+        self.transmitter.agent.work = Duration::ZERO;
         match answer? {
             Answer::Exact(account) => Ok(*account),
             other => Err(self.transmitter.agent.client.unexpected(&other).into()),

@@ -15,7 +15,10 @@ use guest::Guest;
 use crate::error::Error;
 
 /// How long an agent may take to start, or to answer anything that does not wait by design.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The same in a guest: an emulated one takes some 20 times as long, and shares the CPUs with whatever else the machine does.
+const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(60);
 
 /// An agent at work. Dropping it ends it.
 #[derive(Debug)]
@@ -23,8 +26,8 @@ pub(crate) struct Launched {
     /// Whose agent it is, for messages.
     pub(crate) name: String,
     pub(crate) client: Client,
-    /// How long it may take to answer: [`PATIENCE`], and more for a run of many threads.
-    pub(crate) patience: Duration,
+    /// How much longer than usual it may take to answer: it has work to do.
+    pub(crate) work: Duration,
     /// Its process, as its own host counts; of a process of this machine from the start, else from [`Launched::greet`] on.
     pid: u32,
     life: Life,
@@ -69,7 +72,7 @@ impl Launched {
         Ok(Self {
             name: name.to_owned(),
             client: Client::new(name, to, from, interrupt.clone()),
-            patience: PATIENCE,
+            work: Duration::ZERO,
             pid: process.id(),
             life: Life::Process(process),
         })
@@ -94,7 +97,7 @@ impl Launched {
         Ok(Self {
             name: name.to_owned(),
             client: Client::new(name, to, from, interrupt.clone()),
-            patience: PATIENCE,
+            work: Duration::ZERO,
             pid: 0,
             life: Life::Guest(Rc::clone(guest)),
         })
@@ -106,7 +109,7 @@ impl Launched {
     }
 
     pub(crate) fn greet(&mut self) -> Result<(), Error> {
-        match self.client.call(&Request::Hello { protocol: PROTOCOL }, PATIENCE) {
+        match self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience()) {
             Ok(Answer::Hello { protocol: PROTOCOL, pid, .. }) => {
                 self.pid = pid;
                 Ok(())
@@ -116,12 +119,17 @@ impl Launched {
         }
     }
 
+    /// How long it may take to answer.
+    pub(crate) fn patience(&self) -> Duration {
+        self.work + if matches!(self.life, Life::Guest(_)) { PATIENCE_WITH_A_GUEST } else { PATIENCE }
+    }
+
     pub(crate) fn order(&mut self, request: &Request) -> Result<(), Error> {
-        self.client.order(request, self.patience).map_err(|error| self.explain(error))
+        self.client.order(request, self.patience()).map_err(|error| self.explain(error))
     }
 
     pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Error> {
-        self.client.call(request, self.patience).map_err(|error| self.explain(error))
+        self.client.call(request, self.patience()).map_err(|error| self.explain(error))
     }
 
     /// Adds to "gone" how the process ended, where that can be known, and to a guest's silence its last words.

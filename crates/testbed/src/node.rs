@@ -62,7 +62,7 @@ impl Node {
 
     /// What it saw.
     pub(crate) fn watched(&mut self) -> Result<Watched, Error> {
-        match self.agent.client.receive(self.agent.patience) {
+        match self.agent.client.receive(self.agent.patience()) {
             Ok(Answer::Watched(watched)) => Ok(*watched),
             Ok(other) => Err(self.agent.client.unexpected(&other).into()),
             Err(error) => Err(self.agent.explain(error)),

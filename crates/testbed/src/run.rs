@@ -1,7 +1,7 @@
 //! One run: both ends open their sockets, the traffic flows, both count, both give their account.
 
 use std::net::IpAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agent::CallError;
 use agent::message::{Answer, Finished, GuestTimes, Measured, Request, Watched};
@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::discard::nobody;
 use crate::end::End;
 use crate::error::Error;
-use crate::launched::PATIENCE;
 use crate::machines::Machine;
 use crate::node::Node;
 use crate::testbed::Testbed;
@@ -142,10 +141,10 @@ impl Testbed {
     }
 
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
-        let patience = patience(order);
-        self.ends().for_each(|end| end.agent.patience = patience);
+        let (turns, traffic) = (turns(order), order.ramp + order.window);
+        self.ends().for_each(|end| end.agent.work = turns);
         for node in self.nodes.iter_mut().chain(&mut self.watcher) {
-            node.agent.patience = order.ramp + order.window + patience;
+            node.agent.work = traffic + turns;
         }
         let sides_cpus = [&self.cpus.transmitter, &self.cpus.receiver];
         let pinned = self.machines.iter().all(Machine::is_pinned);
@@ -199,7 +198,7 @@ impl Testbed {
         for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
         }
-        let windows = measured(&mut ends, order.ramp + order.window + patience, tick)?;
+        let windows = measured(&mut ends, traffic, tick)?;
         let others = tasks
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
         let watched = self.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
@@ -253,11 +252,11 @@ impl HostAccount {
     }
 }
 
-/// How long an agent may take to answer while its threads run: each of them may have its turn on the CPU before, and each socket
-/// is opened and closed.
-fn patience(order: &RunOrder) -> Duration {
+/// How much longer an agent may take to answer while its threads run: each of them may have its turn on the CPU before, and each
+/// socket is opened and closed.
+fn turns(order: &RunOrder) -> Duration {
     let lanes = order.traffic.lanes();
-    PATIENCE + Duration::from_millis(20) * lanes.min(load::MAX_THREADS) + Duration::from_micros(500) * lanes
+    Duration::from_millis(20) * lanes.min(load::MAX_THREADS) + Duration::from_micros(500) * lanes
 }
 
 pub(crate) fn spec(end: &End, order: &RunOrder) -> load::Spec {
@@ -276,20 +275,21 @@ fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>
 /// because an answer left in another's pipe would be mistaken for that to the next question.
 fn measured(
     ends: &mut [&mut End],
-    patience: Duration,
+    traffic: Duration,
     tick: &mut dyn FnMut(),
 ) -> Result<Vec<Measured>, Error> {
     let mut windows: Vec<Option<Result<Measured, CallError>>> = ends.iter().map(|_| None).collect();
-    let mut waited = Duration::ZERO;
+    let begun = Instant::now();
     while windows.iter().any(Option::is_none) {
         for (end, slot) in ends.iter_mut().zip(&mut windows).filter(|(_, slot)| slot.is_none()) {
-            if waited >= patience {
+            let patience = traffic + end.agent.patience();
+            if begun.elapsed() >= patience {
                 return Err(CallError::Silent { host: end.side.to_string(), patience }.into());
             }
             match end.agent.client.receive_within(GLANCE) {
                 Ok(Some(Answer::Measured(measured))) => *slot = Some(Ok(*measured)),
                 Ok(Some(other)) => return Err(end.agent.client.unexpected(&other).into()),
-                Ok(None) => waited += GLANCE,
+                Ok(None) => {}
                 Err(error) if error.agent_is_well() => *slot = Some(Err(error)),
                 Err(error) => return Err(end.agent.explain(error)),
             }

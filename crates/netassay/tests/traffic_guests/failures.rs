@@ -1,4 +1,4 @@
-//! Guests that do not come to life, or do not stay.
+//! Guests that do not boot, or do not stay.
 
 use std::fs;
 use std::path::PathBuf;

@@ -12,7 +12,6 @@ pub mod fisher;
 pub mod noncentral_t;
 pub mod normal;
 pub mod student;
-pub mod studentized_range;
 
 pub(crate) mod curve;
 mod incomplete;

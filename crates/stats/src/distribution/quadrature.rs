@@ -38,14 +38,15 @@ impl Mul<f64> for Pair {
     }
 }
 
-/// As [`inner_line`], of two integrands of which the first decides.
-fn line(step: f64, agreement: f64, centre: f64, f: impl Fn(f64) -> Pair) -> Pair {
-    refined(step, agreement, |step, phase| {
+/// The integrals over the whole line of two functions, of which the first decides: it has one peak, and at 0 it is not zero (or it is zero
+/// everywhere).
+fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
+    refined(step, AGREEMENT, |step, phase| {
         let side = |first: f64, stride: f64, mut sum: Pair| {
             let mut before = 0.0;
             let mut at = first;
             loop {
-                let term = f(centre + at * step);
+                let term = f(at * step);
                 sum = sum + term;
                 let is_over = term.0 <= before && term.0 <= NEGLIGIBLE * sum.0;
                 if is_over || !term.0.is_finite() {
@@ -58,11 +59,6 @@ fn line(step: f64, agreement: f64, centre: f64, f: impl Fn(f64) -> Pair) -> Pair
         let right = side(phase, 1.0, Pair::default());
         side(phase - 1.0, -1.0, right)
     })
-}
-
-/// The integral over the whole line of `f`, which has one peak; at `centre` it is not zero (or it is zero everywhere).
-pub(crate) fn inner_line(step: f64, centre: f64, f: impl Fn(f64) -> f64) -> f64 {
-    line(step, AGREEMENT_INSIDE, centre, |x| Pair(f(x), 0.0)).0
 }
 
 /// Twice the integral from 0 upwards of the even function `f`, which vanishes beyond its peaks, and these are below `peaks`.
@@ -119,7 +115,7 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
     // Where the density of u is above e^-200: there is where the peak must be, or else nothing is left of it.
     let lowest = if df < 200.0 { -200.0 / df } else { -(200.0 / df).sqrt() };
     let centre = centre.clamp(lowest, 0.5 * (200.0 / df).ln_1p());
-    line(step, AGREEMENT, 0.0, |t| {
+    line(step, |t| {
         // The density vanishes to the left as e^(v u) only; in t it vanishes faster than any exponential.
         let bend = 0.25 * (-t).exp();
         let u = centre + t - (bend - 0.25);

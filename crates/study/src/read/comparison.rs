@@ -89,7 +89,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
         let help = if one_way {
             "the traffic flows one way: set `direction = \"both\"`, or take `throughput`".to_owned()
         } else {
-            format!("take one of {}", yields(offer))
+            format!("use one of {}", yields(offer))
         };
         let problem = Problem::new(value.span(), format!("{} yields no `{key}`", suggest::list(&words)))
             .label(metric.meaning)
