@@ -18,14 +18,17 @@ pub(crate) fn signed(differences: &[f64]) -> f64 {
         return approximate(above as f64 - sum / 2.0, squares / 4.0);
     }
     // How many choices of signs give each sum.
+    let (unit, ranks) = smallest(ranks);
     let mut ways = vec![0.0; ranks.iter().sum::<usize>() + 1];
     ways[0] = 1.0;
-    for rank in &ranks {
-        for sum in (*rank..ways.len()).rev() {
+    let mut reached = 0;
+    for rank in ranks {
+        reached += rank;
+        for sum in (rank..=reached).rev() {
             ways[sum] += ways[sum - rank];
         }
     }
-    two_sided(&ways, above)
+    two_sided(&ways, above / unit)
 }
 
 /// Mann and Whitney's test of two samples (Annals of Mathematical Statistics 18, 1947), two-sided; ties have the mean of
@@ -42,17 +45,28 @@ pub(crate) fn two_samples(one: &[f64], other: &[f64]) -> f64 {
         return approximate(own as f64 - m * mean, variance);
     }
     // How many choices of so many values give each sum.
+    let (unit, ranks) = smallest(ranks);
     let most = ranks.iter().sum::<usize>();
     let mut ways = vec![vec![0.0; most + 1]; one.len() + 1];
     ways[0][0] = 1.0;
-    for rank in &ranks {
-        for count in (1..ways.len()).rev() {
-            for sum in (*rank..=most).rev() {
-                ways[count][sum] += ways[count - 1][sum - rank];
-            }
+    let mut reached = 0;
+    for (seen, rank) in ranks.into_iter().enumerate() {
+        reached += rank;
+        for count in (1..=one.len().min(seen + 1)).rev() {
+            let (fewer, these) = ways.split_at_mut(count);
+            let (fewer, these) = (&fewer[count - 1][..=reached - rank], &mut these[0][rank..=reached]);
+            these.iter_mut().zip(fewer).for_each(|(ways, fewer)| *ways += fewer);
         }
     }
-    two_sided(&ways[one.len()], own)
+    two_sided(&ways[one.len()], own / unit)
+}
+
+/// The ranks in rising order and in the largest unit in which they are whole, so that sums stay small while they are counted.
+fn smallest(mut ranks: Vec<usize>) -> (usize, Vec<usize>) {
+    let unit = if ranks.iter().all(|rank| rank % 2 == 0) { 2 } else { 1 };
+    ranks.iter_mut().for_each(|rank| *rank /= unit);
+    ranks.sort_unstable();
+    (unit, ranks)
 }
 
 /// Twice the ranks of values, from 2, which are whole numbers also where values are equal.
@@ -105,6 +119,34 @@ mod tests {
         assert_eq!(two_samples(&[1.0, 2.0, 3.0, 4.0], &[5.0, 6.0, 7.0, 8.0]), 2.0 / 70.0);
         assert_eq!(two_samples(&[5.0, 9.0, 7.0, 8.0], &[4.0, 6.0, 3.0, 1.0]), 4.0 / 70.0);
         assert_eq!((signed(&[]), signed(&[0.0; 5]), two_samples(&[1.0; 4], &[1.0; 5])), (1.0, 1.0, 1.0));
+    }
+
+    /// Ranks are halved where no values are equal, and are not where some are.
+    #[test]
+    fn counting_equals_going_through_every_choice() {
+        let share = |sums: &[usize], own: usize| {
+            let at = |is_there: &dyn Fn(usize) -> bool| sums.iter().filter(|sum| is_there(**sum)).count();
+            let tail = at(&|sum| sum <= own).min(at(&|sum| sum >= own));
+            (2.0 * tail as f64 / sums.len() as f64).min(1.0)
+        };
+        for values in [[1.0, 2.0, 4.0, 3.0, 9.0, 7.0, 6.0], [1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 8.0]] {
+            let ranks = doubled_ranks(&values);
+            let sum = |choice: u32| (0..7).filter(|bit| choice >> bit & 1 == 1).map(|bit| ranks[bit]).sum();
+            for choice in 0..1 << 7 {
+                let in_choice = |bit: &usize| choice >> bit & 1 == 1;
+                let own: usize = sum(choice);
+                let signs: Vec<f64> =
+                    (0..7).map(|bit| if in_choice(&bit) { values[bit] } else { -values[bit] }).collect();
+                let all: Vec<usize> = (0..1 << 7).map(sum).collect();
+                assert_eq!(signed(&signs), share(&all, own), "{signs:?}");
+                let (one, other): (Vec<usize>, Vec<usize>) = (0..7).partition(in_choice);
+                let of = |places: &[usize]| places.iter().map(|bit| values[*bit]).collect::<Vec<f64>>();
+                let as_many = (0..1_u32 << 7).filter(|other| other.count_ones() as usize == one.len());
+                let all: Vec<usize> = as_many.map(sum).collect();
+                let found = two_samples(&of(&one), &of(&other));
+                assert!((found - share(&all, own)).abs() < 1e-12, "{one:?}: {found}");
+            }
+        }
     }
 
     #[test]
