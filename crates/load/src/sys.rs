@@ -4,8 +4,10 @@
 //! in a program with threads costs two atomic exchanges per call.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
+
+use socket2::{Socket, Type};
 
 use crate::destination::Target;
 
@@ -145,12 +147,19 @@ pub(crate) fn option_number(fd: RawFd, level: libc::c_int, name: libc::c_int) ->
     option(fd, level, name, &mut room).map(|_| libc::c_int::from_ne_bytes(room))
 }
 
-/// Bytes that the socket still holds to be sent (`SIOCOUTQ`): for TCP unacknowledged ones, for UDP those in queues.
-pub(crate) fn unsent(fd: RawFd) -> io::Result<u64> {
+/// Bytes that the socket still holds to be sent (`SIOCOUTQ`): for TCP unacknowledged ones, for UDP those in queues. A TCP connection
+/// that the peer has reset goes on counting what was on its way, which nobody will acknowledge: [`unsent_to_a_peer`].
+fn unsent(fd: RawFd) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: SIOCOUTQ, the socket's name of TIOCOUTQ, writes one int through the pointer.
     let done = unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) };
     check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
+}
+
+/// As [`unsent`], and nothing for a TCP connection that is gone: it has no peer any more.
+pub(crate) fn unsent_to_a_peer(socket: &Socket) -> io::Result<u64> {
+    let is_gone = socket.r#type()? == Type::STREAM && socket.peer_addr().is_err();
+    if is_gone { Ok(0) } else { unsent(socket.as_raw_fd()) }
 }
 
 /// Bytes that a TCP socket has received and nobody has read (`SIOCINQ`).
@@ -281,13 +290,27 @@ pub(crate) fn check(done: libc::c_int) -> io::Result<libc::c_int> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::fd::AsRawFd;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
 
     #[test]
     fn the_clock_moves_forward() {
         let first = now();
         std::thread::sleep(Duration::from_millis(2));
         assert!(now() - first >= 2_000_000);
+    }
+
+    /// An end of transactions that waited for this waited in vain: a request that meets a peer which has just ended is answered by a reset.
+    #[test]
+    fn a_connection_that_was_reset_has_nothing_left_to_send() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        drop(listener.accept().unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+        here.write_all(&[1]).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        let here = Socket::from(here);
+        assert_eq!((unsent(here.as_raw_fd()).unwrap(), unsent_to_a_peer(&here).unwrap()), (1, 0));
     }
 
     #[test]

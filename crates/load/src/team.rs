@@ -202,7 +202,7 @@ impl Team {
             threads.all(|(thread, _)| thread.is_finished())
         });
         wait_until(DRAIN, || {
-            sending().all(|flow| sys::unsent(self.sockets[flow].as_raw_fd()).unwrap_or(0) == 0)
+            sending().all(|flow| sys::unsent_to_a_peer(&self.sockets[flow]).unwrap_or(0) == 0)
         });
     }
 
