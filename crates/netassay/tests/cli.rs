@@ -144,7 +144,13 @@ fn bundled_studies_are_listed_and_can_be_planned() {
         let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(!plan["conditions"].as_array().unwrap().is_empty(), "{name}");
     }
-    expect(&bench.run(&["studies"]), 0);
+    let output = bench.run(&["studies"]);
+    expect(&output, 0);
+    let page = include_str!("../../../docs/studies.md");
+    assert!(
+        page.contains(&format!("$ netassay studies\n{}```", stdout(&output))),
+        "docs/studies.md lists others"
+    );
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-use netassay_stats::distribution::{
-    beta, chi_squared, dunnett, fisher, noncentral_t, normal, student,
-};
+use netassay_stats::distribution::{beta, chi_squared, dunnett, fisher, noncentral_t, normal, student};
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -177,11 +175,7 @@ fn outside_the_domain_there_is_none() {
     for df in [0.0, -1.0, 0.5, f64::NAN] {
         assert_eq!(student::quantile(0.9, df), None);
         assert_eq!(dunnett::quantile(0.9, &[0.5], df), None);
-        for nan in [
-            student::cdf(1.0, df),
-            dunnett::cdf(1.0, &[0.5], df),
-            noncentral_t::cdf(1.0, df, 1.0),
-        ] {
+        for nan in [student::cdf(1.0, df), dunnett::cdf(1.0, &[0.5], df), noncentral_t::cdf(1.0, df, 1.0)] {
             assert!(nan.is_nan(), "df {df}: {nan}");
         }
     }
