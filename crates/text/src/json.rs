@@ -1,0 +1,125 @@
+//! The same of JSON, whose strings can hide a character behind an escape of their own.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use crate::plain::{in_line, is_hostile, replaced};
+
+/// A JSON text that holds the same values, every hostile character in its strings behind JSON's own escape (RFC 8259, section 7), so
+/// that it can be shown. Newlines and tabs between values stay.
+#[must_use]
+pub fn escaped_json(text: &str) -> Cow<'_, str> {
+    let escape = |letter: char, out: &mut String| {
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            write!(out, "\\u{unit:04x}").expect("writing to a string cannot fail");
+        }
+    };
+    // JSON lets newlines and tabs stand nowhere but between values.
+    replaced(text, |letter| matches!(letter, '\n' | '\t'), escape)
+}
+
+/// A JSON text whose strings and keys, once read, hold what [`crate::line`] makes of those of `text`. What is no JSON comes out as
+/// something that is none either.
+#[must_use]
+pub fn plain_json(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') && !text.contains(is_hostile) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let (meant, length) = match escape(rest) {
+            Some((meant, length)) => (meant, length),
+            // Both bytes of an escape that hides nothing.
+            None if letter == '\\' => {
+                let length = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
+                out.push_str(&rest[..length]);
+                rest = &rest[length..];
+                continue;
+            }
+            None => (letter, letter.len_utf8()),
+        };
+        let between_values = length == 1 && matches!(meant, '\n' | '\r');
+        if is_hostile(meant) && meant != '\t' && !between_values {
+            let mut plain = String::new();
+            in_line(meant, &mut plain);
+            out.push_str(&plain.replace('\\', "\\\\"));
+        } else {
+            out.push_str(&rest[..length]);
+        }
+        rest = &rest[length..];
+    }
+    Cow::Owned(out)
+}
+
+/// The character that an escape at the beginning stands for, if it can be a hostile one, and the escape's length.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let short = |letter| Some((letter, 2));
+    match text.as_bytes().get(..2)? {
+        b"\\b" => short('\u{8}'),
+        b"\\f" => short('\u{c}'),
+        b"\\n" => short('\n'),
+        b"\\r" => short('\r'),
+        b"\\t" => short('\t'),
+        b"\\u" => {
+            let first = unit(text)?;
+            // Characters beyond the first 65536 are two units.
+            let second = text.get(6..).and_then(unit);
+            let one = |units: &[u16]| char::decode_utf16(units.iter().copied()).next()?.ok();
+            one(&[first])
+                .map(|letter| (letter, 6))
+                .or_else(|| one(&[first, second?]).map(|letter| (letter, 12)))
+        }
+        _ => None,
+    }
+}
+
+/// The UTF-16 unit of `\u001b`.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{is_plain, line};
+
+    #[test]
+    fn every_way_to_write_a_character_is_seen_through() {
+        let read = |text: &str| serde_json::from_str::<String>(&plain_json(text)).unwrap();
+        assert_eq!(read(r#""a\u001B[31m\b\/\"\\u001b""#), "a\\u{1b}[31m\\u{8}/\"\\u001b");
+        assert_eq!(read(r#""x\ny\r\tz""#), "x y \tz");
+        assert_eq!(read("\"\u{202e}\u{7f}\""), "\\u{202e}\\u{7f}");
+        assert_eq!(read(r#""\udb40\udc41\ud83d\ude42""#), "\\u{e0041}🙂");
+    }
+
+    proptest! {
+        #[test]
+        fn json_keeps_its_values_where_it_is_shown(text in any::<String>(), odd in 0u32..0xe2000) {
+            let value = json!({ text.clone(): [format!("{text}{}", char::from_u32(odd).unwrap_or(' '))] });
+            let pretty = serde_json::to_string_pretty(&value).unwrap();
+            let shown = escaped_json(&pretty);
+            prop_assert!(is_plain(&shown.replace('\n', "")));
+            prop_assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
+        }
+
+        #[test]
+        fn json_from_others_reads_as_plain_lines(text in any::<String>(), odd in 0u32..0xe2000) {
+            let text = format!("{text}{}", char::from_u32(odd).unwrap_or(' '));
+            let pretty = serde_json::to_string_pretty(&json!([text])).unwrap();
+            for written in [escaped_json(&pretty), Cow::Borrowed(pretty.as_str())] {
+                let read: Vec<String> = serde_json::from_str(&plain_json(&written)).unwrap();
+                prop_assert_eq!(&read[0], &line(&text));
+            }
+        }
+
+        #[test]
+        fn any_text_is_taken(text in r#"[\\u0-9a-f"bnrt\x00-\x1f é🙂]{0,60}"#) {
+            let _ = plain_json(&text);
+        }
+    }
+}
