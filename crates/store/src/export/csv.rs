@@ -40,13 +40,14 @@ pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> 
     out
 }
 
-/// A field, quoted where it must be.
+/// A field that holds text: without control characters, behind an apostrophe where a spreadsheet would take it for a formula
+/// (OWASP, "CSV Injection"), quoted where it must be.
 pub(super) fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
+    let mut text = text::lines(text).into_owned();
+    if text.starts_with(['=', '+', '-', '@', '\t']) {
+        text.insert(0, '\'');
     }
+    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 #[cfg(test)]
@@ -60,5 +61,22 @@ mod tests {
         assert_eq!(field("say \"no\""), "\"say \"\"no\"\"\"");
         assert_eq!(field("two\nlines"), "\"two\nlines\"");
         assert_eq!(field(""), "");
+    }
+
+    #[test]
+    fn no_field_is_a_formula_or_commands_a_terminal() {
+        for (text, cell) in [
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "\\u{d}=1"),
+            ("=HYPERLINK(\"x\",\"y\")", "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\""),
+            ("a=b", "a=b"),
+            ("\u{1b}[2J\u{202e}", "\\u{1b}[2J\\u{202e}"),
+        ] {
+            assert_eq!(field(text), cell);
+        }
     }
 }

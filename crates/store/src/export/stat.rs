@@ -33,19 +33,14 @@ pub fn stat(study: &StoredStudy, metric: &str, unit: impl Fn(&str) -> Option<&'s
         let unit = unit(metric).map_or(String::new(), |unit| format!(" ({unit})"));
         let text = format!(
             "# study: {} (netassay {})\n# condition: {}\n# metric: {}{unit}\n# columns: value, boot\n{lines}",
-            one_line(&study.row.name),
-            one_line(&study.row.version),
-            one_line(&study.label(condition)),
-            one_line(metric),
+            text::line(&study.row.name),
+            text::line(&study.row.version),
+            text::line(&study.label(condition)),
+            text::line(metric),
         );
         files.push(StatFile { name: file_name(&study.slug(condition), &mut taken), text });
     }
     files
-}
-
-/// Nothing that a name may hold can end the comment.
-fn one_line(text: &str) -> String {
-    text.replace(char::is_control, " ")
 }
 
 /// A plan is only data: its slugs must neither leave the directory nor overwrite each other.
