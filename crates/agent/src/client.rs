@@ -32,7 +32,7 @@ pub enum CallError {
     Refused {
         /// Which host.
         host: String,
-        /// The agent's words.
+        /// The agent's words, as [`text::reason`] has them.
         why: String,
         /// Would other requests fail too?
         broken: bool,
@@ -172,10 +172,12 @@ impl Client {
         CallError::Unexpected { host: self.host.clone(), got }
     }
 
+    /// An agent may be anybody's: its words are made harmless before anything keeps or prints them.
     fn understand(&self, line: &[u8]) -> Result<Answer, CallError> {
-        match decode(line) {
+        let plain = str::from_utf8(line).map(text::plain_json);
+        match decode(plain.as_ref().map_or(line, |plain| plain.as_bytes())) {
             Ok(Answer::Failed { why, broken }) => {
-                Err(CallError::Refused { host: self.host.clone(), why, broken })
+                Err(CallError::Refused { host: self.host.clone(), why: text::reason(&why), broken })
             }
             Ok(answer) => Ok(answer),
             Err(source) => Err(CallError::Garbled { host: self.host.clone(), source }),
@@ -290,6 +292,43 @@ mod tests {
         let (mut client, _agent, interrupt) = conversation();
         interrupt.trip();
         assert!(matches!(client.receive(Duration::from_secs(60)), Err(CallError::Interrupted)));
+    }
+
+    #[test]
+    fn an_agents_words_arrive_without_control_characters_and_bounded() {
+        let (mut client, mut agent, _) = conversation();
+        let hostile = "a\u{1b}]0;x\u{7}\u{9b}\u{7f}\u{202e}\u{200b}\nForged";
+        let plain = "a\\u{1b}]0;x\\u{7}\\u{9b}\\u{7f}\\u{202e}\\u{200b} Forged";
+        let mut answer = |answer: &Answer| {
+            agent.write_all(&encode(answer).unwrap()).unwrap();
+            client.receive(Duration::from_secs(1))
+        };
+        let environment = serde_json::json!({ hostile: [hostile, { "a": hostile }] });
+        let Ok(Answer::Environment(environment)) = answer(&Answer::Environment(environment)) else {
+            panic!()
+        };
+        assert_eq!(environment, serde_json::json!({ plain: [plain, { "a": plain }] }));
+        let Ok(Answer::Lacking { what }) = answer(&Answer::Lacking { what: vec![hostile.into()] }) else {
+            panic!()
+        };
+        assert_eq!(what, [plain]);
+        let why = format!("{hostile}{}", "é".repeat(1 << 16));
+        let refused = answer(&Answer::Failed { why, broken: false }).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("receiver: {plain}éé")), "{refused}");
+        assert!(
+            refused.ends_with("é… (cut)") && refused.len() <= "receiver: ".len() + text::REASON,
+            "{refused}"
+        );
+        // The decoder's own words quote the line.
+        for line in [
+            "{\"answer\":\"\\u001b[31m\u{202e}\\n\"}\n",
+            "{\"answer\":\"done\u{202e}\"}\n",
+            "\u{1b}[2J\u{9b}\n",
+        ] {
+            agent.write_all(line.as_bytes()).unwrap();
+            let error = client.receive(Duration::from_secs(1)).unwrap_err().to_string();
+            assert!(text::is_plain(&error), "{error:?}");
+        }
     }
 
     #[test]

@@ -135,11 +135,15 @@ impl Campaign<'_> {
             Ok(Err(drift)) => {
                 self.lab.forget(&condition.boot);
                 let detail = serde_json::json!({ "drift": &drift });
-                (Readings { detail, ..Readings::default() }, Outcome::Failed(drifted(&drift)), Try::Over)
+                (
+                    Readings { detail, ..Readings::default() },
+                    Outcome::Failed(text::reason(&drifted(&drift))),
+                    Try::Over,
+                )
             }
             Err(error) if error.is_interrupt() => return Ok(Try::Interrupted),
             Err(error) => {
-                let why = error.to_string();
+                let why = text::reason(&error.to_string());
                 let end = if error.testbed_is_well() { Try::Over } else { Try::TestbedLost(why.clone()) };
                 (Readings::default(), Outcome::Failed(why), end)
             }
@@ -207,6 +211,7 @@ impl Campaign<'_> {
             return Outcome::Ok(metrics);
         }
         let why = nothing.iter().chain(disturbed).cloned().collect::<Vec<_>>().join("; ");
+        let why = text::reason(&why);
         if disturbed.is_empty() || self.keep_disturbed {
             Outcome::Failed(why)
         } else {

@@ -170,7 +170,7 @@ impl Store {
                     condition,
                     run.started_unix_ms,
                     run.outcome.status().as_str(),
-                    run.outcome.reason(),
+                    run.outcome.reason().map(text::reason),
                     label,
                     evidence,
                     run.detail.to_string()

@@ -65,6 +65,16 @@ fn a_disturbed_run_is_kept_and_does_not_count() {
 }
 
 #[test]
+fn a_reason_is_stored_on_one_line_and_of_bounded_length() {
+    let (_keep, mut store, study, boot) = begun();
+    let why = format!("it died:\n  | \u{1b}[31mpanic\u{202e}\n{}", "é".repeat(10_000));
+    store.record_run(boot, &NewRun { outcome: Outcome::Failed(why), ..run(1, 0) }).unwrap();
+    let reason = store.load(study).unwrap().runs[0].reason.clone().unwrap();
+    assert!(reason.starts_with("it died: | \\u{1b}[31mpanic\\u{202e} éé"), "{reason}");
+    assert!(reason.ends_with("é… (cut)") && reason.len() <= 1024, "{}", reason.len());
+}
+
+#[test]
 fn what_limited_a_run_comes_back() {
     let (_directory, mut store, id, boot) = begun();
     let limit = Limit { label: "link".to_owned(), evidence: vec!["98 % of 100 Mbit/s".to_owned()] };
