@@ -134,8 +134,7 @@ impl Text {
     }
 
     fn end_line(&mut self) {
-        let line = String::from_utf8_lossy(&std::mem::take(&mut self.pending))
-            .replace(|c: char| c.is_control() && c != '\t', "");
+        let line = plain(&std::mem::take(&mut self.pending));
         self.told |= line.contains(PANIC_END);
         // A panic explains more than what came before it.
         match sign(&line) {
@@ -152,7 +151,7 @@ impl Text {
     }
 
     fn tail(&self) -> String {
-        let pending = String::from_utf8_lossy(&self.pending).into_owned();
+        let pending = plain(&self.pending);
         let lines = self.lines.iter().map(String::as_str).chain([pending.as_str()]);
         let lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
         if lines.is_empty() {
@@ -162,6 +161,11 @@ impl Text {
         let shown: Vec<String> = last.iter().map(|line| format!("  | {}", line.trim_end())).collect();
         format!("  the last lines of its console:\n{}", shown.join("\n"))
     }
+}
+
+/// A line as it may be kept and printed. A serial console ends lines in a carriage return too.
+fn plain(line: &[u8]) -> String {
+    text::line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
 }
 
 #[cfg(test)]
@@ -189,6 +193,17 @@ mod tests {
     }
 
     #[test]
+    fn a_console_cannot_command_the_terminal() {
+        let mut text = Text::default();
+        text.take("\u{1b}[2J\u{9b}31m\u{202e}\u{200b}a\r\nb\u{1b}c".as_bytes());
+        assert!(
+            text.tail().ends_with("  | \\u{1b}[2J\\u{9b}31m\\u{202e}\\u{200b}a\n  | b\\u{1b}c"),
+            "{}",
+            text.tail()
+        );
+    }
+
+    #[test]
     fn silence_is_told_as_such() {
         assert_eq!(Text::default().tail(), "  its console said nothing");
     }
@@ -200,9 +215,10 @@ mod tests {
             for _ in 0..repeat {
                 text.take(&bytes);
             }
+            prop_assert!(text::is_plain(&text.tail().replace(['\t', '\n'], "")));
             text.close();
             prop_assert!(text.lines.len() <= LINES && text.pending.is_empty());
-            prop_assert!(!text.tail().chars().any(|c| c.is_control() && c != '\t' && c != '\n'));
+            prop_assert!(text::is_plain(&text.tail().replace(['\t', '\n'], "")));
         }
     }
 }

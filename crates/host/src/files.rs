@@ -18,10 +18,11 @@ impl Files {
         Self { root: root.as_ref().to_owned() }
     }
 
-    /// The text of a file without the white space around it. `None` if it is missing, unreadable or empty: which files there
+    /// The text of a file without the white space around it, and without control characters: some name what users made. `None` if it is missing, unreadable or empty: which files there
     /// are depends on the kernel, the machine and the privileges, so their absence is no error.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
-        let text = String::from_utf8_lossy(&std::fs::read(self.root.join(path)).ok()?).trim().to_owned();
+        let bytes = std::fs::read(self.root.join(path)).ok()?;
+        let text = text::lines(String::from_utf8_lossy(&bytes).trim()).into_owned();
         (!text.is_empty()).then_some(text)
     }
 

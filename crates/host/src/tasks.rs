@@ -151,7 +151,7 @@ impl Task {
         // pid (name) state ppid …: the name may hold anything, so the fields are counted from its end.
         let (open, close) =
             (stat.iter().position(|byte| *byte == b'(')?, stat.iter().rposition(|byte| *byte == b')')?);
-        let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
+        let name = text::line(&String::from_utf8_lossy(stat.get(open + 1..close)?)).into_owned();
         let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
         // As proc(5) numbers them; the first after the name is the third.

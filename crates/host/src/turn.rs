@@ -127,11 +127,8 @@ fn command(pid: i32) -> Option<String> {
     let line = String::from_utf8_lossy(&line);
     let mut words = line.split_terminator('\0');
     let program = words.next()?.rsplit('/').next()?;
-    let words: Vec<String> = std::iter::once(program)
-        .chain(words)
-        .map(|word| word.chars().filter(|letter| !letter.is_control()).collect())
-        .collect();
-    Some(words.join(" "))
+    let words: Vec<&str> = std::iter::once(program).chain(words).collect();
+    Some(text::line(&words.join(" ")).into_owned())
 }
 
 #[cfg(test)]

@@ -64,10 +64,12 @@ impl Fault {
     }
 
     pub(crate) fn in_file(self, file: &str) -> SamplesError {
-        let file = file.to_owned();
+        // Names and words of the file, in any of the three, stay on the message's line.
+        let plain = |words: &str| text::line(words).into_owned();
+        let file = plain(file);
         match self {
             Fault::Content { place: Place { line, column }, what, way_out } => {
-                SamplesError::Content { file, line, column, what, way_out }
+                SamplesError::Content { file, line, column, what: plain(&what), way_out: plain(&way_out) }
             }
             Fault::Read(source) => SamplesError::Read { file, source },
         }

@@ -21,6 +21,20 @@ pub(crate) struct Key {
     pub(crate) unit: Option<String>,
 }
 
+impl Key {
+    /// The same in words that may be printed.
+    pub(crate) fn plain(self) -> Key {
+        let plain = |word: Option<String>| word.map(|word| text::line(&word).into_owned());
+        Key {
+            package: plain(self.package),
+            subject: plain(self.subject),
+            condition: plain(self.condition),
+            metric: plain(self.metric),
+            unit: plain(self.unit),
+        }
+    }
+}
+
 /// The values of one thing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {

@@ -47,7 +47,7 @@ impl Sheet {
             None => recognised?,
         };
         let whole = without_mark(&head).chain(input);
-        let found = match format {
+        let mut found = match format {
             InputFormat::Stat => stat::read(whole, options),
             InputFormat::Csv => csv::read(whole, options),
             InputFormat::Netperf => netperf::read(whole, options),
@@ -63,6 +63,12 @@ impl Sheet {
                 what,
                 format!("give a file with values (it was read as {format}; --input-format takes another)"),
             ));
+        }
+        for series in &mut found.series {
+            series.key = std::mem::take(&mut series.key).plain();
+        }
+        for note in &mut found.notes {
+            *note = text::line(note).into_owned();
         }
         Ok(Sheet { format, found })
     }

@@ -34,7 +34,7 @@ pub enum AssignmentError {
     #[error("one of the values of `{0}` is empty: write them as {0}=A,B")]
     EmptyValue(String),
     /// It holds characters that are not for people.
-    #[error("the value of `{0}` holds control characters")]
+    #[error("the value of `{0}` holds control or invisible characters")]
     Control(String),
     /// It is longer than any key and its values.
     #[error("it has {0} bytes, and {most} is the most", most = limit::ASSIGNMENT)]
@@ -67,7 +67,7 @@ impl FromStr for Assignment {
             return Err(AssignmentError::NoKey(quoted(key)));
         }
         let key = key.to_owned();
-        if value.chars().any(char::is_control) {
+        if !text::is_plain(value) {
             return Err(AssignmentError::Control(key));
         }
         // A sentence may hold commas; nothing else does.
@@ -115,7 +115,8 @@ mod tests {
             ("=2s", "`` cannot be a key: write KEY=VALUE, such as duration=2s"),
             ("[factors]=1", "`[factors]` cannot be a key: write KEY=VALUE, such as duration=2s"),
             ("sender=send,", "one of the values of `sender` is empty: write them as sender=A,B"),
-            ("name=a\nb", "the value of `name` holds control characters"),
+            ("name=a\nb", "the value of `name` holds control or invisible characters"),
+            ("name=a\u{202e}b", "the value of `name` holds control or invisible characters"),
         ] {
             assert_eq!(text.parse::<Assignment>().unwrap_err().to_string(), error);
         }

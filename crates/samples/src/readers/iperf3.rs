@@ -148,8 +148,7 @@ fn key(metric: &str, unit: &str) -> Key {
 
 fn require_success(run: &Document, place: Place) -> Result<(), Fault> {
     if let Some(error) = &run.error {
-        let said: String = error.chars().filter(|letter| !letter.is_control()).take(200).collect();
-        let what = format!("the run failed: {said}");
+        let what = format!("the run failed: {}", text::reason(error));
         return Err(Fault::new(place, what, "leave it out, and say that it failed"));
     }
     if run.end.is_none() {

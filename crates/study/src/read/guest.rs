@@ -66,11 +66,7 @@ pub(crate) fn kernel(value: Value<'_>, problems: &mut Problems) -> Option<Option
     if text == RUNNING {
         return Some(None);
     }
-    if text.trim() == text
-        && !text.is_empty()
-        && text.len() <= limit::PATH
-        && !text.chars().any(char::is_control)
-    {
+    if text.trim() == text && !text.is_empty() && text.len() <= limit::PATH && text::is_plain(text) {
         return Some(Some(text.to_owned()));
     }
     let message = format!("`{}` cannot be a kernel", quoted(text));

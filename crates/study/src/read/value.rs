@@ -175,10 +175,10 @@ impl<'v> Value<'v> {
         None
     }
 
-    /// A sentence for people: one line without control characters.
+    /// A sentence for people: one line that holds nothing invisible.
     pub(crate) fn sentence(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
-        if text.trim().is_empty() || text.len() > limit::SENTENCE || text.chars().any(char::is_control) {
+        if text.trim().is_empty() || text.len() > limit::SENTENCE || !text::is_plain(text) {
             let (name, most) = (quoted(self.name), limit::SENTENCE);
             let message = format!("`{name}` must be one line of text, of at most {most} bytes");
             problems.push(Problem::new(self.span(), message));
