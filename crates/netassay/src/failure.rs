@@ -13,7 +13,7 @@ use crate::exit;
 pub(crate) enum Failure {
     #[error(transparent)]
     CommandLine(#[from] clap::Error),
-    /// The study file is wrong; the text is rendered already.
+    /// The study file is wrong; the text is rendered already, with the escape codes of colours.
     #[error("{0}")]
     Study(String),
     #[error("{0}")]
@@ -57,11 +57,17 @@ impl Failure {
         let code = self.code();
         match &self {
             Self::BrokenPipe => {}
+            // clap quotes words as they come. A shell's `*` makes them of other people's file names.
+            Self::CommandLine(error)
+                if std::env::args_os().any(|word| !text::is_plain(&word.to_string_lossy())) =>
+            {
+                say(error.render().to_string().trim_end());
+            }
             // clap knows colours, and which of its messages (help, version) belong on standard output.
             Self::CommandLine(error) => {
                 let _ = error.print();
             }
-            Self::Study(text) => say(text.trim_end()),
+            Self::Study(text) => put(text.trim_end()),
             _ => {
                 say(&format!("netassay: {self}"));
                 if let Some(hint) = self.hint() {
@@ -104,7 +110,12 @@ impl Failure {
     }
 }
 
-/// Talk goes to standard error; when even that is closed there is nobody to talk to.
+/// Talk goes to standard error. Whatever errors quote and machines tell, nothing of it commands the terminal.
 pub(crate) fn say(text: &str) {
+    put(&text::lines(text));
+}
+
+/// When even standard error is closed there is nobody to talk to.
+fn put(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }

@@ -56,7 +56,7 @@ impl Progress {
             }
             Style::Json => {
                 if let (false, Ok(json)) = (matches!(event, Event::Tick), serde_json::to_string(event)) {
-                    say(&json);
+                    say(&text::escaped_json(&json));
                 }
             }
             Style::Silent => {}
@@ -85,23 +85,23 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
     match event {
         Event::Planned { expected_s, lacking, looks_dropped, .. } => {
             if let Some(dropped) = looks_dropped {
-                bar.println(format!("  looks: {dropped}"));
+                above(bar, format!("  looks: {dropped}"));
             }
             for dropped in lacking {
-                bar.println(format!("  not measured: {}: {}", dropped.label, dropped.why));
+                above(bar, format!("  not measured: {}: {}", dropped.label, dropped.why));
             }
             bar.set_prefix(duration(*expected_s));
         }
         Event::RunStarted { label, run } => {
             let kind = if run.warmup { "warm-up" } else { "run" };
-            bar.set_message(format!("boot {}, {kind}: {label}", run.boot));
+            bar.set_message(text::line(&format!("boot {}, {kind}: {label}", run.boot)).into_owned());
         }
         Event::RunFinished { done, of, left_s, failed, invalid, label, .. } => {
             if let Some(why) = failed {
-                bar.println(format!("  failed: {label}: {why}"));
+                above(bar, format!("  failed: {label}: {why}"));
             }
             if let Some(invalid) = invalid {
-                bar.println(format!("  {}: {label}", disturbed(invalid)));
+                above(bar, format!("  {}: {label}", disturbed(invalid)));
             }
             bar.set_length(*of as u64);
             bar.set_prefix(duration(*left_s));
@@ -110,11 +110,17 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
         Event::Tick if own_cpu => bar.tick(),
         Event::BootStarted { .. } | Event::BootLost { .. } | Event::Looked { .. } => {
             if let Some(line) = line(event) {
-                bar.println(line);
+                above(bar, line);
             }
         }
         Event::Tick | Event::Finished { .. } => {}
     }
+}
+
+/// Prints lines above the bar. Labels and reasons hold what files and agents say.
+#[expect(clippy::needless_pass_by_value, reason = "lines are made where they are told")]
+fn above(bar: &ProgressBar, lines: String) {
+    bar.println(text::lines(&lines));
 }
 
 /// An event as one line, if it deserves one.

@@ -63,8 +63,9 @@ impl Table {
     }
 }
 
+/// A cell is one line as wide as it looks, whatever name it holds.
 fn owned(cells: &[&str]) -> Vec<String> {
-    cells.iter().map(|cell| (*cell).to_owned()).collect()
+    cells.iter().map(|cell| text::line(cell).into_owned()).collect()
 }
 
 /// Numbers, several of them in a cell too, and the dash that stands for one.
@@ -85,6 +86,13 @@ mod tests {
             table.render(),
             "condition            throughput\n                    10^6 bits/s\nipv4                       42.1\nipv6 offloads=none            -\n"
         );
+    }
+
+    #[test]
+    fn a_hostile_cell_stays_in_its_row() {
+        let mut table = Table::new(&["name", "value"]);
+        table.row(&["a\u{1b}[2K\nverdict", "1"]);
+        assert_eq!(table.render(), "name                 value\na\\u{1b}[2K verdict      1\n");
     }
 
     #[test]

@@ -96,28 +96,30 @@ impl Diagnostics {
     }
 
     fn render_one(&self, renderer: &Renderer, problem: &Diagnostic) -> String {
-        let title = Level::ERROR.primary_title(problem.message.as_str());
+        // Messages quote the file. The line is shown as it is but for what must not reach a terminal.
+        let title = Level::ERROR.primary_title(text::lines(&problem.message).into_owned());
+        let path = text::line(&self.file);
         let line = Line::at(&self.source, problem.span.start);
         let mut group = if line.text.is_empty() || line.text.len() > LONGEST_LINE_SHOWN {
-            let origin = Origin::path(self.file.as_str()).line(problem.line).char_column(problem.column);
+            let origin = Origin::path(path).line(problem.line).char_column(problem.column);
             Group::with_title(title).element(origin)
         } else {
             let end = problem.span.end.min(line.start + line.text.len()).max(problem.span.start);
-            let span = problem.span.start - line.start..end - line.start;
-            let annotation = AnnotationKind::Primary.span(span);
+            // What replaces a character may be longer.
+            let place = |byte: usize| text::line(&line.text[..byte - line.start]).len();
+            let annotation = AnnotationKind::Primary.span(place(problem.span.start)..place(end));
             let annotation = match problem.label.as_str() {
                 "" => annotation,
-                // Unlike titles and messages, labels are printed as they come.
-                label => annotation.label(annotate_snippets::normalize_untrusted_str(label)),
+                label => annotation.label(text::line(label).into_owned()),
             };
-            let snippet = Snippet::source(line.text)
-                .path(self.file.as_str())
+            let snippet = Snippet::source(text::line(line.text))
+                .path(path)
                 .line_start(problem.line)
                 .annotation(annotation);
             Group::with_title(title).element(snippet)
         };
         if let Some(help) = &problem.help {
-            group = group.element(Level::HELP.message(help.as_str()));
+            group = group.element(Level::HELP.message(text::lines(help).into_owned()));
         }
         renderer.render(&[group])
     }

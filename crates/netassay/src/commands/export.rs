@@ -9,7 +9,7 @@ use store::StoredStudy;
 use crate::cli::{Export, ExportFormat};
 use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::{Failure, say};
-use crate::output::{print, print_json};
+use crate::output::{json, print, print_json};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
     let store = open_read_only(&flags.database.db)?;
@@ -30,7 +30,7 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
         ExportFormat::Json => {
             let value = store::export::json(&stored, report::unit_of);
             match &flags.out {
-                Some(path) => write(path, &format!("{value:#}\n")),
+                Some(path) => write(path, &json(&value)?),
                 None => print_json(&value),
             }
         }

@@ -42,8 +42,13 @@ pub(super) fn reason(error: &io::Error) -> String {
     text.strip_suffix(&format!(" (os error {code})")).map_or(text.clone(), str::to_owned)
 }
 
+/// A file's name as it is printed: what a terminal must not see is replaced, where ministat(1) prints it.
 fn shown(file: &[u8]) -> Vec<u8> {
-    if file == b"-" { b"<stdin>".to_vec() } else { file.to_vec() }
+    if file == b"-" {
+        return b"<stdin>".to_vec();
+    }
+    let name = String::from_utf8_lossy(file);
+    if text::is_plain(&name) { file.to_vec() } else { text::line(&name).into_owned().into_bytes() }
 }
 
 fn open(file: &[u8], request: &Request, stdin_is_free: &mut bool) -> Result<File, Refusal> {
