@@ -16,6 +16,7 @@ mod read;
 mod record;
 mod schema;
 mod series;
+mod shown;
 mod store;
 mod stored;
 

@@ -61,7 +61,7 @@ fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
 fn newest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Spread>, Failure> {
     for row in store.studies()?.iter().rev().filter(|row| flags.from.is_none_or(|id| row.id.0 == id)) {
         if let Some(spread) =
-            Spread::of(&store.load(row.id)?, study, flags.metric.as_deref()).map_err(usage)?
+            Spread::of(&store.load(row.id)?.shown(), study, flags.metric.as_deref()).map_err(usage)?
         {
             return Ok(Some(spread));
         }

@@ -22,7 +22,7 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     let study = find(name, &flags.set)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // Where no run counts, the page says why.
-    let stored = open_read_only(&flags.database.db)?.load(summary.study)?;
+    let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored).map_err(|error| Failure::Internal(error.to_string()))?;
     match flags.output.format {
         Format::Json => print_json(&results)?,

@@ -12,12 +12,12 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Store, Failure> {
     Ok(Store::open_read_only(path)?)
 }
 
-/// A stored study by its number, or the newest.
+/// A stored study by its number, or the newest, in words that may be printed.
 pub(crate) fn load(path: &Path, id: Option<i64>) -> Result<StoredStudy, Failure> {
-    load_from(&open_read_only(path)?, id)
+    load_from(&open_read_only(path)?, id).map(StoredStudy::shown)
 }
 
-/// The same of a store that is open.
+/// The same of a store that is open, with every text as it is stored.
 pub(crate) fn load_from(store: &Store, id: Option<i64>) -> Result<StoredStudy, Failure> {
     let rows = store.studies()?;
     let Some(newest) = rows.last() else {
@@ -46,6 +46,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     if flags.stored.output.format == Format::Json {
         return print_json(&store::export::json(&stored, report::unit_of));
     }
+    let stored = stored.shown();
     let results = report::Results::new(&stored).map_err(|error| Failure::Internal(error.to_string()))?;
     let mut text = results.text(db);
     text.push_str(&results.proof());

@@ -1,0 +1,170 @@
+//! Text of others on its way out: nothing of it commands a terminal, changes the order of what stands around it, or makes a line of
+//! its own.
+
+mod common;
+
+use std::process::Output;
+
+use common::{Bench, expect, stderr, stdout};
+use serde_json::Value;
+use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
+use study::Study;
+
+/// What an attacker would name things.
+const HOSTILE: &str =
+    "a\u{1b}]0;x\u{7}\u{9b}31m\u{7f}\u{8}\u{202e}\u{2066}\u{200e}\u{61c}\u{200b}\u{2028}b\nForged: line";
+
+/// The same in a file's name, which may be as long.
+const FILE: &str = "a\u{1b}[2J\u{9b}31m\u{202e}\u{200b}b\nForged.stat";
+
+/// Runs it as if colours were wanted, since what prints them would else take out some of what is looked for.
+fn run(bench: &Bench, arguments: &[&str], code: u8) -> Output {
+    let mut command = bench.netassay(arguments);
+    let output = command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1").output().unwrap();
+    expect(&output, code);
+    for text in [stdout(&output), stderr(&output)] {
+        let found = text.chars().find(|letter| {
+            (letter.is_control() && !matches!(letter, '\n' | '\t'))
+                || matches!(letter, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        });
+        assert_eq!(found, None, "{arguments:?}: {text:?}");
+        assert!(!text.lines().any(|line| line.trim_start().starts_with("Forged")), "{arguments:?}: {text}");
+    }
+    output
+}
+
+/// A database of a measured study in which somebody changed every text.
+fn database(bench: &Bench) {
+    let text = "name = \"s\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
+                [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n[protocol]\nboots = 2\nruns = 2\nwarmup = 0\n[[compare]]\nfactor = \"family\"\n";
+    let plan = Study::parse("s", text).unwrap().plan();
+    let mut plan_json = serde_json::to_value(&plan).unwrap();
+    for (index, condition) in plan_json["conditions"].as_array_mut().unwrap().iter_mut().enumerate() {
+        condition["label"] = format!("{index}{HOSTILE}").into();
+        condition["slug"] = format!("{index}{HOSTILE}").into();
+    }
+    let mut store = Store::open(&bench.path("netassay.db")).unwrap();
+    let study = store
+        .begin_study(&NewStudy {
+            name: HOSTILE.into(),
+            toml: text.into(),
+            plan_json,
+            seed: 1,
+            scenario: HOSTILE.into(),
+            version: HOSTILE.into(),
+        })
+        .unwrap();
+    for boot in 1..=2 {
+        let environment = serde_json::json!({ "notes": [HOSTILE], HOSTILE: { HOSTILE: HOSTILE } });
+        let row = store.begin_boot(study, boot, &environment).unwrap();
+        for (position, condition) in [0, 1, 0, 1].into_iter().enumerate() {
+            let values = vec![("throughput".to_owned(), 1000.0 + position as f64), (HOSTILE.to_owned(), 1.0)];
+            let new = NewRun {
+                block: 1,
+                repeat: position as u32 / 2 + 1,
+                position: position as u32,
+                warmup: false,
+                condition,
+                started_unix_ms: 0,
+                outcome: if position < 3 { Outcome::Ok(values) } else { Outcome::Failed("reason".into()) },
+                limited_by: Some(store::Limit { label: HOSTILE.into(), evidence: vec![HOSTILE.into()] }),
+                series: Vec::new(),
+                detail: serde_json::json!({ "disturbed": [HOSTILE] }),
+            };
+            store.record_run(row, &new).unwrap();
+        }
+    }
+    store.finish_study(study, StudyStatus::Complete).unwrap();
+    drop(store);
+    let long = format!("{HOSTILE}{}", "x".repeat(100_000));
+    let changed = bench.database().execute("UPDATE run SET reason = ?1 WHERE reason IS NOT NULL", [long]);
+    assert_eq!(changed.unwrap(), 2);
+}
+
+#[test]
+fn a_database_from_others_is_shown_without_its_tricks() {
+    let bench = Bench::new();
+    database(&bench);
+    for arguments in [
+        &["list"][..],
+        &["show"],
+        &["show", "--runs", "--environment"],
+        &["compare"],
+        &["compare", "--baseline", "no such"],
+        &["export", "--format", "csv"],
+        &["export", "--format", "stat", "--out", "files"],
+    ] {
+        let code = if arguments.contains(&"--baseline") { 2 } else { 0 };
+        let output = run(&bench, arguments, code);
+        // A reason of 100 000 bytes, twice.
+        assert!(stdout(&output).len() < 40_000, "{arguments:?}: {} bytes", stdout(&output).len());
+    }
+}
+
+#[test]
+fn json_of_a_database_from_others_is_exact_and_harmless() {
+    let bench = Bench::new();
+    database(&bench);
+    for (arguments, name) in [
+        (&["list", "--format", "json"][..], "/0/name"),
+        (&["show", "--format", "json"], "/study/name"),
+        (&["export", "--format", "json"], "/study/name"),
+    ] {
+        let output = run(&bench, arguments, 0);
+        let value: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(value.pointer(name).unwrap(), HOSTILE, "{arguments:?}");
+    }
+    run(&bench, &["export", "--format", "json", "--out", "out.json"], 0);
+    let written = std::fs::read_to_string(bench.path("out.json")).unwrap();
+    assert!(
+        written.chars().all(|letter| letter == '\n' || !letter.is_control()) && !written.contains('\u{202e}')
+    );
+    assert_eq!(serde_json::from_str::<Value>(&written).unwrap()["study"]["name"], HOSTILE);
+}
+
+#[test]
+fn a_study_file_from_others_is_refused_without_its_tricks() {
+    let bench = Bench::new();
+    let name = FILE.replace(".stat", ".toml");
+    for wrong in [
+        "name = \"s\"\nquestion = \"q\"\nscenario = \"v\\u001b[31m\\u202e\"\n",
+        "name = \"s\"\nquestion = \"q\"\nscenario = \"v\u{9b}31m\u{202e}\u{200b}\u{2028}\" # \u{202e}\u{9b}\n",
+        "name = \"s\"\nquestion = \"q\u{202e}\"\nscenario = \"veth\"\n[[workload]]\nkind = \"udp_rr\"\n",
+        "name = \"s\"\nquestion = \"q\\u009b\"\nscenario = \"veth\"\n[[workload]]\nkind = \"udp_rr\"\n",
+        "name = \"s\u{1b}[31m\"\n",
+        "\"na\u{202e}\u{9b}me\" = 1\n",
+    ] {
+        bench.write(&name, wrong);
+        let output = run(&bench, &["check", &name], 2);
+        assert!(
+            stderr(&output).contains("\\u{202e}"),
+            "{wrong:?}: what is there is shown: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn names_of_files_and_their_words_are_printed_without_their_tricks() {
+    let bench = Bench::new();
+    bench.write(FILE, "1\n2\n3\n");
+    bench.write("other.stat", "2\n3\n4\n");
+    let table = format!("condition,value\n\"{HOSTILE}\",1\n\"{HOSTILE}\",2\nb,1\nb,2\n");
+    bench.write("table.csv", &table);
+    let missing = format!("no {FILE}");
+    for (arguments, code) in [
+        (&["compare", FILE, "other.stat"][..], 0),
+        (&["compare", "table.csv"], 0),
+        (&["compare", "table.csv", "--boot", "none", "--baseline", "x"], 2),
+        (&["compare", "table.csv", "--value", "x"], 2),
+        (&["compare", &missing], 3),
+        (&["check", &missing], 3),
+        (&["list", "--db", &missing], 3),
+        (&["run", &missing], 3),
+        (&["ministat", FILE, "other.stat"], 0),
+        (&["ministat", &missing], 1),
+        (&["check", "other.stat", FILE], 2),
+    ] {
+        run(&bench, arguments, code);
+    }
+}

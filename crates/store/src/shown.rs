@@ -1,0 +1,60 @@
+//! A stored study in words that may be printed: a database may come from anybody.
+
+use serde_json::{Map, Value};
+
+use crate::stored::{BootRow, StoredRun, StoredStudy};
+
+impl StoredStudy {
+    /// The same with every text on one line and without hostile characters, as [`text::line`] has it, and reasons as
+    /// [`text::reason`] has them. The study file's text stays: it is read, and shown only by its own diagnostics.
+    #[must_use]
+    pub fn shown(mut self) -> StoredStudy {
+        [&mut self.row.name, &mut self.row.scenario, &mut self.row.version].into_iter().for_each(plain);
+        plain_value(&mut self.plan_json);
+        for BootRow { environment, environment_after, .. } in &mut self.boots {
+            plain_value(environment);
+            environment_after.iter_mut().for_each(plain_value);
+        }
+        for StoredRun { reason, metrics, limited_by, detail, .. } in &mut self.runs {
+            if let Some(reason) = reason {
+                *reason = text::reason(reason);
+            }
+            if metrics.keys().any(|key| !text::is_plain(key)) {
+                *metrics =
+                    std::mem::take(metrics).into_iter().map(|(key, value)| (owned(key), value)).collect();
+            }
+            if let Some(limit) = limited_by {
+                plain(&mut limit.label);
+                limit.evidence.iter_mut().for_each(plain);
+            }
+            plain_value(detail);
+        }
+        self
+    }
+}
+
+fn plain(words: &mut String) {
+    if !text::is_plain(words) {
+        *words = text::line(words).into_owned();
+    }
+}
+
+fn owned(mut words: String) -> String {
+    plain(&mut words);
+    words
+}
+
+fn plain_value(value: &mut Value) {
+    match value {
+        Value::String(words) => plain(words),
+        Value::Array(items) => items.iter_mut().for_each(plain_value),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(plain_value);
+            if fields.keys().any(|key| !text::is_plain(key)) {
+                let old: Map<String, Value> = std::mem::take(fields);
+                *fields = old.into_iter().map(|(key, value)| (owned(key), value)).collect();
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
