@@ -2,14 +2,21 @@
 //!
 //! The lock is flock(2) on a file beside the database, which the kernel drops with its holder, `kill -9` included. It is
 //! not on the database itself, because closing any descriptor of that file would drop SQLite's own (POSIX) locks.
+//!
+//! Others may be able to write to the directory. A file that is already there is locked, read and removed, never written:
+//! a link put in its place can lead to any file of the user who records.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{process, thread};
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::unistd::geteuid;
 
 use crate::error::StoreError;
 
@@ -17,12 +24,15 @@ use crate::error::StoreError;
 /// just killed until the kernel has cleaned up behind it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The longest number of a process, in bytes: all that a lock file holds.
+const LONGEST_PID: usize = 20;
+
 /// The right to record into one database. Dropping it gives it back.
 #[derive(Debug)]
 pub(crate) struct Campaign {
     lock_path: PathBuf,
     /// Held for its lock; closed, and so unlocked, after `drop` removed the name.
-    _file: File,
+    file: File,
 }
 
 impl Campaign {
@@ -31,29 +41,33 @@ impl Campaign {
         let lock_path = lock_path(database);
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let mut file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&lock_path)
-                .map_err(|error| StoreError::from_creation(&lock_path, error))?;
+            let (mut file, is_new) = match create(&lock_path) {
+                Ok(file) => (file, true),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    match existing(&lock_path, database)? {
+                        Some(file) => (file, false),
+                        None => continue,
+                    }
+                }
+                Err(error) => return Err(StoreError::from_creation(&lock_path, error)),
+            };
             match file.try_lock() {
                 // The last holder may have removed the name between our open and our lock.
-                Ok(()) if !is_still_named(&file, &lock_path) => continue,
-                Ok(()) => {
+                Ok(()) if !is_still_named(&file, &lock_path) => {}
+                Ok(()) if is_new => {
                     // Only tells the process that meets the lock who holds it. A full disk is no reason to stop here.
-                    let _ = file.set_len(0).and_then(|()| write!(file, "{}", process::id()));
-                    return Ok(Campaign { lock_path, _file: file });
+                    let _ = write!(file, "{}", process::id());
+                    return Ok(Campaign { lock_path, file });
                 }
+                // Its holder was killed.
+                Ok(()) => fs::remove_file(&lock_path)
+                    .map_err(|source| StoreError::CannotOpen { path: lock_path.clone(), source })?,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                     thread::sleep(Duration::from_millis(10));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(StoreError::CampaignRunning {
-                        path: database.to_owned(),
-                        pid: holder(&mut file),
-                    });
+                    let pid = content(&file).and_then(|text| text.parse().ok());
+                    return Err(StoreError::CampaignRunning { path: database.to_owned(), pid });
                 }
                 Err(TryLockError::Error(source)) => {
                     return Err(StoreError::CannotOpen { path: lock_path, source });
@@ -64,7 +78,7 @@ impl Campaign {
 
     /// Whether some process records into `database` now.
     pub(crate) fn is_running(database: &Path) -> bool {
-        match File::open(lock_path(database)) {
+        match open(&lock_path(database)) {
             Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
             // A lock we may not even look at was made by somebody, so believe what the database says.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
@@ -74,8 +88,10 @@ impl Campaign {
 
 impl Drop for Campaign {
     fn drop(&mut self) {
-        // If it stays behind it is an unlocked file, which the next campaign takes over.
-        let _ = fs::remove_file(&self.lock_path);
+        // If it stays behind it is an unlocked file, which the next campaign removes.
+        if is_still_named(&self.file, &self.lock_path) {
+            let _ = fs::remove_file(&self.lock_path);
+        }
     }
 }
 
@@ -85,17 +101,60 @@ fn lock_path(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Makes a new file; a link of this name, wherever it leads, counts as a file that is there.
+fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).open(path)
+}
+
+/// Opens what is there, without following a link and without waiting for the other end of a pipe. For writing, as NFS
+/// gives an exclusive lock only to who may write.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
+    let attempt = |write: bool| OpenOptions::new().read(true).write(write).custom_flags(flags).open(path);
+    match attempt(true) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => attempt(false),
+        opened => opened,
+    }
+}
+
+/// The file that is there, if it is a lock file of this user's or of the database's owner. None if it is gone.
+fn existing(path: &Path, database: &Path) -> Result<Option<File>, StoreError> {
+    let refused = |what: &str| StoreError::NotALock { path: path.to_owned(), what: what.to_owned() };
+    let cannot = |source| StoreError::CannotOpen { path: path.to_owned(), source };
+    let file = match open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.raw_os_error() == Some(Errno::ELOOP as i32) => {
+            return Err(refused("it is a symbolic link"));
+        }
+        Err(error) => return Err(cannot(error)),
+    };
+    let about = file.metadata().map_err(cannot)?;
+    if !about.is_file() {
+        return Err(refused("it is no regular file"));
+    }
+    let owner_of_database = fs::metadata(database).as_ref().map(Metadata::uid).ok();
+    if about.uid() != geteuid().as_raw() && Some(about.uid()) != owner_of_database {
+        return Err(refused(&format!("it belongs to another user (number {})", about.uid())));
+    }
+    if content(&file).is_none_or(|text| text.bytes().any(|byte| !byte.is_ascii_digit())) {
+        return Err(refused("it holds more than the number of a process"));
+    }
+    Ok(Some(file))
+}
+
 fn is_still_named(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::metadata(path)) {
+    match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(held), Ok(named)) => held.dev() == named.dev() && held.ino() == named.ino(),
         _ => false,
     }
 }
 
-fn holder(file: &mut File) -> Option<u32> {
-    let mut text = String::new();
-    file.read_to_string(&mut text).ok()?;
-    text.trim().parse().ok()
+/// What the file holds, if that is no more than a number can be.
+fn content(file: &File) -> Option<String> {
+    let mut bytes = [0; LONGEST_PID + 1];
+    let length = file.read_at(&mut bytes, 0).ok().filter(|length| *length <= LONGEST_PID)?;
+    String::from_utf8(bytes[..length].to_vec()).ok()
 }
 
 #[cfg(test)]
@@ -128,6 +187,70 @@ mod tests {
         let campaign = Campaign::begin(&database).unwrap();
         assert_eq!(fs::read_to_string(lock_path(&database)).unwrap(), process::id().to_string());
         drop(campaign);
+    }
+
+    #[test]
+    fn a_link_in_the_lock_files_place_leaves_its_target_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let (database, victim) = (directory.path().join("a.db"), directory.path().join("victim"));
+        for (content, is_symbolic) in [("1", true), ("precious", true), ("precious", false)] {
+            fs::write(&victim, content).unwrap();
+            if is_symbolic {
+                std::os::unix::fs::symlink(&victim, lock_path(&database)).unwrap();
+            } else {
+                fs::hard_link(&victim, lock_path(&database)).unwrap();
+            }
+            let error = Campaign::begin(&database).unwrap_err().to_string();
+            assert!(error.contains("a.db-lock") && error.ends_with("remove it"), "{error}");
+            assert_eq!(fs::read_to_string(&victim).unwrap(), content);
+            fs::remove_file(lock_path(&database)).unwrap();
+        }
+        // A number may be a lock's: the name goes, what it was a second name of stays.
+        fs::write(&victim, "1234").unwrap();
+        fs::hard_link(&victim, lock_path(&database)).unwrap();
+        drop(Campaign::begin(&database).unwrap());
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "1234");
+        assert!(!lock_path(&database).exists());
+    }
+
+    #[test]
+    fn a_dangling_link_in_the_lock_files_place_makes_no_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let (database, elsewhere) = (directory.path().join("a.db"), directory.path().join("elsewhere"));
+        std::os::unix::fs::symlink(&elsewhere, lock_path(&database)).unwrap();
+        let error = Campaign::begin(&database).unwrap_err().to_string();
+        assert!(error.contains("a symbolic link"), "{error}");
+        assert!(!elsewhere.exists());
+    }
+
+    #[test]
+    fn a_pipe_and_a_directory_are_no_lock_files_and_nobody_waits_for_them() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("a.db");
+        nix::unistd::mkfifo(&lock_path(&database), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let error = Campaign::begin(&database).unwrap_err().to_string();
+        assert!(error.contains("it is no regular file"), "{error}");
+        fs::remove_file(lock_path(&database)).unwrap();
+        fs::create_dir(lock_path(&database)).unwrap();
+        let error = Campaign::begin(&database).unwrap_err().to_string();
+        assert!(error.contains("a.db-lock"), "{error}");
+    }
+
+    #[test]
+    fn a_lock_file_of_another_user_is_refused_and_one_of_the_databases_owner_is_not() {
+        if !geteuid().is_root() {
+            let _ = writeln!(io::stderr(), "SKIPPED: another user's lock file: only root gives files away");
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("a.db");
+        fs::write(&database, "").unwrap();
+        fs::write(lock_path(&database), "1234").unwrap();
+        std::os::unix::fs::chown(lock_path(&database), Some(65534), None).unwrap();
+        let error = Campaign::begin(&database).unwrap_err().to_string();
+        assert!(error.contains("it belongs to another user (number 65534)"), "{error}");
+        std::os::unix::fs::chown(&database, Some(65534), None).unwrap();
+        drop(Campaign::begin(&database).unwrap());
     }
 
     #[test]

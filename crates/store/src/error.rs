@@ -25,6 +25,25 @@ pub enum StoreError {
         /// The database asked for.
         path: PathBuf,
     },
+    /// The name leads to a file that is not there. It is not made: whoever made the link chose where.
+    #[error(
+        "cannot use {path}: it is a symbolic link to {target}, which does not exist; remove the link, or choose another \
+         file with --db"
+    )]
+    DanglingLink {
+        /// The database asked for.
+        path: PathBuf,
+        /// Where the link leads.
+        target: PathBuf,
+    },
+    /// What lies in the lock file's place was not made by a campaign.
+    #[error("cannot use {path} as the lock file beside the database: {what}; remove it")]
+    NotALock {
+        /// The lock file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The directory that should hold the database does not exist.
     #[error(
         "cannot create {path}: there is no directory {directory}; create it, or choose another file with --db"

@@ -105,27 +105,22 @@ struct State {
 }
 
 fn create_if_missing(path: &Path) -> Result<Place, StoreError> {
-    let create = |options: &mut OpenOptions| options.write(true).open(path).map(drop);
-    match create(OpenOptions::new().create_new(true)) {
+    // A link of this name counts as a file that is there, wherever it leads.
+    match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        created => created.map_err(|error| StoreError::from_creation(path, error))?,
+        created => created.map(drop).map_err(|error| StoreError::from_creation(path, error))?,
     }
-    match existing(path) {
-        // A link to a file that is still to be made.
-        Err(StoreError::NotFound { .. }) => {
-            create(OpenOptions::new().create(true).truncate(false))
-                .map_err(|error| StoreError::from_creation(path, error))?;
-            existing(path)
-        }
-        place => place,
-    }
+    existing(path)
 }
 
 fn existing(path: &Path) -> Result<Place, StoreError> {
     let named = path.to_owned();
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(StoreError::NotFound { path: named });
+            return Err(match fs::read_link(path) {
+                Ok(target) => StoreError::DanglingLink { path: named, target },
+                Err(_) => StoreError::NotFound { path: named },
+            });
         }
         Err(source) => return Err(StoreError::CannotOpen { path: named, source }),
         Ok(metadata) => metadata,

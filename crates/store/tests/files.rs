@@ -108,6 +108,7 @@ fn a_name_that_sqlite_knows_is_a_file_all_the_same() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("real.db");
     let link = directory.path().join("link.db");
+    fs::write(&path, "").unwrap();
     std::os::unix::fs::symlink(&path, &link).unwrap();
     filled(&link, 1);
     assert_eq!(Store::open_read_only(&path).unwrap().studies().unwrap().len(), 1);
@@ -125,6 +126,21 @@ fn a_name_that_sqlite_knows_is_a_file_all_the_same() {
         .output()
         .unwrap();
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_told_and_nothing_is_made_where_it_leads() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, target) = (directory.path().join("netassay.db"), directory.path().join("elsewhere"));
+    std::os::unix::fs::symlink(&target, &path).unwrap();
+    let expected = format!(
+        "cannot use {}: it is a symbolic link to {}, which does not exist; remove the link, or choose another file with --db",
+        path.display(),
+        target.display()
+    );
+    assert_eq!(open_error(&path), expected);
+    assert_eq!(read_error(&path), expected);
+    assert!(!target.exists());
 }
 
 #[test]
