@@ -130,6 +130,14 @@ pub enum StoreError {
         /// What SQLite found.
         detail: String,
     },
+    /// Reading costs more than a file of this size can need, or a value is longer than netassay writes any.
+    #[error("{path} is refused ({what}): netassay writes no such file; choose another file with --db")]
+    Excessive {
+        /// The database.
+        path: PathBuf,
+        /// What there is too much of.
+        what: &'static str,
+    },
     /// Another process records a campaign into the same file.
     #[error(
         "another netassay{who} is running a campaign on {path}: wait for it to end, or choose another file with --db",
@@ -250,6 +258,12 @@ impl StoreError {
             return StoreError::Corrupted { path, detail: source.to_string() };
         }
         match source.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => {
+                StoreError::Excessive { path, what: "reading it takes too long for a file of its size" }
+            }
+            Some(ErrorCode::TooBig) => {
+                StoreError::Excessive { path, what: "its values are too long for a file of its size" }
+            }
             Some(ErrorCode::DiskFull) => StoreError::DiskFull { path },
             Some(ErrorCode::NotADatabase) => {
                 StoreError::NotADatabase { path, what: "it is no SQLite file".to_owned() }

@@ -7,6 +7,7 @@
 //! The conditions of a study live in its plan, which is a JSON document this crate looks into only for a condition's
 //! `label` and `slug`.
 
+mod bounds;
 mod campaign;
 mod document;
 mod error;

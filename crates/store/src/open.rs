@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+use crate::bounds::Budget;
 use crate::error::StoreError;
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 
@@ -32,8 +33,11 @@ pub(crate) struct Place {
     pub(crate) real: PathBuf,
 }
 
+/// A connection to a file whose schema is ours, and what its queries may cost.
+type Opened = (Connection, Budget);
+
 /// Opens for recording; makes the file, or brings its schema up to date.
-pub(crate) fn for_recording(path: &Path) -> Result<(Connection, Place), StoreError> {
+pub(crate) fn for_recording(path: &Path) -> Result<(Opened, Place), StoreError> {
     let place = create_if_missing(path)?;
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
@@ -42,24 +46,23 @@ pub(crate) fn for_recording(path: &Path) -> Result<(Connection, Place), StoreErr
             Err(StoreError::Busy { .. }) if Instant::now() < deadline => {
                 thread::sleep(Duration::from_millis(5))
             }
-            connection => return Ok((connection?, place)),
+            opened => return Ok((opened?, place)),
         }
     }
 }
 
 /// Opens for reading. Never creates the database and never changes its content; a log that a killed process left
 /// behind is applied where the file can be written.
-pub(crate) fn for_reading(path: &Path) -> Result<(Connection, Place), StoreError> {
+pub(crate) fn for_reading(path: &Path) -> Result<(Opened, Place), StoreError> {
     let place = existing(path)?;
-    let connection = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let (connection, state) = match inspect(&connection, &place) {
-        Err(StoreError::ReadOnly { .. }) => {
-            drop(connection);
-            let connection = connect_immutable(&place)?;
-            let state = inspect(&connection, &place)?;
-            (connection, state)
-        }
-        inspected => (connection, inspected?),
+    let open_and_inspect = |opened: Result<Opened, StoreError>| {
+        let (connection, budget) = opened?;
+        inspect(&connection, &place).map(|state| (connection, budget, state))
+    };
+    let writable = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    let (connection, budget, state) = match open_and_inspect(writable) {
+        Err(StoreError::ReadOnly { .. }) => open_and_inspect(connect_immutable(&place))?,
+        inspected => inspected?,
     };
     if state.is_empty {
         return Err(StoreError::Empty { path: place.named });
@@ -72,12 +75,12 @@ pub(crate) fn for_reading(path: &Path) -> Result<(Connection, Place), StoreError
         connection.pragma_update(None, "query_only", true)
     };
     prepare().map_err(|error| StoreError::from_sqlite(path, error))?;
-    Ok((connection, place))
+    Ok(((connection, budget), place))
 }
 
-fn set_up(place: &Place) -> Result<Connection, StoreError> {
+fn set_up(place: &Place) -> Result<Opened, StoreError> {
     let sql = |error| StoreError::from_sqlite(&place.named, error);
-    let mut connection = connect(place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let (mut connection, budget) = connect(place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let state = inspect(&connection, place)?;
     if connection.is_readonly("main").map_err(sql)? {
         return Err(StoreError::ReadOnly { path: place.named.clone() });
@@ -95,7 +98,7 @@ fn set_up(place: &Place) -> Result<Connection, StoreError> {
         migrate(&mut connection, place)?;
     }
     connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
-    Ok(connection)
+    Ok((connection, budget))
 }
 
 /// What the file says of itself.
@@ -141,11 +144,12 @@ fn existing(path: &Path) -> Result<Place, StoreError> {
 }
 
 /// Opens `address`: the place's real path, or a URI for it.
-fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, StoreError> {
     let attempt = || {
         let connection = Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        Ok(connection)
+        let budget = Budget::of(&connection, &place.real)?;
+        Ok((connection, budget))
     };
     attempt().map_err(|error: rusqlite::Error| {
         let path = place.named.clone();
@@ -158,7 +162,7 @@ fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Connection
 }
 
 /// Opens a file in a directory where SQLite cannot make its shared-memory file. Nobody can be writing there.
-fn connect_immutable(place: &Place) -> Result<Connection, StoreError> {
+fn connect_immutable(place: &Place) -> Result<Opened, StoreError> {
     if let Some(log) = log_beside(&place.real) {
         return Err(StoreError::UnappliedLog { path: place.named.clone(), log });
     }
@@ -188,7 +192,6 @@ fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> 
     let application = number("application_id")?;
     let tables: u32 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(sql)?;
-    drop(snapshot);
 
     // A file that was created but never written is nobody's, so it may become ours.
     let is_empty = version == 0 && application == 0 && tables == 0;
@@ -205,6 +208,11 @@ fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> 
     if has_partial_page(&place.real, u64::from(number("page_size")?.unsigned_abs())) {
         return Err(StoreError::Corrupted { path: path(), detail: "its end is missing".to_owned() });
     }
+    // Before anything is evaluated that the file brings along: the next check asks each table's constraints.
+    if let Some(what) = schema::difference(connection, version).map_err(sql)? {
+        return Err(StoreError::NotADatabase { path: path(), what });
+    }
+    drop(snapshot);
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(sql)?;
     if found != "ok" {
         return Err(StoreError::Corrupted { path: path(), detail: found });

@@ -145,14 +145,17 @@ impl Store {
         rows
     }
 
-    fn rows<T>(
+    pub(crate) fn rows<T>(
         &self,
         query: &str,
         parameters: impl rusqlite::Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
+        self.budget.renew();
+        let mut count = self.budget.text();
         let all = || -> rusqlite::Result<Vec<T>> {
-            self.connection.prepare(query)?.query_map(parameters, read)?.collect()
+            let counted = |row: &Row<'_>| count(row).and_then(|()| read(row));
+            self.connection.prepare(query)?.query_map(parameters, counted)?.collect()
         };
         all().map_err(|error| self.sql(error))
     }

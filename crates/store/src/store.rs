@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
+use crate::bounds::Budget;
 use crate::campaign::Campaign;
 use crate::document;
 use crate::error::StoreError;
@@ -21,6 +22,7 @@ use crate::series;
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
+    pub(crate) budget: Budget,
     pub(crate) place: Place,
     /// After `connection`, so that the file is closed before another process may record.
     pub(crate) campaign: Option<Campaign>,
@@ -230,27 +232,21 @@ impl Store {
     pub fn recorded(&self, study: StudyId) -> Result<BTreeSet<RunKey>, StoreError> {
         require_study(&self.connection, &self.place.named, study)
             .map_err(|error| error.at(&self.place.named))?;
-        let read = || -> rusqlite::Result<BTreeSet<RunKey>> {
-            self.connection
-                .prepare(
-                    "SELECT number, warmup, repeat, condition FROM run WHERE study = ?1 AND status = 'ok'",
-                )?
-                .query_map([study.0], |row| {
-                    let condition: u32 = row.get(3)?;
-                    Ok(RunKey {
-                        boot: row.get(0)?,
-                        warmup: row.get(1)?,
-                        repeat: row.get(2)?,
-                        condition: condition as usize,
-                    })
-                })?
-                .collect()
-        };
-        read().map_err(|error| StoreError::from_sqlite(&self.place.named, error))
+        let query = "SELECT number, warmup, repeat, condition FROM run WHERE study = ?1 AND status = 'ok'";
+        let keys = self.rows(query, [study.0], |row| {
+            let condition: u32 = row.get(3)?;
+            Ok(RunKey {
+                boot: row.get(0)?,
+                warmup: row.get(1)?,
+                repeat: row.get(2)?,
+                condition: condition as usize,
+            })
+        })?;
+        Ok(keys.into_iter().collect())
     }
 
-    fn with((connection, place): (Connection, Place)) -> Store {
-        Store { connection, place, campaign: None }
+    fn with(((connection, budget), place): ((Connection, Budget), Place)) -> Store {
+        Store { connection, budget, place, campaign: None }
     }
 
     /// Does `work` with the right to record, which is kept if it succeeds.
@@ -272,6 +268,7 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
+        self.budget.renew();
         let attempt = || -> Result<T, Failure> {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = work(&transaction, &self.place.named)?;

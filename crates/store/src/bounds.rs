@@ -1,0 +1,97 @@
+//! What reading a file may cost that somebody else made (after <https://sqlite.org/security.html>, section 1.2).
+//!
+//! The bounds grow with the file, so that they never refuse a study that netassay recorded, however long.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Result, Row, ffi};
+
+/// The longest value and the longest row, in bytes. Of what netassay writes, the plan is the longest: some 400 bytes for each run.
+const LONGEST_VALUE: i32 = 64 << 20;
+
+/// The longest statement and the longest definition of a table, in bytes; ours have less than 4 KiB.
+const LONGEST_STATEMENT: i32 = 1 << 16;
+
+/// The steps of SQLite's machine between two looks at what is left.
+const STRIDE: i32 = 10_000;
+
+/// The steps that a query may take in any file: about a second.
+const STEPS: i64 = 100_000_000;
+
+/// The further steps for each byte of the file. A row has tens of bytes and takes tens of steps in each pass over it.
+const STEPS_PER_BYTE: i64 = 64;
+
+/// The bytes of text that a query may give from any file.
+const TEXT: i64 = 64 << 20;
+
+/// The further bytes of text for each byte of the file: boots share the descriptions of their environment.
+const TEXT_PER_BYTE: i64 = 8;
+
+/// What is left to a query.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    file: PathBuf,
+    steps: Arc<AtomicI64>,
+}
+
+impl Budget {
+    /// Restricts a connection to the real path `file`, before its first statement.
+    pub(crate) fn of(connection: &Connection, file: &Path) -> Result<Budget> {
+        use DbConfig::{
+            SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+            SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+        };
+        connection.set_db_config(SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        connection.set_db_config(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        connection.set_db_config(SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        // Temporary views, which are ours, stay.
+        connection.set_db_config(SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+        connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT)?;
+
+        let budget = Budget { file: file.to_owned(), steps: Arc::default() };
+        let steps = Arc::clone(&budget.steps);
+        let is_spent = move || steps.fetch_sub(STRIDE.into(), Ordering::Relaxed) < 0;
+        connection.progress_handler(STRIDE, Some(is_spent))?;
+        budget.renew();
+        connection.pragma_update(None, "cell_size_check", true)?;
+        Ok(budget)
+    }
+
+    /// Allows a further query.
+    pub(crate) fn renew(&self) {
+        let steps = STEPS.saturating_add(self.bytes().saturating_mul(STEPS_PER_BYTE));
+        self.steps.store(steps, Ordering::Relaxed);
+    }
+
+    /// Counts the text of a query's rows, and refuses the one that is too much.
+    pub(crate) fn text(&self) -> impl FnMut(&Row<'_>) -> Result<()> + use<> {
+        let mut left = TEXT.saturating_add(self.bytes().saturating_mul(TEXT_PER_BYTE));
+        move |row| {
+            for column in 0..row.as_ref().column_count() {
+                if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = row.get_ref(column)? {
+                    left -= bytes.len() as i64;
+                }
+            }
+            if left < 0 {
+                return Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_TOOBIG), None));
+            }
+            Ok(())
+        }
+    }
+
+    /// The file's length, with that of a log that is not applied yet.
+    fn bytes(&self) -> i64 {
+        let mut log = OsString::from(&self.file);
+        log.push("-wal");
+        let length = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
+        i64::try_from(length(&self.file).saturating_add(length(Path::new(&log)))).unwrap_or(i64::MAX)
+    }
+}

@@ -1,0 +1,126 @@
+//! Databases that somebody else made to do harm: each is refused in words, in bounded time and memory.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use netassay_store::{Store, StoreError, StudyId, StudyStatus};
+use rusqlite::Connection;
+use support::{environment, run, study, warmup};
+
+/// A well-made database with one study, then changed by these statements of SQL.
+fn changed(path: &Path, statements: &str) -> StudyId {
+    let mut store = Store::open(path).unwrap();
+    let id = store.begin_study(&study()).unwrap();
+    let boot = store.begin_boot(id, 1, &environment()).unwrap();
+    store.record_run(boot, &warmup(0)).unwrap();
+    store.record_run(boot, &run(1, 0)).unwrap();
+    store.finish_study(id, StudyStatus::Complete).unwrap();
+    drop(store);
+    change(path, statements);
+    id
+}
+
+fn change(path: &Path, statements: &str) {
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA foreign_keys = off").unwrap();
+    connection.execute_batch(statements).unwrap();
+}
+
+/// A view in the place of the studies, which never ends to give rows.
+const ENDLESS: &str = "DROP TABLE study;
+    CREATE VIEW study AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)
+    SELECT n AS id, 'x' AS name, '' AS toml, '{}' AS plan, 0 AS seed, '' AS scenario, '' AS version,
+           'complete' AS status, 0 AS started_unix_ms, 0 AS finished_unix_ms FROM c;";
+
+/// Why the file is refused, by its readers and by who wants to record.
+fn refusal(path: &Path) -> String {
+    let reading = Store::open_read_only(path).unwrap_err();
+    let recording = Store::open(path).unwrap_err();
+    assert!(matches!(reading, StoreError::NotADatabase { .. }), "{reading:?}");
+    assert_eq!(reading.to_string(), recording.to_string());
+    reading.to_string()
+}
+
+#[test]
+fn a_schema_that_is_not_ours_to_the_letter_is_refused_with_what_is_odd() {
+    for (statements, words) in [
+        (ENDLESS, r#"its view "study" is not of netassay's making"#),
+        ("CREATE VIEW extra AS SELECT 1", r#"its view "extra" is not"#),
+        ("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM metric; END", r#"its trigger "t" is not"#),
+        ("CREATE INDEX slow ON metric (abs(value))", r#"its index "slow" is not"#),
+        ("ALTER TABLE run ADD COLUMN g TEXT GENERATED ALWAYS AS (hex(detail))", r#"its table "run" is not"#),
+        ("DROP TABLE metric; CREATE TABLE metric (run, key, value)", r#"its table "metric" is not"#),
+        ("DROP TABLE series", r#"it has no table "series""#),
+        ("DROP INDEX run_once", r#"it has no index "run_once""#),
+        ("CREATE TABLE \"\u{1b}[2J\u{202e}\" (x)", r#"its table "\u{1b}[2J\u{202e}" is not"#),
+        ("PRAGMA user_version = -1", r#"its table "study" is not"#),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("netassay.db");
+        changed(&path, statements);
+        let error = refusal(&path);
+        assert!(error.contains(words), "{statements}: {error}");
+    }
+}
+
+#[test]
+fn a_schema_that_changes_while_it_is_open_is_not_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("netassay.db");
+    let id = changed(&path, "");
+    let store = Store::open_read_only(&path).unwrap();
+    change(&path, ENDLESS);
+    let begun = Instant::now();
+    for error in [store.studies().unwrap_err(), store.load(id).unwrap_err()] {
+        assert!(matches!(error, StoreError::Sql { .. }), "{error:?}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn a_value_longer_than_any_of_ours_is_not_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("netassay.db");
+    changed(&path, "UPDATE run SET detail = '\"' || hex(zeroblob(34000000)) || '\"'");
+    for error in [Store::open_read_only(&path).unwrap_err(), Store::open(&path).unwrap_err()] {
+        assert!(matches!(error, StoreError::Excessive { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn a_long_environment_of_many_boots_does_not_fill_the_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("netassay.db");
+    // 2000 boots of 4 MB: 8 GB of text from a file of some 4 MB.
+    let id = changed(
+        &path,
+        "UPDATE document SET json = '\"' || hex(zeroblob(2000000)) || '\"';
+         WITH RECURSIVE c (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM c LIMIT 2000)
+         INSERT INTO boot SELECT n, 1, n, 1, 1, NULL, 0, NULL FROM c",
+    );
+    let error = Store::open_read_only(&path).unwrap().load(id).unwrap_err();
+    assert!(matches!(error, StoreError::Excessive { .. }), "{error:?}");
+    assert!(error.to_string().contains("its values are too long for a file of its size"), "{error}");
+}
+
+#[test]
+fn many_small_rows_that_each_query_meets_again_do_not_take_for_ever() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("netassay.db");
+    // Each of 20000 studies counts its failed runs among 20000.
+    changed(
+        &path,
+        "WITH RECURSIVE c (n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM c LIMIT 20000)
+         INSERT INTO study SELECT n, '', '', '0', 0, '', '', 'complete', 0, 0 FROM c;
+         WITH RECURSIVE c (n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM c LIMIT 20000)
+         INSERT INTO run SELECT n, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 'failed', 'x', NULL, NULL, '0' FROM c",
+    );
+    let begun = Instant::now();
+    let error = Store::open_read_only(&path).unwrap().studies().unwrap_err();
+    assert!(error.to_string().contains("reading it takes too long for a file of its size"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+}
