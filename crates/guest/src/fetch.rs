@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::apt::{self, Candidate, candidate};
 use crate::asked::Asked;
 use crate::data;
+use crate::deb::Package;
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::sources::{FORMAT, advice, sources};
@@ -66,6 +67,8 @@ pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fe
 
 /// Where a process fetches to, before its number.
 const WORKPLACE: &str = ".fetching-";
+/// The directory there that packages are unpacked in.
+const TREE: &str = "tree";
 
 /// Removes what processes left that were killed while they fetched.
 fn sweep(kept: &Path) -> Result<(), Error> {
@@ -85,14 +88,11 @@ fn take(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fet
     if !file.is_file() {
         return Err(Error::Fetch { package: asked, why: "there is no such file".to_owned() });
     }
-    let fields =
-        run(tools, "dpkg-deb", &asked, workplace, &["--field".as_ref(), absolute(file)?.as_os_str()])?;
-    let package = candidate(&fields).ok_or_else(|| Error::Fetch {
-        package: asked,
-        why: "it does not tell a package's name".to_owned(),
-    })?;
-    unpack(workplace, &package.package, &absolute(file)?, tools)?;
-    keep(kept, workplace, &package)
+    let file = absolute(file)?;
+    let package = Package { name: &asked, file: &file, workplace, tools };
+    let described = package.describe()?;
+    package.unpack(&workplace.join(TREE))?;
+    keep(kept, workplace, &described)
 }
 
 /// A package from a distribution's servers.
@@ -123,7 +123,7 @@ fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<
                     package: name.clone(),
                     why: "apt-get brought no file".to_owned(),
                 })?;
-                unpack(workplace, &name, &file, tools)?;
+                Package { name: &name, file: &file, workplace, tools }.unpack(&workplace.join(TREE))?;
                 remove(&place)?;
             }
             keep(kept, workplace, &package)?
@@ -154,15 +154,9 @@ fn describe(tools: &Tools, workplace: &Path, asked: &Asked) -> Result<Candidate,
     }
 }
 
-fn unpack(workplace: &Path, package: &str, file: &Path, tools: &Tools) -> Result<(), Error> {
-    let tree = workplace.join("tree");
-    run(tools, "dpkg-deb", package, workplace, &["--extract".as_ref(), file.as_os_str(), tree.as_os_str()])?;
-    Ok(())
-}
-
 /// Moves the unpacked tree to its place, whole or not at all.
 fn keep(kept: &Path, workplace: &Path, package: &Candidate) -> Result<Fetched, Error> {
-    let tree = workplace.join("tree");
+    let tree = workplace.join(TREE);
     Kernel::in_directory(&tree).map_err(|_| no_kernel(&package.package))?;
     fs::write(tree.join(VERSION), &package.version).map_err(Error::write(tree.join(VERSION)))?;
     let place = kept.join(&package.package);
@@ -266,5 +260,74 @@ fn remove(directory: &Path) -> Result<(), Error> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::write(directory)(error)),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use crate::tar::tests::{END, entry};
+
+    /// A package as deb(5) has it: an ar file with the format's version and two tar files.
+    fn deb(entries: &[Vec<u8>]) -> Vec<u8> {
+        let control = b"Package: linux-image-t\nVersion: 1.2\nArchitecture: amd64\nMaintainer: t <t@t>\nDescription: t\n";
+        let control = [entry("./control", b'0', "0000644", "", control), END.to_vec()].concat();
+        let data = [entries.concat(), END.to_vec()].concat();
+        let mut bytes = b"!<arch>\n".to_vec();
+        let members: [(&str, &[u8]); 3] =
+            [("debian-binary", b"2.0\n"), ("control.tar", &control), ("data.tar", &data)];
+        for (name, contents) in members {
+            let length = contents.len();
+            bytes.extend(format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{length:<10}`\n", 0, 0, 0, 100_644).bytes());
+            bytes.extend(contents);
+        }
+        bytes
+    }
+
+    fn image() -> Vec<u8> {
+        let mut image = vec![0; 0x400];
+        image[0x202..0x206].copy_from_slice(b"HdrS");
+        image[0x20f] = 1;
+        image[0x300..0x309].copy_from_slice(b"6.1.0-t (");
+        image
+    }
+
+    #[test]
+    fn a_package_cannot_write_through_its_own_link() {
+        let tools = Tools::here();
+        if tools.program("dpkg-deb").is_none() {
+            let _ = io::Write::write_all(&mut io::stderr(), b"SKIPPED: fetch: no dpkg-deb in the PATH\n");
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let (kept, victim) = (place.path().join("kept"), place.path().join("victim"));
+        fs::create_dir(&victim).unwrap();
+        let file = place.path().join("evil.deb");
+        let package = deb(&[
+            entry("./boot/vmlinuz-6.1.0-t", b'0', "0004755", "", &image()),
+            entry("./lib/modules/6.1.0-t", b'2', "0000777", victim.to_str().unwrap(), b""),
+            entry("./lib/modules/6.1.0-t/evil.ko", b'0', "0000644", "", b"evil"),
+            entry("./.version", b'2', "0000777", victim.join("version").to_str().unwrap(), b""),
+            entry("./usr/bin/evil", b'0', "0004755", "", b"evil"),
+        ]);
+        fs::write(&file, &package).unwrap();
+        let fetched = fetch_into(&kept, file.to_str().unwrap(), &tools).unwrap();
+        assert_eq!((fetched.package.as_str(), fetched.version.as_deref()), ("linux-image-t", Some("1.2")));
+        assert_eq!(fs::read_dir(&victim).unwrap().count(), 0, "it wrote through a link");
+        let tree = kept.join("linux-image-t");
+        assert_eq!(fs::read(tree.join("lib/modules/6.1.0-t/evil.ko")).unwrap(), b"evil");
+        let mut names: Vec<_> =
+            fs::read_dir(&tree).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, [".version", "boot", "lib"]);
+
+        for (length, words) in [(package.len() - 3000, "evil.deb: dpkg-deb: "), (60, "evil.deb: dpkg-deb: ")]
+        {
+            fs::write(&file, &package[..length]).unwrap();
+            let error = fetch_into(&kept, file.to_str().unwrap(), &tools).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
     }
 }
