@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One side's account of one window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Measured {
     /// Length of the window on this host's own clock, in ns.
     pub elapsed_ns: u64,
@@ -39,6 +40,7 @@ pub struct Measured {
 /// How late the edges of a window were, in ns after they were due: the agent's main thread sleeps until then, and shares its CPUs
 /// with the workload's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Late {
     /// The opening.
     pub opened_ns: u64,
@@ -49,6 +51,7 @@ pub struct Late {
 /// Counters at many instants of a window, each counted from the window's opening. All columns have one length; the last row is of
 /// the window's closing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Series {
     /// The step between two rows that was aimed at, in ns. A row that the machine had no time for is missing, not late.
     pub step_ns: u64,
@@ -91,6 +94,7 @@ impl Series {
 
 /// What guests cost the host that runs them in one window, by that host's own account.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Watched {
     /// Length of the window on this host's clock, in ns.
     pub elapsed_ns: u64,
@@ -108,6 +112,7 @@ pub struct Watched {
 
 /// CPU time of one guest's process on the host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GuestTimes {
     /// Of each thread that is a virtual CPU of the guest; of one for all of them under single-threaded emulation.
     pub vcpu_each: Vec<host::ThreadTimes>,
@@ -117,6 +122,7 @@ pub struct GuestTimes {
 
 /// One side's account of a whole run, from opening its sockets to closing them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Finished {
     /// What the threads did.
     pub outcome: load::Outcome,
@@ -154,7 +160,7 @@ mod tests {
             elapsed_ns: n,
             load: load::Sample { at_ns: n, sent: counts(n), received: counts(n), flows: Vec::new() },
             cpu,
-            cpus: vec![u32::MAX; 1024],
+            cpus: vec![8_191; 1024],
             cpu_each: vec![cpu; 1024],
             own: host::ProcessTimes { user_ns: n, system_ns: n },
             threads: vec![

@@ -4,9 +4,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+use crate::bounds::{Bounded, Excess};
+
 /// The longest line either side accepts, in bytes. The largest honest messages, the addresses of all sockets of a run with the most
 /// flows, both ways and over IPv6, take two thirds of it.
 pub const MAX_FRAME: usize = 16 << 20;
+
+/// The most values in a line, those inside of others included. A value takes some ten times the memory that its text does. The accounts
+/// of the most flows that are told one by one, the honest message with the most values, has two thirds as many.
+const MAX_VALUES: usize = 300_000;
 
 /// What can be wrong with the bytes of a message.
 #[derive(Debug, Error)]
@@ -14,6 +20,12 @@ pub enum FrameError {
     /// The line is longer than [`MAX_FRAME`].
     #[error("a message of more than {MAX_FRAME} bytes: the other end does not speak this protocol")]
     TooLong,
+    /// The line holds more than [`MAX_VALUES`] values.
+    #[error("a message of more than {MAX_VALUES} values: the other end does not speak this protocol")]
+    TooMany,
+    /// A part of the message is more than it may be.
+    #[error("not a message of this protocol: {0}")]
+    Excess(#[from] Excess),
     /// The line is not a message.
     #[error("not a message of this protocol ({source}): {line:?}")]
     NotAMessage {
@@ -34,18 +46,39 @@ pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, serde_json::Error> {
     Ok(line)
 }
 
-/// Reads one line as a message.
+/// Reads one line as a message, all of it within its bounds.
 ///
 /// # Errors
 /// [`FrameError`] for anything else; never panics, whatever the bytes.
-pub fn decode<T: DeserializeOwned>(line: &[u8]) -> Result<T, FrameError> {
+pub fn decode<T: DeserializeOwned + Bounded>(line: &[u8]) -> Result<T, FrameError> {
     if line.len() > MAX_FRAME {
         return Err(FrameError::TooLong);
     }
-    serde_json::from_slice(line).map_err(|source| FrameError::NotAMessage {
+    // Before memory is taken for any of them.
+    if values(line) > MAX_VALUES {
+        return Err(FrameError::TooMany);
+    }
+    let message: T = serde_json::from_slice(line).map_err(|source| FrameError::NotAMessage {
         source,
         line: String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned(),
-    })
+    })?;
+    message.check()?;
+    Ok(message)
+}
+
+/// How many values a line of JSON holds, at most: each but the first follows an opening bracket or a comma, outside of texts.
+fn values(line: &[u8]) -> usize {
+    let (mut count, mut text, mut escaped) = (1, false, false);
+    for byte in line {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if text => escaped = true,
+            b'"' => text = !text,
+            b'[' | b'{' | b',' if !text => count += 1,
+            _ => {}
+        }
+    }
+    count
 }
 
 /// Puts lines together from the pieces in which a pipe delivers them.
@@ -113,10 +146,16 @@ mod tests {
 
     #[test]
     fn a_message_survives_the_trip() {
-        let request = Request::Measure { ramp_ns: 1, window_ns: u64::MAX, step_ns: 0 };
+        let request = Request::Measure { ramp_ns: 1, window_ns: 1 << 40, step_ns: 0 };
         let line = encode(&request).unwrap();
         assert_eq!(line.iter().filter(|&&byte| byte == b'\n').count(), 1);
         assert_eq!(decode::<Request>(&line).unwrap(), request);
+    }
+
+    #[test]
+    fn values_are_counted_outside_of_texts() {
+        assert_eq!(values(br#"{"a":[1,2,"[,{\",,",{}]}"#), 7);
+        assert_eq!(values(b"1"), 1);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::serve::{AgentOptions, Isolation};
 /// The first line at a guest's port: what an agent on this kernel is told by its command line. Process numbers are the guest's
 /// own, as its agents tell them in their greeting. The first request may follow at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Launch {
     /// Where the agent puts itself, inside the guest.
     pub isolation: Isolation,
@@ -47,7 +48,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_launch_survives_the_wire(pid: u32, cpus in prop::collection::vec(any::<u32>(), 0..5), kind in 0usize..6) {
+        fn a_launch_survives_the_wire(pid: u32, cpus in prop::collection::vec(0u32..8192, 0..5), kind in 0usize..6) {
             let isolation = [
                 Isolation::None,
                 Isolation::Network,

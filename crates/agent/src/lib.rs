@@ -6,6 +6,7 @@
 //! process that holds the agent's two pipes is its controller, and no other can be.
 
 mod account;
+mod bounds;
 mod client;
 mod exact;
 mod frame;
@@ -20,6 +21,7 @@ mod session;
 mod traffic;
 mod watch;
 
+pub use bounds::{Bounded, Excess};
 pub use client::{CallError, Client};
 pub use frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
 pub use interrupt::Interrupt;

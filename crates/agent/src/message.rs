@@ -12,11 +12,11 @@ pub use crate::account::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must agree on it exactly: they are the same binary on every
 /// host that netassay starts by itself, and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "ask", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
     /// Who are you? Always the first request.
     Hello {
@@ -190,7 +190,7 @@ pub enum Request {
 
 /// Who takes the messages of [`Request::Exact`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ExactTaker {
     /// A socket in the network namespace of another process on the same kernel.
     In {
@@ -205,7 +205,7 @@ pub enum ExactTaker {
 
 /// What the agent answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "answer", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Answer {
     /// To [`Request::Hello`].
     Hello {
@@ -223,7 +223,7 @@ pub enum Answer {
     /// To [`Request::Settle`].
     Settled(Settled),
     /// To [`Request::Environment`]: the host's description.
-    Environment(serde_json::Value),
+    Environment(Box<host::Environment>),
     /// To [`Request::Lacking`].
     Lacking {
         /// Each thing in words, with what follows from it; empty if nothing is.
@@ -259,6 +259,7 @@ pub enum Answer {
 
 /// The state of an interface after its switches were set, as the kernel reported it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settled {
     /// MTU in bytes.
     pub mtu: u32,

@@ -274,7 +274,7 @@ impl Session {
 
     fn environment(&self, interfaces: &[String]) -> Reply {
         let environment = host::Environment::read(interfaces, self.version).with_hidden(&self.machine);
-        serde_json::to_value(environment).map(Answer::Environment).map_err(|error| error.to_string().into())
+        Ok(Answer::Environment(Box::new(environment)))
     }
 
     fn traffic(&mut self) -> Result<&mut Traffic, Refusal> {

@@ -19,7 +19,7 @@ const GLANCE: Duration = Duration::from_millis(200);
 
 /// Accounts of flows that are told one by one; of more, neighbours are summed up, so that an answer, and what is stored of it,
 /// stays small.
-const MOST_FLOWS: usize = 2048;
+pub(crate) const MOST_FLOWS: usize = 2048;
 
 /// A workload's side on this host, from its sockets' opening to their closing.
 pub(crate) struct Traffic {

@@ -17,6 +17,7 @@ pub struct ClockReading {
 /// The three differ when something went wrong: `CLOCK_MONOTONIC` is slewed by NTP (at most 0.05 % by `adjtime`, up to 10 % by
 /// `adjtimex`'s tick) where `CLOCK_MONOTONIC_RAW` is not; `CLOCK_BOOTTIME` goes on while the machine sleeps, where the others do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ClockCheck {
     /// By `CLOCK_MONOTONIC`, which everything here is measured by.
     pub monotonic_ns: u64,

@@ -15,6 +15,7 @@ use crate::snmp::{Table, softnet};
 ///
 /// The protocols are counted for the network namespace of the thread that reads; IPv4 and IPv6 are summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Counters {
     /// The interface.
     pub link: LinkCounters,
@@ -144,6 +145,7 @@ counted! {
 /// The counters of one interface and of the IP below what it carries: those of the underlay of a tunnel, beside [`Counters`] of the
 /// tunnel itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WireCounters {
     /// The interface.
     pub link: LinkCounters,

@@ -12,6 +12,7 @@ use crate::error::Error;
 /// The kernel tells it in `/proc/stat` in units of 10 ms (`USER_HZ`), and most kernels find it by looking at each timer tick
 /// (1 to 10 ms) at what runs, so a single short window is coarse: many runs even it out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CpuTimes {
     /// In user mode, of normal and low priority; the time of virtual machines that this machine runs is in it.
     pub user: u64,
@@ -107,6 +108,7 @@ impl CpuTimes {
 
 /// What part of their time a set of CPUs spent on what, in % of all those CPUs; the parts add up to 100.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CpuUsage {
     /// In user mode.
     pub user: f64,

@@ -55,14 +55,17 @@ pub fn format_cpu_list(cpus: &[u32]) -> String {
 }
 
 /// Writes a mask as `rps_cpus` takes it: hexadecimal words of 32 CPUs, the highest first, with commas between.
-pub(crate) fn format_cpu_mask(cpus: &[u32]) -> String {
-    let highest = cpus.iter().max().copied().unwrap_or_default();
-    let word = |index: u32| {
-        let of_word = cpus.iter().filter(|cpu| **cpu / 32 == index);
-        of_word.fold(0u32, |bits, cpu| bits | 1 << (cpu % 32))
-    };
-    let words: Vec<String> = (0..=highest / 32).rev().map(|index| format!("{:08x}", word(index))).collect();
-    words.join(",")
+///
+/// # Errors
+/// The first CPU beyond [`HIGHEST`]: a mask has room for all CPUs below its highest, and that of a hostile number fills the memory.
+pub(crate) fn format_cpu_mask(cpus: &[u32]) -> Result<String, u32> {
+    let mut words = vec![0u32];
+    for &cpu in cpus {
+        let word = usize::try_from(cpu / 32).ok().filter(|_| cpu <= HIGHEST).ok_or(cpu)?;
+        words.resize(words.len().max(word + 1), 0);
+        words[word] |= 1 << (cpu % 32);
+    }
+    Ok(words.iter().rev().map(|word| format!("{word:08x}")).collect::<Vec<_>>().join(","))
 }
 
 /// Reads such a mask, of any width.
@@ -107,9 +110,10 @@ mod tests {
 
     #[test]
     fn masks_have_words_of_32_bits_the_highest_first() {
-        assert_eq!(format_cpu_mask(&[]), "00000000");
-        assert_eq!(format_cpu_mask(&[0, 1]), "00000003");
-        assert_eq!(format_cpu_mask(&[33, 0]), "00000002,00000001");
+        assert_eq!(format_cpu_mask(&[]).unwrap(), "00000000");
+        assert_eq!(format_cpu_mask(&[0, 1]).unwrap(), "00000003");
+        assert_eq!(format_cpu_mask(&[33, 0]).unwrap(), "00000002,00000001");
+        assert_eq!(format_cpu_mask(&[0, u32::MAX]), Err(u32::MAX));
         assert_eq!(parse_cpu_mask("3"), Some(vec![0, 1]));
         assert_eq!(parse_cpu_mask("00000002,00000001\n"), Some(vec![0, 33]));
         assert_eq!(parse_cpu_mask("x"), None);
@@ -125,7 +129,7 @@ mod tests {
         #[test]
         fn a_mask_survives_the_round_trip(cpus in prop::collection::btree_set(0u32..500, 0..60)) {
             let list: Vec<u32> = cpus.iter().copied().collect();
-            let read: BTreeSet<u32> = parse_cpu_mask(&format_cpu_mask(&list)).unwrap().into_iter().collect();
+            let read: BTreeSet<u32> = parse_cpu_mask(&format_cpu_mask(&list).unwrap()).unwrap().into_iter().collect();
             prop_assert_eq!(read, cpus);
         }
 

@@ -64,6 +64,7 @@ impl FromStr for DiscardDevice {
 
 /// A discarding interface, made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Discard {
     /// What stands behind it.
     pub device: DiscardDevice,

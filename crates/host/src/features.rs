@@ -11,6 +11,7 @@ pub type Features = BTreeMap<String, FeatureState>;
 
 /// The state of one feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FeatureState {
     /// Whether it is at work.
     pub active: bool,
@@ -22,6 +23,7 @@ pub struct FeatureState {
 
 /// What came of a wish to change features.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FeatureChange {
     /// The state before, as read from the kernel.
     pub before: Features,
@@ -35,6 +37,7 @@ pub struct FeatureChange {
 
 /// A feature that is not as it was asked to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Refusal {
     /// The feature's name as it was given.
     pub feature: String,
@@ -58,6 +61,7 @@ pub enum RefusalReason {
 
 /// A feature that changed because another one did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FollowOn {
     /// The feature's name.
     pub feature: String,

@@ -7,6 +7,7 @@ use crate::counted::counted;
 
 /// One interface of a network namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Link {
     /// The index, unique in its network namespace.
     pub index: u32,

@@ -13,6 +13,7 @@ use crate::links::Links;
 /// A token bucket counts packets with their link-layer headers, and the segments that an offload will make each with its own; a
 /// wire's negotiated speed has preamble and gaps in it too.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LinkLimit {
     /// In bits/s; `None` if nothing known sets a limit.
     pub rate_bits: Option<u64>,

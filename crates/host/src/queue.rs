@@ -10,6 +10,7 @@ use crate::attributes::{attributes, number};
 /// discipline below dropped (`qdisc_tree_reduce_backlog`, and `mq` adds up its children), so summing all would count twice.
 /// The kernel's counters have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct QueueCounters {
     /// Packets dropped by a queue: lost on the sender's side, before the device.
     pub drops: u64,

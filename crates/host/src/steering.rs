@@ -41,6 +41,12 @@ pub enum SteeringError {
         /// The kernel's answer.
         errno: io::Error,
     },
+    /// No machine has such a CPU.
+    #[error("cannot steer receive work to CPU {cpu}: no machine has a CPU of such a number")]
+    NoCpu {
+        /// Its number.
+        cpu: u32,
+    },
     /// Reading or writing failed for another reason.
     #[error("cannot steer the receive work of {interface:?} to CPUs {cpus}: {}: {errno}", path.display())]
     Io {
@@ -86,6 +92,7 @@ pub enum SteeringError {
 /// # Errors
 /// [`SteeringError::Forbidden`] without that privilege. A rootless run steers with [`steer_new`].
 pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), SteeringError> {
+    let mask = mask(cpus)?;
     let directory = own_directory(interface)?;
     let fail = |path: &Path, errno: io::Error| {
         let (interface, cpus) = (interface.to_owned(), format_cpu_list(cpus));
@@ -108,7 +115,7 @@ pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), SteeringError> {
         if parse_cpu_mask(&read()?).as_ref() == Some(&wanted) {
             continue;
         }
-        std::fs::write(&file, format_cpu_mask(cpus)).map_err(|errno| fail(&file, errno))?;
+        std::fs::write(&file, &mask).map_err(|errno| fail(&file, errno))?;
         let got = read()?;
         if parse_cpu_mask(&got).as_ref() != Some(&wanted) {
             let (interface, cpus) = (interface.to_owned(), format_cpu_list(cpus));
@@ -129,7 +136,11 @@ const NEW: &str = "/proc/sys/net/core/rps_default_mask";
 /// [`SteeringError::New`] before Linux 6.3.
 pub fn steer_new(cpus: &[u32]) -> Result<(), SteeringError> {
     let fail = |errno| SteeringError::New { cpus: format_cpu_list(cpus), errno };
-    std::fs::write(NEW, format_cpu_mask(cpus)).map_err(fail)
+    std::fs::write(NEW, mask(cpus)?).map_err(fail)
+}
+
+fn mask(cpus: &[u32]) -> Result<String, SteeringError> {
+    format_cpu_mask(cpus).map_err(|cpu| SteeringError::NoCpu { cpu })
 }
 
 /// The interface's directory in sysfs, once it is certain that it is this interface and not its namesake in another network

@@ -12,6 +12,7 @@ use crate::error::Error;
 /// by looking at each timer tick, so the split of a short window is coarse where the sum is not. Of a thread that is on a CPU
 /// right now the time up to the last tick (1 to 10 ms) is told; of one that waits for a CPU right now, nothing of this wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ThreadTimes {
     /// On a CPU. On kernels that do not count interrupts apart (`CONFIG_IRQ_TIME_ACCOUNTING`), with the interrupts and software
     /// interrupts that broke in.
@@ -99,6 +100,7 @@ impl ThreadTimes {
 
 /// CPU time of this process, all of its threads (those that ended too), in nanoseconds since it began or between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProcessTimes {
     /// In user mode.
     pub user_ns: u64,

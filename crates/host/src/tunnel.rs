@@ -13,6 +13,7 @@ use crate::links::{Links, named};
 
 /// A VXLAN tunnel (RFC 7348) between two hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Vxlan {
     /// The network's number (VNI), less than 2^24; both ends have the same.
     pub id: u32,

@@ -14,6 +14,7 @@ use crate::{socket, sys};
 
 /// The options of a socket when its connection has just come about; of all sockets of an end that have the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Applied {
     /// How many flows have them.
     pub flows: u32,

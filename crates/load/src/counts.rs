@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// What one end has done, of one flow or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Counts {
     /// Messages handed to the kernel by a transmitter, or taken from it by a receiver. For a TCP stream, which knows
     /// no messages, `bytes` divided by the size of a message.
@@ -65,6 +66,7 @@ impl Sum for Counts {
 
 /// All counters of one end at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sample {
     /// `CLOCK_MONOTONIC` in ns, midway between before and after the counters were read.
     pub at_ns: u64,

@@ -19,6 +19,7 @@ const READY: usize = 16 << 20;
 
 /// Latencies of the transactions that started and ended in the window, in ns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Latency {
     /// Transactions recorded.
     pub count: u64,

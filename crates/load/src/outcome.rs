@@ -13,6 +13,7 @@ use crate::tcp_info::TcpInfo;
 
 /// One end's account of its whole life, from the start of its threads to their end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Outcome {
     /// What this end's sending, or asking, threads did.
     pub sent: Counts,
@@ -68,6 +69,7 @@ impl Outcome {
 
 /// What one thread serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Share {
     /// Whether it sends, or asks.
     pub sends: bool,
@@ -77,6 +79,7 @@ pub struct Share {
 
 /// One flow's account.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FlowOutcome {
     /// Whether this end sends, or asks.
     pub sends: bool,
@@ -121,6 +124,7 @@ impl FlowOutcome {
 
 /// What the kernel said of sends that it was to make without copying.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Zerocopy {
     /// Sends whose pages the kernel has given back.
     pub completed: u64,
@@ -130,6 +134,7 @@ pub struct Zerocopy {
 
 /// Sizes of a socket's buffers in bytes, as the kernel tells them: twice what was asked for, with its own overhead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Buffers {
     /// `SO_SNDBUF`.
     pub send: u64,

@@ -15,6 +15,7 @@ const NUMBER: usize = 8;
 
 /// What the numbers of one flow's datagrams say, as they arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sequence {
     /// Numbers below the highest that never came. What was lost behind the highest is not among them.
     pub missing: u64,

@@ -10,6 +10,7 @@ use crate::traffic::{Traffic, refuse};
 
 /// One end of a workload: what both agree on, and where this end is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Spec {
     /// The same for both ends.
     pub traffic: Traffic,

@@ -10,6 +10,7 @@ use crate::sys;
 
 /// One TCP connection over its whole life, from `TCP_INFO`. A field that an older kernel lacks is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TcpInfo {
     /// Segments retransmitted.
     pub retransmits: u64,
@@ -39,6 +40,7 @@ pub struct TcpInfo {
 
 /// What both ends of a TCP connection agreed on, and what this one was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TcpApplied {
     /// The congestion control by its kernel name.
     pub congestion_control: String,

@@ -34,6 +34,7 @@ pub const MAX_CONGESTION_CONTROL: usize = 15;
 
 /// A workload, as both of its ends take it. [`Traffic::new`] gives the plain one of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// What the traffic is.
     pub kind: Kind,

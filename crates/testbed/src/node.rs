@@ -1,7 +1,6 @@
 //! Nodes: the host's side of virtual machines, each an agent in a network namespace with a bridge and what is joined to it.
 
 use agent::message::{Answer, Request, Watched};
-use serde_json::Value;
 
 use crate::error::Error;
 use crate::launched::Launched;
@@ -70,13 +69,13 @@ impl Node {
     }
 
     /// This host with the interfaces of the node.
-    pub(crate) fn environment(&mut self) -> Result<Value, Error> {
+    pub(crate) fn environment(&mut self) -> Result<Box<host::Environment>, Error> {
         let mut interfaces: Vec<String> = self.ports.iter().chain(&self.underlay).cloned().collect();
         if !interfaces.is_empty() {
             interfaces.push(BRIDGE.to_owned());
         }
         match self.agent.call(&Request::Environment { interfaces })? {
-            Answer::Environment(value) => Ok(value),
+            Answer::Environment(about) => Ok(about),
             other => Err(self.agent.client.unexpected(&other).into()),
         }
     }

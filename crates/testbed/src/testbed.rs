@@ -185,7 +185,7 @@ impl Testbed {
         for end in self.ends() {
             let interfaces = std::iter::once(&end.interface).chain(&end.underlay).cloned().collect();
             match end.call(&Request::Environment { interfaces })? {
-                Answer::Environment(value) => hosts.push(value),
+                Answer::Environment(about) => hosts.push(about),
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }

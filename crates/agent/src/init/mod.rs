@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use self::system::Console;
+use crate::frame::decode;
 
 /// What init says when its agents are at their ports.
 pub const SERVING: &str = "netassay-init: serving";
@@ -26,6 +27,7 @@ pub const MODULES: &str = "netassay/modules";
 
 /// What the packer of the initramfs tells init.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// How many ports there are, named `netassay.0` and so on.
     pub ports: usize,
@@ -81,8 +83,7 @@ fn serve_all(version: &'static str, console: &Console) -> Result<(), InitError> 
     system::mount_all()?;
     let settings =
         fs::read(format!("/{SETTINGS}")).map_err(|error| InitError::Settings(error.to_string()))?;
-    let settings: Settings =
-        serde_json::from_slice(&settings).map_err(|error| InitError::Settings(error.to_string()))?;
+    let settings: Settings = decode(&settings).map_err(|error| InitError::Settings(error.to_string()))?;
     if !settings.seed.is_empty() {
         system::seed(&settings.seed)?;
     }

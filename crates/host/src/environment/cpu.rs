@@ -9,6 +9,7 @@ use crate::files::Files;
 
 /// The CPUs of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CpuEnvironment {
     /// The model, as the CPU calls itself.
     pub model: Option<String>,
@@ -40,6 +41,7 @@ pub struct CpuEnvironment {
 
 /// A way for a CPU to be idle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct IdleState {
     /// Its name, for example `C6`.
     pub name: String,

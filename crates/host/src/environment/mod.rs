@@ -20,6 +20,7 @@ use crate::links::Links;
 /// A fingerprint of a host, taken at the start of a boot and compared with one at its end. A part that this machine does not
 /// tell is `None` (or missing from its list), never an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Environment {
     /// The version of netassay.
     pub netassay: String,
@@ -40,6 +41,7 @@ pub struct Environment {
 
 /// The kernel of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KernelEnvironment {
     /// The release, for example `6.12.9-amd64`.
     pub release: Option<String>,
@@ -63,6 +65,7 @@ pub struct KernelEnvironment {
 
 /// The machine of a host, and what lies below it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MachineEnvironment {
     /// Who made it.
     pub vendor: Option<String>,
@@ -76,6 +79,7 @@ pub struct MachineEnvironment {
 
 /// An interface of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct InterfaceEnvironment {
     /// What it is.
     pub link: Link,
@@ -98,6 +102,7 @@ pub struct InterfaceEnvironment {
 
 /// How busy a host was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LoadEnvironment {
     /// Average number of runnable tasks over the last 1, 5 and 15 minutes.
     pub average: Option<[f64; 3]>,

@@ -6,6 +6,7 @@ use crate::applied::Applied;
 
 /// What fixed work came to. Nanoseconds of the host's clock: instructions, where that counts them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Account {
     /// Messages, or transactions, of a batch.
     pub messages: u32,
@@ -38,6 +39,7 @@ impl Account {
 
 /// What a message takes, over batches: ns, or system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Spread {
     /// The least of a batch.
     pub least: f64,

@@ -140,7 +140,7 @@ fn a_tap_of_another_process_becomes_the_guests_network_card() {
         panic!("another answer")
     };
     let kernel = wired.kernel.release.unwrap();
-    assert!(about.to_string().contains(&kernel), "the agent sees the guest's kernel, {kernel}: {about}");
+    assert_eq!(about.kernel.release, Some(kernel), "the agent sees the guest's kernel");
 }
 
 #[test]

@@ -1,0 +1,304 @@
+//! The most that each list, text and number of a message may be. Whoever sends more does not mean well, or speaks another protocol.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::account::{Finished, Measured, Watched};
+use crate::init::Settings;
+use crate::launch::Launch;
+use crate::message::{Answer, ExactTaker, Request, Settled};
+use crate::series;
+use crate::traffic::MOST_FLOWS;
+
+/// CPUs, by count and by number: what the largest kernel is built for (`NR_CPUS`).
+pub(crate) const CPUS: u32 = 8_192;
+/// Bytes of an interface's name, without its final zero (`IFNAMSIZ` of linux/if.h).
+pub(crate) const NAME: usize = 15;
+/// Bytes of any other text, but for [`Answer::Failed`]'s.
+pub(crate) const TEXT: usize = 64 << 10;
+/// Sockets of one end.
+pub(crate) const SOCKETS: usize = 2 * load::MAX_FLOWS as usize;
+/// Threads of one end.
+pub(crate) const THREADS: usize = 2 * load::MAX_THREADS as usize;
+/// Flows that one end accounts for: neighbours are summed up, each way for itself.
+pub(crate) const FLOWS: usize = 2 * MOST_FLOWS;
+/// Addresses of an interface, interfaces of a host, guests on it, notes: a handful of each is needed.
+pub(crate) const FEW: usize = 64;
+/// Features of an interface: Linux 6 has some 60.
+pub(crate) const FEATURES: usize = 512;
+/// A ramp, and a window. No study asks for so long a one.
+pub(crate) const TIME: Duration = Duration::from_secs(7 * 24 * 3600);
+/// An MTU in bytes: no kernel has one above 65,536 but for the loopback interface's headers.
+pub(crate) const MTU: u32 = 1 << 17;
+/// A VXLAN's network identifier has 24 bits (RFC 7348, section 5).
+pub(crate) const VXLAN_ID: u32 = (1 << 24) - 1;
+
+/// A part of a message that is more than it may be.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{what}` has {found}, and may have at most {most}")]
+pub struct Excess {
+    /// The part.
+    pub what: &'static str,
+    /// What it has: bytes, entries, or the number itself.
+    pub found: u64,
+    /// What it may have.
+    pub most: u64,
+}
+
+/// A message that knows how much may be in it.
+pub trait Bounded {
+    /// Whether all of it is within bounds.
+    ///
+    /// # Errors
+    /// The first part that is not.
+    fn check(&self) -> Result<(), Excess>;
+}
+
+type Checked = Result<(), Excess>;
+
+fn most(what: &'static str, found: impl TryInto<u64>, most: impl TryInto<u64>) -> Checked {
+    let number = |value: Result<u64, _>| value.unwrap_or(u64::MAX);
+    let (found, most) = (number(found.try_into().map_err(drop)), number(most.try_into().map_err(drop)));
+    if found > most { Err(Excess { what, found, most }) } else { Ok(()) }
+}
+
+fn name(what: &'static str, name: &str) -> Checked {
+    most(what, name.len(), NAME)
+}
+
+fn names<'a>(what: &'static str, mut names: impl Iterator<Item = &'a String>) -> Checked {
+    names.try_for_each(|one| name(what, one))
+}
+
+fn texts<'a>(what: &'static str, mut texts: impl Iterator<Item = &'a String>) -> Checked {
+    texts.try_for_each(|one| most(what, one.len(), TEXT))
+}
+
+fn cpus(cpus: &[u32]) -> Checked {
+    most("cpus", cpus.len(), CPUS)?;
+    cpus.iter().try_for_each(|cpu| most("cpus", *cpu, CPUS - 1))
+}
+
+fn addresses(addresses: &[(IpAddr, u8)]) -> Checked {
+    most("addresses", addresses.len(), FEW)?;
+    addresses
+        .iter()
+        .try_for_each(|(ip, prefix)| most("addresses", *prefix, if ip.is_ipv4() { 32u8 } else { 128 }))
+}
+
+fn times(times: [(&'static str, u64); 2]) -> Checked {
+    times.into_iter().try_for_each(|(what, ns)| most(what, ns, TIME.as_nanos()))
+}
+
+fn features<T>(what: &'static str, features: &BTreeMap<String, T>) -> Checked {
+    most(what, features.len(), FEATURES)?;
+    texts(what, features.keys())
+}
+
+/// A workload's own numbers are [`load`]'s to refuse: it knows what they mean.
+fn spec(spec: &load::Spec) -> Checked {
+    cpus(&spec.cpus)?;
+    texts("congestion_control", spec.traffic.congestion_control.iter())
+}
+
+impl Bounded for Request {
+    fn check(&self) -> Checked {
+        match self {
+            Self::Hello { .. } | Self::Start | Self::Quiet | Self::Finish | Self::Abandon => Ok(()),
+            Self::CreateVeth { name: one, peer, peer_pid: _ } => names("name", [one, peer].into_iter()),
+            Self::CreateDiscard { name: one, device: _, addresses: given, behind } => {
+                name("name", one)?;
+                most("behind", behind.len(), FEW)?;
+                addresses(given)
+            }
+            Self::CreateVxlan { name: one, vxlan, addresses: given, bridge } => {
+                names("name", [one, &vxlan.underlay].into_iter().chain(bridge))?;
+                most("id", vxlan.id, VXLAN_ID)?;
+                addresses(given)
+            }
+            Self::CreateBridge { name: one } => name("name", one),
+            Self::CreateTap { name: one, bridge } => names("name", [one, bridge].into_iter()),
+            Self::FindInterface { address } => most("address", address.len(), TEXT),
+            Self::Configure { interface, addresses: given } => {
+                name("interface", interface)?;
+                addresses(given)
+            }
+            Self::SetMtu { interface, mtu } => {
+                name("interface", interface)?;
+                most("mtu", *mtu, MTU)
+            }
+            Self::AwaitRunning { interface } => name("interface", interface),
+            Self::Steer { interface, cpus: wanted } => {
+                name("interface", interface)?;
+                cpus(wanted)
+            }
+            Self::SteerNew { cpus: wanted } => cpus(wanted),
+            Self::Settle { interface, mtu, features: wanted } => {
+                name("interface", interface)?;
+                most("mtu", mtu.unwrap_or(0), MTU)?;
+                features("features", wanted)
+            }
+            Self::Environment { interfaces } => {
+                most("interfaces", interfaces.len(), FEW)?;
+                names("interfaces", interfaces.iter())
+            }
+            Self::Lacking { traffic, ipv6: _ } => {
+                texts("congestion_control", traffic.congestion_control.iter())
+            }
+            Self::Listen { spec: own, interface, underlay } => {
+                names("interface", [interface].into_iter().chain(underlay))?;
+                spec(own)
+            }
+            Self::Connect { spec: own, endpoints, interface, underlay } => {
+                names("interface", [interface].into_iter().chain(underlay))?;
+                most("endpoints", endpoints.len(), SOCKETS)?;
+                spec(own)
+            }
+            Self::Attach { locals } => most("locals", locals.len(), SOCKETS),
+            Self::Measure { ramp_ns, window_ns, step_ns: _ } => {
+                times([("ramp_ns", *ramp_ns), ("window_ns", *window_ns)])
+            }
+            Self::Watch { processes, cpus: watched, underlay, ramp_ns, window_ns } => {
+                most("processes", processes.len(), FEW)?;
+                cpus(watched)?;
+                names("underlay", underlay.iter())?;
+                times([("ramp_ns", *ramp_ns), ("window_ns", *window_ns)])
+            }
+            Self::Exact { spec: own, taker } => {
+                spec(own)?;
+                match taker {
+                    ExactTaker::In { process: _, spec: other } => spec(other),
+                    ExactTaker::Nobody(_) => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl Bounded for Answer {
+    fn check(&self) -> Checked {
+        match self {
+            // Why something failed is cut where it is shown.
+            Self::Done | Self::Failed { .. } => Ok(()),
+            Self::Hello { version, .. } => most("version", version.len(), TEXT),
+            Self::Discards(discard) => {
+                most("lacking", discard.lacking.len(), FEW)?;
+                texts("lacking", discard.lacking.iter())
+            }
+            Self::Settled(settled) => settled.check(),
+            Self::Environment(about) => environment(about),
+            Self::Lacking { what } => {
+                most("what", what.len(), FEW)?;
+                texts("what", what.iter())
+            }
+            Self::Sockets { addresses } => most("addresses", addresses.len(), SOCKETS),
+            Self::Measured(measured) => measured.check(),
+            Self::Interface { name: one } => name("name", one),
+            Self::Watched(watched) => watched.check(),
+            Self::Exact(account) => {
+                most("applied", account.applied.len(), FEW)?;
+                texts("softirq_absent", account.softirq_absent.iter())
+            }
+            Self::Finished(finished) => finished.check(),
+        }
+    }
+}
+
+impl Settled {
+    fn check(&self) -> Checked {
+        features("active", &self.active)?;
+        features("refused", &self.refused)?;
+        texts("refused", self.refused.values())?;
+        features("follow_on", &self.follow_on)
+    }
+}
+
+impl Measured {
+    fn check(&self) -> Checked {
+        cpus(&self.cpus)?;
+        most("cpu_each", self.cpu_each.len(), self.cpus.len())?;
+        most("threads", self.threads.len(), THREADS)?;
+        most("load.flows", self.load.flows.len(), FLOWS)?;
+        most("link.from", self.link.from.len(), TEXT)?;
+        let rows = self.series.at_ns.len();
+        most("series.at_ns", rows, series::MOST + 1)?;
+        self.series.columns().into_iter().try_for_each(|(column, values)| most(column, values.len(), rows))
+    }
+}
+
+impl Watched {
+    fn check(&self) -> Checked {
+        most("guests", self.guests.len(), FEW)?;
+        self.guests.iter().try_for_each(|guest| most("vcpu_each", guest.vcpu_each.len(), CPUS))?;
+        most("cpu_each", self.cpu_each.len(), CPUS)?;
+        most("interrupts_each", self.interrupts_each.len(), CPUS)
+    }
+}
+
+impl Finished {
+    fn check(&self) -> Checked {
+        most("flows", self.outcome.flows.len(), FLOWS)?;
+        most("threads", self.outcome.threads.len(), THREADS)?;
+        most("applied", self.outcome.applied.len(), SOCKETS)?;
+        most("notes", self.outcome.notes.len(), FEW)?;
+        texts("notes", self.outcome.notes.iter())
+    }
+}
+
+fn environment(about: &host::Environment) -> Checked {
+    most("interfaces", about.interfaces.len(), FEW)?;
+    most("sysctls", about.sysctls.len(), FEATURES)?;
+    texts("sysctls", about.sysctls.values())?;
+    most("governors", about.cpu.governors.len(), FEW)?;
+    most("idle_states", about.cpu.idle_states.len(), FEW)?;
+    most("vulnerabilities", about.cpu.vulnerabilities.len(), FEATURES)?;
+    about.interfaces.values().flatten().try_for_each(|interface| {
+        interface.features.iter().try_for_each(|known| features("features", known))?;
+        most("receive_steering", interface.receive_steering.len(), CPUS)?;
+        most("transmit_steering", interface.transmit_steering.len(), CPUS)
+    })
+}
+
+impl Bounded for Launch {
+    fn check(&self) -> Checked {
+        cpus(&self.cpus)
+    }
+}
+
+impl Bounded for Settings {
+    fn check(&self) -> Checked {
+        most("ports", self.ports, FEW)?;
+        most("seed", self.seed.len(), TEXT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_or_number_beyond_its_bound_is_refused_by_name() {
+        let long = "x".repeat(16);
+        let many = vec![(IpAddr::from([10, 0, 0, 1]), 24); FEW + 1];
+        let wide = vec![(IpAddr::from([10, 0, 0, 1]), 33)];
+        let refused: [(Request, &str); 9] = [
+            (Request::SteerNew { cpus: vec![u32::MAX] }, "`cpus` has 4294967295, and may have at most 8191"),
+            (Request::SteerNew { cpus: vec![0; 8_193] }, "`cpus` has 8193, and may have at most 8192"),
+            (Request::CreateBridge { name: long.clone() }, "`name` has 16"),
+            (Request::Configure { interface: "a".into(), addresses: many }, "`addresses` has 65"),
+            (Request::Configure { interface: "a".into(), addresses: wide }, "`addresses` has 33"),
+            (Request::Environment { interfaces: vec!["a".into(); 65] }, "`interfaces` has 65"),
+            (Request::Measure { ramp_ns: 0, window_ns: u64::MAX, step_ns: 0 }, "`window_ns` has 1844674407"),
+            (Request::SetMtu { interface: "a".into(), mtu: u32::MAX }, "`mtu` has 4294967295"),
+            (Request::CreateTap { name: "a".into(), bridge: long }, "`name` has 16"),
+        ];
+        for (request, why) in refused {
+            let error = request.check().unwrap_err().to_string();
+            assert!(error.starts_with(why), "{error}");
+        }
+        Request::SteerNew { cpus: vec![8_191] }.check().unwrap();
+    }
+}
