@@ -1,15 +1,17 @@
 //! What comes out of the other end's pipe: cut anywhere, holding anything, it is a message or an error, never a panic.
+//!
+//! The first eight bytes are the lengths of pieces, the rest is what the pipe holds.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use netassay_agent::message::{Answer, Request};
 use netassay_agent::{LineReader, decode, encode};
 
-fuzz_target!(|input: (Vec<u8>, Vec<u8>)| {
-    let (bytes, cuts) = input;
+fuzz_target!(|input: &[u8]| {
+    let (cuts, bytes) = input.split_at(input.len().min(8));
     let mut reader = LineReader::default();
     let mut lines = Vec::new();
-    for piece in cut(&bytes, &cuts) {
+    for piece in cut(bytes, cuts) {
         reader.push(piece);
         while let Ok(Some(line)) = reader.next_line() {
             lines.push(line);

@@ -1,5 +1,7 @@
 //! Any command line and any files: what ministat would say, or its refusal, never a panic; and the same numbers however
 //! the bytes arrive.
+//!
+//! The first byte chooses how words are read; behind it, each ended by a zero byte, stand the words, an empty one, and the files.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,8 +10,12 @@ use netassay_stats::ministat::{Caller, Format, Plot, Points, Request, Set, Style
 /// The widest plot that is worth the fuzzer's time.
 const WIDE: usize = 1000;
 
-fuzz_target!(|input: (Vec<Vec<u8>>, bool, bool, Vec<Vec<u8>>)| {
-    let (words, posix, long_options, files) = input;
+fuzz_target!(|input: &[u8]| {
+    let Some((choice, rest)) = input.split_first() else { return };
+    let (posix, long_options) = (choice & 1 != 0, choice & 2 != 0);
+    let mut parts = rest.split(|byte| *byte == 0).map(<[u8]>::to_vec);
+    let words: Vec<Vec<u8>> = parts.by_ref().take_while(|word| !word.is_empty()).collect();
+    let files: Vec<Vec<u8>> = parts.collect();
     for file in &files {
         reads_alike(file);
     }

@@ -7,7 +7,7 @@ mod samples_any;
 use libfuzzer_sys::fuzz_target;
 use netassay_samples::InputFormat;
 
-fuzz_target!(|input: (u8, Vec<u8>)| {
-    let (choice, bytes) = input;
-    samples_any::check(&bytes, Some(InputFormat::Stat), choice);
+fuzz_target!(|input: &[u8]| {
+    let Some((choice, bytes)) = input.split_first() else { return };
+    samples_any::check(bytes, Some(InputFormat::Stat), *choice);
 });

@@ -6,6 +6,7 @@
 mod bench;
 mod checks;
 mod failure;
+mod fuzz;
 mod generated;
 mod junit;
 mod process;
@@ -47,6 +48,12 @@ const JOBS: &[Job] = &[
         arguments: "[NAME …]",
         about: "netassay beside its goals and its peers (bench/README.md); all, or only the one named",
         run: bench::run,
+    },
+    Job {
+        name: "fuzz",
+        arguments: "[--seconds N] [TARGET…]",
+        about: "each fuzz target, or only those named, for so long (60 s); fuzz/README.md",
+        run: fuzz::run,
     },
 ];
 

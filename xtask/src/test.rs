@@ -33,7 +33,7 @@ const STEPS: &[Step] = &[
     Step { name: "docs", about: "the documentation builds, warnings denied", run: cargo::docs },
     Step { name: "generated", about: "files that are generated and checked in", run: generated::check },
     Step { name: "static", about: "the release binary is statically linked", run: static_binary::check },
-    Step { name: "fuzz", about: "the fuzz targets compile", run: cargo::fuzz },
+    Step { name: "fuzz", about: "each fuzz target runs for a few seconds from its corpus", run: cargo::fuzz },
     Step { name: "deny", about: "licences and bans, if cargo-deny is there", run: cargo::deny },
 ];
 

@@ -28,7 +28,7 @@ struct Shared {
 }
 
 #[derive(Debug, Default)]
-struct Text {
+pub(crate) struct Text {
     lines: VecDeque<String>,
     pending: Vec<u8>,
     sign: Option<Sign>,
@@ -115,7 +115,7 @@ impl Shared {
 }
 
 impl Text {
-    fn take(&mut self, piece: &[u8]) {
+    pub(crate) fn take(&mut self, piece: &[u8]) {
         for &byte in piece {
             if byte == b'\n' || self.pending.len() >= LINE_BYTES {
                 self.end_line();
@@ -126,7 +126,7 @@ impl Text {
         }
     }
 
-    fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         if !self.pending.is_empty() {
             self.end_line();
         }
@@ -150,7 +150,7 @@ impl Text {
         self.lines.push_back(line);
     }
 
-    fn tail(&self) -> String {
+    pub(crate) fn tail(&self) -> String {
         let pending = plain(&self.pending);
         let lines = self.lines.iter().map(String::as_str).chain([pending.as_str()]);
         let lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();

@@ -15,6 +15,8 @@ mod deb;
 mod elf;
 mod error;
 mod fetch;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod guest;
 pub mod identity;
 mod image;

@@ -103,7 +103,7 @@ fn name_of(file: &str) -> Option<String> {
 
 /// Puts modules after what they need. `info` tells what a module needs, or `None` where there is no file of it (it is built in, or
 /// the kernel will say that it is missing); it is asked once for each name.
-fn order<E>(
+pub(crate) fn order<E>(
     wanted: &[String],
     mut info: impl FnMut(&str) -> Result<Option<ModuleInfo>, E>,
 ) -> Result<Vec<String>, E> {

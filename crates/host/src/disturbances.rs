@@ -85,11 +85,11 @@ fn deepest(states: &[IdleState]) -> Option<IdleState> {
 }
 
 /// The word in brackets, as in `always [madvise] never`.
-fn choice(text: &str) -> Option<String> {
+pub(crate) fn choice(text: &str) -> Option<String> {
     text.split_once('[')?.1.split_once(']').map(|(word, _)| word.to_owned())
 }
 
-fn swapped(meminfo: &str) -> Option<u64> {
+pub(crate) fn swapped(meminfo: &str) -> Option<u64> {
     let of = |name: &str| -> Option<u64> {
         let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim().strip_suffix("kB")?.trim().parse().ok()

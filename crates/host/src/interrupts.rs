@@ -131,7 +131,7 @@ impl FromIterator<(Interrupt, u64)> for Interrupts {
 }
 
 /// Adds what a file counts of each of `cpus`. Its first line names the online CPUs, which are the columns.
-fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts]) {
+pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts]) {
     let mut lines = text.lines();
     let header = lines.next().unwrap_or_default();
     let online: Vec<Option<u32>> =

@@ -20,6 +20,8 @@ mod error;
 mod ethtool;
 mod features;
 mod files;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod interrupts;
 mod link;
 mod link_limit;

@@ -23,7 +23,7 @@ const FOUND: u16 = 0x02 | 0x04 | 0x08 | 0x10;
 
 /// One that was found.
 #[derive(Debug, PartialEq, Eq)]
-struct Neighbour {
+pub(crate) struct Neighbour {
     interface: u32,
     address: IpAddr,
     link_address: Vec<u8>,
@@ -84,7 +84,7 @@ pub(crate) fn permanent(interface: u32, address: IpAddr, link_address: Vec<u8>) 
 }
 
 /// A neighbour as the kernel tells it; `None` for one that was not found, or is permanent.
-fn read(payload: &[u8]) -> Result<Option<Neighbour>, String> {
+pub(crate) fn read(payload: &[u8]) -> Result<Option<Neighbour>, String> {
     let (header, rest) = payload.split_at_checked(HEADER).ok_or("a neighbour without its header")?;
     let &[_, _, _, _, a, b, c, d, low, high, ..] = header else { return Ok(None) };
     if u16::from_ne_bytes([low, high]) & FOUND == 0 {

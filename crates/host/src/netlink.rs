@@ -125,11 +125,11 @@ impl Netlink {
 
 /// One message of a datagram.
 #[derive(Clone, Copy, Debug)]
-struct Frame<'a> {
+pub(crate) struct Frame<'a> {
     kind: u16,
     flags: u16,
     sequence: u32,
-    payload: &'a [u8],
+    pub(crate) payload: &'a [u8],
 }
 
 /// `struct nlmsghdr`: length, type, flags, sequence, port.
@@ -139,7 +139,7 @@ const NLMSG_DONE: u16 = 3;
 const NLMSG_OVERRUN: u16 = 4;
 const NLMSGERR_ATTR_MSG: u16 = 1;
 
-fn frames(mut bytes: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, String>> {
+pub(crate) fn frames(mut bytes: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, String>> {
     std::iter::from_fn(move || {
         if bytes.is_empty() {
             return None;
@@ -170,13 +170,13 @@ fn frame(bytes: &[u8]) -> Result<Frame<'_>, String> {
     })
 }
 
-enum Verdict {
+pub(crate) enum Verdict {
     Answer,
     Done,
     Failed(Failure),
 }
 
-fn verdict(frame: &Frame<'_>) -> Verdict {
+pub(crate) fn verdict(frame: &Frame<'_>) -> Verdict {
     match frame.kind {
         // Since Linux 4.15 the end of a dump carries an errno too.
         NLMSG_ERROR | NLMSG_DONE => match frame.payload.first_chunk().map(|code| i32::from_ne_bytes(*code)) {

@@ -20,7 +20,7 @@ pub struct Tasks {
 
 /// One thread, from `/proc/PID/task/TID/stat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Task {
+pub(crate) struct Task {
     process: u32,
     parent: u32,
     name: String,
@@ -147,7 +147,7 @@ impl Tasks {
 
 impl Task {
     /// `None` if this is not what the kernel writes.
-    fn parse(process: u32, thread: u32, stat: &[u8], tick: u64) -> Option<Self> {
+    pub(crate) fn parse(process: u32, thread: u32, stat: &[u8], tick: u64) -> Option<Self> {
         // pid (name) state ppid …: the name may hold anything, so the fields are counted from its end.
         let (open, close) =
             (stat.iter().position(|byte| *byte == b'(')?, stat.iter().rposition(|byte| *byte == b')')?);

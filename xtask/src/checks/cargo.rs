@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::failure::Failure;
+use crate::fuzz;
 use crate::process::run;
 use crate::report::{Ending, Report};
 use crate::workspace::Workspace;
@@ -34,13 +35,12 @@ pub(crate) fn docs(workspace: &Workspace, _: &mut Report) -> Result<Ending, Fail
     Ok(Ending::Ok)
 }
 
-/// The fuzz targets are outside the workspace: nothing else would see that they no longer fit. They are checked, not run,
-/// and without libFuzzer, which needs a C++ compiler.
+/// The fuzz targets are outside the workspace: nothing else would see that they no longer fit, or what they find.
 pub(crate) fn fuzz(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
-    const MANIFEST: &str = "fuzz/Cargo.toml";
-    run(&mut workspace.cargo(&["fmt", "--manifest-path", MANIFEST, "--", "--check"]))?;
-    let mut command = workspace.cargo(&["clippy", "--manifest-path", MANIFEST, "--no-default-features"]);
-    run(command.args(["--all-targets", "--", "-D", "warnings"]))?;
+    /// Of each target: enough for its corpus and a few thousand more inputs.
+    const SECONDS: u64 = 3;
+    fuzz::lint(workspace)?;
+    fuzz::check(workspace, SECONDS)?;
     Ok(Ending::Ok)
 }
 

@@ -23,6 +23,7 @@ const NEEDS: &[Need] = &[
         purpose: "the other guest in the bench of boots, and in its smoke test",
     },
     Need { package: "ethtool", program: "ethtool", purpose: "second opinion on offload features in tests" },
+    Need { package: "g++", program: "c++", purpose: "libFuzzer, for the fuzz targets" },
     Need { package: "iperf", program: "iperf", purpose: "a peer in the bench, and in its smoke test" },
     Need { package: "iperf3", program: "iperf3", purpose: "a peer in the bench, and in its smoke test" },
     Need { package: "iproute2", program: "ip", purpose: "second opinion on links and namespaces in tests" },

@@ -21,6 +21,8 @@ mod restore;
 #[cfg(test)]
 mod tests;
 mod undo;
+#[cfg(feature = "fuzz")]
+mod written;
 
 pub use error::JournalError;
 pub use line::{Change, Damage, Parsed, parse};
@@ -28,3 +30,5 @@ pub use owner::Journal;
 pub use place::directory;
 pub use restore::{Fate, Manner, Report, restore};
 pub use undo::{Outcome, Undoing};
+#[cfg(feature = "fuzz")]
+pub use written::written;

@@ -1,0 +1,39 @@
+//! A request to an agent: what its session checks before it does anything, without the doing.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use netassay_agent::decode;
+use netassay_agent::message::{ExactTaker, Request};
+use netassay_load::Spec;
+
+fuzz_target!(|line: &[u8]| {
+    let Ok(request) = decode::<Request>(line) else { return };
+    match request {
+        Request::Lacking { traffic, ipv6 } => allowed(&traffic, ipv6),
+        Request::Listen { spec, .. } | Request::Connect { spec, .. } => spec_of(&spec),
+        Request::Exact { spec, taker } => {
+            spec_of(&spec);
+            if let ExactTaker::In { spec, .. } = taker {
+                spec_of(&spec);
+            }
+        }
+        _ => {}
+    }
+});
+
+fn spec_of(spec: &Spec) {
+    let verdict = spec.validate();
+    if let Err(why) = &verdict {
+        assert!(!why.to_string().is_empty());
+    }
+    if verdict.is_ok() {
+        allowed(&spec.traffic, spec.local.is_ipv6());
+    }
+}
+
+/// What an agent accepts has bounds: its sockets and threads can be counted.
+fn allowed(traffic: &netassay_load::Traffic, ipv6: bool) {
+    if traffic.validate(ipv6).is_ok() {
+        assert!(traffic.lanes() <= 2 * netassay_load::MAX_FLOWS);
+    }
+}
