@@ -75,7 +75,7 @@ impl<R: BufRead, W: Write> Conversation<R, W> {
         if line.is_empty() {
             return Ok(None);
         }
-        agent::decode(&line).map(Some).map_err(|error| Failure::Internal(error.to_string()))
+        serde_json::from_slice(&line).map(Some).map_err(|error| Failure::Internal(error.to_string()))
     }
 
     /// The bytes that follow a message.

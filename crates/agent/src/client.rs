@@ -303,11 +303,13 @@ mod tests {
             agent.write_all(&encode(answer).unwrap()).unwrap();
             client.receive(Duration::from_secs(1))
         };
-        let environment = serde_json::json!({ hostile: [hostile, { "a": hostile }] });
-        let Ok(Answer::Environment(environment)) = answer(&Answer::Environment(environment)) else {
+        let mut environment = host::Environment::read(&["lo"], hostile);
+        environment.sysctls.insert(hostile.to_owned(), hostile.to_owned());
+        let Ok(Answer::Environment(environment)) = answer(&Answer::Environment(Box::new(environment))) else {
             panic!()
         };
-        assert_eq!(environment, serde_json::json!({ plain: [plain, { "a": plain }] }));
+        assert_eq!(environment.netassay, plain);
+        assert_eq!(environment.sysctls.get(plain).map(String::as_str), Some(plain));
         let Ok(Answer::Lacking { what }) = answer(&Answer::Lacking { what: vec![hostile.into()] }) else {
             panic!()
         };
