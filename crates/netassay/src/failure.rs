@@ -69,13 +69,22 @@ impl Failure {
             }
             Self::Study(text) => put(text.trim_end()),
             _ => {
-                say(&format!("netassay: {self}"));
+                say(&format!("netassay: {}", self.words()));
                 if let Some(hint) = self.hint() {
                     say(&format!("  hint: {hint}"));
                 }
             }
         }
         ExitCode::from(code)
+    }
+
+    /// In words. A guest's console and the problems of a study have lines of their own; any other line break is one in a name.
+    fn words(&self) -> String {
+        let words = self.to_string();
+        match self {
+            Self::Runner(_) | Self::Testbed(_) | Self::Guest(_) | Self::Usage(_) | Self::Internal(_) => words,
+            _ => text::line(&words).into_owned(),
+        }
     }
 
     fn code(&self) -> u8 {

@@ -1,6 +1,7 @@
 //! Standard output: data, and nothing else.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -15,6 +16,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
             _ => Failure::Write { path: "standard output".into(), source: error },
         }
     })
+}
+
+/// A file's name on one line.
+pub(crate) fn named(path: &Path) -> String {
+    text::line(&path.display().to_string()).into_owned()
 }
 
 /// Writes one JSON value, indented, to standard output.

@@ -187,7 +187,8 @@ impl Results {
         for note in self.comparisons.iter().flat_map(|group| &group.notes).chain(&self.notes) {
             text.push_str(&format!("Note: {note}\n"));
         }
-        text.push_str(&format!("Results: study {} in {}\n", self.study, db.display()));
+        let db = db.display().to_string();
+        text.push_str(&format!("Results: study {} in {}\n", self.study, text::line(&db)));
         text.push_str("Next:\n");
         for advice in self.advice() {
             text.push_str(&format!("  {advice}\n"));

@@ -9,7 +9,7 @@ use store::StoredStudy;
 use crate::cli::{Export, ExportFormat};
 use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::{Failure, say};
-use crate::output::{json, print, print_json};
+use crate::output::{json, named, print, print_json};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
     let store = open_read_only(&flags.database.db)?;
@@ -76,7 +76,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             asked.join(", ")
         )));
     }
-    say(&format!("wrote {written} files to {}", directory.display()));
+    say(&format!("wrote {written} files to {}", named(directory)));
     Ok(())
 }
 
@@ -87,10 +87,15 @@ fn put(out: Option<&Path>, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// The metrics that some recorded run has.
+/// The metrics that some recorded run has. Each names a directory, and a database may come from anybody: what cannot be a metric's key,
+/// as `../key`, is none.
 fn recorded_metrics(stored: &StoredStudy) -> impl Iterator<Item = &str> {
+    let is_key = |key: &&str| {
+        key.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && key.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-'))
+    };
     let keys: BTreeSet<&str> =
-        stored.measurements().flat_map(|run| run.metrics.keys()).map(String::as_str).collect();
+        stored.measurements().flat_map(|run| run.metrics.keys()).map(String::as_str).filter(is_key).collect();
     keys.into_iter()
 }
 

@@ -9,7 +9,7 @@ use crate::commands::compare::usage;
 use crate::commands::stored::open_read_only;
 use crate::commands::studies::find;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::output::{named, print, print_json};
 
 pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     let study = find(&flags.study, &flags.set)?;
@@ -50,7 +50,7 @@ fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
             return Ok(spread);
         }
     }
-    let of = flags.from.map_or_else(|| path.display().to_string(), |id| format!("study {id}"));
+    let of = flags.from.map_or_else(|| named(path), |id| format!("study {id}"));
     Err(Failure::Nothing(format!(
         "{of} tells nothing of how such runs spread on this machine: run a short pilot of two boots or more first (such as this \
          study with shorter windows), or state the spread in % of the mean with --interaction (condition x boot) and --within \

@@ -13,7 +13,7 @@ use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::machine::{self, Changed};
-use crate::output::{print, print_json};
+use crate::output::{named, print, print_json};
 use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
@@ -162,7 +162,7 @@ fn to_resume(store: &Store, study: &Study, id: Option<i64>) -> Result<StudyId, F
 
 /// Says how the session ended. `again` is the command without `--resume`.
 pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> ExitCode {
-    let db = flags.database.db.display();
+    let db = named(&flags.database.db);
     if summary.invalid > 0 {
         let invalid = report::counted(summary.invalid, "run");
         let id = summary.study;

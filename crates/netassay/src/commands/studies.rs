@@ -9,7 +9,7 @@ use study::{Assignment, Study, bundled};
 
 use crate::cli::{Changes, Check, Format, Formatted, New};
 use crate::failure::{Failure, say};
-use crate::output::{print, print_json};
+use crate::output::{named, print, print_json};
 
 /// Finds a study by its bundled name or its file, and changes it.
 pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
@@ -79,11 +79,11 @@ pub(crate) fn new(flags: &New) -> Result<(), Failure> {
 }
 
 pub(crate) fn check(flags: &Check) -> Result<(), Failure> {
-    let study = parse(&flags.file.display().to_string(), &read(&flags.file)?, &flags.set.changes)?;
+    let study = parse(&named(&flags.file), &read(&flags.file)?, &flags.set.changes)?;
     let plan = study.plan();
     say(&format!(
         "{}: no problem found ({} conditions, {} excluded)",
-        flags.file.display(),
+        named(&flags.file),
         plan.conditions.len(),
         plan.excluded.len()
     ));
@@ -121,11 +121,11 @@ fn read(path: &Path) -> Result<String, Failure> {
     if size > study::MAX_TEXT as u64 {
         return Err(Failure::Usage(format!(
             "{} has {size} bytes: a study file has at most {}",
-            path.display(),
+            named(path),
             study::MAX_TEXT
         )));
     }
     let bytes = fs::read(path).map_err(failed)?;
     String::from_utf8(bytes)
-        .map_err(|error| Failure::Usage(format!("{} is not UTF-8 text ({error})", path.display())))
+        .map_err(|error| Failure::Usage(format!("{} is not UTF-8 text ({error})", named(path))))
 }
