@@ -4,8 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Parser as _;
 use thiserror::Error;
 
+use crate::cli::Cli;
 use crate::exit;
 
 /// Why a command did not do what was asked.
@@ -57,15 +59,14 @@ impl Failure {
         let code = self.code();
         match &self {
             Self::BrokenPipe => {}
-            // clap quotes words as they come. A shell's `*` makes them of other people's file names.
-            Self::CommandLine(error)
-                if std::env::args_os().any(|word| !text::is_plain(&word.to_string_lossy())) =>
-            {
-                say(error.render().to_string().trim_end());
-            }
-            // clap knows colours, and which of its messages (help, version) belong on standard output.
+            // clap knows colours, and which of its messages (help, version) belong on standard output. It quotes words as they
+            // come, and a shell's `*` makes words of other people's file names: it is asked again with words that may be printed.
             Self::CommandLine(error) => {
-                let _ = error.print();
+                let plain = std::env::args_os().map(|word| text::line(&word.to_string_lossy()).into_owned());
+                let _ = match Cli::try_parse_from(plain) {
+                    Err(same) => same.print(),
+                    Ok(_) => Ok(say(&error.render().to_string())),
+                };
             }
             Self::Study(text) => put(text.trim_end()),
             _ => {

@@ -36,7 +36,7 @@ fn run(bench: &Bench, arguments: &[&str], code: u8) -> Output {
 /// A database of a measured study in which somebody changed every text.
 fn database(bench: &Bench) {
     let text = "name = \"s\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
-                [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n[protocol]\nboots = 2\nruns = 2\nwarmup = 0\n[[compare]]\nfactor = \"family\"\n";
+                [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n[protocol]\nboots = 2\nruns = 2\nwarmup = 0\n[[comparison]]\nbaseline = { family = \"ipv4\" }\nmetric = \"throughput\"\n";
     let plan = Study::parse("s", text).unwrap().plan();
     let mut plan_json = serde_json::to_value(&plan).unwrap();
     for (index, condition) in plan_json["conditions"].as_array_mut().unwrap().iter_mut().enumerate() {
@@ -58,7 +58,11 @@ fn database(bench: &Bench) {
         let environment = serde_json::json!({ "notes": [HOSTILE], HOSTILE: { HOSTILE: HOSTILE } });
         let row = store.begin_boot(study, boot, &environment).unwrap();
         for (position, condition) in [0, 1, 0, 1].into_iter().enumerate() {
-            let values = vec![("throughput".to_owned(), 1000.0 + position as f64), (HOSTILE.to_owned(), 1.0)];
+            let values = vec![
+                ("throughput".to_owned(), 1000.0 + position as f64),
+                (HOSTILE.to_owned(), 1.0),
+                ("../outside".to_owned(), 1.0),
+            ];
             let new = NewRun {
                 block: 1,
                 repeat: position as u32 / 2 + 1,
@@ -99,6 +103,19 @@ fn a_database_from_others_is_shown_without_its_tricks() {
         // A reason of 100 000 bytes, twice.
         assert!(stdout(&output).len() < 40_000, "{arguments:?}: {} bytes", stdout(&output).len());
     }
+}
+
+#[test]
+fn a_metric_from_others_names_no_directory_elsewhere() {
+    let bench = Bench::new();
+    database(&bench);
+    run(&bench, &["export", "--format", "stat", "--metric", "all", "--out", "in/files"], 0);
+    let entries = |name: &str| {
+        let names = std::fs::read_dir(bench.path(name)).unwrap().map(|entry| entry.unwrap().file_name());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(entries("in"), ["files"]);
+    assert_eq!(entries("in/files"), ["throughput"]);
 }
 
 #[test]
@@ -149,7 +166,8 @@ fn names_of_files_and_their_words_are_printed_without_their_tricks() {
     let bench = Bench::new();
     bench.write(FILE, "1\n2\n3\n");
     bench.write("other.stat", "2\n3\n4\n");
-    let table = format!("condition,value\n\"{HOSTILE}\",1\n\"{HOSTILE}\",2\nb,1\nb,2\n");
+    let table =
+        format!("condition,value,\"{HOSTILE}\"\n\"{HOSTILE}\",1,x\n\"{HOSTILE}\",2,x\nb,1,x\nb,2,x\n");
     bench.write("table.csv", &table);
     let missing = format!("no {FILE}");
     for (arguments, code) in [
@@ -159,7 +177,7 @@ fn names_of_files_and_their_words_are_printed_without_their_tricks() {
         (&["compare", "table.csv", "--value", "x"], 2),
         (&["compare", &missing], 3),
         (&["check", &missing], 3),
-        (&["list", "--db", &missing], 3),
+        (&["list", "--db", &missing], 4),
         (&["run", &missing], 3),
         (&["ministat", FILE, "other.stat"], 0),
         (&["ministat", &missing], 1),

@@ -92,7 +92,7 @@ mod tests {
     fn a_hostile_cell_stays_in_its_row() {
         let mut table = Table::new(&["name", "value"]);
         table.row(&["a\u{1b}[2K\nverdict", "1"]);
-        assert_eq!(table.render(), "name                 value\na\\u{1b}[2K verdict      1\n");
+        assert_eq!(table.render(), "name                value\na\\u{1b}[2K verdict      1\n");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> 
             field(&study.label(run.condition)),
             run.started_unix_ms,
             run.status,
-            field(run.reason.as_deref().unwrap_or_default()),
+            field(&text::reason(run.reason.as_deref().unwrap_or_default())),
         );
         if run.metrics.is_empty() {
             writeln!(out, "{head},,,").expect("writing to a string cannot fail");
@@ -40,14 +40,15 @@ pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> 
     out
 }
 
-/// A field that holds text: without control characters, behind an apostrophe where a spreadsheet would take it for a formula
+/// A field that holds text: on one line, without control characters, behind an apostrophe where a spreadsheet would take it for a formula
 /// (OWASP, "CSV Injection"), quoted where it must be.
 pub(super) fn field(text: &str) -> String {
-    let mut text = text::lines(text).into_owned();
-    if text.starts_with(['=', '+', '-', '@', '\t']) {
+    let mut text = text::line(text).into_owned();
+    // Some spreadsheets look behind blanks.
+    if text.starts_with('\t') || text.trim_start().starts_with(['=', '+', '-', '@']) {
         text.insert(0, '\'');
     }
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 #[cfg(test)]
@@ -59,7 +60,7 @@ mod tests {
         assert_eq!(field("ipv6 offloads=none"), "ipv6 offloads=none");
         assert_eq!(field("a,b"), "\"a,b\"");
         assert_eq!(field("say \"no\""), "\"say \"\"no\"\"\"");
-        assert_eq!(field("two\nlines"), "\"two\nlines\"");
+        assert_eq!(field("two\nlines"), "two lines");
         assert_eq!(field(""), "");
     }
 
@@ -71,7 +72,8 @@ mod tests {
             ("-1", "'-1"),
             ("@SUM(A1)", "'@SUM(A1)"),
             ("\t=1", "'\t=1"),
-            ("\r=1", "\\u{d}=1"),
+            ("\r=1", "' =1"),
+            ("a\n=1", "a =1"),
             ("=HYPERLINK(\"x\",\"y\")", "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\""),
             ("a=b", "a=b"),
             ("\u{1b}[2J\u{202e}", "\\u{1b}[2J\\u{202e}"),
