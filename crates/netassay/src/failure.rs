@@ -63,10 +63,10 @@ impl Failure {
             // come, and a shell's `*` makes words of other people's file names: it is asked again with words that may be printed.
             Self::CommandLine(error) => {
                 let plain = std::env::args_os().map(|word| text::line(&word.to_string_lossy()).into_owned());
-                let _ = match Cli::try_parse_from(plain) {
-                    Err(same) => same.print(),
-                    Ok(_) => Ok(say(&error.render().to_string())),
-                };
+                match Cli::try_parse_from(plain) {
+                    Err(same) => drop(same.print()),
+                    Ok(_) => say(&error.render().to_string()),
+                }
             }
             Self::Study(text) => put(text.trim_end()),
             _ => {

@@ -21,6 +21,10 @@ const FILE: &str = "a\u{1b}[2J\u{9b}31m\u{202e}\u{200b}b\nForged.stat";
 fn run(bench: &Bench, arguments: &[&str], code: u8) -> Output {
     let mut command = bench.netassay(arguments);
     let output = command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1").output().unwrap();
+    harmless(arguments, output, code)
+}
+
+fn harmless(arguments: &[&str], output: Output, code: u8) -> Output {
     expect(&output, code);
     for text in [stdout(&output), stderr(&output)] {
         let found = text.chars().find(|letter| {
@@ -181,8 +185,10 @@ fn names_of_files_and_their_words_are_printed_without_their_tricks() {
         (&["run", &missing], 3),
         (&["ministat", FILE, "other.stat"], 0),
         (&["ministat", &missing], 1),
-        (&["check", "other.stat", FILE], 2),
     ] {
         run(&bench, arguments, code);
     }
+    // A wrong command line is told in colours of its own, if it may.
+    let wrong = ["check", "other.stat", FILE];
+    harmless(&wrong, bench.run(&wrong), 2);
 }
