@@ -71,13 +71,19 @@ mod tests {
 
     #[test]
     fn files_are_read_trimmed_and_absence_is_no_error() {
-        let (_keep, files) =
-            files(&[("a/n", "42\n"), ("a/on", "1\n"), ("a/empty", "\n"), ("a/words", " x y \n")]);
+        let (_keep, files) = files(&[
+            ("a/n", "42\n"),
+            ("a/on", "1\n"),
+            ("a/empty", "\n"),
+            ("a/words", " x y \n"),
+            ("a/made", "\u{1b}[2J\n\tx\n"),
+        ]);
         assert_eq!(files.number::<u32>("a/n"), Some(42));
         assert_eq!(files.number::<u32>("a/words"), None);
         assert_eq!(files.switch("a/on"), Some(true));
         assert_eq!(files.text("a/words").as_deref(), Some("x y"));
         assert_eq!(files.text("a/empty"), None);
+        assert_eq!(files.text("a/made").as_deref(), Some("\\u{1b}[2J\n\tx"));
         assert_eq!(files.text("b"), None);
         assert_eq!(files.names("b", ""), [""; 0]);
     }

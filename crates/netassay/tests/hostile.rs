@@ -1,6 +1,8 @@
 //! Text of others on its way out: nothing of it commands a terminal, changes the order of what stands around it, or makes a line of
 //! its own.
 
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 mod common;
 
 use std::process::Output;
@@ -47,7 +49,7 @@ fn database(bench: &Bench) {
         condition["label"] = format!("{index}{HOSTILE}").into();
         condition["slug"] = format!("{index}{HOSTILE}").into();
     }
-    let mut store = Store::open(&bench.path("netassay.db")).unwrap();
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
     let study = store
         .begin_study(&NewStudy {
             name: HOSTILE.into(),
