@@ -179,6 +179,8 @@ fn no_kernel(package: &str) -> Error {
 
 /// The file in an unpacked tree that tells its package's version.
 const VERSION: &str = ".version";
+/// No version of a package is longer, in bytes.
+const LONGEST_VERSION: u64 = 4096;
 
 pub(crate) fn fetched_in(kept: &Path) -> Result<Vec<Fetched>, Error> {
     let entries = match fs::read_dir(kept) {
@@ -211,7 +213,8 @@ impl Fetched {
     fn read(directory: &Path) -> Option<Self> {
         let package = name_of(directory);
         let kernel = Kernel::in_directory(directory).ok()?;
-        let version = fs::read_to_string(directory.join(VERSION)).ok().map(|text| text.trim().to_owned());
+        let version = host::named::read(&directory.join(VERSION), LONGEST_VERSION).ok();
+        let version = version.map(|text| String::from_utf8_lossy(&text).trim().to_owned());
         Some(Self { package, aliases: Vec::new(), version, directory: directory.to_owned(), kernel })
     }
 }

@@ -1,10 +1,11 @@
 //! The guest's first file system: netassay as `/init`, the modules that it needs, and what it is told.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
 use agent::init::{MODULES, SETTINGS, Settings};
+use host::named;
 
 use crate::cpio::Archive;
 use crate::elf::{loaded_length, loaded_part};
@@ -18,6 +19,9 @@ const SEED: [u8; 32] = *b"netassay: the same at every boot";
 
 /// A program's own headers lie within its first bytes; linkers put them right behind the ELF header.
 const PROGRAM_HEAD: u64 = 4096;
+
+/// No kernel's image is larger, in bytes: those of distributions have about 15 MB.
+const LARGEST_IMAGE: u64 = 512 << 20;
 
 /// A packed file system.
 #[derive(Debug)]
@@ -67,7 +71,7 @@ fn choose(order: &Order, directory: &Path) -> Result<Chosen, Error> {
 fn lacking(order: &Order) -> Result<Vec<String>, Error> {
     let image = &order.kernel.image;
     // Of an image that cannot be unpacked nothing is known: it may have all built in, and init says so if not.
-    let Ok(payload) = Payload::of(&fs::read(image).map_err(Error::read(image))?) else {
+    let Ok(payload) = Payload::of(&named::read(image, LARGEST_IMAGE).map_err(Error::read(image))?) else {
         return Ok(Vec::new());
     };
     let may_have = |module: &str| payload.may_have(own_name(module));

@@ -1,8 +1,10 @@
 //! Finding a kernel: its image, and the modules that belong to it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+use host::named;
 
 use crate::asked::Asked;
 use crate::data;
@@ -29,13 +31,13 @@ impl Kernel {
     pub fn find(asked: Option<&str>) -> Result<Self, Error> {
         match asked {
             None => running(Path::new("/")),
-            Some(asked) => named(asked, &data::kernels()),
+            Some(asked) => by_name(asked, &data::kernels()),
         }
     }
 
     fn of_image(image: &Path) -> Result<Self, Error> {
         let mut head = Vec::new();
-        File::open(image)
+        named::open(image)
             .and_then(|file| file.take(image::HEAD).read_to_end(&mut head))
             .map_err(Error::read(image))?;
         if !image::is_image(&head) {
@@ -65,7 +67,7 @@ impl Kernel {
     }
 }
 
-fn named(asked: &str, kept: &Result<PathBuf, Error>) -> Result<Kernel, Error> {
+fn by_name(asked: &str, kept: &Result<PathBuf, Error>) -> Result<Kernel, Error> {
     let path = Path::new(asked);
     if path.is_dir() {
         return Kernel::in_directory(path);
@@ -143,21 +145,21 @@ mod tests {
     #[test]
     fn an_unpacked_package_is_found_by_its_directory_its_image_and_its_name() {
         let tree = tree("6.1.0-x");
-        let found = named(tree.path().to_str().unwrap(), &nowhere()).unwrap();
+        let found = by_name(tree.path().to_str().unwrap(), &nowhere()).unwrap();
         assert_eq!(found.release.as_deref(), Some("6.1.0-x"));
         assert!(found.modules.as_ref().unwrap().ends_with("usr/lib/modules/6.1.0-x"));
-        assert_eq!(named(found.image.to_str().unwrap(), &nowhere()).unwrap(), found);
+        assert_eq!(by_name(found.image.to_str().unwrap(), &nowhere()).unwrap(), found);
         let kept = tree.path().parent().unwrap().to_owned();
         let name = tree.path().file_name().unwrap().to_str().unwrap();
         if !name.starts_with('.') {
-            assert_eq!(named(name, &Ok(kept.clone())).unwrap(), found);
+            assert_eq!(by_name(name, &Ok(kept.clone())).unwrap(), found);
         }
-        assert!(named("..", &Ok(kept)).is_err_and(|error| !matches!(error, Error::NoKernel { .. })));
+        assert!(by_name("..", &Ok(kept)).is_err_and(|error| !matches!(error, Error::NoKernel { .. })));
     }
 
     #[test]
     fn what_is_not_there_is_told_with_the_way_out() {
-        let error = named("linux-image-none", &nowhere()).unwrap_err().to_string();
+        let error = by_name("linux-image-none", &nowhere()).unwrap_err().to_string();
         assert!(error.contains("netassay kernel fetch linux-image-none"), "{error}");
         let empty = tempfile::tempdir().unwrap();
         let error = running(empty.path()).unwrap_err().to_string();
@@ -167,7 +169,7 @@ mod tests {
         );
         let text = empty.path().join("vmlinuz");
         fs::write(&text, "text").unwrap();
-        assert!(matches!(named(text.to_str().unwrap(), &nowhere()), Err(Error::NotAnImage { .. })));
+        assert!(matches!(by_name(text.to_str().unwrap(), &nowhere()), Err(Error::NotAnImage { .. })));
         let tree = tree("6.1.0-x");
         fs::write(tree.path().join("boot/vmlinuz-2"), "").unwrap();
         let error = Kernel::in_directory(tree.path()).unwrap_err().to_string();

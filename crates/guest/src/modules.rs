@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use host::named;
+
 use crate::builtin;
 use crate::error::Error;
 use crate::modinfo::{ModuleInfo, module_info, plain_name};
-use crate::unpack::{ENDINGS, unpack};
+use crate::unpack::{ENDINGS, MOST, unpack};
 
 /// A kernel's modules.
 #[derive(Debug, Default)]
@@ -59,8 +61,8 @@ impl Modules {
             }
         }
         // A kernel without the list has nothing built in that is known: what it has shows when the guest runs.
-        let builtin = fs::read_to_string(directory.join("modules.builtin")).unwrap_or_default();
-        Ok(Self { files, builtin: builtin::names(&builtin) })
+        let builtin = named::read(&directory.join("modules.builtin"), MOST as u64).unwrap_or_default();
+        Ok(Self { files, builtin: builtin::names(&String::from_utf8_lossy(&builtin)) })
     }
 
     /// Is it built in, or there as a file?
@@ -81,7 +83,7 @@ impl Modules {
         let mut files = BTreeMap::new();
         let order = order(wanted, |name| {
             let Some(path) = self.files.get(name) else { return Ok(None) };
-            let contents = fs::read(path).map_err(Error::read(path))?;
+            let contents = named::read(path, MOST as u64).map_err(Error::read(path))?;
             let broken = |why: String| Error::Module { path: path.clone(), why };
             let contents = unpack(contents).map_err(broken)?;
             let info = module_info(&contents).ok_or_else(|| broken("it is no kernel module".to_owned()))?;

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 
 /// No module is larger unpacked, in bytes; the largest (graphics drivers) have about 20 MB.
-const MOST: usize = 128 << 20;
+pub(crate) const MOST: usize = 128 << 20;
 
 /// The endings of module files.
 pub(crate) const ENDINGS: [&str; 4] = [".ko", ".ko.xz", ".ko.gz", ".ko.zst"];

@@ -45,6 +45,7 @@ pub mod affinity;
 pub mod bpf;
 pub mod journal;
 pub mod machine;
+pub mod named;
 pub mod namespace;
 pub mod steering;
 
