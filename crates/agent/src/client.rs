@@ -27,6 +27,14 @@ pub enum CallError {
         /// How long was waited.
         patience: Duration,
     },
+    /// The agent is there, but did not take what it was asked.
+    #[error("the {host}'s agent did not read what it was asked within {} s", .patience.as_secs_f64())]
+    Deaf {
+        /// Which host.
+        host: String,
+        /// How long was waited.
+        patience: Duration,
+    },
     /// The agent answered that it cannot.
     #[error("{host}: {why}")]
     Refused {
@@ -92,13 +100,17 @@ impl Client {
         from: impl Into<OwnedFd>,
         interrupt: Interrupt,
     ) -> Self {
-        Self {
-            host: host.into(),
-            to: to.into().into(),
-            from: from.into().into(),
-            lines: LineReader::default(),
-            interrupt,
-        }
+        let to = std::fs::File::from(to.into());
+        // Else a write that finds no room waits for it, for ever and deaf to Ctrl-C.
+        // SAFETY: an open descriptor and plain numbers; where this fails, the descriptor is none that could wait.
+        unsafe {
+            libc::fcntl(
+                to.as_raw_fd(),
+                libc::F_SETFL,
+                libc::fcntl(to.as_raw_fd(), libc::F_GETFL) | libc::O_NONBLOCK,
+            )
+        };
+        Self { host: host.into(), to, from: from.into().into(), lines: LineReader::default(), interrupt }
     }
 
     /// Asks, and waits for the answer.
@@ -106,7 +118,7 @@ impl Client {
     /// # Errors
     /// [`CallError`]; an answer of [`Answer::Failed`] becomes [`CallError::Refused`].
     pub fn call(&mut self, request: &Request, patience: Duration) -> Result<Answer, CallError> {
-        self.send(request)?;
+        self.send(request, patience)?;
         self.receive(patience)
     }
 
@@ -121,17 +133,22 @@ impl Client {
         }
     }
 
-    /// Asks, without waiting: another agent can be asked meanwhile.
+    /// Asks, without waiting for the answer: another agent can be asked meanwhile. The agent has `patience` to take it.
     ///
     /// # Errors
-    /// When the agent is gone or the pipe fails.
-    pub fn send(&mut self, request: &Request) -> Result<(), CallError> {
+    /// When the agent is gone or does not read, the pipe fails, or the user asks to stop.
+    pub fn send(&mut self, request: &Request, patience: Duration) -> Result<(), CallError> {
         let line = encode(request).map_err(|error| self.pipe(error.into()))?;
-        match self.to.write_all(&line) {
-            Ok(()) => Ok(()),
-            Err(error) if is_gone(&error) => Err(self.gone()),
-            Err(error) => Err(self.pipe(error)),
+        let deadline = Instant::now() + patience;
+        let mut rest = &line[..];
+        while !rest.is_empty() {
+            match self.wait_for(&self.to, libc::POLLOUT, deadline)? {
+                Wake::Ready => rest = &rest[self.give_bytes(rest)?..],
+                Wake::Timeout => return Err(CallError::Deaf { host: self.host.clone(), patience }),
+                Wake::Interrupted => return Err(CallError::Interrupted),
+            }
         }
+        Ok(())
     }
 
     /// Waits for the answer to the last [`Client::send`].
@@ -148,6 +165,7 @@ impl Client {
     /// As [`Client::call`], but for silence.
     pub fn receive_within(&mut self, patience: Duration) -> Result<Option<Answer>, CallError> {
         let deadline = Instant::now() + patience;
+        let mut late = false;
         loop {
             let line = self
                 .lines
@@ -156,11 +174,16 @@ impl Client {
             if let Some(line) = line {
                 return self.understand(&line).map(Some);
             }
-            match self.wait_for_bytes(deadline)? {
-                Wake::Readable => self.take_bytes()?,
+            // An agent that sends byte after byte, and never a line, is as good as silent.
+            if late {
+                return Ok(None);
+            }
+            match self.wait_for(&self.from, libc::POLLIN, deadline)? {
+                Wake::Ready => self.take_bytes()?,
                 Wake::Timeout => return Ok(None),
                 Wake::Interrupted => return Err(CallError::Interrupted),
             }
+            late = Instant::now() >= deadline;
         }
     }
 
@@ -184,9 +207,10 @@ impl Client {
         }
     }
 
-    fn wait_for_bytes(&self, deadline: Instant) -> Result<Wake, CallError> {
-        let watch = |fd: i32| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let mut watched = [watch(self.from.as_raw_fd()), watch(self.interrupt.as_fd().as_raw_fd())];
+    fn wait_for(&self, pipe: &std::fs::File, events: i16, deadline: Instant) -> Result<Wake, CallError> {
+        let watch = |fd: i32, events: i16| libc::pollfd { fd, events, revents: 0 };
+        let mut watched =
+            [watch(pipe.as_raw_fd(), events), watch(self.interrupt.as_fd().as_raw_fd(), libc::POLLIN)];
         let left = deadline.saturating_duration_since(Instant::now());
         // Rounded up: a wait of 0 ms for the last fraction of a millisecond would spin.
         let milliseconds = i32::try_from(left.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
@@ -196,13 +220,13 @@ impl Client {
             let error = io::Error::last_os_error();
             return match error.kind() {
                 // A signal; the handler has tripped the latch if it meant to stop us, and the caller polls again.
-                io::ErrorKind::Interrupted => self.wait_for_bytes(deadline),
+                io::ErrorKind::Interrupted => self.wait_for(pipe, events, deadline),
                 _ => Err(self.pipe(error)),
             };
         }
         Ok(match (watched[1].revents, watched[0].revents) {
             (0, 0) => Wake::Timeout,
-            (0, _) => Wake::Readable,
+            (0, _) => Wake::Ready,
             _ => Wake::Interrupted,
         })
     }
@@ -215,7 +239,17 @@ impl Client {
                 self.lines.push(&piece[..count]);
                 Ok(())
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) if is_passing(&error) => Ok(()),
+            Err(error) if is_gone(&error) => Err(self.gone()),
+            Err(error) => Err(self.pipe(error)),
+        }
+    }
+
+    /// Writes what there is room for; gives how much that was.
+    fn give_bytes(&self, bytes: &[u8]) -> Result<usize, CallError> {
+        match (&self.to).write(bytes) {
+            Ok(count) => Ok(count),
+            Err(error) if is_passing(&error) => Ok(0),
             Err(error) if is_gone(&error) => Err(self.gone()),
             Err(error) => Err(self.pipe(error)),
         }
@@ -235,8 +269,13 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
+/// Whether it is worth another try: a signal came, or somebody else took the room or the bytes that there were.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
+}
+
 enum Wake {
-    Readable,
+    Ready,
     Timeout,
     Interrupted,
 }
@@ -245,6 +284,8 @@ enum Wake {
 mod tests {
     use super::*;
     use std::os::unix::net::UnixStream;
+
+    const A_MOMENT: Duration = Duration::from_millis(50);
 
     fn conversation() -> (Client, UnixStream, Interrupt) {
         let (ours, theirs) = UnixStream::pair().unwrap();
@@ -272,11 +313,11 @@ mod tests {
     #[test]
     fn an_agent_that_dies_with_a_request_unread_is_gone_too() {
         let (mut client, agent, _) = conversation();
-        client.send(&Request::Start).unwrap();
+        client.send(&Request::Start, A_MOMENT).unwrap();
         drop(agent);
         let error = client.receive(Duration::from_secs(1)).unwrap_err();
         assert!(matches!(error, CallError::Gone { .. }), "{error}");
-        assert!(matches!(client.send(&Request::Start), Err(CallError::Gone { .. })));
+        assert!(matches!(client.send(&Request::Start, A_MOMENT), Err(CallError::Gone { .. })));
     }
 
     #[test]
@@ -285,6 +326,56 @@ mod tests {
         assert!(client.receive_within(Duration::from_millis(5)).unwrap().is_none());
         let error = client.receive(Duration::from_millis(5)).unwrap_err();
         assert_eq!(error.to_string(), "the receiver's agent did not answer within 0.005 s");
+    }
+
+    /// More than any pipe or socket holds.
+    fn long_request() -> Request {
+        Request::Attach { locals: vec!["10.0.0.1:1".parse().unwrap(); 200_000] }
+    }
+
+    #[test]
+    fn an_agent_that_does_not_read_is_not_waited_for_for_ever() {
+        let (mut client, _agent, _) = conversation();
+        let error = client.call(&long_request(), A_MOMENT).unwrap_err();
+        assert_eq!(error.to_string(), "the receiver's agent did not read what it was asked within 0.05 s");
+        assert!(!error.agent_is_well());
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_wait_for_an_agent_that_does_not_read() {
+        let (mut client, _agent, interrupt) = conversation();
+        let trips = std::thread::spawn(move || {
+            std::thread::sleep(A_MOMENT);
+            interrupt.trip();
+        });
+        let error = client.send(&long_request(), Duration::from_secs(600)).unwrap_err();
+        assert!(matches!(error, CallError::Interrupted), "{error}");
+        trips.join().unwrap();
+    }
+
+    #[test]
+    fn an_agent_that_reads_slowly_gets_all_of_a_request() {
+        let (mut client, mut agent, _) = conversation();
+        let reads = std::thread::spawn(move || {
+            let (mut got, mut piece) = (Vec::new(), [0; 4096]);
+            while !got.ends_with(b"\n") {
+                let count = io::Read::read(&mut agent, &mut piece).unwrap();
+                got.extend_from_slice(&piece[..count]);
+            }
+            got
+        });
+        client.send(&long_request(), Duration::from_secs(60)).unwrap();
+        assert_eq!(reads.join().unwrap(), encode(&long_request()).unwrap());
+    }
+
+    #[test]
+    fn an_agent_that_never_ends_a_line_is_silent() {
+        let (mut client, mut agent, _) = conversation();
+        let dribbles = std::thread::spawn(move || while agent.write_all(b"x").is_ok() {});
+        let error = client.receive(A_MOMENT).unwrap_err();
+        assert!(matches!(error, CallError::Silent { .. }), "{error}");
+        drop(client);
+        dribbles.join().unwrap();
     }
 
     #[test]

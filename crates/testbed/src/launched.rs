@@ -150,7 +150,12 @@ impl Launched {
                 Some(why) => why.into(),
                 None => Error::Mute { source: error, console: guest.borrow().last_words() },
             },
-            Life::Guest(guest) if matches!(error, CallError::Silent { .. } | CallError::Garbled { .. }) => {
+            Life::Guest(guest)
+                if matches!(
+                    error,
+                    CallError::Silent { .. } | CallError::Deaf { .. } | CallError::Garbled { .. }
+                ) =>
+            {
                 let why = guest.borrow_mut().explain();
                 match why {
                     Some(why) => why.into(),

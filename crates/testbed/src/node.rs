@@ -56,7 +56,9 @@ impl Node {
     pub(crate) fn watch(&mut self, ramp_ns: u64, window_ns: u64) -> Result<(), Error> {
         let (processes, cpus) = (self.guests.clone(), self.cpus.clone());
         let underlay = self.underlay.clone();
-        Ok(self.agent.client.send(&Request::Watch { processes, cpus, underlay, ramp_ns, window_ns })?)
+        let watch = Request::Watch { processes, cpus, underlay, ramp_ns, window_ns };
+        let patience = self.agent.patience();
+        Ok(self.agent.client.send(&watch, patience)?)
     }
 
     /// What it saw.

@@ -193,7 +193,8 @@ impl Testbed {
         // Outside the window: reading them takes a CPU some milliseconds.
         let tasks = host::Tasks::read().ok();
         for end in &mut ends {
-            end.agent.client.send(&measure)?;
+            let patience = end.agent.patience();
+            end.agent.client.send(&measure, patience)?;
         }
         for node in self.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;

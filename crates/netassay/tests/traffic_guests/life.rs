@@ -46,7 +46,7 @@ fn each_port_has_an_agent_and_the_guest_ends_with_the_last() {
     // Both launches and greetings are there before the guest is.
     let mut clients = [0, 1].map(|port| agent_at(&mut guest, port, Isolation::Network, &interrupt));
     for client in &mut clients {
-        client.send(&Request::Hello { protocol: PROTOCOL }).unwrap();
+        client.send(&Request::Hello { protocol: PROTOCOL }, PATIENCE).unwrap();
     }
     assert!(guest.port(0).is_none(), "a port is given once");
     guest.await_life(&interrupt).unwrap();
@@ -164,7 +164,7 @@ fn an_exact_guest_lives_with_one_virtual_cpu_only() {
     let mut guest = Guest::start(&exact).unwrap();
     assert!(matches!(guest.accelerated(), Accelerated::Emulation { why } if why.contains("exact mode")));
     let mut client = agent_at(&mut guest, 0, Isolation::Network, &interrupt);
-    client.send(&Request::Hello { protocol: PROTOCOL }).unwrap();
+    client.send(&Request::Hello { protocol: PROTOCOL }, PATIENCE).unwrap();
     guest.await_life(&interrupt).unwrap();
     assert!(greet(&mut client) > 1);
 }
