@@ -8,6 +8,7 @@
 mod account;
 mod bounds;
 mod client;
+mod controller;
 mod exact;
 mod frame;
 pub mod init;

@@ -7,6 +7,7 @@ use host::namespace::{self, NamespaceError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::controller;
 use crate::frame::{FrameError, LineReader, decode, encode};
 use crate::message::{Answer, Request};
 use crate::refusal::Refusal;
@@ -55,6 +56,9 @@ pub enum ServeError {
     /// Standard input or output failed.
     #[error("the controller's pipe: {0}")]
     Pipe(#[from] io::Error),
+    /// What the agent needs no more could not be given up.
+    #[error("cannot give up the privileges that an agent does not need: {0}")]
+    Privileges(io::Error),
     /// The controller does not speak the protocol.
     #[error("the controller: {0}")]
     Frame(#[from] FrameError),
@@ -69,6 +73,8 @@ pub enum ServeError {
 /// When the agent cannot put itself into its place, or its pipes fail. What goes wrong with one request is that
 /// request's answer.
 pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
+    // Whoever started the controller may have left it files that are open, and it us.
+    host::close_inherited()?;
     // A network namespace hides most of them.
     let machine = host::visible_sysctls();
     if let Err(error) = enter(options.isolation, options.parent) {
@@ -85,6 +91,9 @@ pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
     // This thread opens and closes windows beside as many busy threads as a workload has flows. Where it may not hurry it is
     // late now and then, which is told with the window.
     host::hurry_current_thread();
+    // While this thread is the only one: capabilities are a thread's own, and passed on to those that it starts.
+    host::keep_capabilities(&NEEDED).map_err(ServeError::Privileges)?;
+    controller::end_with_it()?;
     let mut session = Session::open(options, machine)?;
     let mut lines = LineReader::default();
     while let Some(line) = read_line(&mut lines)? {
@@ -100,6 +109,23 @@ pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
     }
     Ok(())
 }
+
+/// What an agent may do after it has put itself into its place, if it could before.
+const NEEDED: [host::Capability; 7] = [
+    // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion controls.
+    host::Capability::NetAdmin,
+    // A receiver's port below 1024.
+    host::Capability::NetBindService,
+    // Pages of sends without copying, beyond RLIMIT_MEMLOCK.
+    host::Capability::IpcLock,
+    // A socket for each of 100,000 flows, beyond the hard limit of open files.
+    host::Capability::SysResource,
+    // Exact mode: the other end's network namespace; and before Linux 5.8, what the next two are for.
+    host::Capability::SysAdmin,
+    // Programs that count soft interrupts, or throw packets away.
+    host::Capability::Bpf,
+    host::Capability::Perfmon,
+];
 
 fn reply(answer: &Answer) -> Result<(), ServeError> {
     let mut out = io::stdout().lock();
@@ -136,8 +162,7 @@ fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), NamespaceError
     Ok(())
 }
 
-/// The next line of standard input; `None` when the controller has gone. Unbuffered on purpose: while a
-/// measurement waits, the session polls the same descriptor to learn that the controller died.
+/// The next line of standard input; `None` when the controller has gone.
 fn read_line(lines: &mut LineReader) -> Result<Option<Vec<u8>>, ServeError> {
     loop {
         if let Some(line) = lines.next_line()? {

@@ -1,7 +1,7 @@
 //! One side of one run: its sockets and threads, and the counters read at the edges of its window.
 
 use std::net::SocketAddr;
-use std::os::fd::AsRawFd;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use host::{
@@ -196,7 +196,7 @@ impl Traffic {
             if left.is_zero() {
                 return Ok(());
             }
-            sleep_watching_the_controller(left.min(GLANCE))?;
+            thread::sleep(left.min(GLANCE));
         }
     }
 
@@ -230,19 +230,4 @@ pub(crate) const TOO_LONG: &str = "the window lies beyond what this host's clock
 
 pub(crate) fn since(due: Instant) -> u64 {
     u64::try_from(due.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// Sleeps, unless the controller goes: then there is nobody to measure for.
-pub(crate) fn sleep_watching_the_controller(time: Duration) -> Result<(), Refusal> {
-    let mut watched = libc::pollfd { fd: std::io::stdin().as_raw_fd(), events: 0, revents: 0 };
-    let timeout = libc::timespec {
-        tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(time.subsec_nanos()),
-    };
-    // SAFETY: one valid pollfd, a valid timespec, and no signal mask; all outlive the call.
-    let ready = unsafe { libc::ppoll(&raw mut watched, 1, &raw const timeout, std::ptr::null()) };
-    if ready > 0 {
-        return Err("the controller is gone".into());
-    }
-    Ok(())
 }

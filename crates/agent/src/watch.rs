@@ -1,5 +1,6 @@
 //! What guests cost the host that runs them, over the window that the guests themselves are measured in.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use host::{CpuTimes, Interrupts, Links, ProcessThreads, WireCounters};
@@ -7,7 +8,7 @@ use host::{CpuTimes, Interrupts, Links, ProcessThreads, WireCounters};
 use crate::account::{GuestTimes, Late, Watched};
 use crate::message::Answer;
 use crate::refusal::{Refusal, Reply};
-use crate::traffic::{TOO_LONG, since, sleep_watching_the_controller};
+use crate::traffic::{TOO_LONG, since};
 
 /// What of a host is watched.
 pub(crate) struct Watch {
@@ -21,10 +22,10 @@ impl Watch {
     pub(crate) fn over(&self, links: &mut Links, [ramp, window]: [Duration; 2]) -> Reply {
         let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
-        sleep_until(opens)?;
+        thread::sleep(opens.saturating_duration_since(Instant::now()));
         let opened_ns = since(opens);
         let first = self.edge(links)?;
-        sleep_until(closes)?;
+        thread::sleep(closes.saturating_duration_since(Instant::now()));
         let closed_ns = since(closes);
         let last = self.edge(links)?;
         let guests = last.threads.iter().zip(&first.threads).map(|(last, first)| {
@@ -68,16 +69,6 @@ struct Edge {
 /// QEMU names the threads of its virtual CPUs `CPU 0/TCG`, `CPU 1/KVM`, or one for them all `ALL CPUs/TCG` (with `-name debug-threads=on`).
 fn is_vcpu(name: &str) -> bool {
     name.starts_with("CPU ") || name.starts_with("ALL CPUs/")
-}
-
-fn sleep_until(when: Instant) -> Result<(), Refusal> {
-    loop {
-        let left = when.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(());
-        }
-        sleep_watching_the_controller(left)?;
-    }
 }
 
 #[cfg(test)]

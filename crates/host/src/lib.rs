@@ -23,6 +23,7 @@ mod files;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod interrupts;
+mod least;
 mod link;
 mod link_limit;
 mod links;
@@ -65,6 +66,7 @@ pub use error::Error;
 pub use ethtool::Ethtool;
 pub use features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
 pub use interrupts::{Interrupt, Interrupts};
+pub use least::{Capability, close_inherited, keep_capabilities};
 pub use link::{Link, LinkCounters};
 pub use link_limit::LinkLimit;
 pub use links::{Links, forget_path_mtus};

@@ -1,4 +1,5 @@
-//! An agent and whoever holds its pipes: hostile bytes cost it little.
+//! An agent and whoever holds its pipes: hostile bytes cost it little, it ends with its controller whatever it does, and it keeps no more
+//! privileges than it needs.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -6,8 +7,13 @@ mod common;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
 
 use common::Bench;
+
+/// Half a second is what the agent takes; a busy machine adds to it. What it is busy with takes longer by itself: 3 s to wait for an
+/// interface, 5 s to connect, and exact work with large messages longer still.
+const SOON: Duration = Duration::from_millis(2500);
 
 /// An agent at work.
 struct Agent {
@@ -29,20 +35,42 @@ impl Agent {
         Self { process, to, from, _bench: bench }
     }
 
-    fn ask(&mut self, line: &str) -> String {
+    fn say(&mut self, line: &str) {
         let to = self.to.as_mut().unwrap();
         to.write_all(line.as_bytes()).unwrap();
         to.write_all(b"\n").unwrap();
+    }
+
+    fn ask(&mut self, line: &str) -> String {
+        self.say(line);
         let mut answer = String::new();
         self.from.read_line(&mut answer).unwrap();
         answer
     }
 
-    /// A number of `/proc/PID/status`: of memory in KiB.
-    fn status(&self, field: &str) -> u64 {
+    /// The first word of a line of `/proc/PID/status`.
+    fn status(&self, field: &str) -> String {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap();
-        line.trim_start_matches(':').split_whitespace().next().unwrap().parse().unwrap()
+        line.trim_start_matches(':').split_whitespace().next().unwrap().to_owned()
+    }
+
+    /// The most memory that it ever had, in KiB.
+    fn memory(&self) -> u64 {
+        self.status("VmHWM").parse().unwrap()
+    }
+
+    /// Closes its input, as a controller that is gone does; whether it ends soon.
+    fn ends_when_left(&mut self) -> bool {
+        drop(self.to.take());
+        let left = Instant::now();
+        while left.elapsed() < SOON {
+            if self.process.try_wait().unwrap().is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
     }
 }
 
@@ -58,7 +86,7 @@ fn hostile_requests_cost_an_agent_little_memory() {
     for ordinary in [false, true] {
         let mut agent = Agent::start(ordinary);
         assert!(agent.ask(r#"{"hello":{"protocol":7}}"#).contains("hello"));
-        let before = agent.status("VmHWM");
+        let before = agent.memory();
         let list = |length: usize, item: &str| vec![item; length].join(",");
         let hostile = [
             (r#"{"steer_new":{"cpus":[4294967295]}}"#.to_owned(), "may have at most 8191"),
@@ -80,9 +108,108 @@ fn hostile_requests_cost_an_agent_little_memory() {
                 &line[..40.min(line.len())]
             );
         }
-        let grown = agent.status("VmHWM") - before;
+        let grown = agent.memory() - before;
         // The longest line has 4 MiB, and lies in memory up to three times while it is put together.
         assert!(grown < 32 << 10, "{grown} KiB more than before");
         assert!(agent.ask(r#"{"hello":{"protocol":7}}"#).contains("hello"), "it still serves");
+    }
+}
+
+/// A transmitter's side of one flow of datagrams.
+fn spec(kind: &str, message: u32) -> String {
+    format!(
+        r#"{{"traffic":{{"kind":"{kind}","message":{message},"response":0,"flows":1,"threads":null,"direction":"forward",
+        "sender":"send","reader":"recv","in_flight":1,"rate":null,"pacing":null,"busy_poll":null,"congestion_control":null,
+        "dscp":null,"nodelay":null,"connected":true,"socket_buffer":null,"udp_checksum":true,"port":null,"verify":false}},
+        "local":"127.0.0.1","cpus":[]}}"#
+    )
+    .replace(['\n', ' '], "")
+}
+
+#[test]
+fn an_agent_ends_with_its_controller_in_every_state() {
+    let configure = r#"{"configure":{"interface":"lo","addresses":[]}}"#.to_owned();
+    let listen =
+        format!(r#"{{"listen":{{"spec":{},"interface":"lo","underlay":null}}}}"#, spec("tcp_stream", 1));
+    // Nobody answers there: the connection waits for its first packet to be lost often enough.
+    let nowhere = "{\"create_discard\":{\"name\":\"hole\",\"device\":null,\"addresses\":[[\"10.9.0.1\",24]],\"behind\":[\"10.9.0.2\"]}}";
+    let connect = format!(
+        r#"{{"connect":{{"spec":{},"endpoints":["10.9.0.2:9"],"interface":"hole","underlay":null}}}}"#,
+        spec("tcp_stream", 1).replace("127.0.0.1", "10.9.0.1")
+    );
+    let exact = format!(
+        r#"{{"exact":{{"spec":{0},"taker":{{"in":{{"process":PID,"spec":{0}}}}}}}}}"#,
+        spec("tcp_stream", 8 << 20)
+    );
+    let watch =
+        r#"{"watch":{"processes":[],"cpus":[0],"underlay":null,"ramp_ns":0,"window_ns":600000000000}}"#;
+    let measure = r#"{"measure":{"ramp_ns":600000000000,"window_ns":1,"step_ns":0}}"#;
+    // What is asked and answered before, and what the agent is busy with when the controller goes.
+    let states: [(&str, Vec<&str>, &str); 7] = [
+        ("idle", vec![], ""),
+        ("half a request", vec![], r#"{"hello""#),
+        (
+            "waiting for an interface",
+            vec![r#"{"create_veth":{"name":"a","peer":"b","peer_pid":PID}}"#],
+            r#"{"await_running":{"interface":"a"}}"#,
+        ),
+        ("watching", vec![], watch),
+        ("connecting", vec![nowhere], &connect),
+        ("exact work", vec![&configure], &exact),
+        ("measuring", vec![&configure, &listen], measure),
+    ];
+    for ordinary in [false, true] {
+        for (state, before, busy) in &states {
+            let mut agent = Agent::start(ordinary);
+            assert!(agent.ask(r#"{"hello":{"protocol":7}}"#).contains("hello"));
+            let own = agent.process.id().to_string();
+            for line in before {
+                let answer = agent.ask(&line.replace("PID", &own));
+                assert!(!answer.contains("failed"), "{state}: {answer}");
+            }
+            if busy.ends_with('}') {
+                agent.say(&busy.replace("PID", &own));
+                std::thread::sleep(Duration::from_millis(100));
+            } else {
+                agent.to.as_mut().unwrap().write_all(busy.as_bytes()).unwrap();
+            }
+            assert!(agent.ends_when_left(), "{state}: the agent goes on without a controller");
+        }
+    }
+}
+
+/// CAP_NET_BIND_SERVICE, NET_ADMIN, IPC_LOCK, SYS_ADMIN, SYS_RESOURCE, PERFMON and BPF.
+const NEEDED: u64 = 1 << 10 | 1 << 12 | 1 << 14 | 1 << 21 | 1 << 24 | 1 << 38 | 1 << 39;
+
+#[test]
+fn an_agent_keeps_few_capabilities_gets_no_new_ones_and_inherits_no_files() {
+    for ordinary in [false, true] {
+        // A file that the controller's starter left open.
+        let file = std::fs::File::open("/proc/self/status").unwrap();
+        // SAFETY: an open descriptor, and no flags: children inherit it.
+        assert_eq!(unsafe { libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(&file), libc::F_SETFD, 0) }, 0);
+        let mut agent = Agent::start(ordinary);
+        drop(file);
+        assert!(agent.ask(r#"{"hello":{"protocol":7}}"#).contains("hello"));
+        for set in ["CapEff", "CapPrm", "CapBnd"] {
+            let capabilities = u64::from_str_radix(&agent.status(set), 16).unwrap();
+            assert_eq!(capabilities & !NEEDED, 0, "{set} {capabilities:x}");
+            assert_ne!(capabilities & 1 << 12, 0, "{set} {capabilities:x}");
+        }
+        assert_eq!(
+            (agent.status("CapInh").as_str(), agent.status("NoNewPrivs").as_str()),
+            ("0000000000000000", "1")
+        );
+        let open = std::fs::read_dir(format!("/proc/{}/fd", agent.process.id())).unwrap();
+        for fd in open.flatten() {
+            let to = std::fs::read_link(fd.path()).unwrap_or_default();
+            let kind = to.to_string_lossy().into_owned();
+            // Its own: netlink sockets.
+            assert!(
+                ["0", "1", "2"].iter().any(|own| fd.file_name() == *own) || kind.starts_with("socket:"),
+                "{:?} is {kind}",
+                fd.file_name()
+            );
+        }
     }
 }

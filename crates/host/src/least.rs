@@ -1,0 +1,135 @@
+//! Giving up what a process does not need: capabilities, the way to new ones, and files that others left open.
+
+use std::io;
+use std::os::fd::RawFd;
+
+use nix::libc;
+
+/// A capability by its number (linux/capability.h).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Capability {
+    /// Ports below 1024.
+    NetBindService = 10,
+    /// The network's configuration.
+    NetAdmin = 12,
+    /// Locked memory beyond its limit.
+    IpcLock = 14,
+    /// Namespaces, mounts, and much else.
+    SysAdmin = 21,
+    /// Beyond resource limits.
+    SysResource = 24,
+    /// Tracing (Linux 5.8).
+    Perfmon = 38,
+    /// Programs in the kernel (Linux 5.8).
+    Bpf = 39,
+}
+
+/// `struct __user_cap_data_struct`: the lower halves of three sets, or the upper.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Half {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+/// `struct __user_cap_header_struct`; process 0 is the calling thread.
+#[repr(C)]
+struct Header {
+    version: u32,
+    process: i32,
+}
+
+/// `_LINUX_CAPABILITY_VERSION_3`.
+const VERSION: u32 = 0x2008_0522;
+
+/// Has the calling thread keep those of its capabilities that are `needed`, give up all others for good, and get no new ones from any
+/// program that it runs (`NO_NEW_PRIVS`). Threads that it starts from now on are the same; those that run already are not.
+///
+/// # Errors
+/// What the kernel said.
+pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
+    let kept = needed.iter().fold(0u64, |set, capability| set | 1 << *capability as u8);
+    let mut header = Header { version: VERSION, process: 0 };
+    let mut halves = [Half::default(); 2];
+    // SAFETY: a header and the two halves that its version has, which outlive the call.
+    check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, halves.as_mut_ptr()) })?;
+    let had = u64::from(halves[0].effective) | u64::from(halves[1].effective) << 32;
+    // The bounds first: it takes a capability to lower them. Who lacks it has no way up with NO_NEW_PRIVS either.
+    if had & 1 << CAP_SETPCAP != 0 {
+        for capability in (0..64).filter(|capability| kept & 1 << capability == 0) {
+            // SAFETY: plain numbers.
+            match unsafe { libc::prctl(libc::PR_CAPBSET_READ, capability, 0, 0, 0) } {
+                // SAFETY: plain numbers.
+                1 => check(unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) }.into())?,
+                0 => {}
+                // This kernel has no more.
+                _ => break,
+            }
+        }
+    }
+    let (low, high) = (kept as u32, (kept >> 32) as u32);
+    for (half, kept) in halves.iter_mut().zip([low, high]) {
+        half.permitted &= kept;
+        half.effective &= kept;
+        half.inheritable = 0;
+    }
+    // SAFETY: as above; the kernel reads both.
+    check(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) })?;
+    // SAFETY: plain numbers, the last three of which must be 0.
+    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())
+}
+
+const CAP_SETPCAP: u32 = 8;
+
+/// Closes what is open besides standard input, output and error. For the beginning of a process that owns nothing yet.
+///
+/// # Errors
+/// When `/proc` does not tell what is open.
+pub fn close_inherited() -> io::Result<()> {
+    for fd in open_files()? {
+        // SAFETY: nothing in this process owns it; the directory that listed it is closed already, which closing it again tells and no more.
+        unsafe { libc::close(fd) };
+    }
+    Ok(())
+}
+
+fn open_files() -> io::Result<Vec<RawFd>> {
+    let entries = std::fs::read_dir("/proc/self/fd")?;
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Ok(numbers.filter(|fd| *fd > libc::STDERR_FILENO).collect())
+}
+
+fn check(result: libc::c_long) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(field: &str) -> String {
+        let text = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+        line.trim_start_matches(':').trim().to_owned()
+    }
+
+    #[test]
+    fn what_is_not_needed_is_given_up_and_does_not_come_back() {
+        std::thread::spawn(|| {
+            let before = u64::from_str_radix(&status("CapEff"), 16).unwrap();
+            keep_capabilities(&[Capability::NetAdmin]).unwrap();
+            let kept = before & 1 << Capability::NetAdmin as u8;
+            for set in ["CapEff", "CapPrm"] {
+                assert_eq!(u64::from_str_radix(&status(set), 16).unwrap(), kept, "{set}");
+            }
+            assert_eq!(status("CapInh"), "0000000000000000");
+            assert_eq!(status("NoNewPrivs"), "1");
+            let child = std::thread::spawn(|| status("CapEff")).join().unwrap();
+            assert_eq!(u64::from_str_radix(&child, 16).unwrap(), kept);
+        })
+        .join()
+        .unwrap();
+    }
+}
