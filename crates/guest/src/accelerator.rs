@@ -14,6 +14,7 @@ use crate::identity;
 use crate::order::{Accelerated, Acceleration, Order};
 use crate::place::{Place, spawn};
 use crate::qemu;
+use crate::sandbox::has_sandbox;
 use crate::threads::Threads;
 use crate::tools::Tools;
 
@@ -87,7 +88,7 @@ impl Tools {
         let qemu = self.qemu().map_err(|error| error.to_string())?;
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let console = Console::read(reader).map_err(|error| error.to_string())?;
-        let mut arguments = qemu::machine(true, false, self.firmware().as_deref());
+        let mut arguments = qemu::machine(true, false, self.firmware().as_deref(), has_sandbox(&qemu));
         arguments.extend(["-cpu", "host", "-m", "128", "-kernel"].map(str::to_owned));
         arguments.push(image.display().to_string());
         arguments.extend(["-append", "console=ttyS0 earlyprintk=ttyS0 panic=-1"].map(str::to_owned));

@@ -1,9 +1,10 @@
 //! A guest's life, as the controller sees it.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -15,10 +16,12 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::initramfs::{self, Initramfs};
 use crate::life::Sign;
-use crate::order::{Accelerated, Order};
+use crate::order::{Accelerated, Nic, Order};
 use crate::patience::Patience;
 use crate::place::{Place, spawn};
 use crate::qemu::{self, Parts};
+use crate::sandbox;
+use crate::tap::Tap;
 use crate::threads::Threads;
 use crate::tools::Tools;
 
@@ -69,8 +72,20 @@ impl Guest {
             move |source: io::Error| Error::Start { name: order.name.clone(), step, source }
         };
         let initramfs = in_memory(&bytes).map_err(failed("keep its initramfs in memory"))?;
-        let place =
+        // A distribution's kernel may be root's alone to read, and QEMU is nobody.
+        let kernel = fs::read(&order.kernel.image).and_then(|image| in_memory(&image));
+        let kernel = kernel.map_err(failed("keep its kernel in memory"))?;
+        let firmware = tools.firmware();
+        let kvm = accelerated == Accelerated::Kvm;
+        let mut place =
             Place::of(order.place, order.rootless).map_err(failed("open the namespaces of its place"))?;
+        // Without the header that tells of checksums and segments, a tap takes finished packets only.
+        let tap = order.tap.as_deref().map(|tap| Tap::named(tap, order.nic == Nic::VirtioNet));
+        place.tap = tap.transpose().map_err(failed("name its tap"))?;
+        if !order.rootless {
+            let files: Vec<&Path> = [qemu.as_path()].into_iter().chain(firmware.as_deref()).collect();
+            place.user = sandbox::user(&files, kvm.then_some(tools.kvm.as_path()));
+        }
         let mut ours = Vec::new();
         let mut theirs: Vec<OwnedFd> = Vec::new();
         for _ in 0..order.ports {
@@ -80,17 +95,20 @@ impl Guest {
             theirs.push(their.into());
         }
         let ports: Vec<RawFd> = theirs.iter().map(|fd| fd.as_raw_fd()).collect();
-        let firmware = tools.firmware();
         let parts = Parts {
-            kvm: accelerated == Accelerated::Kvm,
+            kvm,
             firmware: firmware.as_deref(),
+            sandbox: sandbox::has_sandbox(&qemu),
+            kernel: kernel.as_raw_fd(),
+            tap: place.tap.as_ref().map(Tap::fd),
             initramfs: initramfs.as_raw_fd(),
             ports: &ports,
         };
         let arguments = qemu::arguments(order, &parts);
         let (reader, writer) = io::pipe().map_err(failed("make its console"))?;
         let console = Console::read(reader).map_err(failed("read its console"))?;
-        let kept: Vec<RawFd> = ports.iter().copied().chain([initramfs.as_raw_fd()]).collect();
+        let kept: Vec<RawFd> =
+            ports.iter().copied().chain([kernel.as_raw_fd(), initramfs.as_raw_fd()]).collect();
         let started = Instant::now();
         let process = spawn(&qemu, &arguments, &place, &kept, writer).map_err(failed("start the program"))?;
         Ok(Self {
@@ -270,7 +288,7 @@ fn check(order: &Order) -> Result<(), Error> {
 
 /// A file that has no name and ends with its last reader, so that nothing is left behind.
 fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
-    let fd = memfd_create(c"initramfs", MFdFlags::MFD_CLOEXEC)?;
+    let fd = memfd_create(c"guest", MFdFlags::MFD_CLOEXEC)?;
     let mut file = File::from(fd);
     file.write_all(bytes)?;
     Ok(file.into())

@@ -5,13 +5,17 @@ use std::path::Path;
 
 use agent::init::port_name;
 
-use crate::order::{Copies, Nic, Order};
+use crate::order::{Copies, Order};
+use crate::sandbox::SANDBOX;
 
 /// What of a guest's command line is known only when it starts.
 pub(crate) struct Parts<'a> {
     pub(crate) kvm: bool,
     pub(crate) firmware: Option<&'a Path>,
+    pub(crate) sandbox: bool,
+    pub(crate) kernel: RawFd,
     pub(crate) initramfs: RawFd,
+    pub(crate) tap: Option<RawFd>,
     pub(crate) ports: &'a [RawFd],
 }
 
@@ -45,7 +49,7 @@ pub(crate) fn command_line(order: &Order, kvm: bool) -> String {
 
 /// All arguments.
 pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
-    let mut arguments = machine(parts.kvm, order.exact, parts.firmware);
+    let mut arguments = machine(parts.kvm, order.exact, parts.firmware, parts.sandbox);
     arguments.extend(["-cpu".to_owned(), processor(order, parts.kvm)]);
     let mut add = |name: &str, value: String| {
         arguments.push(name.to_owned());
@@ -54,7 +58,7 @@ pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
     add("-name", format!("{},debug-threads=on", option_text(&order.name)));
     add("-smp", processors(order.vcpus, parts.kvm, order.exact));
     add("-m", format!("{}M", order.memory_mib));
-    add("-kernel", order.kernel.image.display().to_string());
+    add("-kernel", format!("/proc/self/fd/{}", parts.kernel));
     add("-initrd", format!("/proc/self/fd/{}", parts.initramfs));
     add("-append", command_line(order, parts.kvm));
     // Else a word to the device is taken up by another thread of QEMU, whenever that runs, and its interrupt comes at any time.
@@ -64,13 +68,8 @@ pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
         add("-chardev", format!("socket,id=port{index},fd={fd}"));
         add("-device", format!("virtserialport,chardev=port{index},name={}", port_name(index)));
     }
-    if let Some(tap) = &order.tap {
-        // Without the header that tells of checksums and segments, a tap takes finished packets only.
-        let header = if order.nic == Nic::VirtioNet { "on" } else { "off" };
-        add(
-            "-netdev",
-            format!("tap,id=net,ifname={},script=no,downscript=no,vnet_hdr={header}", option_text(tap)),
-        );
+    if let Some(tap) = parts.tap {
+        add("-netdev", format!("tap,id=net,fd={tap}"));
         let mac = order.mac.map(|byte| format!("{byte:02x}")).join(":");
         // Nothing is booted from the network.
         add("-device", format!("{},netdev=net,mac={mac},romfile=", order.nic.device()));
@@ -84,7 +83,7 @@ pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
 }
 
 /// The machine under the guest: what a server's chipset has, less all that no guest of ours uses.
-pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>) -> Vec<String> {
+pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>, sandbox: bool) -> Vec<String> {
     let mut arguments: Vec<String> = [
         "-nodefaults",
         "-no-user-config",
@@ -107,6 +106,9 @@ pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>) -> Vec<St
         (false, false) => "tcg,thread=multi",
     };
     arguments.extend(["-accel".to_owned(), accelerator.to_owned()]);
+    if sandbox {
+        arguments.extend(["-sandbox", SANDBOX].map(str::to_owned));
+    }
     if let Some(firmware) = firmware {
         arguments.extend(["-bios".to_owned(), firmware.display().to_string()]);
     }
@@ -147,7 +149,7 @@ fn option_text(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::kernel::Kernel;
-    use crate::order::Acceleration;
+    use crate::order::{Acceleration, Nic};
 
     fn order() -> Order {
         Order {
@@ -173,7 +175,9 @@ mod tests {
     }
 
     fn line(order: &Order, kvm: bool) -> String {
-        let parts = Parts { kvm, firmware: None, initramfs: 9, ports: &[7, 8][..order.ports] };
+        let tap = order.tap.as_ref().map(|_| 11);
+        let ports = &[7, 8][..order.ports];
+        let parts = Parts { kvm, firmware: None, sandbox: true, kernel: 10, initramfs: 9, tap, ports };
         arguments(order, &parts).join(" ")
     }
 
@@ -184,10 +188,11 @@ mod tests {
             "-accel kvm ",
             "-cpu host ",
             "-name receiver,debug-threads=on",
-            "-smp 2 -m 512M -kernel /boot/vmlinuz -initrd /proc/self/fd/9",
+            "-smp 2 -m 512M -kernel /proc/self/fd/10 -initrd /proc/self/fd/9",
             "-device virtio-serial-pci,max_ports=3",
             "-chardev socket,id=port1,fd=8 -device virtserialport,chardev=port1,name=netassay.1",
-            "-netdev tap,id=net,ifname=tap,,0,script=no,downscript=no,vnet_hdr=on",
+            "-netdev tap,id=net,fd=11",
+            "-sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
             "-device virtio-net-pci,netdev=net,mac=02:00:00:00:ab:01,romfile=",
         ] {
             assert!(line.contains(part), "{part}: {line}");
@@ -200,9 +205,9 @@ mod tests {
     }
 
     #[test]
-    fn another_card_gets_finished_packets() {
+    fn another_card_has_its_place_too() {
         let line = line(&Order { nic: Nic::E1000e, ..order() }, false);
-        assert!(line.contains("vnet_hdr=off -device e1000e,"), "{line}");
+        assert!(line.contains("-netdev tap,id=net,fd=11 -device e1000e,"), "{line}");
         assert!(line.contains("-accel tcg,thread=multi "), "{line}");
     }
 

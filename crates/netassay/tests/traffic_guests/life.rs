@@ -127,6 +127,11 @@ fn a_tap_of_another_process_becomes_the_guests_network_card() {
     let mut client = agent_at(&mut guest, 0, Isolation::None, &interrupt);
     guest.await_life(&interrupt).unwrap();
     assert_eq!(guest.threads().unwrap().vcpus.len(), 2);
+    let status = fs::read_to_string(format!("/proc/{}/status", guest.pid())).unwrap();
+    for line in ["Seccomp:\t2\n", "NoNewPrivs:\t1\n", "CapEff:\t0000000000000000\n"] {
+        assert!(status.contains(line), "{line} {status}");
+    }
+    assert!(rootless || status.contains("Uid:\t65534\t65534\t65534\t65534\n"), "{status}");
     client.order(&Request::Configure { interface: "eth0".into(), addresses: Vec::new() }, PATIENCE).unwrap();
     client.order(&Request::AwaitRunning { interface: "eth0".into() }, PATIENCE).unwrap();
     // The card agrees with the tap on segments and checksums, which is what the tap's header is for.

@@ -1,0 +1,144 @@
+//! What QEMU is kept from, whoever it runs as.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// System calls that no guest of ours needs: old ones, more privileges, other programs, other priorities and CPUs.
+pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
+
+/// How long QEMU may take to tell its version.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether this QEMU was built with a sandbox. Asked once in a process.
+pub(crate) fn has_sandbox(qemu: &Path) -> bool {
+    static KNOWN: Mutex<Vec<(PathBuf, bool)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, has)) = known.iter().find(|(path, _)| path == qemu) {
+        return *has;
+    }
+    let has = asked(qemu).unwrap_or(false);
+    known.push((qemu.to_owned(), has));
+    has
+}
+
+fn asked(qemu: &Path) -> io::Result<bool> {
+    let mut command = Command::new(qemu);
+    command.args(["-sandbox", SANDBOX, "-version"]);
+    let mut process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if let Some(status) = process.try_wait()? {
+            return Ok(status.success());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    process.kill()?;
+    process.wait().map(|_| false)
+}
+
+/// A user and a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct User {
+    uid: u32,
+    gid: u32,
+}
+
+/// The user, and the group, that own nothing.
+const NOBODY: u32 = 65_534;
+
+/// Who QEMU is to run as in place of root: nobody, in the group that may use KVM where that is used. `None`: as who we are, since we are
+/// not root, or since nobody may not read what QEMU needs: the `files`, and `kvm`.
+pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Option<User> {
+    // SAFETY: takes nothing.
+    if unsafe { libc::geteuid() } != 0 || !files.iter().all(|file| is_open_to_all(file)) {
+        return None;
+    }
+    let Some(kvm) = kvm else { return Some(User { uid: NOBODY, gid: NOBODY }) };
+    let about = kvm.metadata().ok()?;
+    let may = |bits: u32| about.mode() & bits == bits;
+    let gid = if may(0o006) { NOBODY } else { Some(about.gid()).filter(|gid| may(0o060) && *gid != 0)? };
+    Some(User { uid: NOBODY, gid })
+}
+
+/// Whether anybody may read the file, and get to it.
+fn is_open_to_all(path: &Path) -> bool {
+    let Ok(path) = path.canonicalize() else { return false };
+    path.ancestors().enumerate().all(|(above, path)| {
+        let needed = if above == 0 { 0o004 } else { 0o001 };
+        path.metadata().is_ok_and(|about| about.mode() & needed == needed)
+    })
+}
+
+/// Gives up all privileges, between `fork` and `exec`: system calls only, and no memory taken. By the kernel's own calls: those of the C
+/// library wait for other threads, which are not there any more.
+pub(crate) fn give_up(user: Option<User>) -> io::Result<()> {
+    // Root without capabilities still owns its files. Who may not lower its bounds has no capability to lose.
+    for capability in 0..64 {
+        // SAFETY: plain numbers.
+        unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
+    }
+    if let Some(User { uid, gid }) = user {
+        // SAFETY: no list, and so none of its entries.
+        check(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<u32>()) })?;
+        // SAFETY: plain numbers.
+        check(unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) })?;
+        // SAFETY: plain numbers.
+        check(unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) })?;
+    }
+    // SAFETY: plain numbers, the last three of which must be 0.
+    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())
+}
+
+fn check(result: libc::c_long) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// What this process has open, besides standard input, output and error: what its own starter left open would go on to QEMU.
+pub(crate) fn open_files() -> io::Result<Vec<RawFd>> {
+    let entries = std::fs::read_dir("/proc/self/fd")?;
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Ok(numbers.filter(|fd| *fd > libc::STDERR_FILENO).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_knows_no_sandbox_or_never_answers_has_none() {
+        assert!(!has_sandbox(Path::new("/bin/false")) && !has_sandbox(Path::new("/nonexistent")));
+        assert!(has_sandbox(Path::new("/bin/true")));
+    }
+
+    #[test]
+    fn a_file_is_open_to_all_if_each_directory_above_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("qemu");
+        fs::write(&file, "").unwrap();
+        let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        for (above, own, open) in [(0o755, 0o755, true), (0o700, 0o755, false), (0o755, 0o750, false)] {
+            set(directory.path(), above);
+            set(&file, own);
+            assert_eq!(is_open_to_all(&file), open, "{above:o} {own:o}");
+        }
+    }
+
+    #[test]
+    fn root_becomes_nobody_where_files_allow_it() {
+        // SAFETY: takes nothing.
+        let root = unsafe { libc::geteuid() } == 0;
+        let nobody = Some(User { uid: NOBODY, gid: NOBODY }).filter(|_| root);
+        assert_eq!(user(&[Path::new("/bin/true")], None), nobody);
+        assert_eq!(user(&[Path::new("/nonexistent")], None), None);
+        assert_eq!(user(&[], Some(Path::new("/dev/null"))), nobody, "a device that all may use");
+        assert_eq!(user(&[], Some(Path::new("/nonexistent"))), None);
+    }
+}
