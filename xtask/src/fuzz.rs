@@ -168,7 +168,9 @@ fn one(
         .arg(format!("-rss_limit_mb={MOST_MEMORY}"))
         .arg(format!("-timeout={MOST_TIME}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
-        .arg("-print_final_stats=1");
+        .arg("-print_final_stats=1")
+        // The panic's own words tell the place; libFuzzer's frames would only hide them.
+        .env("RUST_BACKTRACE", "0");
     if manner == Manner::Check {
         command.arg("-seed=1");
     }

@@ -27,6 +27,10 @@ pub(crate) fn loaded_length(head: &[u8]) -> Result<usize, &'static str> {
     if header.programs < HEADER {
         return Err("its program headers lie inside its header");
     }
+    // The kernel takes no other (load_elf_phdrs in fs/binfmt_elf.c), and what is read of each must be within its own bytes.
+    if header.program_size != PROGRAM {
+        return Err("its program headers have another size than the kernel takes");
+    }
     let mut end = header.programs.checked_add(header.program_size.saturating_mul(header.program_count));
     let mut loads = 0;
     for index in 0..header.program_count {
@@ -61,6 +65,8 @@ pub(crate) fn section<'a>(file: &'a [u8], name: &str) -> Option<&'a [u8]> {
 }
 
 const HEADER: usize = 64;
+/// A program header.
+const PROGRAM: usize = 56;
 const EM_X86_64: u16 = 62;
 const PT_LOAD: u32 = 1;
 const PT_INTERP: u32 = 3;
@@ -173,7 +179,20 @@ mod tests {
         empty[0x12] = 62;
         assert!(loaded_part(&empty).unwrap_err().contains("inside its header"));
         empty[0x20] = 64;
+        assert!(loaded_part(&empty).unwrap_err().contains("size"));
+        empty[0x36] = 56;
         assert!(loaded_part(&empty).unwrap_err().contains("nothing of it"));
+    }
+
+    /// Found by fuzzing: headers of another size reach beyond what was thought to be theirs, and were cut off.
+    #[test]
+    fn program_headers_of_another_size_are_refused() {
+        let mut file = std::fs::read("/proc/self/exe").unwrap();
+        assert!(loaded_part(&file).is_ok());
+        for size in [0, 55, 57] {
+            file[0x36] = size;
+            assert!(loaded_part(&file).unwrap_err().contains("size"), "{size}");
+        }
     }
 
     proptest! {

@@ -71,10 +71,10 @@ fn work(
     transactions: u64,
     discarded: u64,
 ) -> Vec<(&'static str, f64)> {
-    let bytes = ("byte", (forward.bytes + reverse.bytes) as f64);
+    let bytes = ("byte", total([forward.bytes, reverse.bytes]));
     match kind {
         WorkloadKind::TcpStream => vec![bytes],
-        WorkloadKind::UdpStream => vec![bytes, ("packet", (forward.messages + reverse.messages) as f64)],
+        WorkloadKind::UdpStream => vec![bytes, ("packet", total([forward.messages, reverse.messages]))],
         WorkloadKind::TcpRr | WorkloadKind::UdpRr | WorkloadKind::TcpCrr => {
             vec![("transaction", transactions as f64)]
         }
@@ -90,6 +90,11 @@ pub fn directions(account: &RunAccount) -> Vec<(String, f64)> {
     metrics.put("throughput_forward", forward.bits_per_second() / 1e6);
     metrics.put("throughput_reverse", Taken::by(&account.transmitter).bits_per_second() / 1e6);
     metrics.entries
+}
+
+/// A sum of counts that another host told: no integer need hold it.
+fn total<const N: usize>(counts: [u64; N]) -> f64 {
+    counts.into_iter().map(|count| count as f64).sum()
 }
 
 /// What one end took in its window.
@@ -181,15 +186,17 @@ fn proof(metrics: &mut Sheet, kind: WorkloadKind, side: Side, own: &SideAccount)
         metrics.put(&format!("{side}.retransmits_needless"), retransmits.needless as f64);
         metrics.put(&format!("{side}.reorderings"), retransmits.reorderings as f64);
     }
-    let drops = counters.link.rx_dropped
-        + counters.link.tx_dropped
-        + counters.queue.drops
-        + counters.udp.rcvbuf_errors
-        + counters.tcp.backlog_drops
-        + counters.tcp.receive_queue_drops;
-    metrics.put(&format!("{side}.drops"), drops as f64);
-    let switches = counters.context_switches.voluntary + counters.context_switches.involuntary;
-    metrics.put(&format!("{side}.context_switches"), switches as f64);
+    let drops = total([
+        counters.link.rx_dropped,
+        counters.link.tx_dropped,
+        counters.queue.drops,
+        counters.udp.rcvbuf_errors,
+        counters.tcp.backlog_drops,
+        counters.tcp.receive_queue_drops,
+    ]);
+    metrics.put(&format!("{side}.drops"), drops);
+    let switches = total([counters.context_switches.voluntary, counters.context_switches.involuntary]);
+    metrics.put(&format!("{side}.context_switches"), switches);
     interrupts(metrics, &format!("{side}."), &own.window.interrupts, own.window.elapsed_ns);
 }
 
@@ -211,7 +218,7 @@ fn segments(kind: WorkloadKind, side: Side, own: &SideAccount) -> u64 {
         };
     }
     match (kind.is_tcp(), side) {
-        (true, Side::Transmitter) => tcp.out_segs + tcp.retrans_segs,
+        (true, Side::Transmitter) => tcp.out_segs.saturating_add(tcp.retrans_segs),
         (true, Side::Receiver) => tcp.in_segs,
         (false, Side::Transmitter) => udp.out_datagrams,
         (false, Side::Receiver) => udp.in_datagrams,
@@ -259,6 +266,28 @@ mod tests {
 
     fn value(metrics: &[(String, f64)], key: &str) -> f64 {
         metrics.iter().find(|(known, _)| known == key).unwrap_or_else(|| panic!("no {key}")).1
+    }
+
+    /// The other end chooses its figures. (Found by fuzzing.)
+    #[test]
+    fn the_largest_figures_that_an_agent_can_tell_are_summed() {
+        let mut account = account();
+        for own in [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten() {
+            let counters = &mut own.window.counters;
+            counters.link.rx_dropped = u64::MAX;
+            counters.link.tx_dropped = u64::MAX;
+            counters.context_switches.voluntary = u64::MAX;
+            counters.context_switches.involuntary = 1;
+            counters.tcp.out_segs = u64::MAX;
+            counters.tcp.retrans_segs = 1;
+            own.window.load.received.bytes = u64::MAX;
+            own.window.load.received.messages = u64::MAX;
+        }
+        for kind in [WorkloadKind::TcpStream, WorkloadKind::UdpStream] {
+            let metrics = metrics(kind, &account);
+            assert_eq!(value(&metrics, "transmitter.drops"), 2.0 * u64::MAX as f64);
+            assert_eq!(value(&metrics, "transmitter.context_switches"), u64::MAX as f64);
+        }
     }
 
     #[test]
