@@ -40,7 +40,7 @@ impl Key {
 pub(crate) struct Series {
     pub(crate) key: Key,
     pub(crate) values: Vec<f64>,
-    /// The number of each value's boot, or nothing where the file names none.
+    /// The number of each value's boot; none where the file names none. There are no other lengths.
     pub(crate) boots: Vec<u32>,
     /// Where the last value stands.
     pub(crate) last: Place,
@@ -80,6 +80,14 @@ impl Collector {
             None => None,
         };
         let series = &mut self.series[series];
+        if !series.values.is_empty() && series.boots.is_empty() == boot.is_some() {
+            let (with, without) = if boot.is_some() { ("with", "without") } else { ("without", "with") };
+            return Err(Fault::new(
+                place,
+                format!("a run {with} a boot behind runs of the same thing {without} one"),
+                "name the boots of all of them, or give --boot none",
+            ));
+        }
         series.values.push(value);
         series.boots.extend(boot);
         series.last = place;

@@ -21,6 +21,18 @@ fn forced(format: InputFormat, text: &[u8]) -> String {
     refusal(text, &Options { format: Some(format), ..Options::default() })
 }
 
+/// Found by fuzzing: the boots of the later runs were taken for those of the earlier ones, and then there were too few.
+#[test]
+fn runs_of_one_thing_with_and_without_a_boot() {
+    let text = b"BenchmarkX 1 10 ns/op\nboot: 1\nBenchmarkX 1 11 ns/op\nBenchmarkX 1 12 ns/op\n";
+    let message = "f:3:14: a run with a boot behind runs of the same thing without one; name the boots of all of them, or give --boot none";
+    assert_eq!(of(text), message);
+    let without = Options { boot: Some(Column::None), ..Options::default() };
+    assert!(Sheet::read("f", &text[..], &without).is_ok());
+    let apart = b"BenchmarkX 1 10 ns/op\nboot: 1\nBenchmarkY 1 11 ns/op\n";
+    assert!(Sheet::read("f", &apart[..], &Options::default()).is_ok());
+}
+
 #[test]
 fn files_of_values() {
     for (text, message) in [
