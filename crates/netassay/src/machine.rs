@@ -6,7 +6,8 @@ use study::Study;
 
 use crate::failure::{Failure, say};
 
-/// The changes that a study makes. Dropping it undoes them, [`Changed::undo`] says what came of that.
+/// What a study changed of the machine. Dropping it undoes that; [`during`] says what came of it.
+#[derive(Debug)]
 pub(crate) struct Changed {
     journal: Journal,
     /// The changes as text, for the record.
@@ -23,7 +24,12 @@ pub(crate) fn recover() -> Result<(), Failure> {
         reports => reports?,
     };
     for report in reports.iter().filter(|report| report.fate != Fate::InUse) {
-        say(&format!("netassay: an earlier session was killed; {}", words(report, false).trim_end()));
+        let killed = if matches!(report.fate, Fate::NotFollowed { .. }) {
+            ""
+        } else {
+            "an earlier session was killed; "
+        };
+        say(&format!("netassay: {killed}{}", words(report, false).trim_end()));
     }
     if reports.iter().any(|report| !report.damaged.is_empty() || report.changes.iter().any(failed)) {
         return Err(Failure::Environment(
@@ -35,11 +41,15 @@ pub(crate) fn recover() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Changes the machine as the study wants, if that is allowed.
-pub(crate) fn change(study: &Study, allowed: bool) -> Result<Option<Changed>, Failure> {
+/// Does this with the machine changed as the study wants, if that is allowed, and undoes it, whatever came of it.
+pub(crate) fn during<T>(
+    study: &Study,
+    allowed: bool,
+    act: impl FnOnce(Option<&Changed>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let wanted = study.machine();
     if wanted.is_empty() {
-        return Ok(None);
+        return act(None);
     }
     if !allowed {
         return Err(Failure::Usage(format!(
@@ -52,29 +62,48 @@ pub(crate) fn change(study: &Study, allowed: bool) -> Result<Option<Changed>, Fa
     let machine = Machine::system();
     let settings = wishes(wanted).settings(&machine)?;
     let mut journal = Journal::new(&host::journal::directory()?, machine);
-    for (target, value) in settings {
-        journal.change(&target, &value)?;
-    }
-    let changes: Vec<String> = journal.changes().iter().map(Change::to_string).collect();
-    for change in &changes {
+    let mut changed = match journal.change(&settings) {
+        Ok(()) => Changed { journal, changes: Vec::new() },
+        Err(error) => {
+            let _ = undo(journal, true);
+            return Err(error.into());
+        }
+    };
+    changed.changes =
+        changed.journal.changes().iter().filter(|one| !one.is_nothing()).map(Change::to_string).collect();
+    for change in &changed.changes {
         say(&format!("changed until the end: {change}"));
     }
-    Ok(Some(Changed { journal, changes }))
+    let done = act(Some(&changed));
+    let undone = undo(changed.journal, done.is_err());
+    // What went wrong first is what the user must hear.
+    let done = done?;
+    undone.map(|()| done)
 }
 
 impl Changed {
-    /// Undoes the changes, and says what could not be undone.
-    pub(crate) fn undo(self) -> Result<(), Failure> {
-        let done = self.journal.undo()?;
-        for one in done.iter().filter(|one| !one.outcome.is_settled()) {
-            say(&format!("netassay: {}", sentence(one, false)));
-        }
-        if done.iter().any(failed) {
-            let text = "not everything could be undone: `netassay restore` tries again";
-            return Err(Failure::Environment(text.to_owned()));
-        }
-        Ok(())
+    /// How the machine differs from what the study wants, in sentences; nothing if nobody has touched it.
+    pub(crate) fn differences(&self) -> Vec<String> {
+        self.journal.differences()
     }
+}
+
+/// Undoes what a journal tells, and says what could not be undone; with `all`, also what could.
+fn undo(journal: Journal, all: bool) -> Result<(), Failure> {
+    let undone = journal.undo();
+    if let Err(error) = &undone {
+        say(&format!("netassay: {error}"));
+    }
+    let done = undone?;
+    for one in done.iter().filter(|one| all || !one.outcome.is_settled()) {
+        say(&format!("netassay: {}", sentence(one, false)));
+    }
+    if done.iter().any(failed) {
+        let text = "not everything could be undone: `netassay restore` tries again";
+        say(&format!("netassay: {text}"));
+        return Err(Failure::Environment(text.to_owned()));
+    }
+    Ok(())
 }
 
 fn failed(undoing: &Undoing) -> bool {
@@ -109,7 +138,9 @@ fn outline(wanted: &study::Machine) -> String {
 pub(crate) fn words(report: &Report, dry_run: bool) -> String {
     let path = report.journal.display();
     let mut text = match &report.fate {
-        Fate::InUse => format!("{path}: its process runs, and will undo it\n"),
+        Fate::InUse => format!(
+            "{path}: its process runs, and will undo it, or another session changes this machine just now\n"
+        ),
         Fate::Undone if dry_run => format!("{path}: would be undone\n"),
         Fate::Undone => format!("{path}: undone\n"),
         Fate::Restarted => format!("{path}: nothing to undo, the machine was started anew since\n"),
@@ -118,6 +149,11 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
              gone, `netassay restore --forget` sets the journal aside\n"
         ),
         Fate::Kept => format!("{path}: not all of it is undone, and it is kept\n"),
+        Fate::NotFollowed { why } => {
+            format!(
+                "{path}: not followed: {why}; look at it, then `netassay restore --forget` sets it aside\n"
+            )
+        }
         Fate::SetAside { path: aside } => {
             format!("{path}: not all of it is undone; kept as {}\n", aside.display())
         }
@@ -138,6 +174,8 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
 
 fn sentence(undoing: &Undoing, dry_run: bool) -> String {
     let Change { target, before, after, .. } = &undoing.change;
+    // While it was being changed, anything could be there.
+    let after = after.as_ref().map_or("half changed".to_owned(), ToString::to_string);
     match &undoing.outcome {
         Outcome::Undone if dry_run => format!("{target}: {after} -> {before}"),
         Outcome::Undone => format!("{target}: {after} -> {before}, undone"),

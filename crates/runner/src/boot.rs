@@ -118,7 +118,14 @@ impl Campaign<'_> {
             if let Some(drift) = effective.drift(&switches, planned) {
                 return Ok(Err(drift));
             }
-            bench.run(condition, &order_of(condition), &mut || observe(&Event::Tick)).map(Ok)
+            let mut differences = (self.differences)();
+            let mut readings = bench.run(condition, &order_of(condition), &mut || observe(&Event::Tick))?;
+            differences.extend((self.differences)());
+            // One that lasts is told once.
+            differences.sort_unstable();
+            differences.dedup();
+            readings.disturbed.extend(differences);
+            Ok(Ok(readings))
         });
         let (readings, outcome, end) = match result {
             Ok(Ok(mut readings)) => {

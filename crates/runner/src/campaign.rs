@@ -39,6 +39,8 @@ pub struct Campaign<'a> {
     pub beside: Option<String>,
     /// What was changed of the machine itself for this study, in words, for the record of each boot's environment.
     pub machine: &'a [String],
+    /// How the machine differs from what was changed, in sentences. Asked at both edges of every run.
+    pub differences: &'a dyn Fn() -> Vec<String>,
     /// The program's version, for the record.
     pub version: &'a str,
 }

@@ -15,7 +15,7 @@ pub enum JournalError {
     )]
     NoPlace,
     /// A file or directory cannot be made, read, written or synced.
-    #[error("cannot {action} the undo journal {}: {errno}; XDG_STATE_HOME names another place for it", path.display())]
+    #[error("cannot {action} the undo journal {}: {errno}", path.display())]
     File {
         /// What was being done.
         action: &'static str,
@@ -35,6 +35,25 @@ pub enum JournalError {
         path: PathBuf,
         /// How that shows.
         why: String,
+    },
+    /// One process at a time changes the machine.
+    #[error(
+        "another session changes this machine, and two would undo each other's changes: try again when it has ended \
+         (`netassay restore --dry-run` names its journal in {})",
+        directory.display()
+    )]
+    Claimed {
+        /// Where the journals are.
+        directory: PathBuf,
+    },
+    /// What a process that is gone changed is still so.
+    #[error(
+        "what another session changed of this machine is not undone: {}; `netassay restore` undoes it, or says why not",
+        path.display()
+    )]
+    Left {
+        /// Its journal.
+        path: PathBuf,
     },
     /// The setting cannot be changed.
     #[error(transparent)]

@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::{Target, check_value};
+use crate::machine::{Target, Value, check_value};
 
 /// The form of the lines below.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,10 +16,26 @@ const FORMAT: u32 = 1;
 pub(super) enum Record {
     /// The first: whose journal this is.
     Begun(Header),
-    /// A change that is about to be made.
-    Change(Change),
+    /// A change that is about to be tried and made.
+    Change(Announced),
+    /// The change of this number is made, and what its setting reads since.
+    Made(u32, Value),
+    /// The change of this number is about to be undone.
+    Undoing(u32),
     /// The change of this number is undone.
     Undone(u32),
+}
+
+/// A change that is about to be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Announced {
+    /// Its number in its journal, from 1.
+    pub(super) number: u32,
+    /// What is changed.
+    pub(super) target: Target,
+    /// The value before.
+    pub(super) before: Value,
 }
 
 /// Whose journal it is.
@@ -44,22 +60,32 @@ impl Header {
 }
 
 /// A change of the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// Its number in its journal, from 1.
     pub number: u32,
     /// What is changed.
     pub target: Target,
     /// The value before.
-    pub before: String,
-    /// The value after.
-    pub after: String,
+    pub before: Value,
+    /// The value after, as it was read back. `None` while it is being made or undone: then the setting may read anything, such
+    /// as the first half of a long value.
+    pub after: Option<Value>,
+}
+
+impl Change {
+    /// Whether the setting was as asked already. It is watched and undone like the others.
+    pub fn is_nothing(&self) -> bool {
+        self.after.as_ref() == Some(&self.before)
+    }
 }
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} -> {}", self.target, self.before, self.after)
+        match &self.after {
+            Some(after) => write!(f, "{}: {} -> {after}", self.target, self.before),
+            None => write!(f, "{}: {} -> being changed", self.target, self.before),
+        }
     }
 }
 
@@ -116,7 +142,12 @@ pub fn parse(bytes: &[u8]) -> Parsed {
 impl Parsed {
     fn add(&mut self, line: usize, record: Record) -> Result<(), String> {
         match record {
-            Record::Begun(header) if line == 1 && header.format == FORMAT => self.header = Some(header),
+            Record::Begun(header) if line == 1 && header.format == FORMAT => {
+                if header.boot.is_empty() || header.network.is_empty() {
+                    return Err("it does not say of which boot or network namespace".to_owned());
+                }
+                self.header = Some(header);
+            }
             Record::Begun(header) if line == 1 => {
                 return Err(format!(
                     "it is of format {}, and this version knows format {FORMAT}",
@@ -125,20 +156,30 @@ impl Parsed {
             }
             Record::Begun(_) => return Err("a journal begins only once".to_owned()),
             _ if line == 1 => return Err("it does not say whose journal this is".to_owned()),
-            Record::Change(change) => {
-                change.target.check()?;
-                check_value(&change.before)?;
-                check_value(&change.after)?;
-                if self.changes.iter().any(|known| known.number == change.number) {
-                    return Err(format!("there is a change {} already", change.number));
+            Record::Change(Announced { number, target, before }) => {
+                target.check()?;
+                check_value(&before)?;
+                if self.changes.iter().any(|known| known.number == number) {
+                    return Err(format!("there is a change {number} already"));
                 }
-                self.changes.push(change);
+                self.changes.push(Change { number, target, before, after: None });
             }
+            Record::Made(number, after) => {
+                check_value(&after)?;
+                self.change(number)?.after = Some(after);
+            }
+            Record::Undoing(number) => self.change(number)?.after = None,
             Record::Undone(number) => {
+                self.change(number)?;
                 self.undone.insert(number);
             }
         }
         Ok(())
+    }
+
+    fn change(&mut self, number: u32) -> Result<&mut Change, String> {
+        let found = self.changes.iter_mut().find(|change| change.number == number);
+        found.ok_or_else(|| format!("no line before it tells of a change {number}"))
     }
 }
 
@@ -181,13 +222,18 @@ mod tests {
         write(&Record::Begun(Header::new(1, 2, "boot".to_owned(), "net:[1]".to_owned())))
     }
 
-    fn change(number: u32) -> Change {
+    fn announced(number: u32) -> Announced {
         let target = Target::Sysctl { name: "net.core.rmem_max".to_owned() };
-        Change { number, target, before: "1".to_owned(), after: "2".to_owned() }
+        Announced { number, target, before: "1\n".into() }
+    }
+
+    fn change(number: u32) -> Change {
+        let Announced { number, target, before } = announced(number);
+        Change { number, target, before, after: None }
     }
 
     fn journal(changes: u32) -> Vec<u8> {
-        (1..=changes).fold(begun(), |text, number| [text, write(&Record::Change(change(number)))].concat())
+        (1..=changes).fold(begun(), |text, number| [text, write(&Record::Change(announced(number)))].concat())
     }
 
     #[test]
@@ -198,6 +244,20 @@ mod tests {
         assert_eq!(parsed.changes, [change(1), change(2), change(3)]);
         assert_eq!(parsed.open(), [change(1), change(2)]);
         assert_eq!(parsed.header.unwrap().pid, 1);
+    }
+
+    #[test]
+    fn a_value_after_is_known_from_when_it_was_read_back_until_it_is_undone() {
+        let after = |records: &[Record]| {
+            let text = records.iter().fold(journal(1), |text, record| [text, write(record)].concat());
+            let parsed = parse(&text);
+            assert_eq!(parsed.damaged, []);
+            parsed.changes[0].after.clone()
+        };
+        let made = || Record::Made(1, "2\n".into());
+        assert_eq!(after(&[]), None);
+        assert_eq!(after(&[made()]), Some("2\n".into()));
+        assert_eq!(after(&[made(), Record::Undoing(1)]), None);
     }
 
     #[test]
@@ -212,14 +272,15 @@ mod tests {
     #[test]
     fn what_no_journal_says_is_damage() {
         let hostile =
-            Change { target: Target::Sysctl { name: "kernel.core_pattern".to_owned() }, ..change(1) };
-        let long = Change { before: "x".repeat(5000), ..change(1) };
-        let lines = Change { before: "1\n2".to_owned(), ..change(1) };
+            Announced { target: Target::Sysctl { name: "kernel.core_pattern".to_owned() }, ..announced(1) };
+        let long = Announced { before: "x".repeat(300_000).as_str().into(), ..announced(1) };
         for (records, why) in [
             (vec![Record::Change(hostile)], "none of those"),
-            (vec![Record::Change(long)], "one line"),
-            (vec![Record::Change(lines)], "one line"),
-            (vec![Record::Change(change(1)), Record::Change(change(1))], "already"),
+            (vec![Record::Change(long)], "at most 262144"),
+            (vec![Record::Change(announced(1)), Record::Change(announced(1))], "already"),
+            (vec![Record::Made(1, "2".into())], "no line before it"),
+            (vec![Record::Undoing(1)], "no line before it"),
+            (vec![Record::Undone(1)], "no line before it"),
             (vec![Record::Begun(Header::new(1, 2, String::new(), String::new()))], "only once"),
         ] {
             let text = records.iter().fold(begun(), |text, record| [text, write(record)].concat());
@@ -229,11 +290,30 @@ mod tests {
         }
         assert_eq!(parse(b"").damaged.len(), 1);
         assert_eq!(parse(&write(&Record::Undone(1))).damaged[0].why, "it does not say whose journal this is");
-        let newer = Header { format: 2, ..Header::new(1, 2, String::new(), String::new()) };
-        assert!(parse(&write(&Record::Begun(newer))).damaged[0].why.contains("format 2"));
+        let nameless = Record::Begun(Header::new(1, 2, String::new(), "net:[1]".to_owned()));
+        assert!(parse(&write(&nameless)).damaged[0].why.contains("of which boot"));
+        let newer = Header { format: 3, ..Header::new(1, 2, String::new(), String::new()) };
+        assert!(parse(&write(&Record::Begun(newer))).damaged[0].why.contains("format 3"));
     }
 
     proptest! {
+        #[test]
+        fn any_value_is_read_as_it_was_written(
+            before in prop::collection::vec(any::<u8>(), 0..5000),
+            after in prop_oneof![".{0,5000}".prop_map(String::into_bytes), prop::collection::vec(any::<u8>(), 0..5000)],
+        ) {
+            let (before, after) = (Value::from(before), Value::from(after));
+            let records = [
+                Record::Change(Announced { before: before.clone(), ..announced(1) }),
+                Record::Made(1, after.clone()),
+            ];
+            let text = records.iter().fold(begun(), |text, record| [text, write(record)].concat());
+            let parsed = parse(&text);
+            prop_assert_eq!(parsed.damaged, []);
+            prop_assert_eq!(&parsed.changes[0].before, &before);
+            prop_assert_eq!(&parsed.changes[0].after, &Some(after));
+        }
+
         #[test]
         fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
             let parsed = parse(&bytes);

@@ -1,14 +1,16 @@
 //! The journal of this process.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::line::{Change, Header, Record};
+use super::claim::Claim;
+use super::line::{Announced, Change, Header, Record};
 use super::paper::Paper;
-use super::restore::{Manner, start_of};
+use super::restore::{Fate, Manner, follow_all, start_of};
 use super::undo::{Undoing, undo};
 use super::{JournalError, place};
-use crate::machine::{Machine, Target, canonical};
+use crate::machine::{Machine, MachineError, Target, Value};
 
 /// The journal of this process. Dropping it undoes what is still to be undone; [`Journal::undo`] says what came of it.
 #[derive(Debug)]
@@ -16,39 +18,71 @@ pub struct Journal {
     machine: Machine,
     /// Made with the first change.
     paper: Option<Paper>,
-    directory: std::path::PathBuf,
+    directory: PathBuf,
     changes: Vec<Change>,
-    next: u32,
+    /// Nobody else changes the machine as long as this does. After `paper`, so that the journal is let go first.
+    claim: Option<Claim>,
 }
 
 impl Journal {
     /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. Nothing is written yet.
     pub fn new(directory: &Path, machine: Machine) -> Self {
-        Self { machine, paper: None, directory: directory.to_owned(), changes: Vec::new(), next: 1 }
+        Self { machine, paper: None, directory: directory.to_owned(), changes: Vec::new(), claim: None }
     }
 
-    /// Changes a setting, once it is on disk how to undo that. `None` if it has that value already: then there is nothing to
-    /// be undone.
+    /// Changes settings. Before any of them is touched it is on disk how to undo all of them; before any of them is changed
+    /// it is proven that the value before can be written back.
     ///
     /// # Errors
-    /// [`JournalError`]: the journal cannot be written (then nothing was changed), or the machine refuses. What was changed
+    /// [`JournalError`]: another process changes this machine, or one that is gone left changes behind, or the journal cannot be
+    /// written (then nothing was touched); or a value cannot be written back, or the kernel does not take one. What was changed
     /// before stays so until it is undone.
-    pub fn change(&mut self, target: &Target, value: &str) -> Result<Option<Change>, JournalError> {
-        let before = self.machine.read(target)?;
-        // As it will read back, or undoing would take it for somebody else's.
-        let after = canonical(target, value).unwrap_or_else(|| value.to_owned());
-        if before == after {
-            return Ok(None);
+    pub fn change(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
+        self.claim()?;
+        let first = self.changes.len();
+        for (target, _) in settings {
+            let before = self.machine.read(target)?;
+            self.machine.check_whole(target, &before)?;
+            let number = u32::try_from(self.changes.len() + 1).unwrap_or(u32::MAX);
+            let announced = Announced { number, target: target.clone(), before: before.clone() };
+            self.paper()?.add(&Record::Change(announced))?;
+            self.changes.push(Change { number, target: target.clone(), before, after: None });
         }
-        let change = Change { number: self.next, target: target.clone(), before, after };
-        self.paper()?.add(&Record::Change(change.clone()))?;
-        self.next += 1;
-        self.changes.push(change.clone());
-        self.machine.write(target, value)?;
-        Ok(Some(change))
+        for Change { target, before, .. } in &self.changes[first..] {
+            self.machine.write(target, before).map_err(|error| MachineError::NoWayBack {
+                target: target.clone(),
+                why: error.to_string(),
+            })?;
+        }
+        for (index, (target, value)) in (first..).zip(settings) {
+            let set = self.machine.set(target, value);
+            // Also what was refused may have changed something.
+            let after = self.machine.read(target)?;
+            let number = self.changes[index].number;
+            self.paper()?.add(&Record::Made(number, after.clone()))?;
+            self.changes[index].after = Some(after.clone());
+            set?;
+            self.machine.check(target, value, &after)?;
+        }
+        Ok(())
     }
 
-    /// What was changed and is not undone.
+    /// How settings differ from what was read back when they were changed, in sentences; nothing if nobody has touched them.
+    pub fn differences(&self) -> Vec<String> {
+        // Of several changes of one setting the last counts.
+        let last: BTreeMap<&Target, &Value> =
+            self.changes.iter().filter_map(|change| Some((&change.target, change.after.as_ref()?))).collect();
+        let differs = |(target, after): (&Target, &Value)| match self.machine.read(target) {
+            Ok(now) if now == *after => None,
+            Ok(now) => {
+                Some(format!("{target} was set to {after} for the study and is {now}: something changed it"))
+            }
+            Err(error) => Some(format!("{target} was set to {after} for the study, and now: {error}")),
+        };
+        last.into_iter().filter_map(differs).collect()
+    }
+
+    /// What was changed, or tried to, and is not undone.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
@@ -65,20 +99,35 @@ impl Journal {
     fn undo_now(&mut self) -> Result<Vec<Undoing>, JournalError> {
         let Some(mut paper) = self.paper.take() else { return Ok(Vec::new()) };
         let changes = std::mem::take(&mut self.changes);
-        let done =
-            undo(&self.machine, &changes, Manner::default(), |number| paper.add(&Record::Undone(number)))?;
+        let done = undo(&self.machine, &changes, Manner::default(), |record| paper.add(record));
         if done.iter().all(|one| one.outcome.is_settled()) {
             paper.remove()?;
         }
         Ok(done)
     }
 
+    /// Takes the right to change the machine, and looks that nobody who had it before left anything to be undone.
+    fn claim(&mut self) -> Result<(), JournalError> {
+        if self.claim.is_some() {
+            return Ok(());
+        }
+        place::make(&self.directory)?;
+        let claim = Claim::take(&self.directory)?
+            .ok_or_else(|| JournalError::Claimed { directory: self.directory.clone() })?;
+        let look = Manner { dry_run: true, ..Manner::default() };
+        let left = follow_all(&self.directory, &self.machine, look)?;
+        if let Some(left) = left.into_iter().find(|left| !matches!(left.fate, Fate::NotFollowed { .. })) {
+            return Err(JournalError::Left { path: left.journal });
+        }
+        self.claim = Some(claim);
+        Ok(())
+    }
+
     fn paper(&mut self) -> Result<&mut Paper, JournalError> {
         if self.paper.is_none() {
-            place::make(&self.directory)?;
             let pid = std::process::id();
             let start = start_of(pid).unwrap_or_default();
-            let identity = self.machine.identity();
+            let identity = self.machine.identity()?;
             let first = Record::Begun(Header::new(pid, start, identity.boot, identity.network));
             // In the order of time: what was changed last is to be undone first, over all journals.
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();

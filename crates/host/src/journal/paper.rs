@@ -1,7 +1,7 @@
 //! The file of a journal: opened with care, added to durably.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use nix::fcntl::OFlag;
 use super::line::{Record, write};
 use super::{JournalError, place};
 
-/// More than any study changes: a file that is larger is no journal of ours.
-const LARGEST: u64 = 1 << 20;
+/// More than any study changes: a file that is larger is no journal of ours, and none is made so large.
+const LARGEST: u64 = 16 << 20;
 
 /// The file of a journal, locked as long as this lives.
 #[derive(Debug)]
@@ -43,8 +43,11 @@ impl Paper {
 
     /// Opens a journal that may be another process's, and reads it. `None` if that process holds it, or it is gone meanwhile.
     pub(super) fn open(path: &Path) -> Result<Option<(Self, Vec<u8>)>, JournalError> {
-        let opened =
-            OpenOptions::new().read(true).write(true).custom_flags(OFlag::O_NOFOLLOW.bits()).open(path);
+        let opened = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+            .open(path);
         let mut file = match opened {
             Ok(file) => file,
             Err(errno) if errno.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -75,7 +78,10 @@ impl Paper {
         let written = self
             .file
             .seek(SeekFrom::End(0))
-            .and_then(|_| self.file.write_all(&text))
+            .and_then(|end| match end + text.len() as u64 {
+                0..=LARGEST => self.file.write_all(&text),
+                _ => Err(io::Error::new(io::ErrorKind::FileTooLarge, "it would be too long to be read back")),
+            })
             .and_then(|()| self.file.sync_all());
         // Should only a part have been written, the next line must not be joined to it.
         self.torn = written.is_err();

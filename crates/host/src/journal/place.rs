@@ -1,24 +1,36 @@
 //! Where journals are, and whose.
 
+use std::fs::Metadata;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use nix::unistd::geteuid;
+use nix::unistd::{getegid, geteuid};
 
 use super::JournalError;
+use crate::privileges::Privileges;
 
-/// The directory of this user's journals: `$XDG_STATE_HOME/netassay/undo`, else `/var/lib/netassay/undo` for root, else
-/// `~/.local/state/netassay/undo`. It may not be there yet.
+/// What the kernel calls an owner whom a user namespace does not know (`fs.overflowuid`, as every distribution leaves it).
+const OVERFLOW: u32 = 65534;
+
+/// The directory of this user's journals: `/var/lib/netassay/undo` of the machine's root, whatever its environment says, so that
+/// every session finds what another left; of others `$XDG_STATE_HOME/netassay/undo`, else `~/.local/state/netassay/undo`. It may
+/// not be there yet.
 ///
 /// # Errors
 /// [`JournalError::NoPlace`] without any of them.
 pub fn directory() -> Result<PathBuf, JournalError> {
     // A relative path is to be ignored, says the XDG base directory specification.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = absolute("XDG_STATE_HOME")
-        .or_else(|| geteuid().is_root().then(|| PathBuf::from("/var/lib")))
+    let root = (geteuid().is_root() && !in_user_namespace()).then(|| PathBuf::from("/var/lib"));
+    let state = root
+        .or_else(|| absolute("XDG_STATE_HOME"))
         .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
     state.map(|state| state.join("netassay/undo")).ok_or(JournalError::NoPlace)
+}
+
+/// Root inside of a user namespace is some user of the machine.
+fn in_user_namespace() -> bool {
+    Privileges::read().in_user_namespace == Some(true)
 }
 
 /// Makes the directory, for us alone, and syncs the one that it is in.
@@ -32,7 +44,41 @@ pub(super) fn make(directory: &Path) -> Result<(), JournalError> {
     if let Some(parent) = directory.parent() {
         sync(parent)?;
     }
-    ours(directory, &std::fs::symlink_metadata(directory).map_err(JournalError::file("look at", directory))?)
+    check(directory)
+}
+
+/// Whether nobody else can have put anything there: neither into the directory, nor another in its place.
+pub(super) fn check(directory: &Path) -> Result<(), JournalError> {
+    ours(directory, &look_at(directory)?)?;
+    // Where the path leads over links, both the links and what they lead to count.
+    let real = directory.canonicalize().map_err(JournalError::file("look at", directory))?;
+    for parent in directory.ancestors().skip(1).chain(real.ancestors().skip(1)) {
+        trusted(parent, &look_at(parent)?)?;
+    }
+    Ok(())
+}
+
+fn look_at(path: &Path) -> Result<Metadata, JournalError> {
+    std::fs::symlink_metadata(path).map_err(JournalError::file("look at", path))
+}
+
+/// A directory in which only we or root can rename what is ours.
+fn trusted(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
+    let foreign = |why: String| Err(JournalError::Foreign { path: path.to_owned(), why });
+    let (owner, user) = (metadata.uid(), geteuid().as_raw());
+    // Inside of a user namespace the machine's root, and everybody else, is this one.
+    let unmapped = || owner == OVERFLOW && in_user_namespace();
+    if owner != 0 && owner != user && !unmapped() {
+        return foreign(format!("it belongs to user {owner}, and this is user {user}"));
+    }
+    // Whoever may write it may rename in it, unless it is sticky as `/tmp` is. Many users have a group of their own, which
+    // may write what they make.
+    let own_group = metadata.gid() == getegid().as_raw();
+    let writers = metadata.mode() & if own_group { 0o002 } else { 0o022 };
+    if writers != 0 && metadata.mode() & 0o1000 == 0 && !metadata.is_symlink() {
+        return foreign(format!("others may write it: mode {:03o}", metadata.mode() & 0o777));
+    }
+    Ok(())
 }
 
 /// Brings what a directory lists onto the disk.
@@ -42,7 +88,7 @@ pub(super) fn sync(directory: &Path) -> Result<(), JournalError> {
 }
 
 /// A journal is followed with our privileges, so nobody else may have had a hand in it.
-pub(super) fn ours(path: &Path, metadata: &std::fs::Metadata) -> Result<(), JournalError> {
+pub(super) fn ours(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
     let foreign = |why: String| Err(JournalError::Foreign { path: path.to_owned(), why });
     let user = geteuid().as_raw();
     if metadata.is_symlink() {

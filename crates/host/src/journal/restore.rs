@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::line::{Damage, Header, Record, parse};
+use super::claim::Claim;
+use super::line::{Damage, Header, parse};
 use super::paper::Paper;
 use super::undo::{Undoing, undo};
 use super::{JournalError, place};
@@ -25,7 +26,7 @@ pub struct Manner {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", rename_all = "snake_case")]
 pub enum Fate {
-    /// Its process runs, and will undo it.
+    /// Its process runs, and will undo it; or another process changes the machine just now.
     InUse,
     /// Everything is undone and the journal removed; in a dry run, it would be.
     Undone,
@@ -38,6 +39,11 @@ pub enum Fate {
     },
     /// Something is left to be done, and it is kept.
     Kept,
+    /// It is no journal of ours, or cannot be read or written, and it is left.
+    NotFollowed {
+        /// Why.
+        why: String,
+    },
     /// Something was left to be done, and it was set aside.
     SetAside {
         /// Where it is now.
@@ -62,24 +68,52 @@ pub struct Report {
 impl Report {
     /// Whether somebody has to look at it.
     pub fn needs_a_look(&self) -> bool {
-        matches!(self.fate, Fate::Kept | Fate::Elsewhere { .. })
+        matches!(self.fate, Fate::Kept | Fate::Elsewhere { .. } | Fate::NotFollowed { .. })
     }
 }
 
-/// Undoes what processes that are gone left in `directory`, the newest journal first.
+/// Undoes what processes that are gone left in `directory`, the newest journal first. While another process changes the machine,
+/// nothing is undone.
 ///
 /// # Errors
-/// [`JournalError`] if the directory or a journal cannot be read or trusted, or not written. What the machine refuses is told
-/// change by change.
+/// [`JournalError`] if the directory cannot be read or trusted, or if it cannot be told which boot of the machine this is. What is
+/// wrong with one journal is told with its fate, what the machine refuses change by change.
 pub fn restore(directory: &Path, machine: &Machine, manner: Manner) -> Result<Vec<Report>, JournalError> {
-    let mut journals = Vec::new();
+    let journals = find(directory)?;
+    if journals.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(_claim) = Claim::take(directory)? else {
+        return Ok(journals.iter().map(|path| Report::new(path, Fate::InUse)).collect());
+    };
+    follow_all(directory, machine, manner)
+}
+
+/// The same, for who has the claim.
+pub(super) fn follow_all(
+    directory: &Path,
+    machine: &Machine,
+    manner: Manner,
+) -> Result<Vec<Report>, JournalError> {
+    let journals = find(directory)?;
+    let here = machine.identity()?;
+    // What is odd about one is no reason to leave the others.
+    let follow = |path: &PathBuf| {
+        follow(path, machine, &here, manner)
+            .unwrap_or_else(|error| not_followed(path, manner, error.to_string()))
+    };
+    Ok(journals.iter().filter_map(follow).collect())
+}
+
+/// The journals in a directory of ours, the newest first.
+fn find(directory: &Path) -> Result<Vec<PathBuf>, JournalError> {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(errno) if errno.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(errno) => return Err(JournalError::file("look for", directory)(errno)),
     };
-    let metadata = std::fs::symlink_metadata(directory).map_err(JournalError::file("look at", directory))?;
-    place::ours(directory, &metadata)?;
+    place::check(directory)?;
+    let mut journals = Vec::new();
     for entry in entries {
         let path = entry.map_err(JournalError::file("look for", directory))?.path();
         if path.extension().is_some_and(|extension| extension == "journal") {
@@ -87,38 +121,57 @@ pub fn restore(directory: &Path, machine: &Machine, manner: Manner) -> Result<Ve
         }
     }
     journals.sort_unstable();
-    journals.iter().rev().filter_map(|path| follow(path, machine, manner).transpose()).collect()
+    journals.reverse();
+    Ok(journals)
+}
+
+impl Report {
+    fn new(journal: &Path, fate: Fate) -> Self {
+        Self { journal: journal.to_owned(), fate, changes: Vec::new(), damaged: Vec::new() }
+    }
 }
 
 /// Follows one journal; `None` if it went away meanwhile.
-fn follow(path: &Path, machine: &Machine, manner: Manner) -> Result<Option<Report>, JournalError> {
-    let report = |fate, changes, damaged| Some(Report { journal: path.to_owned(), fate, changes, damaged });
+fn follow(
+    path: &Path,
+    machine: &Machine,
+    here: &Identity,
+    manner: Manner,
+) -> Result<Option<Report>, JournalError> {
     let Some((mut paper, bytes)) = Paper::open(path)? else {
-        return Ok(path.exists().then(|| report(Fate::InUse, Vec::new(), Vec::new())).flatten());
+        return Ok(path.exists().then(|| Report::new(path, Fate::InUse)));
     };
     let parsed = parse(&bytes);
-    let Identity { boot, network } = machine.identity();
-    if let Some(header) = &parsed.header {
-        if header.boot != boot {
-            return settle(paper, manner, report(Fate::Restarted, Vec::new(), parsed.damaged));
-        }
-        if is_alive(header) {
-            return Ok(report(Fate::InUse, Vec::new(), Vec::new()));
-        }
-        if header.network != network {
-            let fate = Fate::Elsewhere { network: header.network.clone() };
-            return settle(paper, manner, report(fate, Vec::new(), parsed.damaged));
-        }
+    let report = |fate| Report { damaged: parsed.damaged.clone(), ..Report::new(path, fate) };
+    // Without a header nobody knows which boot and which namespace its values belong to.
+    let Some(header) = &parsed.header else { return settle(paper, manner, report(Fate::Kept)) };
+    if header.boot != here.boot {
+        return settle(paper, manner, report(Fate::Restarted));
     }
-    let done = undo(machine, &parsed.open(), manner, |number| paper.add(&Record::Undone(number)))?;
-    let whole = parsed.damaged.is_empty() && done.iter().all(|one| one.outcome.is_settled());
+    if is_alive(header) {
+        return Ok(Some(Report::new(path, Fate::InUse)));
+    }
+    if header.network != here.network {
+        return settle(paper, manner, report(Fate::Elsewhere { network: header.network.clone() }));
+    }
+    let changes = undo(machine, &parsed.open(), manner, |record| paper.add(record));
+    let whole = parsed.damaged.is_empty() && changes.iter().all(|one| one.outcome.is_settled());
     let fate = if whole { Fate::Undone } else { Fate::Kept };
-    settle(paper, manner, report(fate, done, parsed.damaged))
+    settle(paper, manner, Report { changes, ..report(fate) })
+}
+
+/// What is no journal is renamed, if the user says so, and never opened again.
+fn not_followed(path: &Path, manner: Manner, why: String) -> Option<Report> {
+    let aside = path.with_extension("set-aside");
+    let forgotten = manner.forget && !manner.dry_run && std::fs::rename(path, &aside).is_ok();
+    Some(Report::new(
+        path,
+        if forgotten { Fate::SetAside { path: aside } } else { Fate::NotFollowed { why } },
+    ))
 }
 
 /// Does with the file what its fate is.
-fn settle(paper: Paper, manner: Manner, report: Option<Report>) -> Result<Option<Report>, JournalError> {
-    let Some(mut report) = report else { return Ok(None) };
+fn settle(paper: Paper, manner: Manner, mut report: Report) -> Result<Option<Report>, JournalError> {
     match report.fate {
         _ if manner.dry_run => {}
         Fate::Undone | Fate::Restarted => paper.remove()?,

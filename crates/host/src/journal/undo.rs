@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::line::Record;
 use super::{Change, JournalError, Manner};
-use crate::machine::{Machine, MachineError, Target};
+use crate::machine::{Machine, MachineError, Target, Value};
 
 /// What became of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,7 +19,7 @@ pub enum Outcome {
     /// Somebody else changed it meanwhile, so that it is left.
     ChangedMeanwhile {
         /// What it is now.
-        now: String,
+        now: Value,
     },
     /// The kernel refused.
     Failed {
@@ -44,34 +45,47 @@ pub struct Undoing {
     pub outcome: Outcome,
 }
 
-/// Undoes changes, the last first; `settled` is told the number of each one of which nothing is left.
+/// Undoes changes, the last first; each step is told to `note` (nothing in a dry run). What cannot be noted is undone all the
+/// same, and told as failed.
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
     manner: Manner,
-    mut settled: impl FnMut(u32) -> Result<(), JournalError>,
-) -> Result<Vec<Undoing>, JournalError> {
+    mut note: impl FnMut(&Record) -> Result<(), JournalError>,
+) -> Vec<Undoing> {
     let mut hands = Hands { machine, dry_run: manner.dry_run, pretended: BTreeMap::new() };
+    let mut note = |record: &Record| if manner.dry_run { Ok(()) } else { note(record) };
     let mut done = Vec::new();
     for change in changes.iter().rev() {
-        let outcome = one(&mut hands, change, manner.force)
+        let mut outcome = one(&mut hands, change, manner.force, &mut note)
             .unwrap_or_else(|error| Outcome::Failed { why: error.to_string() });
-        if outcome.is_settled() && !manner.dry_run {
-            settled(change.number)?;
+        if outcome.is_settled()
+            && let Err(error) = note(&Record::Undone(change.number))
+        {
+            outcome = Outcome::Failed {
+                why: format!("it has its value before, but that cannot be noted: {error}"),
+            };
         }
         done.push(Undoing { change: change.clone(), outcome });
     }
-    Ok(done)
+    done
 }
 
-fn one(hands: &mut Hands<'_>, change: &Change, force: bool) -> Result<Outcome, MachineError> {
+fn one(
+    hands: &mut Hands<'_>,
+    change: &Change,
+    force: bool,
+    note: &mut impl FnMut(&Record) -> Result<(), JournalError>,
+) -> Result<Outcome, MachineError> {
     let now = hands.read(&change.target)?;
     if now == change.before {
         return Ok(Outcome::AlreadySo);
     }
-    if now != change.after && !force {
+    if change.after.as_ref().is_some_and(|after| *after != now) && !force {
         return Ok(Outcome::ChangedMeanwhile { now });
     }
+    // For the case that this is killed inside of a long value. That it cannot be noted is no reason to leave the setting.
+    let _ = note(&Record::Undoing(change.number));
     hands.write(&change.target, &change.before)?;
     Ok(Outcome::Undone)
 }
@@ -81,17 +95,17 @@ struct Hands<'m> {
     machine: &'m Machine,
     dry_run: bool,
     /// Without this a dry run would take the second change of a setting for somebody else's.
-    pretended: BTreeMap<Target, String>,
+    pretended: BTreeMap<Target, Value>,
 }
 
 impl Hands<'_> {
-    fn read(&self, target: &Target) -> Result<String, MachineError> {
+    fn read(&self, target: &Target) -> Result<Value, MachineError> {
         self.pretended.get(target).cloned().map_or_else(|| self.machine.read(target), Ok)
     }
 
-    fn write(&mut self, target: &Target, value: &str) -> Result<(), MachineError> {
+    fn write(&mut self, target: &Target, value: &Value) -> Result<(), MachineError> {
         if self.dry_run {
-            self.pretended.insert(target.clone(), value.to_owned());
+            self.pretended.insert(target.clone(), value.clone());
             return Ok(());
         }
         self.machine.write(target, value)

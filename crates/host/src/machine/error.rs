@@ -51,13 +51,19 @@ pub enum MachineError {
         /// What that may come from.
         why: String,
     },
-    /// What a file holds makes no sense.
-    #[error("cannot understand {target}: it reads {got:?}")]
-    Unreadable {
+    /// The old value cannot be written back.
+    #[error("{target} is left as it is, because its value could not be written back: {why}")]
+    NoWayBack {
         /// The setting.
         target: Target,
-        /// What was read.
-        got: String,
+        /// What happened when it was tried.
+        why: String,
+    },
+    /// It cannot be told which boot of the machine or which network namespace this is.
+    #[error("cannot tell which boot of which machine this is, so nothing is changed or undone: {} cannot be read; mount /proc", path.display())]
+    Identity {
+        /// The file.
+        path: PathBuf,
     },
     /// No CPU has a governor.
     #[error(

@@ -1,19 +1,24 @@
 //! Settings of the machine itself, outside of our own namespaces and guests: read, written, read back. Nothing here is undone:
 //! code that changes such a setting does it through [`crate::journal`].
 
+mod allowed;
 mod error;
 mod target;
+mod value;
 mod wishes;
 
 use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+pub use allowed::SYSCTLS;
 pub use error::MachineError;
 pub use target::Target;
 pub(crate) use target::check_value;
+pub use value::Value;
 pub use wishes::{FeatureWish, Wishes};
 
-use crate::cpu_list::{format_cpu_list, parse_cpu_list};
 use crate::ethtool::Ethtool;
 use crate::files::Files;
 
@@ -47,62 +52,96 @@ impl Machine {
         Files::below(&self.root)
     }
 
-    pub(crate) fn identity(&self) -> Identity {
-        let network = std::fs::read_link(self.root.join("proc/thread-self/ns/net"));
-        Identity {
-            boot: self.files().text("proc/sys/kernel/random/boot_id").unwrap_or_default(),
-            network: network.map(|link| link.to_string_lossy().into_owned()).unwrap_or_default(),
-        }
+    /// Which machine this is.
+    ///
+    /// # Errors
+    /// [`MachineError::Identity`]: what cannot be told is no reason to believe that the machine was started anew.
+    pub(crate) fn identity(&self) -> Result<Identity, MachineError> {
+        let unknown = |path: &Path| MachineError::Identity { path: path.to_owned() };
+        let boot = "proc/sys/kernel/random/boot_id";
+        let network = self.root.join("proc/thread-self/ns/net");
+        let link = std::fs::read_link(&network).map_err(|_| unknown(&network))?;
+        Ok(Identity {
+            boot: self.files().text(boot).ok_or_else(|| unknown(&self.root.join(boot)))?,
+            network: link.to_string_lossy().into_owned(),
+        })
     }
 
-    /// The value of a setting, written the one way in which equal values are equal texts.
+    /// The value of a setting.
     ///
     /// # Errors
     /// [`MachineError`]: no such setting here, or it may not be read.
-    pub fn read(&self, target: &Target) -> Result<String, MachineError> {
+    pub fn read(&self, target: &Target) -> Result<Value, MachineError> {
         allowed(target)?;
         if let Target::Feature { interface, feature } = target {
             let features = Ethtool::open()?.features(interface)?;
             let state = features.get(feature).ok_or_else(|| no_feature(interface, feature))?;
-            return Ok(switch(state.wanted).to_owned());
+            return Ok(switch(state.wanted).into());
         }
         let path = self.path(target);
-        let text = std::fs::read(&path).map_err(|errno| MachineError::Read {
-            target: target.clone(),
-            path,
-            errno,
-        })?;
-        let text = String::from_utf8_lossy(&text).into_owned();
-        canonical(target, &text).ok_or_else(|| MachineError::Unreadable { target: target.clone(), got: text })
+        let read = read_whole(&path).map(Value::from);
+        read.map_err(|errno| MachineError::Read { target: target.clone(), path, errno })
     }
 
-    /// Writes a setting and reads it back.
+    /// Writes a value that was read before, and reads it back.
     ///
     /// # Errors
     /// [`MachineError`]: the kernel refuses, or made something else of it.
-    pub fn write(&self, target: &Target, value: &str) -> Result<(), MachineError> {
+    pub fn write(&self, target: &Target, value: &Value) -> Result<(), MachineError> {
+        self.put(target, value)?;
+        let got = self.read(target)?;
+        if got == *value { Ok(()) } else { Err(not_taken(target, value, &got)) }
+    }
+
+    /// Writes a value as a person gives it. What the kernel makes of it is for [`Machine::read`] to tell, and for
+    /// [`Machine::check`] to judge.
+    pub(crate) fn set(&self, target: &Target, value: &str) -> Result<(), MachineError> {
+        let line =
+            if matches!(target, Target::Feature { .. }) { value.to_owned() } else { format!("{value}\n") };
+        self.put(target, &line.as_str().into())
+    }
+
+    /// Whether the kernel took what was asked for.
+    pub(crate) fn check(&self, target: &Target, asked: &str, got: &Value) -> Result<(), MachineError> {
+        if target.means(asked, got) { Ok(()) } else { Err(not_taken(target, &asked.into(), got)) }
+    }
+
+    /// Whether its value is all that there is to a setting, as this machine is now.
+    pub(crate) fn check_whole(&self, target: &Target, now: &Value) -> Result<(), MachineError> {
+        let Target::Governor { cpu } = target else { return Ok(()) };
+        let governor = now.words().concat();
+        let places = [format!("cpu{cpu}/cpufreq/{governor}"), format!("cpufreq/{governor}")];
+        let tunables = places.iter().map(|place| self.root.join("sys/devices/system/cpu").join(place));
+        match tunables.into_iter().find(|place| place.is_dir()) {
+            None => Ok(()),
+            Some(place) => Err(MachineError::Forbidden {
+                target: target.clone(),
+                why: format!(
+                    "the governor {governor} has settings of its own ({}), which the kernel resets when it is changed",
+                    place.display()
+                ),
+            }),
+        }
+    }
+
+    fn put(&self, target: &Target, value: &Value) -> Result<(), MachineError> {
         allowed(target)?;
-        let forbidden = |why| MachineError::Forbidden { target: target.clone(), why };
-        check_value(value).map_err(forbidden)?;
+        check_value(value).map_err(|why| MachineError::Forbidden { target: target.clone(), why })?;
         if let Target::Feature { interface, feature } = target {
             return write_feature(target, interface, feature, value);
         }
         let path = self.path(target);
-        std::fs::write(&path, value).map_err(|errno| MachineError::Write {
+        // In one call where the kernel takes it so: it takes each as a value of its own.
+        let written = OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(value.bytes()));
+        written.map_err(|errno| MachineError::Write {
             target: target.clone(),
-            value: value.to_owned(),
+            value: value.to_string(),
             path,
             errno,
-        })?;
-        let got = self.read(target)?;
-        if canonical(target, value).as_ref() == Some(&got) {
-            return Ok(());
-        }
-        Err(MachineError::NotTaken {
-            target: target.clone(),
-            value: value.to_owned(),
-            got,
-            why: "the kernel rounds it, or bounds it".to_owned(),
         })
     }
 
@@ -121,12 +160,27 @@ fn allowed(target: &Target) -> Result<(), MachineError> {
     target.check().map_err(|why| MachineError::Forbidden { target: target.clone(), why })
 }
 
-/// What a text says, without what makes no difference: the kernel separates numbers by tabs and lists CPUs as ranges.
-pub(crate) fn canonical(target: &Target, text: &str) -> Option<String> {
-    match target {
-        Target::IrqAffinity { .. } => parse_cpu_list(text).ok().map(|cpus| format_cpu_list(&cpus)),
-        _ => Some(text.split_whitespace().collect::<Vec<_>>().join(" ")),
+/// Reads a file of the kernel. In one call: the kernel gives some values cut to what was asked for, and then nothing more.
+fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = vec![0; target::LONGEST_VALUE + 1];
+    let mut length = 0;
+    loop {
+        match file.read(&mut bytes[length..])? {
+            0 if length < bytes.len() => break,
+            0 => {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "its value is too long to be undone"));
+            }
+            more => length += more,
+        }
     }
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+fn not_taken(target: &Target, value: &Value, got: &Value) -> MachineError {
+    let why = "the kernel rounds it, or bounds it".to_owned();
+    MachineError::NotTaken { target: target.clone(), value: value.to_string(), got: got.to_string(), why }
 }
 
 fn switch(on: bool) -> &'static str {
@@ -137,12 +191,12 @@ fn no_feature(interface: &str, names: &str) -> MachineError {
     MachineError::NoFeature { interface: interface.to_owned(), names: names.to_owned() }
 }
 
-fn write_feature(target: &Target, interface: &str, feature: &str, value: &str) -> Result<(), MachineError> {
-    let on = match value {
-        "on" => true,
-        "off" => false,
+fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value) -> Result<(), MachineError> {
+    let on = match value.bytes() {
+        b"on" => true,
+        b"off" => false,
         _ => {
-            let why = format!("a feature is on or off, not {value:?}");
+            let why = format!("a feature is on or off, not {value}");
             return Err(MachineError::Forbidden { target: target.clone(), why });
         }
     };
@@ -154,7 +208,7 @@ fn write_feature(target: &Target, interface: &str, feature: &str, value: &str) -
     }
     Err(MachineError::NotTaken {
         target: target.clone(),
-        value: value.to_owned(),
+        value: value.to_string(),
         got: now.map_or("nothing", |state| switch(state.wanted)).to_owned(),
         why: change.refused.first().map_or_else(String::new, |refusal| refusal.reason.to_string()),
     })
@@ -170,31 +224,48 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_read_in_one_form_and_read_back() {
-        let (keep, _) = files(&[
-            ("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
-            ("proc/irq/7/smp_affinity_list", "0-1,2\n"),
-        ]);
-        let machine = Machine::below(keep.path());
-        let target = sysctl("net.ipv4.tcp_rmem");
-        assert_eq!(machine.read(&target).unwrap(), "4096 131072 6291456");
-        machine.write(&target, "1  2 3").unwrap();
-        assert_eq!(machine.read(&target).unwrap(), "1 2 3");
-        let irq = Target::IrqAffinity { irq: 7 };
-        assert_eq!(machine.read(&irq).unwrap(), "0-2");
-        machine.write(&irq, "0,1").unwrap();
-        assert_eq!(machine.read(&irq).unwrap(), "0-1");
+    fn a_value_is_read_and_written_back_byte_for_byte() {
+        for value in ["", "\n", "4096\t131072\t6291456\n", &"1,3,".repeat(9000)] {
+            let (keep, _) = files(&[("proc/sys/net/ipv4/tcp_rmem", value)]);
+            let machine = Machine::below(keep.path());
+            let target = sysctl("net.ipv4.tcp_rmem");
+            let before = machine.read(&target).unwrap();
+            assert_eq!(before, value.into());
+            machine.set(&target, "1  2 3").unwrap();
+            assert_eq!(machine.read(&target).unwrap(), "1  2 3\n".into());
+            machine.write(&target, &before).unwrap();
+            assert_eq!(
+                std::fs::read(keep.path().join("proc/sys/net/ipv4/tcp_rmem")).unwrap(),
+                value.as_bytes()
+            );
+        }
     }
 
     #[test]
     fn what_is_not_there_or_not_allowed_is_named_with_the_way_out() {
-        let (keep, _) = files(&[("proc/sys/net/core/x", "1")]);
+        let (keep, _) = files(&[("proc/sys/net/core/rmem_max", "1")]);
         let machine = Machine::below(keep.path());
-        let text = machine.read(&sysctl("net.core.y")).unwrap_err().to_string();
-        assert!(text.contains("net.core.y") && text.contains("does not have it"), "{text}");
-        let text = machine.write(&sysctl("kernel.core_pattern"), "|x").unwrap_err().to_string();
+        let text = machine.read(&sysctl("net.core.wmem_max")).unwrap_err().to_string();
+        assert!(text.contains("net.core.wmem_max") && text.contains("does not have it"), "{text}");
+        let text = machine.write(&sysctl("kernel.core_pattern"), &"|x".into()).unwrap_err().to_string();
         assert!(text.contains("none of those that may be changed"), "{text}");
-        let text = machine.write(&sysctl("net.core.x"), "1\n2").unwrap_err().to_string();
-        assert!(text.contains("one line"), "{text}");
+        let long = "1".repeat(300_000);
+        let text =
+            machine.write(&sysctl("net.core.rmem_max"), &long.as_str().into()).unwrap_err().to_string();
+        assert!(text.contains("at most 262144"), "{text}");
+    }
+
+    #[test]
+    fn a_governor_with_settings_of_its_own_is_left() {
+        let governor = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+        let (keep, _) = files(&[
+            (governor, "schedutil\n"),
+            ("sys/devices/system/cpu/cpufreq/schedutil/rate_limit_us", "1"),
+        ]);
+        let machine = Machine::below(keep.path());
+        let target = Target::Governor { cpu: 0 };
+        let refused = machine.check_whole(&target, &machine.read(&target).unwrap()).unwrap_err().to_string();
+        assert!(refused.contains("settings of its own"), "{refused}");
+        assert!(machine.check_whole(&target, &"powersave\n".into()).is_ok());
     }
 }

@@ -4,13 +4,15 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Value, allowed};
+use crate::cpu_list::parse_cpu_list;
 use crate::links::check_name;
 
 /// One setting of the machine, outside of our own namespaces and guests, that may be changed for a study.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Target {
-    /// A sysctl, as sysctl(8) names it: `net.core.rmem_max`; a dot inside a part is written `/` (`net.ipv4.conf.eth0/1.forwarding`).
+    /// A sysctl of [`super::SYSCTLS`].
     Sysctl {
         /// The name.
         name: String,
@@ -34,19 +36,12 @@ pub enum Target {
     },
 }
 
-/// Parts of `kernel` that change how fast a machine is. The others are left out because some of them name programs that the
-/// kernel runs, and neither a study nor a journal is a reason to set those.
-const KERNEL: &[&str] = &[
-    "kernel.numa_balancing",
-    "kernel.nmi_watchdog",
-    "kernel.perf_event_paranoid",
-    "kernel.randomize_va_space",
-    "kernel.timer_migration",
-    "kernel.watchdog",
-];
-
-/// The longest name or value, in bytes: the kernel's longest lists (`net.ipv4.ip_local_reserved_ports` apart) are shorter.
+/// The longest name, in bytes.
 const LONGEST: usize = 256;
+
+/// The longest value, in bytes: the longest that the kernel gives is `net.ipv4.ip_local_reserved_ports` with every second port,
+/// 190 KB.
+pub(super) const LONGEST_VALUE: usize = 256 << 10;
 
 impl Target {
     /// Whether it is a setting that may be changed at all, and its name leads nowhere else.
@@ -62,47 +57,72 @@ impl Target {
                 if feature.is_empty() || feature.len() > LONGEST || !feature.chars().all(plain) {
                     return Err(format!("{feature:?} cannot be the name of a feature"));
                 }
-                Ok(())
+                allowed::feature(feature)
             }
             Self::Governor { .. } | Self::IrqAffinity { .. } => Ok(()),
         }
     }
 }
 
-/// Whether a text can be the value of a setting: one line that ends.
-pub(crate) fn check_value(value: &str) -> Result<(), String> {
-    if value.is_empty() || value.len() > LONGEST || value.chars().any(char::is_control) {
-        return Err(format!("a value is one line of 1 to {LONGEST} bytes"));
+/// Whether this can be the value of a setting.
+pub(crate) fn check_value(value: &Value) -> Result<(), String> {
+    let bytes = value.bytes().len();
+    if bytes > LONGEST_VALUE {
+        return Err(format!("a value of {bytes} bytes: at most {LONGEST_VALUE} are known"));
     }
     Ok(())
+}
+
+impl Target {
+    /// Whether a value that was read back is the one that was asked for. The kernel writes equal values in one way: numbers
+    /// decimal, neighbours as ranges.
+    pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
+        let got = got.words();
+        match self {
+            Self::IrqAffinity { .. } => same_list(asked, &got),
+            Self::Sysctl { name } if name == "net.ipv4.ip_local_reserved_ports" => same_list(asked, &got),
+            _ => {
+                let asked: Vec<&str> = asked.split_whitespace().collect();
+                let same = |(asked, got): (&&str, &String)| {
+                    *asked == got || (number(asked).is_some() && number(asked) == number(got))
+                };
+                asked.len() == got.len() && asked.iter().zip(&got).all(same)
+            }
+        }
+    }
+}
+
+/// Ports are numbers up to 65535, as those of CPUs are here.
+fn same_list(asked: &str, got: &[String]) -> bool {
+    parse_cpu_list(asked).is_ok_and(|asked| parse_cpu_list(&got.concat()).is_ok_and(|got| got == asked))
+}
+
+/// A number as the kernel reads one: `0x` begins a hexadecimal, `0` an octal.
+fn number(text: &str) -> Option<i128> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    let (digits, radix) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8),
+        None => (digits, 10),
+    };
+    i128::from_str_radix(digits, radix)
+        .ok()
+        .filter(|_| !digits.starts_with(['+', '-']))
+        .map(|number| sign * number)
 }
 
 fn check_sysctl(name: &str) -> Result<(), String> {
+    // Most of what is no name at all is told as that, not as one that is not on the list.
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '@' | ':');
-    let wrong = name.len() > LONGEST || !name.chars().all(plain);
-    let path = sysctl_path(name);
-    let leads_away = |part: &str| matches!(part, "" | "." | "..");
-    if wrong || path.split('/').any(leads_away) {
+    if name.is_empty() || name.len() > LONGEST || !name.chars().all(plain) {
         return Err(format!("{name:?} cannot be the name of a sysctl"));
     }
-    let tunes = name.starts_with("net.") || name.starts_with("vm.") || name.starts_with("kernel.sched_");
-    if !tunes && !KERNEL.contains(&name) {
-        return Err(format!(
-            "the sysctl {name} is none of those that may be changed: net.*, vm.*, kernel.sched_*, {}",
-            KERNEL.join(", ")
-        ));
-    }
-    Ok(())
+    allowed::sysctl(name)
 }
 
-/// The path below `/proc/sys`: sysctl(8) writes dots for slashes, and slashes for dots.
-pub(crate) fn sysctl_path(name: &str) -> String {
-    let swap = |c| match c {
-        '.' => '/',
-        '/' => '.',
-        other => other,
-    };
-    name.chars().map(swap).collect()
+/// The path below `/proc/sys`. No name on the list has a slash, or a dot inside a part.
+pub(super) fn sysctl_path(name: &str) -> String {
+    name.replace('.', "/")
 }
 
 impl fmt::Display for Target {
@@ -118,8 +138,6 @@ impl fmt::Display for Target {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     fn sysctl(name: &str) -> Result<(), String> {
@@ -127,24 +145,12 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_tune_may_be_changed() {
-        for name in [
-            "net.core.rmem_max",
-            "vm.swappiness",
-            "kernel.sched_autogroup_enabled",
-            "kernel.nmi_watchdog",
-            "net.ipv4.conf.eth0/1.forwarding",
-        ] {
-            assert_eq!(sysctl(name), Ok(()), "{name}");
-        }
-    }
-
-    #[test]
     fn names_that_lead_elsewhere_or_run_programs_may_not() {
-        for name in ["", "net", "net.", "net..core", "net.//.x", "net.core.a b", "/etc/passwd", "net.x\n"] {
-            assert!(sysctl(name).is_err(), "{name:?}");
+        assert_eq!(sysctl("net.core.rmem_max"), Ok(()));
+        for name in ["", "net core", "/etc/pass\nwd", "net.x\n"] {
+            assert!(sysctl(name).unwrap_err().contains("cannot be the name"), "{name:?}");
         }
-        for name in ["kernel.core_pattern", "kernel.modprobe", "kernel.panic", "fs.file-max"] {
+        for name in ["net", "net..core", "net/core/rmem_max", "../x", "kernel.core_pattern", "fs.file-max"] {
             let why = sysctl(name).unwrap_err();
             assert!(why.contains("none of those that may be changed"), "{why}");
         }
@@ -156,14 +162,23 @@ mod tests {
         assert!(feature("eth0", "").is_err());
     }
 
-    proptest! {
-        #[test]
-        fn no_name_that_passes_leaves_proc_sys(name in "(net|vm)[./a-z]{0,20}") {
-            if sysctl(&name).is_ok() {
-                let path = sysctl_path(&name);
-                prop_assert!(!path.starts_with('/'));
-                prop_assert!(path.split('/').all(|part| !matches!(part, "" | "." | "..")));
-            }
+    #[test]
+    fn equal_values_are_equal_however_the_kernel_writes_them() {
+        let ttl = Target::Sysctl { name: "net.ipv4.ip_default_ttl".to_owned() };
+        let ports = Target::Sysctl { name: "net.ipv4.ip_local_reserved_ports".to_owned() };
+        for (target, asked, got, equal) in [
+            (&ttl, "0x20", "32\n", true),
+            (&ttl, "040", "32\n", true),
+            (&ttl, "1  2 3", "1\t2\t3\n", true),
+            (&ttl, "1000", "1024\n", false),
+            (&ttl, "1 2", "1\n", false),
+            (&ttl, "--1", "1\n", false),
+            (&ports, "8080,8081,8082", "8080-8082\n", true),
+            (&ports, "", "\n", true),
+            (&ports, "1", "\n", false),
+            (&Target::IrqAffinity { irq: 1 }, "1,0", "0-1\n", true),
+        ] {
+            assert_eq!(target.means(asked, &Value::from(got)), equal, "{asked:?} and {got:?}");
         }
     }
 }

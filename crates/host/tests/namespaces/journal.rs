@@ -1,8 +1,15 @@
 //! The undo journal on the running kernel: features of an interface and sysctls of a namespace.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
 use netassay_host::Ethtool;
-use netassay_host::journal::Journal;
-use netassay_host::machine::{FeatureWish, Machine, Target, Wishes};
+use netassay_host::journal::{Fate, Journal, Manner, restore};
+use netassay_host::machine::{FeatureWish, Machine, SYSCTLS, Target, Value, Wishes};
+use nix::sys::ptrace;
+use nix::sys::signal::{Signal, kill, raise};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, fork};
 
 use crate::harness::Stage;
 use crate::wire::connect;
@@ -28,18 +35,168 @@ pub(crate) fn undone(stage: &mut Stage) {
     let directory = tempfile::tempdir().unwrap();
     let undo = directory.path().join("undo");
     let mut journal = Journal::new(&undo, Machine::system());
-    for (target, value) in wishes.settings(&machine).unwrap() {
-        journal.change(&target, &value).unwrap();
-    }
+    journal.change(&wishes.settings(&machine).unwrap()).unwrap();
     let changed = features();
     assert!(!changed["tx-checksum-ip-generic"].active && !changed["tx-tcp-segmentation"].active);
-    assert_eq!(machine.read(&ttl).unwrap(), "77");
+    assert_eq!(machine.read(&ttl).unwrap(), "77\n".into());
     let done = journal.undo().unwrap();
     assert_eq!(done.len(), 3, "what this kernel lacks, and what was dragged along, is no change: {done:?}");
     assert_eq!(features(), before);
     assert_eq!(machine.read(&ttl).unwrap(), ttl_before);
-    assert_eq!(std::fs::read_dir(&undo).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(&undo).unwrap().count(), 1, "only the lock is left");
     let lacking = Wishes { features: vec![off(&["nonsense"])], ..Wishes::default() };
     let text = lacking.settings(&machine).unwrap_err().to_string();
     assert!(text.contains("cannot switch nonsense"), "{text}");
+}
+
+/// Each allowed sysctl that belongs to a network namespace, changed by a process that is killed then.
+pub(crate) fn restored(_stage: &mut Stage) {
+    let directory = tempfile::tempdir().unwrap();
+    let machine = Machine::system();
+    let (mut changed, mut refused) = (0, Vec::new());
+    for name in SYSCTLS {
+        let target = sysctl(name);
+        let file = format!("/proc/sys/{}", name.replace('.', "/"));
+        // A namespace shows its own, and may write them.
+        if !is_of_this_namespace(&file) {
+            continue;
+        }
+        let before = std::fs::read(&file).unwrap();
+        let took = others(&before).into_iter().find(|value| {
+            let settings = [(target.clone(), value.clone())];
+            let child = child(|| {
+                let mut journal = Journal::new(&directory.path().join("undo"), Machine::system());
+                if journal.change(&settings).is_ok() {
+                    raise(Signal::SIGKILL).unwrap();
+                }
+            });
+            waitpid(child, None).unwrap() == WaitStatus::Signaled(child, Signal::SIGKILL, false)
+        });
+        let Some(took) = took else {
+            refused.push(*name);
+            continue;
+        };
+        assert_ne!(machine.read(&target).unwrap(), Value::from(before.clone()), "{name} = {took:?}");
+        undo(directory.path());
+        assert_eq!(std::fs::read(&file).unwrap(), before, "{name} = {took:?}");
+        changed += 1;
+    }
+    assert!(
+        changed > 50 && refused.is_empty(),
+        "{changed} were changed; no other value was found for {refused:?}"
+    );
+}
+
+/// A process that changes settings and undoes that, killed between any two of its system calls.
+pub(crate) fn killed(_stage: &mut Stage) {
+    let directory = tempfile::tempdir().unwrap();
+    let ports = "/proc/sys/net/ipv4/ip_local_reserved_ports";
+    // The kernel takes what is longer than a page in several calls, so that there are values in between.
+    let long = (1000..3000).map(|port| (port * 2).to_string()).collect::<Vec<_>>().join(",");
+    std::fs::write(ports, &long).unwrap();
+    let files = [ports, "/proc/sys/net/ipv4/ip_default_ttl", "/proc/sys/net/ipv4/tcp_rmem"];
+    let read = || files.map(|file| Machine::system().read(&of_file(file)).unwrap());
+    let long_ports = read();
+    assert!(long_ports[0].bytes().len() > 8192, "{}", long_ports[0]);
+    kill_at_every_step(
+        directory.path(),
+        &files.map(of_file),
+        ["8080,8081,8082", "0x20", "4096  131072 4194304"],
+        &read,
+    );
+    std::fs::write(ports, "\n").unwrap();
+    assert_eq!(read()[0], "\n".into());
+    kill_at_every_step(directory.path(), &[of_file(ports)], [&long], &read);
+}
+
+fn kill_at_every_step<const N: usize>(
+    directory: &Path,
+    targets: &[Target; N],
+    values: [&str; N],
+    read: &impl Fn() -> [Value; 3],
+) {
+    let before = read();
+    let settings: Vec<(Target, String)> = targets.iter().cloned().zip(values.map(str::to_owned)).collect();
+    // The end of a call and the beginning of the next are the same moment to the kernel.
+    for steps in (0..).step_by(2) {
+        let child = child(|| {
+            ptrace::traceme().unwrap();
+            raise(Signal::SIGSTOP).unwrap();
+            let mut journal = Journal::new(&directory.join("undo"), Machine::system());
+            journal.change(&settings).unwrap();
+            assert!(journal.undo().unwrap().iter().all(|one| one.outcome.is_settled()));
+        });
+        let killed = killed_after(child, steps);
+        undo(directory);
+        assert_eq!(read(), before, "killed after {steps} steps");
+        if !killed {
+            assert!(steps > 100, "only {steps} steps");
+            return;
+        }
+    }
+}
+
+/// Whether a traced process lived until it was killed, after so many beginnings and ends of system calls.
+fn killed_after(child: Pid, steps: usize) -> bool {
+    assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Stopped(child, Signal::SIGSTOP));
+    for _ in 0..steps {
+        ptrace::syscall(child, None).unwrap();
+        match waitpid(child, None).unwrap() {
+            WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
+            ended => {
+                assert_eq!(ended, WaitStatus::Exited(child, 0), "after {steps} steps");
+                return false;
+            }
+        }
+    }
+    kill(child, Signal::SIGKILL).unwrap();
+    waitpid(child, None).unwrap();
+    true
+}
+
+/// Runs this in a process of its own, which ends with 0 if it came to its end.
+fn child(run: impl FnOnce()) -> Pid {
+    // SAFETY: this process has one thread, so that the child may do whatever it may.
+    match unsafe { fork() }.unwrap() {
+        ForkResult::Parent { child } => child,
+        ForkResult::Child => {
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_ok();
+            std::process::exit(i32::from(!done));
+        }
+    }
+}
+
+fn undo(directory: &Path) {
+    let reports = restore(&directory.join("undo"), &Machine::system(), Manner::default()).unwrap();
+    assert!(reports.iter().all(|report| report.fate == Fate::Undone), "{reports:?}");
+}
+
+fn sysctl(name: &str) -> Target {
+    Target::Sysctl { name: name.to_owned() }
+}
+
+fn of_file(path: &str) -> Target {
+    sysctl(&path["/proc/sys/".len()..].replace('/', "."))
+}
+
+/// Whether the namespace has this setting for itself: of the others most are not shown in it or may only be read, and none is tried.
+fn is_of_this_namespace(file: &str) -> bool {
+    const SHARED: &[&str] =
+        &["/proc/sys/kernel/", "/proc/sys/vm/", "/proc/sys/net/ipv4/tcp_mem", "/proc/sys/net/ipv4/udp_mem"];
+    let may_be_written = |file: std::fs::Metadata| file.permissions().mode() & 0o200 != 0;
+    std::fs::metadata(file).is_ok_and(may_be_written) && !SHARED.iter().any(|shared| file.starts_with(shared))
+}
+
+/// What else a setting may be that reads so, some written as the kernel does not write it.
+fn others(before: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(before);
+    let mut words: Vec<&str> = text.split_whitespace().collect();
+    let Some(last) = words.pop() else { return vec!["8080,8081,8082".to_owned()] };
+    let number: i64 = last.parse().unwrap();
+    let first = words.join("  ");
+    [number + 1, number - 1, number * 2, number / 2, 0, 1]
+        .into_iter()
+        .filter(|other| *other != number)
+        .map(|other| if other < 0 { format!("{first} {other}") } else { format!("{first} {other:#x}") })
+        .collect()
 }

@@ -50,6 +50,12 @@ const CASES: &[Case] = &[
     Case { name: "features_are_those_of_ethtool", identities: &[Root, User], run: features::as_ethtool_says },
     Case { name: "environment_shows_this_namespace", identities: &[Root, User], run: features::environment },
     Case { name: "changes_are_journalled_and_undone", identities: &[Root, User], run: journal::undone },
+    Case {
+        name: "each_allowed_sysctl_comes_back_after_a_kill",
+        identities: &[Root, User],
+        run: journal::restored,
+    },
+    Case { name: "a_kill_at_any_system_call_loses_nothing", identities: &[Root, User], run: journal::killed },
     Case { name: "namespaces_are_of_a_thread", identities: &[Root, User], run: walls::of_a_thread },
     Case { name: "threads_keep_out_of_user_namespaces", identities: &[Root, User], run: walls::threads },
     Case { name: "sysfs_shows_this_namespace", identities: &[Root, User], run: walls::sysfs },

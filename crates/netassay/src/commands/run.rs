@@ -42,35 +42,32 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     }
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
-    let changed = machine::change(study, flags.change_machine)?;
-    let mut store = Store::open(&flags.database.db)?;
-    let resumed = match flags.resume {
-        None => None,
-        Some(id) => Some(to_resume(&store, study, id)?),
-    };
-    let own_cpu = pin_to_own_cpu(&lab)?;
-    let mut progress = Progress::new(flags.progress, own_cpu);
-    let mut observe = |event: &Event| progress.show(event);
-    let mut campaign = Campaign {
-        lab: &mut lab,
-        store: &mut store,
-        interrupt,
-        observe: &mut observe,
-        is_decided: &report::is_decided,
-        keep_disturbed: flags.keep_disturbed,
-        beside: session.disturbance(),
-        machine: changed.as_ref().map_or(&[], |changed| &changed.changes),
-        version: env!("CARGO_PKG_VERSION"),
-    };
-    let result = match resumed {
-        Some(id) => campaign.resume(id),
-        None => campaign.run(study),
-    };
-    drop(progress);
-    let undone = changed.map_or(Ok(()), Changed::undo);
-    let summary = result?;
-    undone?;
-    Ok(Some(summary))
+    let (db, version) = (&flags.database.db, env!("CARGO_PKG_VERSION"));
+    machine::during(study, flags.change_machine, |changed| {
+        let mut store = Store::open(db)?;
+        let resumed = match flags.resume {
+            None => None,
+            Some(id) => Some(to_resume(&store, study, id)?),
+        };
+        let own_cpu = pin_to_own_cpu(&lab)?;
+        let mut progress = Progress::new(flags.progress, own_cpu);
+        let mut campaign = Campaign {
+            lab: &mut lab,
+            store: &mut store,
+            interrupt,
+            observe: &mut |event: &Event| progress.show(event),
+            is_decided: &report::is_decided,
+            keep_disturbed: flags.keep_disturbed,
+            beside: session.disturbance(),
+            machine: changed.map_or(&[], |changed| &changed.changes),
+            differences: &|| changed.map(Changed::differences).unwrap_or_default(),
+            version,
+        };
+        Ok(Some(match resumed {
+            Some(id) => campaign.resume(id),
+            None => campaign.run(study),
+        }?))
+    })
 }
 
 /// The testbed factory for this study on this machine.

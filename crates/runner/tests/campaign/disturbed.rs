@@ -183,6 +183,34 @@ fn nothing_beside_a_disturbance_is_repeated_and_never_kept() {
 }
 
 #[test]
+fn a_run_is_invalid_if_the_machine_differs_at_either_edge_of_it() {
+    // It is asked before and after each run, and told once of what lasts.
+    for (edges, told) in [(0..1, 1), (1..2, 1), (1..3, 2), (2..4, 1)] {
+        let asked = std::cell::Cell::new(0);
+        let first = 2 * WARMUPS;
+        let differences = Box::new(move || {
+            let now = asked.replace(asked.get() + 1);
+            edges
+                .clone()
+                .map(|edge| first + edge)
+                .filter(|edge| *edge == now)
+                .map(|_| "ttl is 5".to_owned())
+                .collect()
+        });
+        let mut world = World { differences, ..World::new() };
+        let summary = world.session(None).unwrap();
+        assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+        let stored = world.store.load(summary.study).unwrap();
+        let invalid: Vec<_> = stored.runs.iter().filter(|run| run.status == RunStatus::Invalid).collect();
+        assert_eq!(invalid.len(), told);
+        assert!(
+            invalid.iter().all(|run| run.detail["disturbed"] == serde_json::json!(["ttl is 5"])),
+            "{invalid:?}"
+        );
+    }
+}
+
+#[test]
 fn a_session_beside_another_marks_every_run() {
     let beside = "another session measured";
     let mut world = World { beside: Some(beside.to_owned()), keep_disturbed: true, ..World::new() };

@@ -20,6 +20,8 @@ pub(crate) struct World {
     pub(crate) is_decided: fn(&StoredStudy) -> bool,
     pub(crate) keep_disturbed: bool,
     pub(crate) beside: Option<String>,
+    /// What differs of the machine, each time that it is asked.
+    pub(crate) differences: Box<dyn Fn() -> Vec<String>>,
     /// Where the store lies.
     pub(crate) _directory: tempfile::TempDir,
 }
@@ -39,6 +41,7 @@ impl World {
             is_decided: never,
             keep_disturbed: false,
             beside: None,
+            differences: Box::new(Vec::new),
             _directory: directory,
         }
     }
@@ -54,6 +57,7 @@ impl World {
             keep_disturbed: self.keep_disturbed,
             beside: self.beside.clone(),
             machine: &[],
+            differences: &*self.differences,
             version: "test",
         };
         match resume {

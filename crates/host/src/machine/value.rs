@@ -1,0 +1,93 @@
+//! The value of a setting.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The value of a setting, byte for byte as the kernel gives it, the end of the line included: only then is the value that is
+/// written back the one that was read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Value(Vec<u8>);
+
+/// More characters than this are not shown.
+const SHOWN: usize = 120;
+
+impl Value {
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The text without what makes no difference: the kernel separates numbers by tabs.
+    pub(crate) fn words(&self) -> Vec<String> {
+        String::from_utf8_lossy(&self.0).split_whitespace().map(str::to_owned).collect()
+    }
+}
+
+impl From<Vec<u8>> for Value {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self(text.as_bytes().to_vec())
+    }
+}
+
+/// In one line, for people. What cannot be printed is escaped, and a long value is cut.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.words().join(" ");
+        if text.is_empty() {
+            return f.write_str("(empty)");
+        }
+        for letter in text.chars().take(SHOWN) {
+            match letter {
+                '"' | '\'' | '\\' => write!(f, "{letter}")?,
+                _ => write!(f, "{}", letter.escape_debug())?,
+            }
+        }
+        if text.chars().nth(SHOWN).is_some() { write!(f, "… ({} bytes)", self.0.len()) } else { Ok(()) }
+    }
+}
+
+/// As a text where it is one, else as its bytes.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match std::str::from_utf8(&self.0) {
+            Ok(text) => serializer.serialize_str(text),
+            Err(_) => self.0.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Text(String),
+            Bytes(Vec<u8>),
+        }
+        Ok(Self(match Form::deserialize(deserializer)? {
+            Form::Text(text) => text.into_bytes(),
+            Form::Bytes(bytes) => bytes,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_shown_in_one_line() {
+        assert_eq!(Value::from("4096\t131072\t6291456\n").to_string(), "4096 131072 6291456");
+        assert_eq!(Value::from("\n").to_string(), "(empty)");
+        assert_eq!(Value::from("a\u{1b}[2J\u{202e}\"").to_string(), "a\\u{1b}[2J\\u{202e}\"");
+        let long = Value::from("1,".repeat(3000).as_str()).to_string();
+        assert!(long.ends_with("… (6000 bytes)") && long.len() < 150, "{long}");
+    }
+}
