@@ -290,6 +290,14 @@ fn any_run() -> impl Strategy<Value = NewRun> {
     )
 }
 
+/// A reason is stored as it may be shown: on one line, without what commands a terminal.
+fn with_plain_reason(mut run: NewRun) -> NewRun {
+    if let Outcome::Invalid(_, why) | Outcome::Failed(why) = &mut run.outcome {
+        *why = text::reason(why);
+    }
+    run
+}
+
 fn any_series() -> impl Strategy<Value = Vec<Series>> {
     let one = (0..4usize).prop_flat_map(|rows| {
         let values = proptest::collection::vec(any::<u64>(), rows);
@@ -313,7 +321,7 @@ proptest! {
             let boot = store.begin_boot(id, number, &environment()).unwrap();
             for run in runs {
                 match store.record_run(boot, &run) {
-                    Ok(row) => written.push((row, number, run)),
+                    Ok(row) => written.push((row, number, with_plain_reason(run))),
                     Err(error) => prop_assert!(is_duplicate::<()>(Err(error))),
                 }
             }

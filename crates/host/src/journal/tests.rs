@@ -1,7 +1,7 @@
 //! Journals on a made-up machine: a tree of files.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 
