@@ -4,6 +4,9 @@
 /// The longest line of a text file, the longest record of a CSV file, and the longest string or number of a JSON file, in bytes.
 pub const LONGEST_LINE: usize = 1 << 20;
 
+/// The most bytes of any file.
+pub const LARGEST_FILE: u64 = 8 << 30;
+
 /// The most bytes of a JSON file.
 pub const LARGEST_JSON: u64 = 64 << 20;
 

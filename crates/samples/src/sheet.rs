@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use crate::error::{Fault, Place, SamplesError};
 use crate::format::{InputFormat, without_mark};
+use crate::limits::LARGEST_FILE;
 use crate::lines::read;
 use crate::options::Options;
 use crate::readers::{Found, csv, go, hyperfine, iperf, iperf3, netperf, stat};
@@ -46,7 +47,7 @@ impl Sheet {
             Some(format) => format,
             None => recognised?,
         };
-        let whole = without_mark(&head).chain(input);
+        let whole = without_mark(&head).chain(Bounded { input, left: LARGEST_FILE });
         let mut found = match format {
             InputFormat::Stat => stat::read(whole, options),
             InputFormat::Csv => csv::read(whole, options),
@@ -71,6 +72,22 @@ impl Sheet {
             *note = text::line(note).into_owned();
         }
         Ok(Sheet { format, found })
+    }
+}
+
+/// An input that ends: comments without end would bring no value to count.
+struct Bounded<R> {
+    input: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(into)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            io::Error::new(io::ErrorKind::FileTooLarge, format!("more than {LARGEST_FILE} bytes"))
+        })?;
+        Ok(read)
     }
 }
 
