@@ -8,10 +8,12 @@ use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::fcntl::OFlag;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::bounds::Budget;
@@ -145,6 +147,10 @@ fn existing(path: &Path) -> Result<Place, StoreError> {
 
 /// Opens `address`: the place's real path, or a URI for it.
 fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, StoreError> {
+    if journal_names_a_file(&place.real) {
+        let what = "its journal names another file, which SQLite would delete".to_owned();
+        return Err(StoreError::NotADatabase { path: place.named.clone(), what });
+    }
     let attempt = || {
         let connection = Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -229,9 +235,26 @@ fn has_partial_page(file: &Path, page_size: u64) -> bool {
 
 /// The write-ahead log, if it has any content.
 fn log_beside(file: &Path) -> Option<PathBuf> {
-    let mut log = OsString::from(file);
-    log.push("-wal");
-    fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0).then(|| PathBuf::from(log))
+    let log = beside(file, "-wal");
+    fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0).then_some(log)
+}
+
+/// Whether a rollback journal ends in the name of a super-journal (<https://sqlite.org/fileformat.html>, section 3). SQLite
+/// rolls back and deletes the file of that name, whatever it is. netassay writes one database at a time, which leaves none.
+fn journal_names_a_file(file: &Path) -> bool {
+    const MARK: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    let mut end = [0; MARK.len()];
+    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
+    OpenOptions::new().read(true).custom_flags(flags).open(beside(file, "-journal")).is_ok_and(|journal| {
+        let at = journal.metadata().map_or(0, |about| about.len().saturating_sub(MARK.len() as u64));
+        at > 0 && journal.read_exact_at(&mut end, at).is_ok() && end == MARK
+    })
+}
+
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {

@@ -124,3 +124,32 @@ fn many_small_rows_that_each_query_meets_again_do_not_take_for_ever() {
     assert!(error.to_string().contains("reading it takes too long for a file of its size"), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
+
+#[test]
+fn a_journal_that_names_another_file_does_not_get_it_deleted() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, victim) = (directory.path().join("netassay.db"), directory.path().join("victim"));
+    changed(&path, "");
+    let pages = std::fs::metadata(&path).unwrap().len() / 4096;
+    // A header without records, then the name: https://sqlite.org/fileformat.html, section 3.
+    let mark = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+    let name = victim.to_str().unwrap().as_bytes();
+    let mut journal = mark.to_vec();
+    for number in [0, 0, pages as u32, 512, 4096] {
+        journal.extend(number.to_be_bytes());
+    }
+    journal.resize(512, 0);
+    journal.extend((0x4000_0000_u32 / 4096 + 1).to_be_bytes());
+    journal.extend(name);
+    journal.extend((name.len() as u32).to_be_bytes());
+    journal.extend(name.iter().map(|byte| u32::from(*byte)).sum::<u32>().to_be_bytes());
+    journal.extend(mark);
+    for open in [|path| Store::open_read_only(path).map(drop), |path: &Path| Store::open(path).map(drop)] {
+        std::fs::write(&victim, "").unwrap();
+        std::fs::write(directory.path().join("netassay.db-journal"), &journal).unwrap();
+        let result = open(&path);
+        assert!(victim.exists(), "SQLite deleted it: {result:?}");
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("its journal names another file, which SQLite would delete"), "{error}");
+    }
+}
