@@ -1,7 +1,6 @@
 //! `netassay compare FILE…`: what differs between files of measurements from any program.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -92,7 +91,8 @@ fn read(flags: &Compare) -> Result<Dataset, Failure> {
 
 fn sheet(file: &str, path: &Path, options: &Options, stdin_is_free: &mut bool) -> Result<Sheet, Failure> {
     if path != Path::new("-") {
-        let opened = File::open(path).map_err(|source| Failure::Read { path: path.to_owned(), source })?;
+        let opened =
+            host::named::open(path).map_err(|source| Failure::Read { path: path.to_owned(), source })?;
         return Ok(Sheet::read(file, opened, options)?);
     }
     if !std::mem::take(stdin_is_free) {

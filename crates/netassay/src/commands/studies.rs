@@ -1,7 +1,7 @@
 //! `netassay studies`, `new`, `check`, `schema`: study files before they are run.
 
-use std::fs::{self, OpenOptions};
-use std::io::{IsTerminal, Write};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -115,17 +115,12 @@ fn parse(name: &str, text: &str, changes: &[Assignment]) -> Result<Study, Failur
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    let failed = |source| Failure::Read { path: path.to_owned(), source };
-    let size = fs::metadata(path).map_err(failed)?.len();
-    // A study is a page of text; a device or a disk image is a slip.
-    if size > study::MAX_TEXT as u64 {
-        return Err(Failure::Usage(format!(
-            "{} has {size} bytes: a study file has at most {}",
-            named(path),
-            study::MAX_TEXT
-        )));
-    }
-    let bytes = fs::read(path).map_err(failed)?;
+    let bytes = host::named::read(path, study::MAX_TEXT as u64).map_err(|source| match source.kind() {
+        ErrorKind::FileTooLarge => {
+            Failure::Usage(format!("{}: {source}, the most of a study file", named(path)))
+        }
+        _ => Failure::Read { path: path.to_owned(), source },
+    })?;
     String::from_utf8(bytes)
         .map_err(|error| Failure::Usage(format!("{} is not UTF-8 text ({error})", named(path))))
 }

@@ -18,6 +18,9 @@ const WORTH_THREADS: usize = 1 << 20;
 /// More do not help: the sums are the work of one.
 const MOST_THREADS: usize = 8;
 
+/// The most values of a file: 1 GiB of memory. More is no file of measurements, but a stream without end.
+const MOST_VALUES: usize = 1 << 27;
+
 /// Why a file's values are not known.
 #[derive(Debug)]
 pub(super) enum ReadError {
@@ -191,6 +194,11 @@ impl Worker {
         match std::mem::replace(&mut self.lines, Ok(0)) {
             Ok(lines) => {
                 sums.lines += lines;
+                if sums.values.len() + self.values.len() > MOST_VALUES {
+                    let why = format!("more than {MOST_VALUES} values");
+                    sums.error = Some(ReadError::Io(io::Error::new(io::ErrorKind::FileTooLarge, why)));
+                    return;
+                }
                 sums.values.extend(&self.values);
             }
             Err(ReadError::InvalidData { line }) => {

@@ -1,0 +1,94 @@
+//! Files that a user names and that do harm: each command refuses them in words, as root and as an ordinary user.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use common::{Bench, expect, stderr};
+use rusqlite::Connection;
+
+/// No refusal takes longer, on a busy machine; what is endless would.
+const SOON: Duration = Duration::from_secs(60);
+
+/// Runs as the user of the tests and as nobody, each with at most 2 GiB of memory, and gives what was said.
+fn refused(bench: &Bench, arguments: &[&str], code: u8) -> Vec<String> {
+    [bench.netassay(arguments), bench.netassay_as_nobody(arguments)]
+        .map(|command| {
+            let mut bounded = Command::new("prlimit");
+            bounded.args(["--as=2147483648", "--cpu=60"]).arg(command.get_program()).args(command.get_args());
+            bounded
+                .current_dir(bench.path(""))
+                .env("NO_COLOR", "1")
+                .env("XDG_CACHE_HOME", bench.path("cache"));
+            let begun = Instant::now();
+            let output = bounded.stdin(std::process::Stdio::null()).output().unwrap();
+            assert!(begun.elapsed() < SOON, "{arguments:?} took {:?}", begun.elapsed());
+            expect(&output, code);
+            stderr(&output)
+        })
+        .to_vec()
+}
+
+#[test]
+fn a_device_is_no_file_to_read() {
+    let bench = Bench::new();
+    for arguments in [["check", "/dev/zero"], ["run", "/dev/zero"], ["compare", "/dev/zero"]] {
+        for said in refused(&bench, &arguments, 3) {
+            assert!(said.contains("cannot read /dev/zero: it is no regular file and no pipe"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_pipe_without_a_writer_is_not_waited_for_without_end() {
+    let bench = Bench::new();
+    assert!(
+        Command::new("mkfifo").args(["-m", "666"]).arg(bench.path("pipe.toml")).status().unwrap().success()
+    );
+    for said in refused(&bench, &["check", "pipe.toml"], 3) {
+        assert!(said.contains("cannot read pipe.toml: nobody has written into this pipe for 10 s"), "{said}");
+    }
+}
+
+#[test]
+fn a_study_without_end_is_cut_off() {
+    let bench = Bench::new();
+    fs::File::create(bench.path("huge.toml")).unwrap().set_len(1 << 40).unwrap();
+    for said in refused(&bench, &["check", "huge.toml"], 2) {
+        assert!(said.contains("huge.toml: it has more than"), "{said}");
+    }
+}
+
+#[test]
+fn an_endless_database_is_refused_by_every_command_that_reads_one() {
+    let bench = Bench::new();
+    let database = Connection::open(bench.path("netassay.db")).unwrap();
+    database
+        .execute_batch(
+            "PRAGMA application_id = 1312904025; PRAGMA user_version = 2;
+             CREATE VIEW study AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)
+             SELECT n AS id, 'x' AS name, '' AS toml, '{}' AS plan, 0 AS seed, '' AS scenario, '' AS version,
+                    'complete' AS status, 0 AS started_unix_ms, 0 AS finished_unix_ms FROM c;
+             CREATE TABLE boot (study, number); CREATE TABLE run (study, status, warmup);",
+        )
+        .unwrap();
+    drop(database);
+    for arguments in [
+        ["show"].as_slice(),
+        &["list"],
+        &["compare"],
+        &["export", "--format", "csv"],
+        &["run", "quick", "--resume"],
+    ] {
+        for said in refused(&bench, arguments, 3) {
+            assert!(
+                said.contains("netassay.db is not a database of netassay (its view \"study\" is not"),
+                "{arguments:?}: {said}"
+            );
+        }
+    }
+}
