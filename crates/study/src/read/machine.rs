@@ -68,7 +68,14 @@ fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
         DeValue::Integer(integer) => {
             i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(|number| number.to_string())
         }
-        DeValue::String(_) => value.sentence(problems),
+        DeValue::String(text) if text.len() > limit::SYSCTL || text.chars().any(char::is_control) => {
+            let message =
+                format!("`{}` must be one line of at most {} bytes", quoted(entry.key), limit::SYSCTL);
+            problems.push(Problem::new(entry.span(), message));
+            None
+        }
+        // Some lists may be empty.
+        DeValue::String(text) => Some(text.trim().to_owned()),
         _ => value.wrong_type("a whole number or a string", problems),
     }
 }
@@ -183,6 +190,20 @@ mod tests {
         let machine = read(table).unwrap();
         assert_eq!(read(&machine.toml()).unwrap(), machine);
         assert_eq!(Machine::default().toml(), "");
+    }
+
+    #[test]
+    fn a_sysctl_may_be_empty_or_long() {
+        let long = "1024,".repeat(1000);
+        let table = format!("[machine.sysctl]\nnet.ipv4.a = \"\"\nnet.ipv4.b = \"{long}\"\n");
+        let machine = read(&table).unwrap();
+        assert_eq!(
+            (machine.sysctl["net.ipv4.a"].as_str(), machine.sysctl["net.ipv4.b"].as_str()),
+            ("", long.as_str())
+        );
+        assert_eq!(read(&machine.toml()).unwrap(), machine);
+        let longer = format!("[machine.sysctl]\nnet.ipv4.a = \"{}\"\n", "1".repeat(70_000));
+        assert!(read(&longer).unwrap_err().contains("at most 65536 bytes"));
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub(crate) mod limit {
     pub(crate) const NAME: usize = 64;
     /// Bytes of a question or a reason.
     pub(crate) const SENTENCE: usize = 500;
+    /// Bytes of the value of a sysctl, such as a list of ports.
+    pub(crate) const SYSCTL: usize = 65_536;
 
     /// Bytes per message or response. UDP carries less; see `Family::most_udp_payload`.
     pub(crate) const MESSAGE: RangeInclusive<u64> = 1..=16_777_216;
