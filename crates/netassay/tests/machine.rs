@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -27,24 +28,31 @@ sysctl = { "net.ipv4.ip_default_ttl" = 77, "net.ipv4.tcp_rmem" = "4096 131072 41
 features = { lo = { tso = false, gro = false } }
 "#;
 
-/// A network namespace that plays the machine, and a directory for journals.
+const LOAD: &[&str] = &["load", "udp_stream", "--scenario", "loopback", "--seconds", "20ms", "--ramp", "5ms"];
+
+/// A network namespace that plays the machine, and a directory for journals. To root that directory is `/var/lib`, in a mount
+/// namespace of its own.
 struct World {
     bench: Bench,
+    state: tempfile::TempDir,
     holder: Child,
 }
 
 impl World {
     fn new() -> Self {
-        let bench = Bench::new();
+        let (bench, state) = (Bench::new(), tempfile::tempdir().unwrap());
         let mut unshare = Command::new("unshare");
-        let own_user: &[&str] = if is_root() { &[] } else { &["--map-root-user"] };
-        let holder =
-            unshare.args(own_user).args(["--net", "sleep", "1000"]).stdin(Stdio::null()).spawn().unwrap();
-        let world = Self { bench, holder };
-        let own = std::fs::read_link("/proc/self/ns/net").unwrap();
-        let there = format!("/proc/{}/ns/net", world.holder.id());
+        if is_root() {
+            let script = "mount --bind \"$0\" /var/lib && exec sleep 1000";
+            unshare.args(["--net", "--mount", "sh", "-c", script]).arg(state.path());
+        } else {
+            unshare.args(["--map-root-user", "--net", "sleep", "1000"]);
+        }
+        let holder = unshare.stdin(Stdio::null()).spawn().unwrap();
+        let world = Self { bench, state, holder };
         let begun = Instant::now();
-        while std::fs::read_link(&there).is_ok_and(|link| link == own) {
+        let runs = format!("/proc/{}/comm", world.holder.id());
+        while std::fs::read_to_string(&runs).unwrap() != "sleep\n" {
             assert!(begun.elapsed() < Duration::from_secs(30), "unshare made no namespace");
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -52,14 +60,24 @@ impl World {
     }
 
     fn inside(&self, program: &str, arguments: &[&str]) -> Command {
+        let user: &[&str] =
+            if is_root() { &["--net", "--mount"] } else { &["--net", "--user", "--preserve-credentials"] };
+        self.entering(user, program, arguments)
+    }
+
+    fn entering(&self, namespaces: &[&str], program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new("nsenter");
-        command.args(["--target", &self.holder.id().to_string(), "--net"]);
-        if !is_root() {
-            command.args(["--user", "--preserve-credentials"]);
-        }
-        command.arg(program).args(arguments).current_dir(self.bench.path(".")).stdin(Stdio::null());
-        command.env("NO_COLOR", "1").env("XDG_STATE_HOME", self.bench.path("state"));
+        command.args(["--target", &self.holder.id().to_string()]).args(namespaces);
+        // A mount namespace is entered with its own root as directory.
+        command.arg("env").arg("--chdir").arg(self.bench.path(".")).arg(program).args(arguments);
+        // Root's place does not depend on it.
+        let state = if is_root() { self.bench.path("elsewhere") } else { self.state.path().to_owned() };
+        command.stdin(Stdio::null()).env("NO_COLOR", "1").env("XDG_STATE_HOME", state);
         command
+    }
+
+    fn place(&self) -> PathBuf {
+        self.state.path().join("netassay/undo")
     }
 
     fn netassay(&self, arguments: &[&str]) -> Command {
@@ -85,9 +103,9 @@ impl World {
         (self.sysctl("ip_default_ttl"), self.sysctl("tcp_rmem"))
     }
 
-    fn journals(&self) -> Vec<std::path::PathBuf> {
-        let entries = std::fs::read_dir(self.bench.path("state/netassay/undo"));
-        entries.map_or(Vec::new(), |entries| entries.map(|entry| entry.unwrap().path()).collect())
+    fn journals(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.place()).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().path()).filter(|path| !path.ends_with("lock")).collect()
     }
 }
 
@@ -155,8 +173,7 @@ fn after_a_kill_the_next_measuring_command_undoes_it() {
     let world = World::new();
     let before = world.state();
     killed(&world);
-    let next =
-        world.run(&["load", "udp_stream", "--scenario", "loopback", "--seconds", "20ms", "--ramp", "5ms"]);
+    let next = world.run(LOAD);
     expect(&next, 0);
     assert!(stderr(&next).contains("net.ipv4.ip_default_ttl: 77 -> 64, undone"), "{}", stderr(&next));
     assert_eq!(world.state(), before);
@@ -196,8 +213,7 @@ fn a_damaged_journal_stops_measuring_until_it_is_set_aside() {
     let mut damaged = text;
     damaged[second] ^= 1;
     std::fs::write(&journal, damaged).unwrap();
-    let load = ["load", "udp_stream", "--scenario", "loopback", "--seconds", "20ms", "--ramp", "5ms"];
-    let refused = world.run(&load);
+    let refused = world.run(LOAD);
     expect(&refused, 3);
     let said = stderr(&refused);
     assert!(said.contains("line 2: its sum does not fit") && said.contains("--forget"), "{said}");
@@ -205,7 +221,7 @@ fn a_damaged_journal_stops_measuring_until_it_is_set_aside() {
     assert_eq!(world.state(), ("77".to_owned(), before.1));
     expect(&world.run(&["restore"]), 3);
     expect(&world.run(&["restore", "--forget"]), 0);
-    expect(&world.run(&load), 0);
+    expect(&world.run(LOAD), 0);
     assert!(journal.with_extension("set-aside").exists(), "nothing is lost");
 }
 
@@ -213,10 +229,106 @@ fn a_damaged_journal_stops_measuring_until_it_is_set_aside() {
 fn another_network_namespace_is_no_place_to_undo_it() {
     let world = World::new();
     killed(&world);
-    let mut here = Command::new(world.bench.path("netassay"));
-    here.arg("restore").env("XDG_STATE_HOME", world.bench.path("state")).stdin(Stdio::null());
-    let elsewhere = here.output().unwrap();
+    let here: &[&str] = if is_root() { &["--mount"] } else { &["--user", "--preserve-credentials"] };
+    let program = world.bench.path("netassay");
+    let elsewhere = world.entering(here, program.to_str().unwrap(), &["restore"]).output().unwrap();
     expect(&elsewhere, 3);
     assert!(stdout(&elsewhere).contains("belong to the network namespace net:["), "{}", stdout(&elsewhere));
     expect(&world.run(&["restore"]), 0);
+}
+
+#[test]
+fn a_setting_with_side_effects_is_refused_before_anything_is_changed() {
+    let world = World::new();
+    let before = world.state();
+    world.bench.write("forward.toml", &STUDY.replace("\"net.ipv4.tcp_rmem\" =", "\"net.ipv4.ip_forward\" ="));
+    let refused = world.run(&["run", "--change-machine", "forward.toml"]);
+    expect(&refused, 3);
+    let said = stderr(&refused);
+    assert!(
+        said.contains("cannot change net.ipv4.ip_forward") && said.contains("could not be undone"),
+        "{said}"
+    );
+    assert_eq!(world.state(), before);
+    assert_eq!(world.journals().len(), 0);
+}
+
+#[test]
+fn what_came_of_undoing_is_told_when_the_session_failed() {
+    let world = World::new();
+    let before = world.state();
+    world.bench.write("machine.toml", STUDY);
+    std::fs::create_dir(world.bench.path("directory")).unwrap();
+    let failed = world.run(&["run", "--change-machine", "machine.toml", "--db", "directory"]);
+    expect(&failed, 3);
+    let said = stderr(&failed);
+    assert!(
+        said.contains("net.ipv4.ip_default_ttl: 77 -> 64, undone") && said.contains("directory"),
+        "{said}"
+    );
+    assert_eq!(world.state(), before);
+}
+
+#[test]
+fn a_value_that_the_kernel_writes_otherwise_is_undone_and_one_that_it_does_not_take_too() {
+    let world = World::new();
+    let before = world.state();
+    let kinds = [("0x20", "ip_local_reserved_ports", "8080,8081,8082"), ("0x20", "tcp_rmem", "1")];
+    for ((ttl, name, value), code) in kinds.into_iter().zip([0, 3]) {
+        let line = format!(
+            "sysctl = {{ \"net.ipv4.ip_default_ttl\" = \"{ttl}\", \"net.ipv4.{name}\" = \"{value}\" }}"
+        );
+        let study = STUDY.lines().map(|old| if old.starts_with("sysctl") { line.as_str() } else { old });
+        world.bench.write("other.toml", &study.collect::<Vec<_>>().join("\n"));
+        let done = world.run(&["run", "--keep-disturbed", "--change-machine", "other.toml"]);
+        expect(&done, code);
+        if code == 0 {
+            let said = stderr(&done);
+            assert!(said.contains("ip_default_ttl: 64 -> 32"), "{said}");
+            assert!(said.contains("ip_local_reserved_ports: (empty) -> 8080-8082"), "{said}");
+        }
+        assert_eq!((world.state(), world.sysctl("ip_local_reserved_ports")), (before.clone(), String::new()));
+        assert_eq!(world.journals().len(), 0);
+    }
+}
+
+#[test]
+fn two_sessions_do_not_change_the_machine_at_once_and_a_change_by_others_is_told() {
+    let world = World::new();
+    let before = world.state();
+    let study = world.bench.write("long.toml", &STUDY.replace("20ms", "4s"));
+    let arguments = ["run", "--change-machine", "--keep-disturbed", study.to_str().unwrap()];
+    let mut session = Watched::start(world.netassay(&arguments));
+    session.wait_for("boot 1");
+    world.bench.write("machine.toml", STUDY);
+    let second = ["run", "--beside", "--change-machine", "machine.toml", "--db", "second.db"];
+    let refused = world.run(&second);
+    expect(&refused, 3);
+    assert!(stderr(&refused).contains("another session changes this machine"), "{}", stderr(&refused));
+    assert_eq!(world.state(), changed());
+    world.set_ttl(99);
+    session.finish();
+    let runs = stdout(&world.run(&["show", "--format", "json"]));
+    assert!(runs.contains("net.ipv4.ip_default_ttl was set to 77 for the study and is 99"), "{runs}");
+    assert_eq!(world.state(), ("99".to_owned(), before.1), "it is somebody else's, and said");
+    expect(&world.run(&["restore", "--force"]), 0);
+    assert_eq!(world.sysctl("ip_default_ttl"), before.0);
+}
+
+#[test]
+fn a_file_that_is_no_journal_stops_neither_measuring_nor_restoring() {
+    let world = World::new();
+    let before = world.state();
+    killed(&world);
+    let odd = world.place().join("z.journal");
+    std::os::unix::fs::symlink("/etc/passwd", &odd).unwrap();
+    let next = world.run(LOAD);
+    expect(&next, 0);
+    let said = stderr(&next);
+    assert!(said.contains("z.journal: not followed") && said.contains("77 -> 64, undone"), "{said}");
+    assert_eq!(world.state(), before);
+    expect(&world.run(&["restore"]), 3);
+    expect(&world.run(&["restore", "--forget"]), 0);
+    expect(&world.run(&["restore"]), 0);
+    assert!(odd.with_extension("set-aside").is_symlink());
 }
