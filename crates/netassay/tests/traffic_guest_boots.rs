@@ -41,15 +41,19 @@ struct Qemu<'a> {
 }
 
 impl<'a> Qemu<'a> {
-    /// `script` sees the number of the call as `$call`, and the real QEMU as `$qemu`.
+    /// `script` sees the number of the call as `$call`, and the real QEMU as `$qemu`. Being asked for its version is none.
     fn new(bench: &'a Bench, script: &str) -> Self {
         let real = guest::Tools::here().qemu().unwrap();
         let calls = bench.path("calls");
         let text = format!(
-            "#!/bin/sh\necho call >> {calls}\ncall=$(wc -l < {calls})\nqemu={}\n{script}\n",
+            "#!/bin/sh\nqemu={}\ncase \"$*\" in *-version) exec $qemu \"$@\";; esac\n\
+             echo call >> {calls}\ncall=$(wc -l < {calls})\n{script}\n",
             real.display(),
             calls = calls.display()
         );
+        // Root's QEMU is nobody's process.
+        fs::write(&calls, "").unwrap();
+        fs::set_permissions(&calls, fs::Permissions::from_mode(0o666)).unwrap();
         fs::create_dir(bench.path("bin")).unwrap();
         let program = bench.write("bin/qemu-system-x86_64", &text);
         fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();

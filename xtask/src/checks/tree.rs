@@ -28,22 +28,34 @@ const REGISTRY_HOSTS: &[&str] = &[
 /// Where people and CI keep their files is different on every machine.
 const MACHINE_PATHS: &[&str] = &[concat!("/ro", "ot"), concat!("/ho", "me/"), concat!("/wo", "rk")];
 
+/// Each promise in here stands beside the tests that keep it.
+const PROMISES: &str = "SECURITY.md";
+
 /// Lock files are cargo's: they must name the registry.
 const LOCK_FILE: &str = "Cargo.lock";
 
 pub(crate) fn check(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
     let mut offences = Vec::new();
+    let (mut promises, mut sources) = (String::new(), String::new());
     for name in workspace.tracked_files()? {
         let path = workspace.root.join(&name);
         let bytes = fs::read(&path).map_err(Failure::io(format!("cannot read {}", path.display())))?;
         let text = String::from_utf8_lossy(&bytes);
         offences.extend(forbidden_words(&name, &text));
+        match name.as_str() {
+            PROMISES => promises.push_str(&text),
+            rust if rust.ends_with(".rs") => sources.push_str(&text),
+            _ => {}
+        }
         match too_long(&name, &text) {
             Some((true, what)) => offences.push(what),
             Some((false, what)) => report.note(what),
             None => {}
         }
     }
+    offences.extend(tests_named(&promises).filter(|test| !sources.contains(test)).map(|test| {
+        format!("{PROMISES}: no test is called `{test}`")
+    }));
     for offence in &offences {
         eprintln!("{offence}");
     }
@@ -97,9 +109,24 @@ fn too_long(name: &str, text: &str) -> Option<(bool, String)> {
     Some((refused, format!("{name} has {lines} lines; {limit}: is there a second noun in it?")))
 }
 
+/// What a text has in backticks that is no word of a program but a sentence.
+fn tests_named(text: &str) -> impl Iterator<Item = &str> {
+    let is_sentence = |word: &&str| {
+        let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        word.bytes().all(is_name) && word.matches('_').count() > 2
+    };
+    text.split('`').skip(1).step_by(2).filter(is_sentence)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn promises_name_their_tests() {
+        let text = "| a `setting` is put back | `a_kill_at_any_time_loses_nothing`, `x_y_z_1` of `cargo xtask test` |";
+        assert_eq!(tests_named(text).collect::<Vec<_>>(), ["a_kill_at_any_time_loses_nothing", "x_y_z_1"]);
+    }
 
     #[test]
     fn registries_are_named_in_lock_files_only() {
