@@ -285,7 +285,8 @@ fn measured(
         for (end, slot) in ends.iter_mut().zip(&mut windows).filter(|(_, slot)| slot.is_none()) {
             let patience = traffic + end.agent.patience();
             if begun.elapsed() >= patience {
-                return Err(CallError::Silent { host: end.side.to_string(), patience }.into());
+                let silent = CallError::Silent { host: end.side.to_string(), patience };
+                return Err(end.agent.explain(silent));
             }
             match end.agent.client.receive_within(GLANCE) {
                 Ok(Some(Answer::Measured(measured))) => *slot = Some(Ok(*measured)),
