@@ -98,7 +98,7 @@ impl Guest {
         let parts = Parts {
             kvm,
             firmware: firmware.as_deref(),
-            sandbox: sandbox::has_sandbox(&qemu),
+            sandbox: sandbox::suits(order.vcpus, kvm) && sandbox::has_sandbox(&qemu),
             kernel: kernel.as_raw_fd(),
             tap: place.tap.as_ref().map(Tap::fd),
             initramfs: initramfs.as_raw_fd(),

@@ -53,9 +53,11 @@ pub(crate) fn check(workspace: &Workspace, report: &mut Report) -> Result<Ending
             None => {}
         }
     }
-    offences.extend(tests_named(&promises).filter(|test| !sources.contains(test)).map(|test| {
-        format!("{PROMISES}: no test is called `{test}`")
-    }));
+    offences.extend(
+        tests_named(&promises)
+            .filter(|test| !sources.contains(test))
+            .map(|test| format!("{PROMISES}: no test is called `{test}`")),
+    );
     for offence in &offences {
         eprintln!("{offence}");
     }
