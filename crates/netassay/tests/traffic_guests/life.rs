@@ -56,6 +56,8 @@ fn each_port_has_an_agent_and_the_guest_ends_with_the_last() {
 
     let threads = guest.threads().unwrap();
     assert_eq!(threads.vcpus.len(), 1, "{threads:?}");
+    let status = fs::read_to_string(format!("/proc/{}/status", guest.pid())).unwrap();
+    assert!(status.contains("Seccomp:\t2\n"), "{status}");
     assert!(threads.io.contains(&guest.pid()), "{threads:?}");
     let allowed = fs::read_to_string(format!("/proc/{}/status", threads.vcpus[0])).unwrap();
     assert!(allowed.contains(&format!("Cpus_allowed_list:\t{cpu}\n")), "{allowed}");
@@ -128,7 +130,8 @@ fn a_tap_of_another_process_becomes_the_guests_network_card() {
     guest.await_life(&interrupt).unwrap();
     assert_eq!(guest.threads().unwrap().vcpus.len(), 2);
     let status = fs::read_to_string(format!("/proc/{}/status", guest.pid())).unwrap();
-    for line in ["Seccomp:\t2\n", "NoNewPrivs:\t1\n", "CapEff:\t0000000000000000\n"] {
+    // In its sandbox it would hang now and then with two virtual CPUs.
+    for line in ["Seccomp:\t0\n", "NoNewPrivs:\t1\n", "CapEff:\t0000000000000000\n"] {
         assert!(status.contains(line), "{line} {status}");
     }
     assert!(rootless || status.contains("Uid:\t65534\t65534\t65534\t65534\n"), "{status}");
