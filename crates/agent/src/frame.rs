@@ -20,7 +20,7 @@ pub enum FrameError {
     /// The line is longer than [`MAX_FRAME`].
     #[error("a message of more than {MAX_FRAME} bytes: the other end does not speak this protocol")]
     TooLong,
-    /// The line holds more than [`MAX_VALUES`] values.
+    /// The line holds more than 300,000 values.
     #[error("a message of more than {MAX_VALUES} values: the other end does not speak this protocol")]
     TooMany,
     /// A part of the message is more than it may be.
