@@ -85,7 +85,13 @@ fn together(subject: &Subject, analysis: &Analysis) -> String {
                 "each of the {comparisons} has its confidence by itself: that one of them errs is likelier"
             )
         }
-        Correction::Family => format!("the {comparisons} hold together (Šidák)"),
+        Correction::Family => {
+            let rule = match subject.question.against {
+                Against::Baseline(_) => "Dunnett",
+                Against::AllPairs => "Šidák",
+            };
+            format!("the {comparisons} hold together ({rule})")
+        }
     }
 }
 

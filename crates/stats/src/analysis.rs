@@ -90,7 +90,7 @@ pub fn analyse_with(
     {
         return Err(StatsError::NoBaseline { baseline });
     }
-    let fit = Fit::of(&cells, question.design);
+    let fit = Fit::of(&cells, question);
     let looked = looked(&cells, question, &takes_part, spending);
     let mut comparisons = judge(&fit, question, &looked, &takes_part);
     ratio::state(&mut comparisons, &cells, question, &looked, &takes_part);
@@ -126,7 +126,7 @@ fn looked<'a>(
             continue;
         }
         let question = Question { look: Some(Look { number, ..look }), ..*question };
-        let comparisons = judge(&Fit::of(&before, question.design), &question, &looked, &takes_part);
+        let comparisons = judge(&Fit::of(&before, &question), &question, &looked, &takes_part);
         let decided = comparisons.iter().filter(|one| one.verdict.is_decided());
         looked.decided.extend(decided.map(|one| (one.condition, one.baseline)));
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::boots::{Cell, Cells};
 use crate::model::{Additive, Estimate, Layout, ROUNDING};
-use crate::question::Design;
+use crate::question::{Design, Question};
 
 /// What a difference is held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,20 +60,29 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// Fits `cells` as they came out of `design`; none: as the data show it.
-    pub(crate) fn of(cells: &Cells, design: Option<Design>) -> Fit {
+    /// Fits `cells` for the comparisons of `question`.
+    pub(crate) fn of(cells: &Cells, question: &Question) -> Fit {
+        Fit::with(cells, question.design, question.baseline())
+    }
+
+    /// Fits `cells` as they came out of `design` (none: as the data show it), no condition of which is compared with all others.
+    pub(crate) fn of_all_alike(cells: &Cells, design: Option<Design>) -> Fit {
+        Fit::with(cells, design, None)
+    }
+
+    fn with(cells: &Cells, design: Option<Design>, baseline: Option<usize>) -> Fit {
         let design = design.unwrap_or_else(|| Layout::recognised(cells));
         let is_non_negative = cells.iter().all(|cell| cell.mean >= 0.0);
         let least = if is_non_negative { 0.0 } else { f64::NEG_INFINITY };
         let fit = |design, error, model| Fit { design, error, model, least, cells: cells.clone() };
-        let model = Additive::of(Layout::of(cells, design));
+        let model = Additive::of(Layout::of(cells, design), baseline);
         // Where boots lack conditions, a condition's mean over all boots rests on what boots do to the others alike; where boots
         // multiply and do not add, that leads anywhere.
         if is_non_negative && !model.layout.is_complete() {
             let largest = cells.iter().fold(0.0, |most: f64, cell| most.max(cell.mean));
             if (0..model.layout.rows()).any(|row| model.mean(row) < -ROUNDING * largest) {
                 let nested = Layout::of(cells, Design::Nested);
-                return fit(Design::Nested, ErrorTerm::OwnBoots, Additive::of(nested));
+                return fit(Design::Nested, ErrorTerm::OwnBoots, Additive::of(nested, baseline));
             }
         }
         let error = match design {
@@ -109,11 +118,20 @@ impl Fit {
     /// The linear combination of condition means with these coefficients, each condition once. None if a condition was not measured.
     /// An estimate whose error nothing tells (fewer than two boots) is not [sure](Estimate::is_sure).
     pub(crate) fn contrast(&self, terms: &[(usize, f64)]) -> Option<Estimate> {
-        let row = |(condition, coefficient): &(usize, f64)| {
-            Some((self.model.layout.row(*condition)?, *coefficient))
-        };
-        let rows: Vec<(usize, f64)> = terms.iter().map(row).collect::<Option<_>>()?;
-        Some(self.model.estimate(&rows, self.rounding(terms)))
+        Some(self.model.estimate(&self.rows(terms)?, self.rounding(terms)))
+    }
+
+    /// The part of a combination's variance that comes from one of its conditions. None if a condition was not measured, or nothing
+    /// varies.
+    pub(crate) fn share(&self, condition: usize, terms: &[(usize, f64)]) -> Option<f64> {
+        self.model.share(self.model.layout.row(condition)?, &self.rows(terms)?)
+    }
+
+    fn rows(&self, terms: &[(usize, f64)]) -> Option<Vec<(usize, f64)>> {
+        terms
+            .iter()
+            .map(|(condition, coefficient)| Some((self.model.layout.row(*condition)?, *coefficient)))
+            .collect()
     }
 
     /// How many boots measured both.

@@ -33,10 +33,14 @@ pub(crate) fn judge(
         fit.conditions().iter().copied().filter(|condition| takes_part(*condition)).collect();
     let pairs: Vec<Pair> =
         pairs(&conditions, question.against).map(|(one, other)| Pair::of(fit, one, other)).collect();
-    let sure = pairs.iter().filter(|pair| pair.difference.is_some()).count();
-    let family = match question.correction {
-        Correction::None => Family { comparisons: 1 },
-        Correction::Family => Family { comparisons: sure },
+    let sure: Vec<&Pair> = pairs.iter().filter(|pair| pair.difference.is_some()).collect();
+    let family = match (question.correction, question.against) {
+        (Correction::None, _) => Family::Alone,
+        (Correction::Family, Against::AllPairs) => Family::of(sure.len()),
+        (Correction::Family, Against::Baseline(baseline)) => {
+            let share = |pair: &&Pair| fit.share(baseline, &pair.terms()).unwrap_or(0.0);
+            Family::beside_baseline(&sure.iter().map(share).collect::<Vec<f64>>())
+        }
     };
     let mut judge = Judge {
         fit,
@@ -46,6 +50,7 @@ pub(crate) fn judge(
         baselines: BTreeMap::new(),
         criticals: BTreeMap::new(),
         errors_seen: BTreeMap::new(),
+        levels: BTreeMap::new(),
         quantiles: Quantiles::default(),
     };
     pairs.iter().map(|pair| judge.comparison(pair)).collect()
@@ -84,7 +89,7 @@ impl Pair {
             Design::Crossed if !is_apart => (common, one + other - 2 * common),
             _ => (one.min(other), 0),
         };
-        let difference = fit.contrast(&[(condition, 1.0), (baseline, -1.0)]);
+        let difference = fit.contrast(&terms(condition, baseline));
         let gap = match (fit.design, difference) {
             (Design::Nested, _) if boots < 2 => Some(Gap::OneBoot),
             (Design::Crossed, _) if is_apart && boots < 2 => Some(Gap::OneBoot),
@@ -107,6 +112,15 @@ impl Pair {
             boots_left_out,
         }
     }
+
+    fn terms(&self) -> [(usize, f64); 2] {
+        terms(self.condition, self.baseline)
+    }
+}
+
+/// The difference as a combination of the conditions' means.
+fn terms(condition: usize, baseline: usize) -> [(usize, f64); 2] {
+    [(condition, 1.0), (baseline, -1.0)]
 }
 
 struct Judge<'a> {
@@ -114,6 +128,8 @@ struct Judge<'a> {
     question: &'a Question,
     looked: &'a Looked<'a>,
     family: Family,
+    /// What the family leaves to each comparison, by its error rate.
+    levels: BTreeMap<u64, f64>,
     /// The estimate of each baseline by itself.
     baselines: BTreeMap<usize, Option<Estimate>>,
     /// Critical values by error rate, degrees of freedom and, where the study looks before its end, boots.
@@ -218,7 +234,7 @@ impl Judge<'_> {
             return None;
         }
         let alpha = self.question.alpha();
-        let (each, critical) = (self.family.each(alpha), self.critical(pair, alpha, estimate.df)?);
+        let (each, critical) = (self.each(alpha), self.critical(pair, alpha, estimate.df)?);
         let t = estimate.t();
         let shift = self.looked.spending.shift(at, each, t, estimate.df);
         let stated = Shifted { t, critical }.by(shift) / t;
@@ -269,12 +285,16 @@ impl Judge<'_> {
     fn critical(&mut self, pair: &Pair, alpha: f64, df: f64) -> Option<f64> {
         let at = self.at(pair, df);
         let place = (alpha.to_bits(), df.to_bits(), at.map_or(0, |_| pair.boots));
-        let (family, spending) = (self.family, self.looked.spending);
+        let (each, spending) = (self.each(alpha), self.looked.spending);
         *self.criticals.entry(place).or_insert_with(|| {
-            let each = family.each(alpha);
             let nominal = at.map_or(Some(each), |at| spending.nominal(at, each))?;
             student::upper_quantile(0.5 * nominal, df)
         })
+    }
+
+    fn each(&mut self, alpha: f64) -> f64 {
+        let family = &self.family;
+        *self.levels.entry(alpha.to_bits()).or_insert_with(|| family.each(alpha))
     }
 
     fn p(&self, pair: &Pair, estimate: Estimate) -> Option<f64> {

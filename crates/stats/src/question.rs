@@ -39,7 +39,7 @@ pub enum Design {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Correction {
-    /// All intervals together have the level (Šidák's bound).
+    /// All intervals together have the level: Dunnett's rule beside a baseline, Šidák's for all pairs.
     #[default]
     Family,
     /// Each interval has the level by itself.
@@ -88,6 +88,14 @@ impl Question {
             correction: Correction::Family,
             look: None,
             non_negative: false,
+        }
+    }
+
+    /// The condition that others are compared with, if there is one.
+    pub(crate) fn baseline(&self) -> Option<usize> {
+        match self.against {
+            Against::Baseline(baseline) => Some(baseline),
+            Against::AllPairs => None,
         }
     }
 

@@ -53,7 +53,7 @@ pub(crate) fn state(
     if !comparisons.iter().any(lacks) {
         return;
     }
-    let fit = Fit::of(&cells.logarithms(), question.design);
+    let fit = Fit::of(&cells.logarithms(), question);
     let question = Question { margin: None, non_negative: false, ..*question };
     let logarithms = judge(&fit, &question, looked, takes_part);
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {

@@ -133,9 +133,15 @@ pub(crate) fn state(
         Correction::Family => comparisons.iter().filter(|one| one.interval.is_some()).count(),
         Correction::None => 1,
     };
-    let question =
-        Question { margin: None, look: None, correction: Correction::None, non_negative: false, ..*question };
-    let again = |cells: &Cells| judge(&Fit::of(cells, Some(design)), &question, looked, takes_part);
+    let question = Question {
+        design: Some(design),
+        margin: None,
+        look: None,
+        correction: Correction::None,
+        non_negative: false,
+        ..*question
+    };
+    let again = |cells: &Cells| judge(&Fit::of(cells, &question), &question, looked, takes_part);
     let has_medians = cells.iter().any(|cell| cell.runs > 2);
     let medians = if has_medians { again(&Cells::medians(observations)) } else { Vec::new() };
     for one in comparisons.iter_mut().filter(|one| one.interval.is_some()) {

@@ -27,7 +27,7 @@ pub(crate) fn blame(
     let mut rest = observations.to_vec();
     rest.remove(place);
     let Ok(cells) = Cells::of(&rest) else { return };
-    let without = judge(&Fit::of(&cells, question.design), question, looked, takes_part);
+    let without = judge(&Fit::of(&cells, question), question, looked, takes_part);
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {
         let same = |other: &&Comparison| (other.condition, other.baseline) == (one.condition, one.baseline);
         let has_percentage = without.iter().find(same).is_some_and(|other| other.relative_interval.is_some());

@@ -91,7 +91,11 @@ impl Dunnett {
             _ => {
                 let comparisons: f64 = self.groups.iter().map(|group| group.count).sum();
                 let bound = 2.0 * comparisons * student::sf(d, self.df);
-                if bound < NO_MORE { bound } else { self.upper(d).0.min(1.0) }
+                match () {
+                    () if bound < NO_MORE => bound,
+                    () if self.df == f64::INFINITY => self.any_beyond(d).min(1.0),
+                    () => self.upper(d).0.min(1.0),
+                }
             }
         }
     }
@@ -111,6 +115,10 @@ impl Dunnett {
     /// P(max |T(i)| > `d`), and its derivative by ln d.
     fn upper(&self, d: f64) -> Pair {
         let centre = (3.0 / d).ln().min(0.0);
+        if self.df == f64::INFINITY {
+            // S is 1: a few values are asked for, fewer than the curve is made of.
+            return over_chi(self.df, centre, 0.2, |s| self.any_beyond(d * s));
+        }
         over_chi(self.df, centre, 0.2, |s| self.curve.at(d * s, |x| self.any_beyond(x)))
     }
 

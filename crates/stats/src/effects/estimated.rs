@@ -62,7 +62,7 @@ impl Estimator {
             return Err(StatsError::Level { level }.into());
         }
         let cells = Cells::of(observations)?;
-        Ok(Estimator { fit: Fit::of(&cells, design), level })
+        Ok(Estimator { fit: Fit::of_all_alike(&cells, design), level })
     }
 
     pub(super) fn is_measured(&self, condition: usize) -> bool {

@@ -57,7 +57,8 @@ pub(crate) struct BootSpread {
 }
 
 impl Additive {
-    pub(crate) fn of(layout: Layout) -> Additive {
+    /// `baseline`: the condition that all others are compared with.
+    pub(crate) fn of(layout: Layout, baseline: Option<usize>) -> Additive {
         let equations = (!layout.is_complete()).then(|| NormalEquations::new(&layout));
         let effects = effects(&layout, equations.as_ref());
         let left: Vec<f64> =
@@ -65,7 +66,7 @@ impl Additive {
         let df = layout.residual_df() as f64;
         let squares: f64 = left.iter().map(|left| left * left).sum();
         let residual = if df > 0.0 { Spread { variance: squares / df, df } } else { Spread::UNKNOWN };
-        let rows = rows(&layout, &left);
+        let rows = rows(&layout, &left, baseline.and_then(|baseline| layout.row(baseline)));
         let boots = boots(&layout, equations.as_ref(), &effects, &rows);
         let means = (0..layout.rows()).map(|row| effects[row] + layout.boot_mean(&effects, row)).collect();
         Additive { layout, equations, means, residual, rows, boots }
@@ -101,13 +102,33 @@ impl Additive {
         let weight = cancelled(terms.iter().map(|term| term.1));
         let value = terms.iter().map(|(row, coefficient)| coefficient * self.means[*row]).sum();
         let value = self.layout.restored(value, weight);
-        let factors: Vec<(usize, f64)> = match &self.equations {
+        match self.variance(&self.factors(terms), terms).variance_and_df() {
+            Some((variance, df)) => Estimate { value, se: self.layout.scale * variance.sqrt(), df, rounding },
+            None => Estimate::unsure(value, rounding),
+        }
+    }
+
+    /// The part of a combination's variance that the cells of one row make. None where nothing varies.
+    pub(crate) fn share(&self, row: usize, terms: &[(usize, f64)]) -> Option<f64> {
+        let factors = self.factors(terms);
+        let all = self.variance(&factors, terms).variance;
+        let of_row = factors.iter().filter(|(of, _)| *of == row);
+        let part: f64 = of_row.map(|(row, factor)| factor * self.rows[*row].spread.variance).sum();
+        (all > 0.0).then_some(part / all)
+    }
+
+    /// How often the variance of a cell of each row is in that of a combination.
+    fn factors(&self, terms: &[(usize, f64)]) -> Vec<(usize, f64)> {
+        match &self.equations {
             None => terms.iter().map(|(row, c)| (*row, c * c / self.rows[*row].cells)).collect(),
             Some(equations) => {
                 let solved = equations.solve(&self.coefficients(terms));
                 self.layout.squared_weights(&solved).into_iter().enumerate().collect()
             }
-        };
+        }
+    }
+
+    fn variance(&self, factors: &[(usize, f64)], terms: &[(usize, f64)]) -> Satterthwaite {
         let mut sum = Satterthwaite::default();
         for part in 0..self.boots.len().max(1) {
             let is_of_it = |row: usize| self.boots.is_empty() || self.layout.parts[row] == part;
@@ -119,10 +140,7 @@ impl Additive {
                 sum.add_boots(boots, weight * weight / boots.count, &self.rows);
             }
         }
-        match sum.variance_and_df() {
-            Some((variance, df)) => Estimate { value, se: self.layout.scale * variance.sqrt(), df, rounding },
-            None => Estimate::unsure(value, rounding),
-        }
+        sum
     }
 
     /// A condition's mean is its effect and the average of its part's boots, so its coefficient goes to all of these.
@@ -233,7 +251,7 @@ fn effects(layout: &Layout, equations: Option<&NormalEquations>) -> Vec<f64> {
 }
 
 /// Each row's variance from what is left of its cells, moderated by those of the others.
-fn rows(layout: &Layout, left: &[f64]) -> Vec<Row> {
+fn rows(layout: &Layout, left: &[f64], baseline: Option<usize>) -> Vec<Row> {
     let on_columns = layout.cells_on_columns();
     let mut sums = vec![RowSums::default(); layout.rows()];
     for (place, left) in layout.places.iter().zip(left) {
@@ -263,7 +281,10 @@ fn rows(layout: &Layout, left: &[f64]) -> Vec<Row> {
     let whole = parts.iter().zip(&are_one).filter(|(_, is_one)| **is_one);
     let whole = whole.map(|((squares, df), _)| Spread { variance: squares / df, df: *df });
     if let Some(common) = Common::of(each.chain(whole)) {
-        rows.iter_mut().for_each(|row| row.spread = common.moderate(row.spread));
+        for (place, row) in rows.iter_mut().enumerate() {
+            let moderated = common.moderate(row.spread);
+            row.spread = if baseline == Some(place) { row.spread.beside(moderated) } else { moderated };
+        }
     }
     rows
 }

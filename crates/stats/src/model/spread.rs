@@ -30,6 +30,16 @@ impl Spread {
     pub(crate) const NONE: Spread = Spread { variance: 0.0, df: f64::INFINITY };
     pub(crate) const UNKNOWN: Spread = Spread { variance: 0.0, df: 0.0 };
 
+    /// This estimate of a baseline's spread beside what others make of it. A baseline's error is in all comparisons at once, so quiet
+    /// conditions must not make it look small: the larger variance counts. Its degrees of freedom are then between those that it has alone and
+    /// those that all have together; `bench verdict --families` shows that their geometric mean holds.
+    pub(crate) fn beside(self, moderated: Spread) -> Spread {
+        if self.variance <= moderated.variance {
+            return moderated;
+        }
+        Spread { variance: self.variance, df: (self.df * moderated.df).sqrt() }
+    }
+
     fn is_estimated(&self) -> bool {
         self.df > 0.0 && self.df.is_finite()
     }
@@ -131,6 +141,14 @@ mod tests {
         assert!(is_close(found.variance, 0.577_215_664_901_532_9_f64.exp(), 1e-12), "{found:?}");
         let limit = 2.0 / (-2.0 * 0.99_f64.ln()) - std::f64::consts::PI.powi(2) / 6.0;
         assert!(is_close(trigamma(found.df / 2.0), limit, 1e-9), "{found:?}");
+    }
+
+    #[test]
+    fn a_baseline_does_not_look_quieter_than_it_is() {
+        let moderated = Spread { variance: 2.0, df: 16.0 };
+        assert_eq!(Spread { variance: 1.0, df: 4.0 }.beside(moderated), moderated);
+        let noisy = Spread { variance: 3.0, df: 4.0 };
+        assert_eq!(noisy.beside(moderated), Spread { variance: 3.0, df: 8.0 });
     }
 
     #[test]

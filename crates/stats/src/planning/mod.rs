@@ -103,12 +103,12 @@ impl Plan {
     }
 
     fn judged(&self) -> family::Family {
-        let comparisons = match self.family {
-            Family::Alone => 1,
-            Family::Baseline => self.conditions - 1,
-            Family::AllPairs => self.conditions * (self.conditions - 1) / 2,
-        };
-        family::Family { comparisons }
+        match self.family {
+            Family::Alone => family::Family::Alone,
+            // Of conditions that spread alike half of each difference's variance is the baseline's.
+            Family::Baseline => family::Family::beside_baseline(&vec![0.5; self.conditions - 1]),
+            Family::AllPairs => family::Family::of(self.conditions * (self.conditions - 1) / 2),
+        }
     }
 
     /// The probability that a true difference of size `delta` between two conditions is proven, with its right sign.
