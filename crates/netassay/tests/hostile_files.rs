@@ -44,6 +44,33 @@ fn a_device_is_no_file_to_read() {
 }
 
 #[test]
+fn standard_input_without_end_is_cut_off() {
+    let bench = Bench::new();
+    for (endless, why) in [
+        ("cat /dev/zero", "<stdin>:1:1: a NUL byte, which no text has; give a text file"),
+        ("yes | tr -d '\\n'", "<stdin>:1:1048577: a line of more than 1048576 bytes; this is no file"),
+        ("yes 1", "<stdin>:33554433:1: more than 33554432 values"),
+        ("yes '# comment'", "cannot read <stdin>: more than 1073741824 bytes"),
+    ] {
+        for command in [bench.netassay(&["compare", "-"]), bench.netassay_as_nobody(&["compare", "-"])] {
+            let words: Vec<&str> = command.get_args().map(|word| word.to_str().unwrap()).collect();
+            let shell = format!(
+                "{endless} | prlimit --as=2147483648 --cpu=60 {} {}",
+                command.get_program().display(),
+                words.join(" ")
+            );
+            let begun = Instant::now();
+            let output =
+                Command::new("sh").args(["-c", &shell]).current_dir(bench.path("")).output().unwrap();
+            assert!(stderr(&output).contains(why), "{endless}: {}", stderr(&output));
+            assert!(begun.elapsed() < SOON, "{endless} took {:?}", begun.elapsed());
+            // The content is refused, or the reading.
+            expect(&output, if why.starts_with("cannot read") { 3 } else { 2 });
+        }
+    }
+}
+
+#[test]
 fn a_pipe_without_a_writer_is_not_waited_for_without_end() {
     let bench = Bench::new();
     assert!(

@@ -5,7 +5,7 @@
 pub const LONGEST_LINE: usize = 1 << 20;
 
 /// The most bytes of any file.
-pub const LARGEST_FILE: u64 = 8 << 30;
+pub const LARGEST_FILE: u64 = 1 << 30;
 
 /// The most bytes of a JSON file.
 pub const LARGEST_JSON: u64 = 64 << 20;

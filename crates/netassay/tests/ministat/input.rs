@@ -21,21 +21,54 @@ fn a_wrong_line_in_a_pipe_is_told_at_once() {
     drop(stdin);
 }
 
-#[test]
-fn an_endless_line_takes_bounded_memory() {
+/// Runs it on what a shell's command gives, with 50 MB of memory and 60 s of CPU time, and gives what it said.
+fn refused(words: &str, redirected: &str) -> String {
     let directory = directory(&[]);
-    let file = File::create(directory.path().join("line")).unwrap();
     // A hole: 300 MB of NUL in one line, of which every piece is empty.
-    file.set_len(300 << 20).unwrap();
-    // A sixth of the file.
-    let limited = format!("ulimit -v {}; exec \"$0\" \"$@\"", 50 << 10);
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(limited).arg(env!("CARGO_BIN_EXE_netassay")).args(["ministat", "-n"]);
+    File::create(directory.path().join("hole")).unwrap().set_len(300 << 20).unwrap();
+    let limited = format!("ulimit -v {} -t 60; exec \"$0\" ministat -n {words} {redirected}", 50 << 10);
+    let mut shell = Command::new("bash");
+    shell.arg("-c").arg(limited).arg(env!("CARGO_BIN_EXE_netassay")).stdin(Stdio::null());
     let started = Instant::now();
-    let ended = run(shell, directory.path(), &["line"], b"");
-    assert_eq!(ended.stderr, "Dataset line must contain at least 3 data points\n");
-    assert_eq!(ended.code, Some(2));
-    assert!(started.elapsed() < Duration::from_secs(20));
+    let ended = run(shell, directory.path(), &[] as &[&str], b"");
+    assert_eq!((ended.stdout.as_str(), ended.code), ("", Some(2)), "{words} {redirected}: {}", ended.stderr);
+    assert!(started.elapsed() < Duration::from_secs(60));
+    ended.stderr
+}
+
+#[test]
+fn what_has_no_end_is_refused_in_bounded_time_and_memory() {
+    let line = "a line of more than 1048576 bytes; this is no file of measurements";
+    assert_eq!(refused("hole", ""), format!("ministat: cannot read hole: {line}\n"));
+    assert_eq!(refused("/dev/zero", ""), format!("ministat: cannot read /dev/zero: {line}\n"));
+    let stdin = format!("ministat: cannot read <stdin>: {line}\n");
+    assert_eq!(refused("", "< /dev/zero"), stdin);
+    assert_eq!(refused("-", "< <(cat /dev/zero)"), stdin);
+    assert_eq!(refused("", "< <(yes 1 | tr '\\n' ' ')"), stdin);
+    let lines = "67108864 bytes without a value; this is no file of measurements";
+    for endless in ["yes ''", "yes '# 1'", r"yes $'\t'"] {
+        let said = refused("", &format!("< <({endless})"));
+        assert_eq!(said, format!("ministat: cannot read <stdin>: {lines}\n"), "{endless}");
+    }
+}
+
+#[test]
+fn long_lines_and_long_comments_are_read() {
+    let long = "x".repeat(1_000_000);
+    let comments = "# no value\n".repeat(1_000_000);
+    let directory = directory(&[("a", &format!("1\n#{long}\n2\n{comments}#{long}\n4\n{comments}"))]);
+    let ended = run(ours(), directory.path(), &["-n", "a"], b"");
+    assert_eq!((ended.stderr.as_str(), ended.code), ("ministat: Invalid data on line 3 in a\n", Some(2)));
+    let blanks = " ".repeat(1_000_000);
+    fs::write(directory.path().join("a"), format!("1\n{blanks}\n2\n{comments}{blanks}\n4\n{comments}"))
+        .unwrap();
+    let ended = run(ours(), directory.path(), &["-n", "a"], b"");
+    assert_eq!((ended.stderr.as_str(), ended.code), ("", Some(0)));
+    assert!(
+        ended.stdout.contains("x   3             1             4             2     2.3333333"),
+        "{}",
+        ended.stdout
+    );
 }
 
 #[test]

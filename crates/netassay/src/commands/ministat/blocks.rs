@@ -21,6 +21,15 @@ const MOST_THREADS: usize = 8;
 /// The most values of a file: 1 GiB of memory. More is no file of measurements, but a stream without end.
 const MOST_VALUES: usize = 1 << 27;
 
+/// The longest line, in bytes. ministat(1) reads a line of more than 8191 bytes as several, however long it is.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// The most bytes after the last value: comments, empty lines.
+const MOST_WITHOUT_VALUE: usize = 1 << 26;
+
+/// The most bytes of a file.
+const MOST_BYTES: usize = 1 << 36;
+
 /// Why a file's values are not known.
 #[derive(Debug)]
 pub(super) enum ReadError {
@@ -33,8 +42,8 @@ pub(super) enum ReadError {
 
 /// All values of a file.
 pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
-    let mut source = Source { file, format, rest: Vec::new(), taken: 0, bytes: 0, has_ended: false };
-    let mut sums = Sums { next: 0, lines: 0, values: Values::new(), error: None };
+    let mut source = Source { file, format, rest: Vec::new(), taken: 0, bytes: 0, line: 0, has_ended: false };
+    let mut sums = Sums { next: 0, lines: 0, values: Values::new(), without_value: 0, error: None };
     let mut worker = Worker::new();
     while sums.error.is_none() && source.bytes < WORTH_THREADS && worker.take(&mut source) {
         worker.parse(format);
@@ -104,6 +113,8 @@ struct Source<'a> {
     taken: u64,
     /// How many bytes have been read.
     bytes: usize,
+    /// How many bytes have been taken of the line that goes on in the next block.
+    line: usize,
     has_ended: bool,
 }
 
@@ -121,6 +132,7 @@ impl Source<'_> {
                     self.bytes += more;
                     let complete = self.format.complete(&buffer[..length]);
                     if complete > 0 {
+                        self.bound(&buffer[..complete])?;
                         self.rest.extend_from_slice(&buffer[complete..length]);
                         return Ok(complete);
                     }
@@ -136,6 +148,27 @@ impl Source<'_> {
         }
         Ok(length)
     }
+
+    /// Refuses what goes on without end, at the end of a block.
+    fn bound(&mut self, block: &[u8]) -> io::Result<()> {
+        self.line = match block.iter().rposition(|byte| *byte == b'\n') {
+            Some(newline) => block.len() - newline - 1,
+            None => self.line + block.len(),
+        };
+        let what = if self.line > LONGEST_LINE {
+            format!("a line of more than {LONGEST_LINE} bytes")
+        } else if self.bytes > MOST_BYTES {
+            format!("more than {MOST_BYTES} bytes")
+        } else {
+            return Ok(());
+        };
+        self.has_ended = true;
+        Err(endless(&what))
+    }
+}
+
+fn endless(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("{what}; this is no file of measurements"))
 }
 
 /// What all blocks come to.
@@ -144,6 +177,8 @@ struct Sums {
     next: u64,
     lines: u64,
     values: Values,
+    /// How many bytes came in the blocks after the last one with a value.
+    without_value: usize,
     error: Option<ReadError>,
 }
 
@@ -194,12 +229,17 @@ impl Worker {
         match std::mem::replace(&mut self.lines, Ok(0)) {
             Ok(lines) => {
                 sums.lines += lines;
-                if sums.values.len() + self.values.len() > MOST_VALUES {
-                    let why = format!("more than {MOST_VALUES} values");
-                    sums.error = Some(ReadError::Io(io::Error::new(io::ErrorKind::FileTooLarge, why)));
-                    return;
+                sums.without_value =
+                    if self.values.is_empty() { sums.without_value + self.length } else { 0 };
+                if sums.without_value > MOST_WITHOUT_VALUE {
+                    let what = format!("{MOST_WITHOUT_VALUE} bytes without a value");
+                    sums.error = Some(ReadError::Io(endless(&what)));
+                } else if sums.values.len() + self.values.len() > MOST_VALUES {
+                    let what = format!("more than {MOST_VALUES} values");
+                    sums.error = Some(ReadError::Io(endless(&what)));
+                } else {
+                    sums.values.extend(&self.values);
                 }
-                sums.values.extend(&self.values);
             }
             Err(ReadError::InvalidData { line }) => {
                 sums.error = Some(ReadError::InvalidData { line: sums.lines + line });
