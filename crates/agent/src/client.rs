@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use crate::frame::{FrameError, LineReader, decode, encode};
+use crate::frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
 use crate::interrupt::Interrupt;
 use crate::message::{Answer, Request};
 
@@ -46,7 +46,7 @@ pub enum CallError {
         broken: bool,
     },
     /// What came back is not the protocol.
-    #[error("the {host}'s agent: {source}")]
+    #[error("the {host}'s agent: {source}; what answers there must be the same netassay as this one")]
     Garbled {
         /// Which host.
         host: String,
@@ -197,8 +197,13 @@ impl Client {
 
     /// An agent may be anybody's: its words are made harmless before anything keeps or prints them.
     fn understand(&self, line: &[u8]) -> Result<Answer, CallError> {
-        let plain = str::from_utf8(line).map(text::plain_json);
-        match decode(plain.as_ref().map_or(line, |plain| plain.as_bytes())) {
+        let plain = str::from_utf8(line).map(|line| text::plain_json(line, MAX_FRAME));
+        let decoded = match &plain {
+            Ok(Some(plain)) => decode(plain.as_bytes()),
+            Ok(None) => Err(FrameError::TooLong),
+            Err(_) => decode(line),
+        };
+        match decoded {
             Ok(Answer::Failed { why, broken }) => {
                 Err(CallError::Refused { host: self.host.clone(), why: text::reason(&why), broken })
             }

@@ -18,19 +18,19 @@ const MAX_VALUES: usize = 300_000;
 #[derive(Debug, Error)]
 pub enum FrameError {
     /// The line is longer than [`MAX_FRAME`].
-    #[error("a message of more than {MAX_FRAME} bytes: the other end does not speak this protocol")]
+    #[error("a message of more than {MAX_FRAME} bytes")]
     TooLong,
     /// The line holds more than 300,000 values.
-    #[error("a message of more than {MAX_VALUES} values: the other end does not speak this protocol")]
+    #[error("a message of more than {MAX_VALUES} values")]
     TooMany,
     /// A part of the message is more than it may be.
     #[error("not a message of this protocol: {0}")]
     Excess(#[from] Excess),
     /// The line is not a message.
-    #[error("not a message of this protocol ({source}): {line:?}")]
+    #[error("not a message of this protocol ({why}): {line:?}")]
     NotAMessage {
-        /// What the decoder said.
-        source: serde_json::Error,
+        /// What the decoder said, which quotes the line, as [`text::reason`] has it.
+        why: String,
         /// The line's beginning.
         line: String,
     },
@@ -58,8 +58,8 @@ pub fn decode<T: DeserializeOwned + Bounded>(line: &[u8]) -> Result<T, FrameErro
     if values(line) > MAX_VALUES {
         return Err(FrameError::TooMany);
     }
-    let message: T = serde_json::from_slice(line).map_err(|source| FrameError::NotAMessage {
-        source,
+    let message: T = serde_json::from_slice(line).map_err(|error| FrameError::NotAMessage {
+        why: text::reason(&error.to_string()),
         line: String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned(),
     })?;
     message.check()?;
@@ -102,7 +102,9 @@ impl LineReader {
     pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         match self.pending[self.searched..].iter().position(|&byte| byte == b'\n') {
             Some(offset) => {
-                let mut line: Vec<u8> = self.pending.drain(..=self.searched + offset).collect();
+                // What follows is short, or nothing; the line may be long and is not copied.
+                let rest = self.pending.split_off(self.searched + offset + 1);
+                let mut line = std::mem::replace(&mut self.pending, rest);
                 line.pop();
                 self.searched = 0;
                 Ok(Some(line))

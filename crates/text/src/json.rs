@@ -19,15 +19,19 @@ pub fn escaped_json(text: &str) -> Cow<'_, str> {
 }
 
 /// A JSON text whose strings and keys, once read, hold what [`crate::line`] makes of those of `text`. What is no JSON comes out as
-/// something that is none either.
+/// something that is none either. An escape is up to eight times as long as what it stands for: `None` if more than `most` bytes
+/// would come out.
 #[must_use]
-pub fn plain_json(text: &str) -> Cow<'_, str> {
+pub fn plain_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
     if !text.contains('\\') && !text.contains(is_hostile) {
-        return Cow::Borrowed(text);
+        return (text.len() <= most).then_some(Cow::Borrowed(text));
     }
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
+        if out.len() > most {
+            return None;
+        }
         let (meant, length) = match escape(rest) {
             Some((meant, length)) => (meant, length),
             // Both bytes of an escape that hides nothing.
@@ -49,7 +53,7 @@ pub fn plain_json(text: &str) -> Cow<'_, str> {
         }
         rest = &rest[length..];
     }
-    Cow::Owned(out)
+    (out.len() <= most).then_some(Cow::Owned(out))
 }
 
 /// The character that an escape at the beginning stands for, if it can be a hostile one, and the escape's length.
@@ -90,7 +94,7 @@ mod tests {
 
     #[test]
     fn every_way_to_write_a_character_is_seen_through() {
-        let read = |text: &str| serde_json::from_str::<String>(&plain_json(text)).unwrap();
+        let read = |text: &str| serde_json::from_str::<String>(&plain_json(text, 1000).unwrap()).unwrap();
         assert_eq!(read(r#""a\u001B[31m\b\/\"\\u001b""#), "a\\u{1b}[31m\\u{8}/\"\\u001b");
         assert_eq!(read(r#""x\ny\r\tz""#), "x y \tz");
         assert_eq!(read("\"\u{202e}\u{7f}\""), "\\u{202e}\\u{7f}");
@@ -112,14 +116,16 @@ mod tests {
             let text = format!("{text}{}", char::from_u32(odd).unwrap_or(' '));
             let pretty = serde_json::to_string_pretty(&json!([text])).unwrap();
             for written in [escaped_json(&pretty), Cow::Borrowed(pretty.as_str())] {
-                let read: Vec<String> = serde_json::from_str(&plain_json(&written)).unwrap();
+                let read: Vec<String> = serde_json::from_str(&plain_json(&written, 1 << 20).unwrap()).unwrap();
                 prop_assert_eq!(&read[0], &line(&text));
             }
         }
 
         #[test]
         fn any_text_is_taken(text in r#"[\\u0-9a-f"bnrt\x00-\x1f é🙂]{0,60}"#) {
-            let _ = plain_json(&text);
+            let plain = plain_json(&text, 1000).unwrap();
+            prop_assert!(plain_json(&text, plain.len()).is_some_and(|same| same == plain));
+            prop_assert_eq!(plain_json(&text, plain.len().saturating_sub(1)).is_none(), !plain.is_empty());
         }
     }
 }

@@ -1,0 +1,104 @@
+//! One answer of each kind, with something in each of its parts.
+
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+#![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+use std::net::SocketAddr;
+
+use load::exact::{Account, Spread};
+use load::{Buffers, Counts, FlowOutcome, Outcome, Share, TcpInfo};
+use netassay_agent::message::{Answer, Finished, GuestTimes, Late, Measured, Series, Settled, Watched};
+
+const ADDRESS: &str = "10.0.0.1:5201";
+
+pub(crate) fn outcome() -> Outcome {
+    let address: SocketAddr = ADDRESS.parse().unwrap();
+    let flow = FlowOutcome {
+        sends: true,
+        flows: 1,
+        local: address,
+        peer: address,
+        counts: Counts::default(),
+        verified_bytes: 0,
+        sequence: Some(load::Sequence::default()),
+        buffers: Buffers::default(),
+        tcp: Some(TcpInfo::default()),
+    };
+    Outcome {
+        sent: Counts::default(),
+        received: Counts::default(),
+        flows: vec![flow],
+        threads: vec![Share { sends: true, flows: 1 }],
+        latency: None,
+        applied: vec![],
+        buffers: Buffers::default(),
+        zerocopy: Some(load::Zerocopy::default()),
+        slept: false,
+        notes: vec![],
+    }
+}
+
+fn measured() -> Measured {
+    Measured {
+        elapsed_ns: 1,
+        load: load::Sample { flows: vec![Counts::default()], ..load::Sample::default() },
+        cpu: host::CpuTimes::default(),
+        cpus: vec![0],
+        cpu_each: vec![host::CpuTimes::default()],
+        own: host::ProcessTimes::default(),
+        threads: vec![host::ThreadTimes::default()],
+        counters: host::Counters::default(),
+        interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 1)).collect(),
+        underlay: Some(host::WireCounters::default()),
+        clock: host::ClockCheck::default(),
+        late: Late::default(),
+        link: host::LinkLimit::default(),
+        series: Series::default(),
+    }
+}
+
+pub(crate) fn answers() -> Vec<Answer> {
+    let spread = Spread { least: 1.0, low: 1.0, median: 1.0, high: 1.0, most: 1.0 };
+    let account = Account {
+        messages: 1,
+        batches: 1,
+        clock_ns: 1,
+        whole: spread,
+        kernel: spread,
+        softirq: Some(spread),
+        softirq_absent: None,
+        calls: 1.0,
+        applied: vec![],
+    };
+    let settled = Settled {
+        mtu: 1500,
+        active: [("rx-gro".to_owned(), true)].into(),
+        refused: [("rx-gro".to_owned(), "fixed".to_owned())].into(),
+        follow_on: [("rx-gro".to_owned(), true)].into(),
+    };
+    let watched = Watched {
+        elapsed_ns: 1,
+        late: Late::default(),
+        guests: vec![GuestTimes::default()],
+        cpu_each: vec![],
+        interrupts_each: vec![],
+        underlay: None,
+    };
+    let discard = host::Discard { device: host::DiscardDevice::Dummy, lacking: vec![] };
+    vec![
+        Answer::Hello { protocol: 1, version: "1".to_owned(), pid: 1 },
+        Answer::Done,
+        Answer::Discards(discard),
+        Answer::Settled(settled),
+        Answer::Environment(Box::new(host::Environment::read(&["lo"], "1"))),
+        Answer::Lacking { what: vec![] },
+        Answer::Sockets { addresses: vec![ADDRESS.parse().unwrap()] },
+        Answer::Measured(Box::new(measured())),
+        Answer::Interface { name: "eth0".to_owned() },
+        Answer::Watched(Box::new(watched)),
+        Answer::Exact(Box::new(account)),
+        Answer::Finished(Box::new(Finished { outcome: outcome(), counters: host::Counters::default() })),
+        Answer::Failed { why: "no".to_owned(), broken: false },
+    ]
+}
