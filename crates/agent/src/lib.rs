@@ -11,6 +11,8 @@ mod client;
 mod controller;
 mod exact;
 mod frame;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 pub mod init;
 mod interrupt;
 mod launch;

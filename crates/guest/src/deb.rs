@@ -124,7 +124,7 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-fn control(stream: &mut dyn Read) -> io::Result<String> {
+pub(crate) fn control(stream: &mut dyn Read) -> io::Result<String> {
     let mut tar = Tar::new(stream);
     while let Some(entry) = tar.next()? {
         if entry.kind == Kind::File && matches!(entry.name.as_slice(), b"./control" | b"control") {
@@ -137,7 +137,11 @@ fn control(stream: &mut dyn Read) -> io::Result<String> {
 }
 
 /// Writes what a kernel is made of, each file new, into a tree in which nothing else makes links.
-fn unpack(stream: &mut dyn Read, tree: &Path, bad: impl Fn(&io::Error) -> Error) -> Result<(), Error> {
+pub(crate) fn unpack(
+    stream: &mut dyn Read,
+    tree: &Path,
+    bad: impl Fn(&io::Error) -> Error,
+) -> Result<(), Error> {
     let mut tar = Tar::new(stream);
     let mut entries = 0;
     while let Some(entry) = tar.next().map_err(|error| bad(&error))? {

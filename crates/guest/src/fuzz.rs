@@ -1,11 +1,15 @@
 //! (fuzzing) Readers of packages, kernels and consoles. None may panic, or take memory without bound, whatever it is given.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use crate::apt::complaint;
 use crate::asked::Asked;
 use crate::builtin;
 use crate::console::Text;
+use crate::deb;
+use crate::error::Error;
 use crate::modinfo::module_info;
 use crate::modules::order;
 use crate::payload::Payload;
@@ -23,6 +27,35 @@ pub fn package_file(bytes: &[u8]) {
         // The magic number alone is a text that every kernel has, if a zero byte follows it.
         let _ = kernel.may_have("\x7fELF");
     }
+}
+
+/// Reads a package's tar file as its description and as its contents, which go into the directory `tree`, alone in the directory
+/// `place`. Whatever the tar file says, what is written is a kernel's image and modules, inside of the tree.
+pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
+    if let Ok(control) = deb::control(&mut &*tar) {
+        let _ = crate::apt::candidate(&control);
+    }
+    let bad = |error: &std::io::Error| Error::Fetch { package: "fuzz".to_owned(), why: error.to_string() };
+    let _ = deb::unpack(&mut &*tar, tree, bad);
+    let (mut pending, mut bytes) = (vec![place.to_owned()], 0);
+    while let Some(directory) = pending.pop() {
+        for entry in std::fs::read_dir(&directory).expect("a directory of ours").flatten() {
+            let (path, about) = (entry.path(), entry.metadata().expect("it was listed"));
+            assert!(about.is_dir() || about.is_file(), "{} is a link or worse", path.display());
+            assert_eq!(about.permissions().mode() & 0o7022, 0, "{}", path.display());
+            let inside = path.strip_prefix(tree).unwrap_or_else(|_| panic!("{} is outside", path.display()));
+            let parts = ["boot", "lib", "lib/modules", "usr", "usr/lib", "usr/lib/modules"].map(Path::new);
+            let is_kernels = |above: &Path| [parts[0], parts[2], parts[5]].contains(&above);
+            assert!(
+                inside == PathBuf::new() || parts.contains(&inside) || inside.ancestors().skip(1).any(is_kernels),
+                "{}",
+                inside.display()
+            );
+            bytes += if about.is_file() { about.len() } else { 0 };
+            pending.extend(about.is_dir().then_some(path));
+        }
+    }
+    assert!(bytes <= tar.len() as u64, "{bytes} bytes came out of {}", tar.len());
 }
 
 /// Reads what stands beside a kernel's modules and what apt says.
