@@ -19,7 +19,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The agent exited without being told to.
-    #[error("the {host}'s agent (process {pid}) exited unexpectedly: {how}")]
+    #[error("the {host}'s agent (process {pid}) exited unexpectedly: {how}{said}")]
     Died {
         /// Which host.
         host: String,
@@ -27,6 +27,8 @@ pub enum Error {
         pid: u32,
         /// Its exit status.
         how: String,
+        /// What it wrote to standard error, as [`text::reason`] has it; empty if nothing.
+        said: String,
     },
     /// The conversation with an agent failed.
     #[error(transparent)]

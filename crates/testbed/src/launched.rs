@@ -1,10 +1,10 @@
 //! An agent that was launched, wherever it is, and the conversation with it.
 
 use std::cell::RefCell;
-use std::io::Write as _;
-use std::os::fd::OwnedFd;
+use std::io::{Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ impl Launched {
         if let Some(pid) = pid {
             command.args(["--of", &pid.to_string()]);
         }
-        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut process = started.map_err(|source| Error::Start {
             host: name.to_owned(),
             program: program.to_owned(),
@@ -140,9 +140,12 @@ impl Launched {
                 // The pipe closes a moment before the process can be waited for.
                 let ended = soon(|| process.try_wait().ok().flatten());
                 match ended {
-                    Some(status) => {
-                        Error::Died { host: self.name.clone(), pid: self.pid, how: status.to_string() }
-                    }
+                    Some(status) => Error::Died {
+                        host: self.name.clone(),
+                        pid: self.pid,
+                        how: status.to_string(),
+                        said: process.stderr.take().map_or_else(String::new, said),
+                    },
                     None => error.into(),
                 }
             }
@@ -179,6 +182,18 @@ impl Drop for Launched {
     }
 }
 
+/// What an agent that has ended wrote to its standard error, which nobody reads before: whoever fills that pipe waits. It is no more than
+/// a reason, and commands no terminal.
+fn said(mut stderr: ChildStderr) -> String {
+    // Somebody else may hold the other end.
+    // SAFETY: an open descriptor and plain numbers.
+    unsafe { libc::fcntl(stderr.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
+    let mut bytes = vec![0; 64 << 10];
+    let length = stderr.read(&mut bytes).unwrap_or(0);
+    let words = text::reason(&String::from_utf8_lossy(&bytes[..length]));
+    if words.is_empty() { words } else { format!("; it said: {words}") }
+}
+
 /// What is there within a tenth of a second.
 fn soon<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..50 {
@@ -199,5 +214,51 @@ fn words(isolation: Isolation) -> (&'static str, Option<u32>) {
         Isolation::NetworkInUserOf(pid) => ("network-in-user-of", Some(pid)),
         Isolation::NetworkOf(pid) => ("network-of", Some(pid)),
         Isolation::UserAndNetworkOf(pid) => ("user-and-network-of", Some(pid)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    /// Greets an agent that is this script of a shell.
+    fn greeted(script: &str) -> String {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("agent");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        let interrupt = Interrupt::new().unwrap();
+        // Another thread's child may hold the script open for writing for a moment.
+        let mut agent = (0..100)
+            .find_map(|_| {
+                let started = Launched::process(&program, "receiver", Isolation::None, &[], &interrupt);
+                std::thread::sleep(Duration::from_millis(started.is_err().into()));
+                started.ok()
+            })
+            .unwrap();
+        agent.greet().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_last_words_of_an_agent_are_told_without_their_tricks() {
+        let error =
+            greeted(r"printf 'a\033]0;x\007\302\2331m\342\200\256\nnetassay: done\n\377' >&2; exit 3");
+        let (before, said) = error.split_once("; it said: ").expect(&error);
+        assert!(before.ends_with("exited unexpectedly: exit status: 3"), "{error}");
+        assert_eq!(said, "a\\u{1b}]0;x\\u{7}\\u{9b}1m\\u{202e} netassay: done \u{fffd}");
+    }
+
+    #[test]
+    fn an_agent_that_says_too_much_is_cut_short() {
+        let error = greeted("yes 'more and more' | head -c 50000 >&2; exit 3");
+        assert!(error.ends_with("… (cut)") && error.len() < 1200, "{} bytes: {error:.300}", error.len());
+        // One that goes on waits for somebody who reads, and its controller for an answer.
+        let error = greeted("head -c 200000 /dev/zero >&2 & exit 3");
+        assert!(error.contains("exit status: 3; it said: \\u{0}") && error.len() < 1200, "{error:.300}");
+        let error = greeted("exit 3");
+        assert!(error.ends_with("exited unexpectedly: exit status: 3"), "{error}");
     }
 }
