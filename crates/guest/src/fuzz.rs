@@ -47,7 +47,9 @@ pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
             let parts = ["boot", "lib", "lib/modules", "usr", "usr/lib", "usr/lib/modules"].map(Path::new);
             let is_kernels = |above: &Path| [parts[0], parts[2], parts[5]].contains(&above);
             assert!(
-                inside == PathBuf::new() || parts.contains(&inside) || inside.ancestors().skip(1).any(is_kernels),
+                inside == PathBuf::new()
+                    || parts.contains(&inside)
+                    || inside.ancestors().skip(1).any(is_kernels),
                 "{}",
                 inside.display()
             );

@@ -50,7 +50,8 @@ pub(crate) fn spawn(
         .process_group(0);
     let namespaces: Vec<RawFd> = place.namespaces.iter().map(AsRawFd::as_raw_fd).collect();
     let kept = kept.to_vec();
-    let closed = sandbox::open_files()?;
+    // What our own starter left open would go on to QEMU.
+    let closed = host::open_files()?;
     let tap = place.tap.as_ref().map(Tap::wanted);
     let user = place.user;
     // SAFETY: getpid takes nothing.

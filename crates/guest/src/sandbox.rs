@@ -1,7 +1,6 @@
 //! What QEMU is kept from, whoever it runs as.
 
 use std::io;
-use std::os::fd::RawFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -85,10 +84,7 @@ fn is_open_to_all(path: &Path) -> bool {
 /// library wait for other threads, which are not there any more.
 pub(crate) fn give_up(user: Option<User>) -> io::Result<()> {
     // Root without capabilities still owns its files. Who may not lower its bounds has no capability to lose.
-    for capability in 0..64 {
-        // SAFETY: plain numbers.
-        unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) };
-    }
+    let _ = host::lower_bounds(0);
     if let Some(User { uid, gid }) = user {
         // SAFETY: no list, and so none of its entries.
         check(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<u32>()) })?;
@@ -97,19 +93,11 @@ pub(crate) fn give_up(user: Option<User>) -> io::Result<()> {
         // SAFETY: plain numbers.
         check(unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) })?;
     }
-    // SAFETY: plain numbers, the last three of which must be 0.
-    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())
+    host::gain_no_privileges()
 }
 
 fn check(result: libc::c_long) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// What this process has open, besides standard input, output and error: what its own starter left open would go on to QEMU.
-pub(crate) fn open_files() -> io::Result<Vec<RawFd>> {
-    let entries = std::fs::read_dir("/proc/self/fd")?;
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    Ok(numbers.filter(|fd| *fd > libc::STDERR_FILENO).collect())
 }
 
 #[cfg(test)]

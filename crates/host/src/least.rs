@@ -58,16 +58,7 @@ pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
     let had = u64::from(halves[0].effective) | u64::from(halves[1].effective) << 32;
     // The bounds first: it takes a capability to lower them. Who lacks it has no way up with NO_NEW_PRIVS either.
     if had & 1 << CAP_SETPCAP != 0 {
-        for capability in (0..64).filter(|capability| kept & 1 << capability == 0) {
-            // SAFETY: plain numbers.
-            match unsafe { libc::prctl(libc::PR_CAPBSET_READ, capability, 0, 0, 0) } {
-                // SAFETY: plain numbers.
-                1 => check(unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) }.into())?,
-                0 => {}
-                // This kernel has no more.
-                _ => break,
-            }
-        }
+        lower_bounds(kept)?;
     }
     let (low, high) = (kept as u32, (kept >> 32) as u32);
     for (half, kept) in halves.iter_mut().zip([low, high]) {
@@ -77,6 +68,33 @@ pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
     }
     // SAFETY: as above; the kernel reads both.
     check(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) })?;
+    gain_no_privileges()
+}
+
+/// Takes every capability but those in the set `kept` (a bit for each) from what the calling thread, and any program that it runs, can
+/// ever have. It makes system calls only, so that it may be called between `fork` and `exec`.
+///
+/// # Errors
+/// `EPERM` without `CAP_SETPCAP`.
+pub fn lower_bounds(kept: u64) -> io::Result<()> {
+    for capability in (0..64).filter(|capability| kept & 1 << capability == 0) {
+        // SAFETY: plain numbers.
+        match unsafe { libc::prctl(libc::PR_CAPBSET_READ, capability, 0, 0, 0) } {
+            // SAFETY: plain numbers.
+            1 => check(unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0) }.into())?,
+            0 => {}
+            // This kernel has no more.
+            _ => break,
+        }
+    }
+    Ok(())
+}
+
+/// Has no program that the calling thread runs give it new privileges (`NO_NEW_PRIVS`). It makes system calls only.
+///
+/// # Errors
+/// What the kernel said.
+pub fn gain_no_privileges() -> io::Result<()> {
     // SAFETY: plain numbers, the last three of which must be 0.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())
 }
@@ -95,7 +113,11 @@ pub fn close_inherited() -> io::Result<()> {
     Ok(())
 }
 
-fn open_files() -> io::Result<Vec<RawFd>> {
+/// What this process has open, besides standard input, output and error.
+///
+/// # Errors
+/// When `/proc` does not tell what is open.
+pub fn open_files() -> io::Result<Vec<RawFd>> {
     let entries = std::fs::read_dir("/proc/self/fd")?;
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     Ok(numbers.filter(|fd| *fd > libc::STDERR_FILENO).collect())

@@ -66,7 +66,9 @@ pub use error::Error;
 pub use ethtool::Ethtool;
 pub use features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
 pub use interrupts::{Interrupt, Interrupts};
-pub use least::{Capability, close_inherited, keep_capabilities};
+pub use least::{
+    Capability, close_inherited, gain_no_privileges, keep_capabilities, lower_bounds, open_files,
+};
 pub use link::{Link, LinkCounters};
 pub use link_limit::LinkLimit;
 pub use links::{Links, forget_path_mtus};
