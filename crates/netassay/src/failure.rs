@@ -104,7 +104,7 @@ impl Failure {
                 | store::StoreError::NotFound { .. }
                 | store::StoreError::Empty { .. },
             ) => exit::NOTHING,
-            Self::Internal(_) | Self::Runner(runner::Error::Plan { .. }) => exit::INTERNAL,
+            Self::Internal(_) => exit::INTERNAL,
             _ => exit::ENVIRONMENT,
         }
     }

@@ -6,7 +6,9 @@ use thiserror::Error as ThisError;
 #[derive(Debug, ThisError)]
 pub enum Error {
     /// The stored plan is not one of ours.
-    #[error("the plan of stored study {study} cannot be read: {what}")]
+    #[error(
+        "the plan of stored study {study} cannot be read: {what}; the file was changed by another program: restore it from a copy"
+    )]
     Plan {
         /// The study's number.
         study: i64,

@@ -47,6 +47,11 @@ pub fn primary_metrics(stored: &StoredStudy) -> Result<Vec<String>, Error> {
 /// [`Error::Plan`] when neither can be read: without it nothing says at which looks the error rate was spent.
 pub(crate) fn asked_of(stored: &StoredStudy, plan: &PlanView) -> Result<Asked, Error> {
     if let Some(asked) = &plan.plan.asked {
+        // Pages go through all planned runs.
+        if !asked.protocol.is_possible(plan.plan.conditions.len()) {
+            let what = "it has more runs than a study can have".to_owned();
+            return Err(Error::Plan { study: stored.row.id.0, what });
+        }
         return Ok(asked.clone());
     }
     let unreadable = |problems| Error::Plan {

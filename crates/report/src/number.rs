@@ -79,10 +79,12 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`.
+/// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`; at the latest the end of the year 9999, which is
+/// the last that has four digits.
 #[must_use]
 pub fn instant(unix_ms: i64) -> String {
-    let since = Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0));
+    const LAST: u64 = 253_402_300_799_000;
+    let since = Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0).min(LAST));
     let text = humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string();
     text.replace('T', " ").trim_end_matches('Z').to_owned()
 }
@@ -90,6 +92,12 @@ pub fn instant(unix_ms: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_instant_of_a_clock_that_is_wrong_is_a_date_too() {
+        assert_eq!(instant(i64::MIN), "1970-01-01 00:00:00");
+        assert_eq!(instant(i64::MAX), "9999-12-31 23:59:59");
+    }
 
     #[test]
     fn figures_keep_four_digits() {

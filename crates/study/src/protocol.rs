@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::read::limit;
 use crate::stop::Stop;
 use crate::word::{Word, display_as_word};
 
@@ -23,6 +24,16 @@ pub struct Protocol {
     /// When it may stop before the last boot; none: never.
     #[serde(default)]
     pub stop: Option<Stop>,
+}
+
+impl Protocol {
+    /// Whether a study of so many conditions has no more runs than a study file can ask for.
+    #[must_use]
+    pub fn is_possible(&self, conditions: usize) -> bool {
+        let each = u64::from(self.warmup) + u64::from(self.runs);
+        let runs = each.saturating_mul(self.boots.into()).saturating_mul(conditions as u64);
+        runs <= limit::RUNS
+    }
 }
 
 impl Default for Protocol {

@@ -86,7 +86,8 @@ fn classic(
 pub(crate) fn usage(error: report::Error) -> Failure {
     match error {
         report::Error::NothingRecorded { .. } => Failure::Nothing(error.to_string()),
-        report::Error::Plan { .. } => Failure::Internal(error.to_string()),
+        // Another program wrote it, or another version of this one.
+        report::Error::Plan { .. } => Failure::Environment(error.to_string()),
         _ => Failure::Usage(error.to_string()),
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use store::{Store, StoredStudy};
 
 use crate::cli::{Format, Show, Stored};
+use crate::commands::compare::usage;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 
@@ -47,7 +48,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
         return print_json(&store::export::json(&stored, report::unit_of));
     }
     let stored = stored.shown();
-    let results = report::Results::new(&stored).map_err(|error| Failure::Internal(error.to_string()))?;
+    let results = report::Results::new(&stored).map_err(usage)?;
     let mut text = results.text(db);
     text.push_str(&results.proof());
     text.push_str(&report::over_time(&stored, &store.series(stored.row.id)?));
