@@ -144,7 +144,7 @@ fn campaign_refuses_a_database_from_a_newer_version() {
 #[test]
 fn campaign_on_a_full_disk_keeps_what_it_recorded() {
     let bench = Bench::new();
-    bench.write("faults.toml", &STUDY.replace("700ms", "20ms").replace("runs = 2", "runs = 60"));
+    bench.write("faults.toml", &STUDY.replace("700ms", "60ms").replace("runs = 2", "runs = 60"));
     fs::create_dir(bench.path("small")).unwrap();
     // A file system of our own, in a mount namespace of our own, that ends with the shell.
     let script = "mount -t tmpfs -o size=600k none small || exit 77
