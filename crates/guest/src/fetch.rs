@@ -320,6 +320,7 @@ mod tests {
         assert_eq!((fetched.package.as_str(), fetched.version.as_deref()), ("linux-image-t", Some("1.2")));
         assert_eq!(fs::read_dir(&victim).unwrap().count(), 0, "it wrote through a link");
         let tree = kept.join("linux-image-t");
+        assert!(!tree.join("lib/modules/6.1.0-t").is_symlink(), "a link was unpacked");
         assert_eq!(fs::read(tree.join("lib/modules/6.1.0-t/evil.ko")).unwrap(), b"evil");
         let mut names: Vec<_> =
             fs::read_dir(&tree).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -95,3 +95,26 @@ impl Budget {
         i64::try_from(length(&self.file).saturating_add(length(Path::new(&log)))).unwrap_or(i64::MAX)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_follows_nothing_that_a_file_brings_along() {
+        use DbConfig::{
+            SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+            SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+        };
+        let connection = Connection::open_in_memory().unwrap();
+        Budget::of(&connection, Path::new("none")).unwrap();
+        assert!(connection.db_config(SQLITE_DBCONFIG_DEFENSIVE).unwrap());
+        for off in
+            [SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW]
+        {
+            assert!(!connection.db_config(off).unwrap(), "{off:?}");
+        }
+        assert_eq!(connection.limit(Limit::SQLITE_LIMIT_LENGTH).unwrap(), LONGEST_VALUE);
+        assert_eq!(connection.limit(Limit::SQLITE_LIMIT_SQL_LENGTH).unwrap(), LONGEST_STATEMENT);
+    }
+}

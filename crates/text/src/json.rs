@@ -101,10 +101,16 @@ mod tests {
         assert_eq!(read(r#""\udb40\udc41\ud83d\ude42""#), "\\u{e0041}🙂");
     }
 
+    /// Any character, half of the time a hostile one.
+    fn odd() -> impl Strategy<Value = char> {
+        let hostile: Vec<char> = (0..0xe2000).filter_map(char::from_u32).filter(|c| is_hostile(*c)).collect();
+        prop_oneof![any::<char>(), prop::sample::select(hostile)]
+    }
+
     proptest! {
         #[test]
-        fn json_keeps_its_values_where_it_is_shown(text in any::<String>(), odd in 0u32..0xe2000) {
-            let value = json!({ text.clone(): [format!("{text}{}", char::from_u32(odd).unwrap_or(' '))] });
+        fn json_keeps_its_values_where_it_is_shown(text in any::<String>(), odd in odd()) {
+            let value = json!({ text.clone(): [format!("{text}{odd}")] });
             let pretty = serde_json::to_string_pretty(&value).unwrap();
             let shown = escaped_json(&pretty);
             prop_assert!(is_plain(&shown.replace('\n', "")));
@@ -112,8 +118,8 @@ mod tests {
         }
 
         #[test]
-        fn json_from_others_reads_as_plain_lines(text in any::<String>(), odd in 0u32..0xe2000) {
-            let text = format!("{text}{}", char::from_u32(odd).unwrap_or(' '));
+        fn json_from_others_reads_as_plain_lines(text in any::<String>(), odd in odd()) {
+            let text = format!("{text}{odd}");
             let pretty = serde_json::to_string_pretty(&json!([text])).unwrap();
             for written in [escaped_json(&pretty), Cow::Borrowed(pretty.as_str())] {
                 let read: Vec<String> = serde_json::from_str(&plain_json(&written, 1 << 20).unwrap()).unwrap();
