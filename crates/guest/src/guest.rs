@@ -44,6 +44,7 @@ pub struct Guest {
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
     accelerated: Accelerated,
     kvm_recalled: Option<SystemTime>,
+    stays_root: Option<String>,
     absent: Vec<String>,
     pin: Vec<u32>,
     started: Instant,
@@ -82,9 +83,13 @@ impl Guest {
         // Without the header that tells of checksums and segments, a tap takes finished packets only.
         let tap = order.tap.as_deref().map(|tap| Tap::named(tap, order.nic == Nic::VirtioNet));
         place.tap = tap.transpose().map_err(failed("name its tap"))?;
+        let mut stays_root = None;
         if !order.rootless {
             let files: Vec<&Path> = [qemu.as_path()].into_iter().chain(firmware.as_deref()).collect();
-            place.user = sandbox::user(&files, kvm.then_some(tools.kvm.as_path()));
+            match sandbox::user(&files, kvm.then_some(tools.kvm.as_path())) {
+                Ok(user) => place.user = user,
+                Err(why) => stays_root = Some(why),
+            }
         }
         let mut ours = Vec::new();
         let mut theirs: Vec<OwnedFd> = Vec::new();
@@ -118,6 +123,7 @@ impl Guest {
             ports: ours,
             accelerated,
             kvm_recalled,
+            stays_root,
             absent,
             pin: order.pin.clone(),
             started,
@@ -216,6 +222,12 @@ impl Guest {
     #[must_use]
     pub fn kvm_recalled(&self) -> Option<SystemTime> {
         self.kvm_recalled
+    }
+
+    /// Why QEMU runs as root, with the way out, where it could not become nobody. It has no capabilities all the same.
+    #[must_use]
+    pub fn stays_root(&self) -> Option<&str> {
+        self.stays_root.as_deref()
     }
 
     /// Modules that were wanted, but that the kernel neither has built in nor brings as files.

@@ -97,7 +97,7 @@ fn settle(
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::{BufRead as _, BufReader, Read as _};
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     use std::time::{Duration, Instant};
 
     use super::*;
@@ -135,10 +135,18 @@ mod tests {
         }
     }
 
+    fn skip(why: &str) {
+        let _ = writeln!(io::stderr(), "SKIPPED: netns_qemu: {why}");
+        assert!(std::env::var("CI").as_deref() != Ok("true"), "skipped in CI: {why}");
+    }
+
     #[test]
     fn netns_qemu_has_its_tap_and_its_sandbox_and_no_privileges() {
         // SAFETY: takes nothing.
         let root = unsafe { libc::geteuid() } == 0;
+        if let Err(error) = File::options().read(true).write(true).open("/dev/net/tun") {
+            return skip(&format!("/dev/net/tun cannot be opened: {error}"));
+        }
         let qemu = Tools::here().qemu().unwrap();
         assert!(sandbox::has_sandbox(&qemu), "QEMU as distributions build it");
         let elsewhere = elsewhere(!root);
@@ -147,7 +155,7 @@ mod tests {
         arguments.extend(["-m", "64", "-netdev"].map(str::to_owned));
         arguments.push(format!("tap,id=net,fd={}", tap.fd()));
         arguments.extend(["-device", "virtio-net-pci,netdev=net,romfile="].map(str::to_owned));
-        let user = sandbox::user(&[&qemu], None);
+        let user = sandbox::user(&[&qemu], None).unwrap();
         assert_eq!(user.is_some(), root);
         let mut place = Place::of(Some(elsewhere.0.id()), !root).unwrap();
         (place.tap, place.user) = (Some(tap), user);
@@ -196,5 +204,29 @@ mod tests {
         let leads = open.filter_map(|fd| fs::read_link(fd.path()).ok()).collect::<Vec<_>>();
         assert!(!leads.iter().any(|path| path.ends_with("status")), "{leads:?}");
         assert!(leads.iter().any(|path| path.ends_with("tun")), "{leads:?}");
+    }
+
+    /// The sandbox of QEMU forbids new privileges too, so that it is left out here.
+    #[test]
+    fn a_process_without_a_sandbox_gets_no_privileges_either() {
+        // SAFETY: takes nothing.
+        let root = unsafe { libc::geteuid() } == 0;
+        if root {
+            // This thread's alone, as the kernel's own call has it: groups that whoever started us may have.
+            // SAFETY: a list of two, which outlives the call.
+            assert_eq!(unsafe { libc::syscall(libc::SYS_setgroups, 2, [4u32, 27].as_ptr()) }, 0);
+        }
+        let place = Place { user: sandbox::user(&[], None).unwrap(), ..Place::default() };
+        let (_reader, writer) = io::pipe().unwrap();
+        let sleep = Path::new("/bin/sleep");
+        let process = Running(spawn(sleep, &["600".to_owned()], &place, &[], writer).unwrap());
+        let status = status(process.0.id());
+        assert_eq!((status("Seccomp").as_str(), status("NoNewPrivs").as_str()), ("0", "1"));
+        for set in ["CapEff", "CapPrm"] {
+            assert_eq!(status(set), "0000000000000000", "{set}");
+        }
+        if root {
+            assert_eq!((status("Uid").as_str(), status("Groups").as_str()), ("65534", ""));
+        }
     }
 }

@@ -58,17 +58,31 @@ pub(crate) struct User {
 const NOBODY: u32 = 65_534;
 
 /// Who QEMU is to run as in place of root: nobody, in the group that may use KVM where that is used. `None`: as who we are, since we are
-/// not root, or since nobody may not read what QEMU needs: the `files`, and `kvm`.
-pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Option<User> {
+/// not root.
+///
+/// # Errors
+/// Why it must stay root, in words with the way out: nobody may not use what QEMU needs, the `files`, or `kvm`.
+pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<User>, String> {
     // SAFETY: takes nothing.
-    if unsafe { libc::geteuid() } != 0 || !files.iter().all(|file| is_open_to_all(file)) {
-        return None;
+    if unsafe { libc::geteuid() } != 0 {
+        return Ok(None);
     }
-    let Some(kvm) = kvm else { return Some(User { uid: NOBODY, gid: NOBODY }) };
-    let about = kvm.metadata().ok()?;
+    if let Some(file) = files.iter().find(|file| !is_open_to_all(file)) {
+        let file = file.display();
+        return Err(format!(
+            "other users may not read {file}: `chmod o+rX` of it and of the directories above it"
+        ));
+    }
+    let Some(kvm) = kvm else { return Ok(Some(User { uid: NOBODY, gid: NOBODY })) };
+    let device = kvm.display();
+    let about = kvm.metadata().map_err(|error| format!("{device}: {error}"))?;
     let may = |bits: u32| about.mode() & bits == bits;
-    let gid = if may(0o006) { NOBODY } else { Some(about.gid()).filter(|gid| may(0o060) && *gid != 0)? };
-    Some(User { uid: NOBODY, gid })
+    let gid = match about.gid() {
+        _ if may(0o006) => NOBODY,
+        gid if may(0o060) && gid != 0 => gid,
+        _ => return Err(format!("{device} is root's alone: `chgrp kvm {device}; chmod 660 {device}`")),
+    };
+    Ok(Some(User { uid: NOBODY, gid }))
 }
 
 /// Whether anybody may read the file, and get to it.
@@ -130,10 +144,32 @@ mod tests {
     fn root_becomes_nobody_where_files_allow_it() {
         // SAFETY: takes nothing.
         let root = unsafe { libc::geteuid() } == 0;
-        let nobody = Some(User { uid: NOBODY, gid: NOBODY }).filter(|_| root);
+        let nobody = Ok(Some(User { uid: NOBODY, gid: NOBODY }).filter(|_| root));
         assert_eq!(user(&[Path::new("/bin/true")], None), nobody);
-        assert_eq!(user(&[Path::new("/nonexistent")], None), None);
         assert_eq!(user(&[], Some(Path::new("/dev/null"))), nobody, "a device that all may use");
-        assert_eq!(user(&[], Some(Path::new("/nonexistent"))), None);
+        if !root {
+            return;
+        }
+        let missing = user(&[Path::new("/nonexistent")], None).unwrap_err();
+        assert!(missing.contains("/nonexistent"), "{missing}");
+        user(&[], Some(Path::new("/nonexistent"))).unwrap_err();
+
+        // What stands for KVM's device: only who may use it counts.
+        let directory = tempfile::tempdir().unwrap();
+        let device = directory.path().join("kvm");
+        fs::write(&device, "").unwrap();
+        for (mode, group, gid) in [
+            (0o660, 27, Some(27)),
+            (0o666, 27, Some(NOBODY)),
+            (0o640, 27, None),
+            (0o600, 27, None),
+            (0o660, 0, None),
+        ] {
+            std::os::unix::fs::chown(&device, Some(0), Some(group)).unwrap();
+            fs::set_permissions(&device, Permissions::from_mode(mode)).unwrap();
+            let found = user(&[], Some(&device));
+            assert_eq!(found.clone().ok().flatten().map(|user| user.gid), gid, "{mode:o} {group}: {found:?}");
+            assert!(found.is_ok() || found.unwrap_err().contains("kvm is root's alone: `chgrp kvm "));
+        }
     }
 }

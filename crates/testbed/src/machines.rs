@@ -153,7 +153,10 @@ impl Machine {
         let again = self.first.as_ref().map(|first| {
             format!("{} (that boot was given up, and the machine booted once more)", first.reason())
         });
-        std::iter::once(self.run_by()).chain(again).collect()
+        let root = self.guest.borrow().stays_root().map(|why| {
+            format!("QEMU runs as root, without capabilities, as nobody cannot run it here: {why}")
+        });
+        std::iter::once(self.run_by()).chain(root).chain(again).collect()
     }
 
     /// What runs it.
