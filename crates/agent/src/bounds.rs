@@ -249,17 +249,54 @@ impl Finished {
 }
 
 fn environment(about: &host::Environment) -> Checked {
-    most("interfaces", about.interfaces.len(), FEW)?;
-    most("sysctls", about.sysctls.len(), FEATURES)?;
-    texts("sysctls", about.sysctls.values())?;
-    most("governors", about.cpu.governors.len(), FEW)?;
-    most("idle_states", about.cpu.idle_states.len(), FEW)?;
-    most("vulnerabilities", about.cpu.vulnerabilities.len(), FEATURES)?;
-    about.interfaces.values().flatten().try_for_each(|interface| {
-        interface.features.iter().try_for_each(|known| features("features", known))?;
-        most("receive_steering", interface.receive_steering.len(), CPUS)?;
-        most("transmit_steering", interface.transmit_steering.len(), CPUS)
-    })
+    let host::Environment { netassay, kernel, cpu, machine, interfaces, sysctls, load: _ } = about;
+    texts("netassay", [netassay].into_iter())?;
+    let of_kernel = [
+        &kernel.release,
+        &kernel.version,
+        &kernel.command_line,
+        &kernel.boot_id,
+        &kernel.clock_source,
+        &kernel.clock_sources,
+        &kernel.tainted,
+        &kernel.preemption,
+        &kernel.huge_pages,
+    ];
+    texts("kernel", of_kernel.into_iter().flatten())?;
+    let of_cpu = [
+        &cpu.model,
+        &cpu.microcode,
+        &cpu.online_list,
+        &cpu.isolated,
+        &cpu.frequency_driver,
+        &cpu.multithreading,
+        &cpu.idle_driver,
+        &cpu.idle_governor,
+    ];
+    texts("cpu", of_cpu.into_iter().flatten())?;
+    most("governors", cpu.governors.len(), FEW)?;
+    texts("governors", cpu.governors.iter())?;
+    most("idle_states", cpu.idle_states.len(), FEW)?;
+    texts("idle_states", cpu.idle_states.iter().map(|state| &state.name))?;
+    pairs("vulnerabilities", &cpu.vulnerabilities, FEATURES)?;
+    texts("machine", [&machine.vendor, &machine.product].into_iter().flatten())?;
+    pairs("sysctls", sysctls, FEATURES)?;
+    most("interfaces", interfaces.len(), FEW)?;
+    names("interfaces", interfaces.keys())?;
+    interfaces.values().flatten().try_for_each(interface)
+}
+
+fn interface(about: &host::InterfaceEnvironment) -> Checked {
+    name("link.name", &about.link.name)?;
+    texts("link", [&about.link.kind, &about.link.address, &about.driver].into_iter().flatten())?;
+    about.features.iter().try_for_each(|known| features("features", known))?;
+    pairs("receive_steering", &about.receive_steering, CPUS)?;
+    pairs("transmit_steering", &about.transmit_steering, CPUS)
+}
+
+fn pairs(what: &'static str, pairs: &BTreeMap<String, String>, count: impl TryInto<u64>) -> Checked {
+    most(what, pairs.len(), count)?;
+    texts(what, pairs.keys().chain(pairs.values()))
 }
 
 impl Bounded for Launch {

@@ -161,6 +161,13 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_line_that_is_too_long_is_no_message() {
+        let line = [br#"{"hello":{"protocol":1}}"#.to_vec(), vec![b' '; MAX_FRAME]].concat();
+        assert!(matches!(decode::<Request>(&line), Err(FrameError::TooLong)));
+        decode::<Request>(&line[..MAX_FRAME]).unwrap();
+    }
+
+    #[test]
     fn an_endless_line_is_refused() {
         let mut reader = LineReader::default();
         reader.push(&vec![b'x'; MAX_FRAME + 1]);

@@ -15,7 +15,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 fn spec() -> Spec {
-    Spec { traffic: Traffic::new(Kind::UdpStream), local: IpAddr::from([10, 0, 0, 1]), cpus: vec![0] }
+    let congestion_control = Some("cubic".to_owned());
+    let traffic = Traffic { congestion_control, ..Traffic::new(Kind::UdpStream) };
+    Spec { traffic, local: IpAddr::from([10, 0, 0, 1]), cpus: vec![0] }
 }
 
 fn requests() -> Vec<Request> {
@@ -31,8 +33,13 @@ fn requests() -> Vec<Request> {
     vec![
         Request::Hello { protocol: 1 },
         Request::CreateVeth { name: text(), peer: text(), peer_pid: 1 },
-        Request::CreateDiscard { name: text(), device: None, addresses: addresses(), behind: vec![] },
-        Request::CreateVxlan { name: text(), vxlan, addresses: addresses(), bridge: None },
+        Request::CreateDiscard {
+            name: text(),
+            device: None,
+            addresses: addresses(),
+            behind: vec![IpAddr::from([10, 0, 0, 2])],
+        },
+        Request::CreateVxlan { name: text(), vxlan, addresses: addresses(), bridge: Some(text()) },
         Request::CreateBridge { name: text() },
         Request::CreateTap { name: text(), bridge: text() },
         Request::FindInterface { address: text() },
@@ -41,16 +48,27 @@ fn requests() -> Vec<Request> {
         Request::AwaitRunning { interface: text() },
         Request::Steer { interface: text(), cpus: vec![0] },
         Request::SteerNew { cpus: vec![0] },
-        Request::Settle { interface: text(), mtu: None, features: [(text(), true)].into() },
+        Request::Settle { interface: text(), mtu: Some(1500), features: [(text(), true)].into() },
         Request::Environment { interfaces: vec![text()] },
         Request::Lacking { traffic: Traffic::new(Kind::TcpRr), ipv6: true },
-        Request::Listen { spec: spec(), interface: text(), underlay: None },
-        Request::Connect { spec: spec(), endpoints: vec![], interface: text(), underlay: None },
-        Request::Attach { locals: vec![] },
+        Request::Listen { spec: spec(), interface: text(), underlay: Some(text()) },
+        Request::Connect {
+            spec: spec(),
+            endpoints: vec![ADDRESS.parse().unwrap()],
+            interface: text(),
+            underlay: Some(text()),
+        },
+        Request::Attach { locals: vec![ADDRESS.parse().unwrap()] },
         Request::Start,
         Request::Quiet,
         Request::Measure { ramp_ns: 1, window_ns: 1, step_ns: 1 },
-        Request::Watch { processes: vec![1], cpus: vec![0], underlay: None, ramp_ns: 1, window_ns: 1 },
+        Request::Watch {
+            processes: vec![1],
+            cpus: vec![0],
+            underlay: Some(text()),
+            ramp_ns: 1,
+            window_ns: 1,
+        },
         Request::Exact { spec: spec(), taker: ExactTaker::In { process: 1, spec: spec() } },
         Request::Finish,
         Request::Abandon,
@@ -109,6 +127,64 @@ fn a_field_that_is_not_known_is_refused_at_every_depth() {
     let answers = refuses_more(&answers());
     let launches = refuses_more(&[Launch { isolation: Isolation::NetworkOf(1), cpus: vec![] }]);
     assert!(requests > 40 && answers > 60 && launches > 0, "{requests} {answers} {launches}");
+}
+
+/// Where lists, maps, structures and texts are in a message (RFC 6901).
+fn places(value: &Value, at: &str) -> Vec<String> {
+    let inner: Vec<String> = match value {
+        Value::Object(fields) => {
+            fields.iter().flat_map(|(name, field)| places(field, &format!("{at}/{name}"))).collect()
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .flat_map(|(index, item)| places(item, &format!("{at}/{index}")))
+            .collect(),
+        Value::String(_) => vec![],
+        _ => return vec![],
+    };
+    [vec![at.to_owned()], inner].concat()
+}
+
+/// The message with so many entries, or bytes, at a place; of a list or map they are like its first.
+fn lengthened(message: &Value, place: &str, count: usize) -> Value {
+    let mut message = message.clone();
+    let value = message.pointer_mut(place).unwrap();
+    match value {
+        Value::Object(fields) => {
+            let first = fields.values().next().cloned().unwrap_or_default();
+            fields.extend((0..count).map(|index| (format!("k{index}"), first.clone())));
+        }
+        Value::Array(items) => *items = vec![items.first().unwrap_or(&Value::Null).clone(); count],
+        value => *value = "x".repeat(count).into(),
+    }
+    message
+}
+
+/// The places where a message may be as long as its sender likes, but for the bounds of a line.
+fn boundless<T: Serialize + DeserializeOwned + Bounded>(messages: &[T]) -> Vec<String> {
+    let mut found = Vec::new();
+    for message in messages {
+        let message = serde_json::to_value(message).unwrap();
+        for place in places(&message, "") {
+            // More than any list may have but those of sockets; more than those, and than any text.
+            let is_taken = |count| {
+                serde_json::from_value::<T>(lengthened(&message, &place, count))
+                    .is_ok_and(|message| message.check().is_ok())
+            };
+            if is_taken(9_000) && is_taken(210_000) {
+                found.push(place);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn each_list_map_and_text_of_a_message_has_a_bound() {
+    assert_eq!(boundless(&requests()), [""; 0]);
+    assert_eq!(boundless(&answers()), ["/failed/why"], "it is cut where it arrives");
+    assert_eq!(boundless(&[Launch { isolation: Isolation::NetworkOf(1), cpus: vec![0] }]), [""; 0]);
 }
 
 #[test]

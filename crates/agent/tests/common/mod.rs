@@ -35,7 +35,7 @@ pub(crate) fn outcome() -> Outcome {
         buffers: Buffers::default(),
         zerocopy: Some(load::Zerocopy::default()),
         slept: false,
-        notes: vec![],
+        notes: vec!["no".to_owned()],
     }
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         whole: spread,
         kernel: spread,
         softirq: Some(spread),
-        softirq_absent: None,
+        softirq_absent: Some("no".to_owned()),
         calls: 1.0,
         applied: vec![],
     };
@@ -80,19 +80,19 @@ pub(crate) fn answers() -> Vec<Answer> {
     let watched = Watched {
         elapsed_ns: 1,
         late: Late::default(),
-        guests: vec![GuestTimes::default()],
-        cpu_each: vec![],
-        interrupts_each: vec![],
+        guests: vec![GuestTimes { vcpu_each: vec![host::ThreadTimes::default()], ..GuestTimes::default() }],
+        cpu_each: vec![host::CpuTimes::default()],
+        interrupts_each: vec![host::Interrupt::all().map(|interrupt| (interrupt, 1)).collect()],
         underlay: None,
     };
-    let discard = host::Discard { device: host::DiscardDevice::Dummy, lacking: vec![] };
+    let discard = host::Discard { device: host::DiscardDevice::Dummy, lacking: vec!["no".to_owned()] };
     vec![
         Answer::Hello { protocol: 1, version: "1".to_owned(), pid: 1 },
         Answer::Done,
         Answer::Discards(discard),
         Answer::Settled(settled),
         Answer::Environment(Box::new(host::Environment::read(&["lo"], "1"))),
-        Answer::Lacking { what: vec![] },
+        Answer::Lacking { what: vec!["no".to_owned()] },
         Answer::Sockets { addresses: vec![ADDRESS.parse().unwrap()] },
         Answer::Measured(Box::new(measured())),
         Answer::Interface { name: "eth0".to_owned() },
