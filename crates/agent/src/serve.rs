@@ -92,7 +92,7 @@ pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
     // late now and then, which is told with the window.
     host::hurry_current_thread();
     // While this thread is the only one: capabilities are a thread's own, and passed on to those that it starts.
-    host::keep_capabilities(&NEEDED).map_err(ServeError::Privileges)?;
+    host::keep_capabilities(&needed(options)).map_err(ServeError::Privileges)?;
     controller::end_with_it()?;
     let mut session = Session::open(options, machine)?;
     let mut lines = LineReader::default();
@@ -111,21 +111,27 @@ pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
 }
 
 /// What an agent may do after it has put itself into its place, if it could before.
-const NEEDED: [host::Capability; 7] = [
-    // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion controls.
-    host::Capability::NetAdmin,
-    // A receiver's port below 1024.
-    host::Capability::NetBindService,
-    // Pages of sends without copying, beyond RLIMIT_MEMLOCK.
-    host::Capability::IpcLock,
-    // A socket for each of 100,000 flows, beyond the hard limit of open files.
-    host::Capability::SysResource,
-    // Exact mode: the other end's network namespace; and before Linux 5.8, what the next two are for.
-    host::Capability::SysAdmin,
-    // Programs that count soft interrupts, or throw packets away.
-    host::Capability::Bpf,
-    host::Capability::Perfmon,
-];
+fn needed(options: &AgentOptions) -> Vec<host::Capability> {
+    use host::Capability::{Bpf, IpcLock, NetAdmin, NetBindService, Perfmon, SysAdmin, SysResource};
+    let mut needed = vec![
+        // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion controls.
+        NetAdmin,
+        // A receiver's port below 1024.
+        NetBindService,
+        // Pages of sends without copying, beyond RLIMIT_MEMLOCK.
+        IpcLock,
+        // A socket for each of 100,000 flows, beyond the hard limit of open files.
+        SysResource,
+        // Programs that count soft interrupts, or throw packets away.
+        Bpf,
+        Perfmon,
+    ];
+    // Exact mode enters the other end's network namespace, in guests only. Before Linux 5.8 it stands for the last two.
+    if options.parent.is_none() || !Bpf.is_known() {
+        needed.push(SysAdmin);
+    }
+    needed
+}
 
 fn reply(answer: &Answer) -> Result<(), ServeError> {
     let mut out = io::stdout().lock();

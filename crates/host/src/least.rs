@@ -25,6 +25,14 @@ pub enum Capability {
     Bpf = 39,
 }
 
+impl Capability {
+    /// Whether this kernel has it.
+    pub fn is_known(self) -> bool {
+        // SAFETY: plain numbers.
+        unsafe { libc::prctl(libc::PR_CAPBSET_READ, self as libc::c_ulong, 0, 0, 0) >= 0 }
+    }
+}
+
 /// `struct __user_cap_data_struct`: the lower halves of three sets, or the upper.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -137,16 +145,32 @@ mod tests {
         line.trim_start_matches(':').trim().to_owned()
     }
 
+    /// What whoever started us may have left to the programs that we start.
+    fn inherit_all() {
+        let mut header = Header { version: VERSION, process: 0 };
+        let mut halves = [Half::default(); 2];
+        // SAFETY: a header and the two halves that its version has, which outlive the call.
+        check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, halves.as_mut_ptr()) }).unwrap();
+        halves.iter_mut().for_each(|half| half.inheritable = half.permitted);
+        // SAFETY: as above; the kernel reads both.
+        check(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) }).unwrap();
+    }
+
     #[test]
     fn what_is_not_needed_is_given_up_and_does_not_come_back() {
         std::thread::spawn(|| {
             let before = u64::from_str_radix(&status("CapEff"), 16).unwrap();
+            inherit_all();
+            assert_eq!(u64::from_str_radix(&status("CapInh"), 16).unwrap(), before);
             keep_capabilities(&[Capability::NetAdmin]).unwrap();
             let kept = before & 1 << Capability::NetAdmin as u8;
             for set in ["CapEff", "CapPrm"] {
                 assert_eq!(u64::from_str_radix(&status(set), 16).unwrap(), kept, "{set}");
             }
             assert_eq!(status("CapInh"), "0000000000000000");
+            if before & 1 << CAP_SETPCAP != 0 {
+                assert_eq!(u64::from_str_radix(&status("CapBnd"), 16).unwrap() & !kept, 0, "CapBnd");
+            }
             assert_eq!(status("NoNewPrivs"), "1");
             let child = std::thread::spawn(|| status("CapEff")).join().unwrap();
             assert_eq!(u64::from_str_radix(&child, 16).unwrap(), kept);

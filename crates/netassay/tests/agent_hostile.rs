@@ -26,8 +26,17 @@ struct Agent {
 impl Agent {
     /// In namespaces of its own; as the user who runs the tests, or as an ordinary one.
     fn start(ordinary: bool) -> Self {
+        Self::start_as(ordinary, &[])
+    }
+
+    /// As a controller on this machine starts it.
+    fn start_here(ordinary: bool) -> Self {
+        Self::start_as(ordinary, &["--parent", &std::process::id().to_string()])
+    }
+
+    fn start_as(ordinary: bool, more: &[&str]) -> Self {
         let bench = Bench::new();
-        let arguments = ["agent", "--isolation", "user-and-network"];
+        let arguments = [&["agent", "--isolation", "user-and-network"], more].concat();
         let mut command =
             if ordinary { bench.netassay_as_nobody(&arguments) } else { bench.netassay(&arguments) };
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -178,8 +187,11 @@ fn an_agent_ends_with_its_controller_in_every_state() {
     }
 }
 
-/// CAP_NET_BIND_SERVICE, NET_ADMIN, IPC_LOCK, SYS_ADMIN, SYS_RESOURCE, PERFMON and BPF.
-const NEEDED: u64 = 1 << 10 | 1 << 12 | 1 << 14 | 1 << 21 | 1 << 24 | 1 << 38 | 1 << 39;
+/// CAP_NET_BIND_SERVICE, NET_ADMIN, IPC_LOCK, SYS_RESOURCE, PERFMON and BPF.
+const NEEDED: u64 = 1 << 10 | 1 << 12 | 1 << 14 | 1 << 24 | 1 << 38 | 1 << 39;
+
+/// CAP_SYS_ADMIN, which exact mode needs, and so the agents of a guest.
+const OF_GUESTS: u64 = 1 << 21;
 
 #[test]
 fn an_agent_keeps_few_capabilities_gets_no_new_ones_and_inherits_no_files() {
@@ -188,13 +200,15 @@ fn an_agent_keeps_few_capabilities_gets_no_new_ones_and_inherits_no_files() {
         let file = std::fs::File::open("/proc/self/status").unwrap();
         // SAFETY: an open descriptor, and no flags: children inherit it.
         assert_eq!(unsafe { libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(&file), libc::F_SETFD, 0) }, 0);
-        let mut agent = Agent::start(ordinary);
+        let mut agent = Agent::start_here(ordinary);
+        let mut of_guest = Agent::start(ordinary);
         drop(file);
-        assert!(agent.ask(r#"{"hello":{"protocol":7}}"#).contains("hello"));
-        for set in ["CapEff", "CapPrm", "CapBnd"] {
-            let capabilities = u64::from_str_radix(&agent.status(set), 16).unwrap();
-            assert_eq!(capabilities & !NEEDED, 0, "{set} {capabilities:x}");
-            assert_ne!(capabilities & 1 << 12, 0, "{set} {capabilities:x}");
+        for (agent, needed) in [(&mut agent, NEEDED), (&mut of_guest, NEEDED | OF_GUESTS)] {
+            assert!(agent.ask(r#"{"hello":{"protocol":7}}"#).contains("hello"));
+            for set in ["CapEff", "CapPrm", "CapBnd"] {
+                let capabilities = u64::from_str_radix(&agent.status(set), 16).unwrap();
+                assert_eq!(capabilities, needed, "{set} {capabilities:x}");
+            }
         }
         assert_eq!(
             (agent.status("CapInh").as_str(), agent.status("NoNewPrivs").as_str()),
