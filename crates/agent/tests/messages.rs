@@ -6,7 +6,7 @@ mod common;
 
 use std::net::IpAddr;
 
-use common::{answers, outcome};
+use common::{ADDRESS, answers, outcome};
 use load::{Kind, Spec, Traffic};
 use netassay_agent::message::{Answer, ExactTaker, Finished, Request};
 use netassay_agent::{Bounded, Isolation, Launch, decode, encode};

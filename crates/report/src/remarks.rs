@@ -2,6 +2,7 @@
 
 use stats::{Comparison, Farthest};
 
+use crate::group::Row;
 use crate::number::figure;
 use crate::subject::Subject;
 
@@ -28,6 +29,24 @@ pub(crate) fn remarks(subject: &Subject, one: &Comparison) -> Vec<String> {
         remarks.push(format!("{}{farthest}", check.sentence(is_proven)));
     }
     remarks
+}
+
+/// Each remark once, with whose it is: a run of the baseline takes the percentage from all of its comparisons.
+pub(crate) fn once(rows: &[Row]) -> Vec<(String, &str)> {
+    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (row, remark) in rows.iter().flat_map(|row| row.remarks.iter().map(move |remark| (row, remark))) {
+        match told.iter_mut().find(|(other, _)| other == remark) {
+            Some((_, labels)) => labels.push(&row.label),
+            None => told.push((remark, vec![&row.label])),
+        }
+    }
+    let whose = |labels: &[&str]| match labels {
+        [one] => (*one).to_owned(),
+        [one, other] => format!("{one} and {other}"),
+        [one, others @ ..] => format!("{one} and {} others", others.len()),
+        [] => String::new(),
+    };
+    told.into_iter().map(|(remark, labels)| (whose(&labels), remark)).collect()
 }
 
 /// `run 2 of boot 3 of tso=off with 812.0`.

@@ -24,6 +24,7 @@ use crate::metric::{asked_of, plan_of};
 use crate::missing::Missing;
 use crate::notes::notes;
 use crate::number::{counted, figure};
+use crate::remarks::once;
 use crate::sentence::answer;
 use crate::stored::subjects;
 use crate::table::Table;
@@ -146,10 +147,8 @@ impl Results {
         text.push('\n');
         for (answer, group) in self.answer.iter().zip(&self.comparisons) {
             text.push_str(&format!("Answer: {answer}\n"));
-            for row in &group.rows {
-                for remark in &row.remarks {
-                    text.push_str(&format!("  {}: {remark}.\n", row.label));
-                }
+            for (whose, remark) in once(&group.rows) {
+                text.push_str(&format!("  {whose}: {remark}.\n"));
             }
             for (row, why) in group.rows.iter().filter_map(|row| Some((row, row.why()?))) {
                 text.push_str(&format!("  why {}: {why}\n", row.label));

@@ -10,7 +10,7 @@ use load::exact::{Account, Spread};
 use load::{Buffers, Counts, FlowOutcome, Outcome, Share, TcpInfo};
 use netassay_agent::message::{Answer, Finished, GuestTimes, Late, Measured, Series, Settled, Watched};
 
-const ADDRESS: &str = "10.0.0.1:5201";
+pub(crate) const ADDRESS: &str = "10.0.0.1:5201";
 
 pub(crate) fn outcome() -> Outcome {
     let address: SocketAddr = ADDRESS.parse().unwrap();

@@ -232,3 +232,16 @@ fn what_a_study_asked_outlives_the_grammar_of_its_file() {
     assert!(matches!(error, Error::Plan { .. }), "{error}");
     assert!(!is_decided(&old));
 }
+
+#[test]
+fn what_a_wild_run_of_the_baseline_takes_from_all_is_told_once() {
+    let (study, plan) = study("mtu = [1500, 4000, 9000]");
+    let of_three = stored(&study, &plan, |condition, boot, repeat| {
+        let is_wild = (condition.index, boot, repeat) == (0, 2, 1);
+        let value = 100.4 + 0.5 * wobble(boot, repeat, condition.index);
+        vec![("throughput", if is_wild { 1e6 } else { value })]
+    });
+    let text = page(&of_three);
+    assert_eq!(text.matches("one run is why").count(), 1, "{text}");
+    assert!(text.contains("  mtu=4000 and mtu=9000: one run is why"), "{text}");
+}
