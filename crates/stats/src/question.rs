@@ -91,11 +91,11 @@ impl Question {
         }
     }
 
-    /// The condition that others are compared with, if there is one.
+    /// The condition that is in all comparisons, where these are to hold together.
     pub(crate) fn baseline(&self) -> Option<usize> {
-        match self.against {
-            Against::Baseline(baseline) => Some(baseline),
-            Against::AllPairs => None,
+        match (self.against, self.correction) {
+            (Against::Baseline(baseline), Correction::Family) => Some(baseline),
+            (Against::AllPairs, _) | (_, Correction::None) => None,
         }
     }
 

@@ -1,10 +1,10 @@
 //! Standard errors and degrees of freedom beside those of `fixtures/moderated.py`.
 
 use netassay_stats::effects::{Layout, factorial};
-use netassay_stats::{Design, Observation, analyse};
+use netassay_stats::{Design, Observation, Question, analyse};
 use serde::Deserialize;
 
-use crate::{alone, close};
+use crate::close;
 
 #[derive(Deserialize)]
 struct Fixture {
@@ -51,7 +51,7 @@ fn errors_and_degrees_of_freedom_are_those_of_the_formulas() {
     assert_eq!(fixture.script, "moderated.py");
     for case in fixture.cases {
         let (runs, name) = (case.observations(), &case.name);
-        let analysis = analyse(&runs, &alone(0)).unwrap();
+        let analysis = analyse(&runs, &Question::against(0)).unwrap();
         assert_eq!(analysis.design == Design::Crossed, case.crossed, "{name}");
         for (got, expected) in analysis.comparisons.iter().zip(&case.pairs) {
             close(name, got.difference, expected.value, 1e-9);
