@@ -13,7 +13,7 @@ use super::world::World;
 use crate::analysis::analyse_among;
 use crate::boots::Observation;
 use crate::distribution::{normal, student};
-use crate::question::{Design, Question};
+use crate::question::{Correction, Design, Question};
 use crate::verdict::Verdict;
 
 /// A way to decide whether condition 1 differs from condition 0, at 5 %.
@@ -221,7 +221,13 @@ impl Decider<'_> {
                 values.iter().map(move |value| Observation { condition: cell / boots, boot, value: *value })
             })
             .collect();
-        let question = Question { design: Some(design), level: 1.0 - ALPHA, ..Question::against(0) };
+        // The first two are compared; the others only lend what they know of the spread.
+        let question = Question {
+            design: Some(design),
+            level: 1.0 - ALPHA,
+            correction: Correction::None,
+            ..Question::against(0)
+        };
         let answer = analyse_among(&observations, &question, |condition| condition < 2);
         let verdict = answer.ok().and_then(|analysis| Some(analysis.comparisons.first()?.verdict));
         matches!(verdict, Some(Verdict::Higher | Verdict::Lower))
