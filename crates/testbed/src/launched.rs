@@ -182,10 +182,10 @@ impl Drop for Launched {
     }
 }
 
-/// What an agent that has ended wrote to its standard error, which nobody reads before: whoever fills that pipe waits. It is no more than
-/// a reason, and commands no terminal.
+/// What an agent wrote to its standard error, read once it has ended; an agent that fills that pipe blocks. The text is bounded as a
+/// reason is, and holds no control characters.
 fn said(mut stderr: ChildStderr) -> String {
-    // Somebody else may hold the other end.
+    // A child of the agent may still hold the other end: do not wait for it.
     // SAFETY: an open descriptor and plain numbers.
     unsafe { libc::fcntl(stderr.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
     let mut bytes = vec![0; 64 << 10];
@@ -255,8 +255,8 @@ mod tests {
     fn an_agent_that_says_too_much_is_cut_short() {
         let error = greeted("yes 'more and more' | head -c 50000 >&2; exit 3");
         assert!(error.ends_with("… (cut)") && error.len() < 1200, "{} bytes: {error:.300}", error.len());
-        // One that goes on waits for somebody who reads, and its controller for an answer.
-        let error = greeted("head -c 200000 /dev/zero >&2 & exit 3");
+        // A child of the agent still writes: what is there is told, the end is not waited for.
+        let error = greeted("head -c 10 /dev/zero >&2; head -c 200000 /dev/zero >&2 & exit 3");
         assert!(error.contains("exit status: 3; it said: \\u{0}") && error.len() < 1200, "{error:.300}");
         let error = greeted("exit 3");
         assert!(error.ends_with("exited unexpectedly: exit status: 3"), "{error}");
