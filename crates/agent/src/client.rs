@@ -46,7 +46,7 @@ pub enum CallError {
         broken: bool,
     },
     /// What came back is not the protocol.
-    #[error("the {host}'s agent: {source}; what answers there must be the same netassay as this one")]
+    #[error("the {host}'s agent: {source}; run the same version of netassay on both ends")]
     Garbled {
         /// Which host.
         host: String,
