@@ -38,14 +38,14 @@ fn refused(words: &str, redirected: &str) -> String {
 
 #[test]
 fn what_has_no_end_is_refused_in_bounded_time_and_memory() {
-    let line = "a line of more than 1048576 bytes; this is no file of measurements";
+    let line = "a line of more than 1048576 bytes: not a file of measurements";
     assert_eq!(refused("hole", ""), format!("ministat: cannot read hole: {line}\n"));
     assert_eq!(refused("/dev/zero", ""), format!("ministat: cannot read /dev/zero: {line}\n"));
     let stdin = format!("ministat: cannot read <stdin>: {line}\n");
     assert_eq!(refused("", "< /dev/zero"), stdin);
     assert_eq!(refused("-", "< <(cat /dev/zero)"), stdin);
     assert_eq!(refused("", "< <(yes 1 | tr '\\n' ' ')"), stdin);
-    let lines = "67108864 bytes without a value; this is no file of measurements";
+    let lines = "67108864 bytes without a value: not a file of measurements";
     for endless in ["yes ''", "yes '# 1'", r"yes $'\t'"] {
         let said = refused("", &format!("< <({endless})"));
         assert_eq!(said, format!("ministat: cannot read <stdin>: {lines}\n"), "{endless}");

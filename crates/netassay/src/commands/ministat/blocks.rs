@@ -168,7 +168,7 @@ impl Source<'_> {
 }
 
 fn endless(what: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, format!("{what}; this is no file of measurements"))
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("{what}: not a file of measurements"))
 }
 
 /// What all blocks come to.
