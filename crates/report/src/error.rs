@@ -7,7 +7,7 @@ use thiserror::Error as ThisError;
 pub enum Error {
     /// The stored plan is not one of ours.
     #[error(
-        "the plan of stored study {study} cannot be read: {what}; the file was changed by another program: restore it from a copy"
+        "the plan of stored study {study} cannot be read: {what}; another program or another version of netassay wrote it: open the file with the version that measured, or use a copy"
     )]
     Plan {
         /// The study's number.
