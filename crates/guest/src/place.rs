@@ -50,7 +50,7 @@ pub(crate) fn spawn(
         .process_group(0);
     let namespaces: Vec<RawFd> = place.namespaces.iter().map(AsRawFd::as_raw_fd).collect();
     let kept = kept.to_vec();
-    // What our own starter left open would go on to QEMU.
+    // QEMU must not inherit files that the program that started netassay left open.
     let closed = host::open_files()?;
     let tap = place.tap.as_ref().map(Tap::wanted);
     let user = place.user;
@@ -206,13 +206,13 @@ mod tests {
         assert!(leads.iter().any(|path| path.ends_with("tun")), "{leads:?}");
     }
 
-    /// The sandbox of QEMU forbids new privileges too, so that it is left out here.
+    /// QEMU's sandbox sets `NO_NEW_PRIVS` too, so this test leaves it out.
     #[test]
     fn a_process_without_a_sandbox_gets_no_privileges_either() {
         // SAFETY: takes nothing.
         let root = unsafe { libc::geteuid() } == 0;
         if root {
-            // This thread's alone, as the kernel's own call has it: groups that whoever started us may have.
+            // Groups that a user may have who starts netassay. The system call changes those of this thread only.
             // SAFETY: a list of two, which outlives the call.
             assert_eq!(unsafe { libc::syscall(libc::SYS_setgroups, 2, [4u32, 27].as_ptr()) }, 0);
         }

@@ -145,7 +145,7 @@ mod tests {
         line.trim_start_matches(':').trim().to_owned()
     }
 
-    /// What whoever started us may have left to the programs that we start.
+    /// Makes all capabilities inheritable, as the program that started netassay may have done.
     fn inherit_all() {
         let mut header = Header { version: VERSION, process: 0 };
         let mut halves = [Half::default(); 2];

@@ -154,7 +154,7 @@ impl Machine {
             format!("{} (that boot was given up, and the machine booted once more)", first.reason())
         });
         let root = self.guest.borrow().stays_root().map(|why| {
-            format!("QEMU runs as root, without capabilities, as nobody cannot run it here: {why}")
+            format!("QEMU runs as root (without capabilities) because the user `nobody` cannot run it: {why}")
         });
         std::iter::once(self.run_by()).chain(root).chain(again).collect()
     }

@@ -348,7 +348,7 @@ fn a_place_that_others_may_write_is_not_trusted() {
         assert!(world.journal().change(&to("a", "3")).is_err());
         std::fs::set_permissions(place, PermissionsExt::from_mode(0o700)).unwrap();
     }
-    // Only there does root give things away.
+    // Only root can give a file to another user.
     if nix::unistd::geteuid().is_root() {
         std::os::unix::fs::chown(&parent, Some(12345), None).unwrap();
         let error = restore(&world.undo(), &world.machine(), FORCE).unwrap_err().to_string();
@@ -374,7 +374,7 @@ fn a_lock_or_a_journal_that_others_put_there_is_not_ours() {
     let error = world.journal().change(&to("a", "3")).unwrap_err().to_string();
     assert!(error.contains("others may write it: mode 666"), "{error}");
     std::fs::remove_file(&lock).unwrap();
-    // Only there does root give things away.
+    // Only root can give a file to another user.
     if nix::unistd::geteuid().is_root() {
         let path = world.leave("1.journal", dead(), &[("a", "1", "2")]);
         std::os::unix::fs::chown(&path, Some(12345), None).unwrap();
