@@ -91,10 +91,13 @@ impl Dunnett {
             _ => {
                 let comparisons: f64 = self.groups.iter().map(|group| group.count).sum();
                 let bound = 2.0 * comparisons * student::sf(d, self.df);
-                match () {
-                    () if bound < NO_MORE => bound,
-                    () if self.df == f64::INFINITY => self.any_beyond(d).min(1.0),
-                    () => self.upper(d).0.min(1.0),
+                if bound < NO_MORE {
+                    bound
+                } else if self.df == f64::INFINITY {
+                    // S is 1, and no derivative is asked for.
+                    self.any_beyond(d).min(1.0)
+                } else {
+                    self.upper(d).0.min(1.0)
                 }
             }
         }
