@@ -33,7 +33,7 @@ fn spec_of(spec: &Spec) {
 
 /// What an agent accepts has bounds: its sockets and threads can be counted.
 fn allowed(traffic: &netassay_load::Traffic, ipv6: bool) {
-    if traffic.validate(ipv6).is_ok() {
+    if traffic.validate(netassay_load::Family::of(ipv6)).is_ok() {
         assert!(traffic.lanes() <= 2 * netassay_load::MAX_FLOWS);
     }
 }

@@ -210,7 +210,7 @@ mod tests {
                         reader,
                         ..load::Traffic::new(task.kind)
                     };
-                    traffic.validate(ipv6).unwrap();
+                    traffic.validate(load::Family::of(ipv6)).unwrap();
                 }
             }
         }

@@ -137,7 +137,7 @@ pub(crate) fn of_netassay(
 /// What netassay does of a job in one way.
 pub(crate) fn traffic(job: &Job, Way { sender, reader }: Way) -> load::Traffic {
     let busy_poll = match job.polling {
-        Polling::ProgramAndSocket(time) => Some(time),
+        Polling::ProgramAndSocket(micros) => Some(Duration::from_micros(u64::from(micros))),
         Polling::None | Polling::Program => None,
     };
     let response = if job.kind.is_rr() { job.message } else { 0 };
@@ -145,7 +145,10 @@ pub(crate) fn traffic(job: &Job, Way { sender, reader }: Way) -> load::Traffic {
         message: job.message,
         response,
         flows: job.flows,
-        congestion_control: job.congestion_control.clone(),
+        congestion_control: job
+            .congestion_control
+            .clone()
+            .map_or(load::CongestionControl::System, load::CongestionControl::Named),
         sender,
         reader,
         busy_poll,

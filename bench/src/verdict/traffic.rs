@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use load::{Kind, Traffic};
+use load::{Kind, Pacing, Traffic};
 use serde_json::{Value, json};
 use stats::{Observation, Question, analyse};
 
@@ -24,7 +24,7 @@ pub(super) const PACE: u64 = 200_000_000;
 /// UDP datagrams at this part of the pace.
 fn paced(lower_percent: u32) -> Traffic {
     let pacing = PACE / 100 * u64::from(100 - lower_percent.min(99));
-    Traffic { message: MESSAGE, pacing: Some(pacing), ..Traffic::new(Kind::UdpStream) }
+    Traffic { message: MESSAGE, pacing: Pacing::of_bits(pacing), ..Traffic::new(Kind::UdpStream) }
 }
 
 /// One difference, and what each protocol made of it.
@@ -117,8 +117,8 @@ mod tests {
     fn a_condition_is_lower_by_exactly_so_much() {
         assert_eq!(
             [0, 1, 2, 5].map(|lower| paced(lower).pacing),
-            [Some(200_000_000), Some(198_000_000), Some(196_000_000), Some(190_000_000)]
+            [200_000_000, 198_000_000, 196_000_000, 190_000_000].map(Pacing::of_bits)
         );
-        paced(5).validate(false).unwrap();
+        paced(5).validate(load::Family::Ipv4).unwrap();
     }
 }

@@ -101,7 +101,11 @@ fn features<T>(what: &'static str, features: &BTreeMap<String, T>) -> Checked {
 /// A workload's own numbers are [`load`]'s to refuse: it knows what they mean.
 fn spec(spec: &load::Spec) -> Checked {
     cpus(&spec.cpus)?;
-    texts("congestion_control", spec.traffic.congestion_control.iter())
+    name_of_congestion_control(&spec.traffic)
+}
+
+fn name_of_congestion_control(traffic: &load::Traffic) -> Checked {
+    most("congestion_control", traffic.congestion_control.name().map_or(0, str::len), TEXT)
 }
 
 impl Bounded for Request {
@@ -145,9 +149,7 @@ impl Bounded for Request {
                 most("interfaces", interfaces.len(), FEW)?;
                 names("interfaces", interfaces.iter())
             }
-            Self::Lacking { traffic, ipv6: _ } => {
-                texts("congestion_control", traffic.congestion_control.iter())
-            }
+            Self::Lacking { traffic, ipv6: _ } => name_of_congestion_control(traffic),
             Self::Listen { spec: own, interface, underlay } => {
                 names("interface", [interface].into_iter().chain(underlay))?;
                 spec(own)

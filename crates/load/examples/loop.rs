@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use netassay_load::{Kind, Phase, Receiver, Sample, Spec, Traffic, Transmitter};
+use netassay_load::{Kind, Pacing, Phase, Receiver, Sample, Spec, Traffic, Transmitter};
 
 fn main() -> ExitCode {
     match Plan::from_arguments(std::env::args().skip(1)).and_then(|plan| run(&plan)) {
@@ -81,7 +81,7 @@ impl Plan {
                 "--buffer" => receiver.traffic.socket_buffer = Some(value.parse().map_err(|_| bad())?),
                 "--port" => receiver.traffic.port = Some(value.parse().map_err(|_| bad())?),
                 "--local" => receiver.local = value.parse::<IpAddr>().map_err(|_| bad())?,
-                "--checksum" => receiver.traffic.udp_checksum = value != "off",
+                "--checksum" => receiver.traffic.checksum = value != "off",
                 "--seconds" => window = value.parse().map_err(|_| bad())?,
                 "--ramp" => ramp = value.parse().map_err(|_| bad())?,
                 "--sender" => receiver.traffic.sender = value.parse()?,
@@ -89,8 +89,11 @@ impl Plan {
                 "--direction" => receiver.traffic.direction = value.parse()?,
                 "--in-flight" => receiver.traffic.in_flight = value.parse().map_err(|_| bad())?,
                 "--rate" => receiver.traffic.rate = Some(value.parse().map_err(|_| bad())?),
-                "--pacing" => receiver.traffic.pacing = Some(value.parse().map_err(|_| bad())?),
-                "--busy-poll" => receiver.traffic.busy_poll = Some(value.parse().map_err(|_| bad())?),
+                "--pacing" => receiver.traffic.pacing = Some(Pacing::parse(&value).map_err(|_| bad())?),
+                "--busy-poll" => {
+                    let micros = value.parse().map_err(|_| bad())?;
+                    receiver.traffic.busy_poll = Some(Duration::from_micros(micros));
+                }
                 "--rx" => receiver.cpus = cpus(&value).ok_or_else(bad)?,
                 "--tx" => tx = cpus(&value).ok_or_else(bad)?,
                 _ => return Err(format!("unknown option {option}\n{USAGE}")),

@@ -5,11 +5,11 @@ use std::os::fd::AsRawFd;
 
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Socket};
+use words::Traffic;
 
 use crate::error::{Error, Result};
 use crate::outcome::Buffers;
 use crate::tcp_info::TcpApplied;
-use crate::traffic::Traffic;
 use crate::{socket, sys};
 
 /// The options of a socket when its connection has just come about; of all sockets of an end that have the same.
@@ -83,11 +83,10 @@ impl Applied {
             )?;
         }
         let Some(tcp) = &self.tcp else { return Ok(()) };
-        if let Some(name) = &traffic.congestion_control {
-            let asked = name.as_str();
+        if let Some(name) = traffic.congestion_control.name() {
             same(
                 "congestion_control",
-                asked,
+                name,
                 tcp.congestion_control.as_str(),
                 "look for `congctl` in the routes (`ip route`)",
             )?;
@@ -126,7 +125,7 @@ pub(crate) fn collect(all: &mut Vec<Applied>, one: Applied) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Kind;
+    use words::{CongestionControl, Kind};
 
     fn applied() -> Applied {
         Applied {
@@ -145,7 +144,7 @@ mod tests {
         assert_eq!(applied().check(&plain), Ok(()));
         for (traffic, words) in [
             (
-                Traffic { congestion_control: Some("cubic".into()), ..plain.clone() },
+                Traffic { congestion_control: CongestionControl::Named("cubic".into()), ..plain.clone() },
                 ["`congestion_control` = cubic", "reads back bbr", "congctl"],
             ),
             (

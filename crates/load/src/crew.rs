@@ -2,59 +2,32 @@
 
 use std::num::NonZero;
 use std::ops::Range;
-
-use crate::kind::Kind;
-use crate::mode::{Direction, Reader, Sender};
-use crate::traffic::Traffic;
-
-/// The most threads of one end, each way.
-pub const MAX_THREADS: u32 = 1024;
+use words::{Direction, MAX_THREADS, Traffic};
 
 /// Streams that have a thread each where nothing else is asked for: sharing gains them nothing (`docs/load.md`).
 const ALONE: u32 = 64;
 
-impl Traffic {
-    /// What of this traffic keeps a thread from serving several flows, by field and value; `None`: nothing does.
-    #[must_use]
-    pub fn unshareable(&self) -> Option<(&'static str, String)> {
-        let (kind, udp) = (self.kind, self.kind.is_udp());
-        match self {
-            _ if kind == Kind::TcpCrr => Some(("kind", kind.to_string())),
-            _ if self.sender != Sender::Send => Some(("sender", self.sender.to_string())),
-            _ if self.reader != Reader::Recv => Some(("reader", self.reader.to_string())),
-            Self { in_flight: 2.., .. } => Some(("in_flight", self.in_flight.to_string())),
-            Self { rate: Some(rate), .. } => Some(("rate", rate.to_string())),
-            // TCP's pace is kept by the kernel.
-            Self { pacing: Some(bits), .. } if udp => Some(("pacing", bits.to_string())),
-            Self { busy_poll: Some(micros), .. } => Some(("busy_poll", micros.to_string())),
-            Self { connected: false, .. } => Some(("connected", "off".to_owned())),
-            _ => None,
-        }
+/// How many threads serve the flows of an end that has `cpus` CPUs, each way. Where nothing is asked for, flows that ask and
+/// answer share a thread for each CPU, and so do many streams.
+pub(crate) fn crew(traffic: &Traffic, cpus: usize) -> u32 {
+    let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
+    match traffic.threads {
+        Some(threads) => threads.min(traffic.flows),
+        None if traffic.unshareable().is_some() => traffic.flows,
+        None if traffic.kind.is_rr() || traffic.flows > ALONE => cpus.min(traffic.flows).min(MAX_THREADS),
+        None => traffic.flows,
     }
+}
 
-    /// How many threads serve the flows of an end that has `cpus` CPUs, each way. Where nothing is asked for, flows that ask and
-    /// answer share a thread for each CPU, and so do many streams.
-    #[must_use]
-    pub fn crew(&self, cpus: usize) -> u32 {
-        let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
-        match self.threads {
-            Some(threads) => threads.min(self.flows),
-            None if self.unshareable().is_some() => self.flows,
-            None if self.kind.is_rr() || self.flows > ALONE => cpus.min(self.flows).min(MAX_THREADS),
-            None => self.flows,
-        }
-    }
-
-    /// The lanes of each thread, in the order of the lanes: neighbours, and all of one way.
-    pub(crate) fn shares(&self, threads: u32) -> impl Iterator<Item = Range<usize>> {
-        let (flows, threads) = (self.flows as usize, threads as usize);
-        let ways = if self.direction == Direction::Both { 2 } else { 1 };
-        (0..ways).flat_map(move |way| {
-            (0..threads)
-                .map(move |at| split(flows, threads, at))
-                .map(move |share| way * flows + share.start..way * flows + share.end)
-        })
-    }
+/// The lanes of each thread, in the order of the lanes: neighbours, and all of one way.
+pub(crate) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Range<usize>> {
+    let (flows, threads) = (traffic.flows as usize, threads as usize);
+    let ways = if traffic.direction == Direction::Both { 2 } else { 1 };
+    (0..ways).flat_map(move |way| {
+        (0..threads)
+            .map(move |at| split(flows, threads, at))
+            .map(move |share| way * flows + share.start..way * flows + share.end)
+    })
 }
 
 /// Part number `at` of `all` things in `parts` parts that differ by one at most.
@@ -75,6 +48,7 @@ pub(crate) fn cpus(pinned: &[u32]) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use words::Kind;
 
     proptest! {
         #[test]
@@ -83,9 +57,9 @@ mod tests {
         ) {
             let direction = if both { Direction::Both } else { Direction::Forward };
             let traffic = Traffic { flows, direction, threads: Some(threads), ..Traffic::new(Kind::TcpStream) };
-            let crew = traffic.crew(cpus);
+            let crew = crew(&traffic, cpus);
             prop_assert_eq!(crew, threads.min(flows));
-            let shares: Vec<Range<usize>> = traffic.shares(crew).collect();
+            let shares: Vec<Range<usize>> = shares(&traffic, crew).collect();
             let mut next = 0;
             for share in &shares {
                 prop_assert_eq!(share.start, next);

@@ -7,11 +7,19 @@ use std::net::{IpAddr, SocketAddr};
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Refuses a field.
+pub(crate) fn refuse(field: &'static str, value: impl fmt::Display, reason: impl Into<String>) -> Result<()> {
+    Err(Error::Invalid { field, value: value.to_string(), reason: reason.into() })
+}
+
 /// Why a workload could not be opened, or ended early.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A field of a [`crate::Spec`] cannot be had.
+    /// The traffic cannot have a key's value.
+    #[error(transparent)]
+    Misfit(#[from] words::Misfit),
+    /// A field of a [`crate::Spec`] is refused.
     #[error("`{field}` = {value}: {reason}")]
     Invalid {
         /// The field's name in the workload.

@@ -4,12 +4,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
 
 use socket2::{Domain, Protocol, Socket, Type};
+use words::{Reader, Sender, Traffic};
 
 use crate::applied::Applied;
 use crate::buffer::Buffer;
 use crate::error::Errno;
-use crate::mode::{Reader, Sender};
-use crate::traffic::Traffic;
 use crate::{options, socket, sys, uring};
 
 /// What this host lacks for this traffic over this version of IP, each in words with what follows from it; empty if it has
@@ -27,7 +26,7 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
         }
     };
     let mut lacks = Vec::new();
-    if let Some(name) = &traffic.congestion_control
+    if let Some(name) = traffic.congestion_control.name()
         && let Err(error) = options::set_congestion_control(&socket, name)
     {
         let there = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -104,7 +103,7 @@ fn lending_fails(message: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Kind;
+    use words::{CongestionControl, Family, Kind};
 
     #[test]
     fn a_plain_workload_lacks_nothing_and_an_unknown_congestion_control_is_named() {
@@ -112,9 +111,9 @@ mod tests {
             assert_eq!(lacking(&Traffic::new(kind), false), [] as [String; 0], "{kind}");
         }
         for kind in [Kind::UdpStream, Kind::TcpStream] {
-            for (sender, reader) in Sender::ALL.iter().zip(Reader::ALL.iter().cycle()) {
-                let traffic = Traffic { sender: *sender, reader: *reader, ..Traffic::new(kind) };
-                if traffic.validate(false).is_ok() {
+            for (sender, reader) in Sender::ALL.into_iter().zip(Reader::ALL.into_iter().cycle()) {
+                let traffic = Traffic { sender, reader, ..Traffic::new(kind) };
+                if traffic.validate(Family::Ipv4).is_ok() {
                     assert_eq!(lacking(&traffic, false), [] as [String; 0], "{kind} {sender} {reader}");
                     assert_eq!(lacking(&traffic, true), [] as [String; 0], "{kind} {sender} {reader}");
                 }
@@ -127,7 +126,10 @@ mod tests {
             "{:?}",
             lacking(&small, false)
         );
-        let odd = Traffic { congestion_control: Some("no_such".into()), ..Traffic::new(Kind::TcpStream) };
+        let odd = Traffic {
+            congestion_control: CongestionControl::Named("no_such".into()),
+            ..Traffic::new(Kind::TcpStream)
+        };
         let lacks = lacking(&odd, false);
         assert!(lacks[0].contains("no congestion control `no_such`"), "{lacks:?}");
         assert!(lacks[0].contains("cubic") || lacks[0].contains("reno"), "{lacks:?}");

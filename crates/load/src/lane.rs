@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use words::Traffic;
 
 use crate::applied::Applied;
 use crate::buffer::{first_damage, first_difference};
@@ -18,7 +19,6 @@ use crate::phase::{PhaseCell, QUIET, TAIL};
 use crate::sequence::Sequence;
 use crate::socket::stall;
 use crate::sys;
-use crate::traffic::Traffic;
 
 /// One flow, as its thread sees it, alone or among others. The thread borrows the socket by number: its owner outlives the
 /// thread.

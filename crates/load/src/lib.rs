@@ -29,14 +29,12 @@ mod error;
 mod error_queue;
 pub mod exact;
 mod headers;
-mod kind;
 mod lacking;
 mod lane;
 mod latency;
 mod lent;
 mod life;
 mod low_water;
-mod mode;
 mod options;
 mod outcome;
 mod pace;
@@ -57,8 +55,6 @@ mod tcp_info;
 mod tcp_rr;
 mod tcp_stream;
 mod team;
-mod traffic;
-mod traffic_rules;
 mod transmitter;
 mod udp_rr;
 mod udp_stream;
@@ -66,20 +62,17 @@ mod uring;
 
 pub use applied::Applied;
 pub use counts::{Counts, Sample};
-pub use crew::MAX_THREADS;
 pub use error::{Errno, Error, Result};
-pub use kind::Kind;
 pub use lacking::lacking;
 pub use latency::Latency;
-pub use mode::{Direction, Reader, Sender};
 pub use outcome::{Buffers, FlowOutcome, Outcome, Share, Zerocopy};
 pub use phase::Phase;
 pub use receiver::Receiver;
 pub use sequence::Sequence;
 pub use spec::Spec;
 pub use tcp_info::{TcpApplied, TcpInfo};
-pub use traffic::{
-    MAX_BUSY_POLL, MAX_CONGESTION_CONTROL, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_RATE, MAX_SOCKET_BUFFER,
-    MAX_TCP_MESSAGE, PACINGS, Traffic, max_datagram,
-};
 pub use transmitter::Transmitter;
+pub use words::{
+    CongestionControl, Direction, Family, Kind, MAX_FLOWS, MAX_THREADS, Misfit, Pacing, Reader, Sender,
+    Traffic,
+};

@@ -1,9 +1,9 @@
 //! What a thread does from its start to its end.
 
 use std::sync::atomic::Ordering;
+use words::Kind;
 
 use crate::error::{Errno, Error, Result};
-use crate::kind::Kind;
 use crate::lane::{End, Lane};
 use crate::{sys, tcp_crr, tcp_rr, tcp_stream, udp_rr, udp_stream};
 

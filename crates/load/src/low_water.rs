@@ -9,12 +9,10 @@ use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 
 use socket2::Socket;
+use words::{Kind, Reader, Traffic};
 
-use crate::kind::Kind;
-use crate::mode::Reader;
 use crate::sys;
 use crate::tcp_stream;
-use crate::traffic::Traffic;
 
 /// The smallest write, in bytes, whose receiver has a mark over any path.
 const LARGE: u32 = 8192;

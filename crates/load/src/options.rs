@@ -3,6 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 use socket2::Socket;
 
@@ -79,11 +80,11 @@ pub(crate) fn unpace(socket: &Socket) {
     let _ = sys::set_option_bytes(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &all);
 }
 
-/// Makes waiting for data poll the device's queue for `micros` µs before the thread sleeps. Returns what could not be
+/// Makes waiting for data poll the device's queue for `time` before the thread sleeps. Returns what could not be
 /// had, with the reason and what is done instead.
-pub(crate) fn poll_busily(socket: &Socket, micros: u32) -> Option<String> {
+pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<String> {
     let fd = socket.as_raw_fd();
-    let micros = libc::c_int::try_from(micros).unwrap_or(libc::c_int::MAX);
+    let micros = libc::c_int::try_from(time.as_micros()).unwrap_or(libc::c_int::MAX);
     let options = [
         ("SO_BUSY_POLL", libc::SO_BUSY_POLL, micros),
         ("SO_PREFER_BUSY_POLL", libc::SO_PREFER_BUSY_POLL, 1),
@@ -156,7 +157,7 @@ mod tests {
     fn a_socket_that_received_nothing_has_no_queue() {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
         assert_eq!(polled_nothing(&socket), None, "it was not asked to poll");
-        match poll_busily(&socket, 50) {
+        match poll_busily(&socket, Duration::from_micros(50)) {
             None => assert!(polled_nothing(&socket).unwrap().contains("SO_INCOMING_NAPI_ID is 0")),
             Some(note) => {
                 assert!(note.contains("CAP_NET_ADMIN"), "{note}");

@@ -10,10 +10,9 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use socket2::Socket;
+use words::{Kind, Traffic};
 
-use crate::kind::Kind;
 use crate::sys;
-use crate::traffic::Traffic;
 
 /// What the kernel is asked for, in bytes; it doubles that to 1 MiB. Unprivileged, it grants no more than `net.core.rmem_max`.
 const BYTES: libc::c_int = 512 << 10;

@@ -6,11 +6,10 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use socket2::Socket;
+use words::{Kind, LISTENER, Reader, Traffic};
 
 use crate::counts::Sample;
 use crate::error::{Error, Result};
-use crate::kind::Kind;
-use crate::mode::Reader;
 use crate::options;
 use crate::outcome::Outcome;
 use crate::phase::Phase;
@@ -18,7 +17,6 @@ use crate::socket;
 use crate::spec::Spec;
 use crate::sys;
 use crate::team::{Role, Team};
-use crate::traffic::{LISTENER, Traffic};
 
 /// Connections that may wait beyond one per flow, so that a few strangers cannot keep the flows out.
 const SPARE_BACKLOG: i32 = 64;

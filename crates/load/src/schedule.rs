@@ -58,8 +58,8 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::{MAX_FLOWS, MAX_RATE};
     use proptest::prelude::*;
+    use words::{MAX_FLOWS, MAX_RATE};
 
     /// The time of request number `request` of a flow, straight from the definition.
     fn exact(start: u64, rate: u32, flow: usize, flows: usize, request: u64) -> u64 {

@@ -6,15 +6,13 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use socket2::{Domain, Protocol, Socket, Type};
+use words::{Kind, MAX_THREADS, Pacing, Traffic};
 
-use crate::crew::MAX_THREADS;
 use crate::error::{Error, Result};
-use crate::kind::Kind;
 use crate::options;
 use crate::outcome::Buffers;
 use crate::receive_queue;
 use crate::sys;
-use crate::traffic::Traffic;
 
 /// How long a peer may take or answer nothing before the flow is given up: 5 s, and 10 ms more for each flow that may have a
 /// thread of its own and waits its turn for a CPU, and for each of all flows the time of a [`TURN`].
@@ -62,7 +60,7 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
     if traffic.kind.is_udp() {
         report_local_drops(&socket, local, &what)?;
     }
-    if !traffic.udp_checksum {
+    if !traffic.checksum {
         sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NO_CHECK, 1)
             .map_err(|e| Error::setup("setsockopt SO_NO_CHECK", &what, &e))?;
     }
@@ -78,7 +76,7 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
 /// TCP's part of [`open`].
 fn shape_connection(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
     let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, what, &e));
-    if let Some(name) = &traffic.congestion_control {
+    if let Some(name) = traffic.congestion_control.name() {
         set("setsockopt TCP_CONGESTION", options::set_congestion_control(socket, name))?;
     }
     if traffic.is_nodelay() {
@@ -148,17 +146,17 @@ pub(crate) fn give_role(
     if receiving.is_some() {
         set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(receiving))?;
     }
-    if let Some(bits) = traffic.pacing.filter(|_| sends && !traffic.kind.is_udp()) {
-        options::pace(socket, bits, &what)?;
+    if let Some(pace) = traffic.pacing.filter(|_| sends && !traffic.kind.is_udp()) {
+        options::pace(socket, pace.bits(), &what)?;
     }
     Ok(())
 }
 
 /// How long a full send buffer takes to empty at a pace: until then a write may find no room.
-fn emptying(pacing: Option<u64>) -> Duration {
+fn emptying(pacing: Option<Pacing>) -> Duration {
     // The most that TCP grows a send buffer to by itself (`net.ipv4.tcp_wmem`), by default.
     const BUFFER: u64 = 4 << 20;
-    Duration::from_secs(pacing.map_or(0, |bits| 8 * BUFFER / bits.max(1)))
+    Duration::from_secs(pacing.map_or(0, |pace| 8 * BUFFER / pace.bits()))
 }
 
 /// The address that the socket is bound to.

@@ -11,13 +11,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use socket2::Socket;
+use words::{Kind, Traffic};
 
 use crate::applied::{self, Applied};
 use crate::control::Control;
 use crate::counts::{Counts, Sample};
 use crate::drop_count::DropCount;
 use crate::error::{Errno, Error, Result};
-use crate::kind::Kind;
 use crate::lane::{End, Lane};
 use crate::latency;
 use crate::life::live;
@@ -25,7 +25,6 @@ use crate::outcome::{Buffers, FlowOutcome, Outcome, Share, Zerocopy};
 use crate::phase::{ABORT, Phase, QUIET, STOP};
 use crate::spec::Spec;
 use crate::tcp_info::TcpInfo;
-use crate::traffic::Traffic;
 use crate::{crew, low_water, options, outcome, socket, sys};
 
 /// How long receivers may go on taking what is queued, and senders' queues may go on emptying, after the stop.
@@ -85,12 +84,13 @@ impl Team {
             if traffic.kind != Kind::TcpCrr {
                 applied::collect(&mut read_back, Applied::read_as_asked(one, &traffic)?);
             }
-            let refused = traffic.busy_poll.and_then(|micros| options::poll_busily(one, micros));
+            let refused = traffic.busy_poll.and_then(|time| options::poll_busily(one, time));
             slept |= refused.is_some();
             note(&mut notes, refused);
         }
         let drops = sockets.iter().map(|one| DropCount::new(socket::drops(one))).collect();
-        let shares: Vec<Range<usize>> = traffic.shares(traffic.crew(crew::cpus(&spec.cpus))).collect();
+        let shares: Vec<Range<usize>> =
+            crew::shares(&traffic, crew::crew(&traffic, crew::cpus(&spec.cpus))).collect();
         let control = Arc::new(Control::new(sockets.len(), shares.len()));
         Ok(Self {
             role,
@@ -389,8 +389,7 @@ fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
 mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream};
-
-    use crate::mode::Reader;
+    use words::Reader;
 
     /// What `SO_RCVLOWAT` a connected socket reads back as the end `role` of some traffic at `local`.
     fn mark(role: Role, traffic: Traffic, local: &str) -> libc::c_int {
@@ -408,7 +407,7 @@ mod tests {
         const NONE: libc::c_int = 1;
         for local in ["127.0.0.1", "::1", "198.51.100.1", "2001:db8::1"] {
             let loopback = local.parse::<IpAddr>().unwrap().is_loopback();
-            for reader in Reader::ALL.iter().copied().filter(|reader| reader.suits(false)) {
+            for reader in Reader::ALL.into_iter().filter(|reader| reader.takes(Kind::TcpStream)) {
                 for (message, large) in [(4096, false), (8192, true)] {
                     let stream = || Traffic { reader, message, ..Traffic::new(Kind::TcpStream) };
                     let marked = (loopback || large) && reader != Reader::Spin;

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 
 use socket2::Socket;
+use words::Kind;
 
 use crate::counts::Sample;
 use crate::error::{Errno, Error, Result};
-use crate::kind::Kind;
 use crate::outcome::Outcome;
 use crate::phase::Phase;
 use crate::socket;

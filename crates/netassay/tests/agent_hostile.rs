@@ -129,7 +129,7 @@ fn spec(kind: &str, message: u32) -> String {
     format!(
         r#"{{"traffic":{{"kind":"{kind}","message":{message},"response":0,"flows":1,"threads":null,"direction":"forward",
         "sender":"send","reader":"recv","in_flight":1,"rate":null,"pacing":null,"busy_poll":null,"congestion_control":null,
-        "dscp":null,"nodelay":null,"connected":true,"socket_buffer":null,"udp_checksum":true,"port":null,"verify":false}},
+        "dscp":null,"nodelay":null,"connected":true,"socket_buffer":null,"checksum":true,"port":null,"verify":false}},
         "local":"127.0.0.1","cpus":[]}}"#
     )
     .replace(['\n', ' '], "")

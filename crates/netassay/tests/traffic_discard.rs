@@ -63,7 +63,7 @@ fn expect_all_counted(account: &RunAccount, order: &RunOrder, ethernet: u64) {
 fn each_way(testbed: &mut Testbed, ethernet: u64) {
     let plain = order(false);
     let mut unchecked = order(false);
-    unchecked.traffic.udp_checksum = false;
+    unchecked.traffic.checksum = false;
     let mut large = order(true);
     (large.traffic.message, large.traffic.flows) = (1400, 1);
     for order in [plain, unchecked, order(true), large] {

@@ -198,7 +198,7 @@ fn traffic_switches_are_read_back_and_equal_states_merge() {
 }
 
 #[test]
-fn traffic_udp_checksum_is_off_for_ipv4_and_refused_for_ipv6() {
+fn traffic_checksum_is_off_for_ipv4_and_refused_for_ipv6() {
     let bench = Bench::new();
     let study = bench.write(
         "checksum.toml",

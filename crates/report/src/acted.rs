@@ -63,7 +63,7 @@ impl Acted {
         means: &BTreeMap<String, f64>,
     ) -> Self {
         let mean = |key: &str| means.get(key).copied();
-        let is_tcp = condition.workload.kind.is_tcp();
+        let is_tcp = condition.workload.traffic.kind.is_tcp();
         // Whatever came in is counted where packets come in one by one: under the tunnel, if there is one.
         let arrived = mean("receiver.underlay_packets").or_else(|| mean("receiver.wire_packets"));
         let batches = mean("receiver.segments").filter(|batches| is_tcp && *batches > 0.0);
@@ -76,7 +76,7 @@ impl Acted {
         };
         let flows_forward = condition.workload.traffic.direction == Direction::Forward;
         if let Some(effective) =
-            effective.filter(|_| is_tcp && condition.workload.kind.is_stream() && flows_forward)
+            effective.filter(|_| is_tcp && condition.workload.traffic.kind.is_stream() && flows_forward)
         {
             acted.contradictions.extend(acted.cutting(condition, &effective.transmitter));
             let size =
@@ -138,7 +138,7 @@ impl Acted {
 
 /// Where the switches put the checksums of this traffic.
 fn checksum(condition: &Condition, transmitter: &SettledView) -> Checksum {
-    if !condition.workload.kind.is_tcp() && !condition.checksum {
+    if !condition.workload.traffic.kind.is_tcp() && !condition.workload.traffic.checksum {
         return Checksum::Nobody;
     }
     let own = match condition.family {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stats::fixed;
-use study::WorkloadKind;
+use study::Kind;
 
 use crate::exact;
 use crate::number::{figure, percent};
@@ -27,7 +27,7 @@ impl Column {
 }
 
 /// The columns of a table of counted instructions.
-pub(crate) fn counted(kind: WorkloadKind) -> Vec<Column> {
+pub(crate) fn counted(kind: Kind) -> Vec<Column> {
     let per = exact::counted_unit(kind);
     let column = |(head, part): (&'static str, &str)| {
         let metric = study::metric::find(&format!("{part}instructions_{per}"))?;
@@ -45,7 +45,7 @@ pub(crate) fn counted(kind: WorkloadKind) -> Vec<Column> {
 }
 
 /// The columns of a table of this traffic.
-pub(crate) fn columns(kind: WorkloadKind) -> Vec<Column> {
+pub(crate) fn columns(kind: Kind) -> Vec<Column> {
     // In the unit of the vocabulary, as sentences and JSON are.
     let column = |head, metric: &'static str| Column {
         head,
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn every_column_is_of_its_traffic_and_the_first_is_its_main_metric() {
-        use WorkloadKind::{Pps, TcpCrr, TcpRr, TcpStream, UdpRr, UdpStream};
+        use Kind::{Pps, TcpCrr, TcpRr, TcpStream, UdpRr, UdpStream};
         for kind in [TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr, Pps] {
             let columns = columns(kind);
             assert_eq!(columns[0].metrics, [kind.primary_metric().key]);

@@ -18,7 +18,7 @@ fn of_runs(stored: &StoredStudy, plan: &PlanView) -> Vec<(String, Vec<usize>)> {
         None => found.push((name.to_owned(), vec![condition])),
     };
     for (index, condition) in plan.plan.conditions.iter().enumerate() {
-        if !condition.workload.kind.is_tcp() {
+        if !condition.workload.traffic.kind.is_tcp() {
             continue;
         }
         let mut told = false;
@@ -63,7 +63,7 @@ pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
     let pacing = found.iter().filter(|(name, _)| !WINDOW_BASED.contains(&name.as_str()));
     pacing
         .map(|(name, members)| {
-            let of_all = members.len() == conditions.iter().filter(|one| one.workload.kind.is_tcp()).count();
+            let of_all = members.len() == conditions.iter().filter(|one| one.workload.traffic.kind.is_tcp()).count();
             let labels: Vec<&str> = members.iter().map(|index| conditions[*index].label.as_str()).collect();
             let of = if of_all { String::new() } else { format!("{}: ", labels.join(", ")) };
             format!("{of}TCP ran with {name}, not cubic: if it paces, a timer sets the rate as much as the switches do")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use stats::Observation;
 use study::metric::{Metric, Needs};
-use study::{Copies, Plan, WorkloadKind};
+use study::{Copies, Kind, Plan};
 
 use crate::number::{figure, percent};
 use crate::sentence::{list, words};
@@ -54,7 +54,7 @@ pub(crate) fn is_count(metric: &Metric) -> bool {
 }
 
 /// What a unit of work of this traffic is called in metrics of CPU time.
-pub(crate) fn unit_of_work(kind: WorkloadKind) -> &'static str {
+pub(crate) fn unit_of_work(kind: Kind) -> &'static str {
     match kind {
         _ if kind.is_stream() => "byte",
         _ if kind.is_rr() => "transaction",
@@ -63,7 +63,7 @@ pub(crate) fn unit_of_work(kind: WorkloadKind) -> &'static str {
 }
 
 /// What instructions of this traffic are counted for, where a study does not say: a datagram is one piece of work however long.
-pub(crate) fn counted_unit(kind: WorkloadKind) -> &'static str {
+pub(crate) fn counted_unit(kind: Kind) -> &'static str {
     kind.counted_work()
 }
 

@@ -96,7 +96,7 @@ impl FalsePositives {
             } else {
                 hint(stored, 0)
             };
-            let metric = one.workload.kind.primary_metric().key.to_owned();
+            let metric = one.workload.traffic.kind.primary_metric().key.to_owned();
             return Err(Error::NothingRecorded { study: stored.row.id.0, metric, hint });
         };
         Ok(Self {
@@ -150,7 +150,7 @@ impl FalsePositives {
 
 /// The metrics to judge: what the workload is about, then what it costs.
 fn metrics(plan: &PlanView) -> Vec<&'static Metric> {
-    let kind = plan.plan.conditions[0].workload.kind;
+    let kind = plan.plan.conditions[0].workload.traffic.kind;
     let costs = ["service_demand_byte", "service_demand_transaction"];
     let costs =
         ["transmitter", "receiver"].iter().flat_map(|side| costs.map(|cost| format!("{side}.{cost}")));

@@ -36,8 +36,12 @@ pub(crate) fn known(word: &str) -> Result<&'static Metric, Error> {
 /// [`Error::Plan`] when its plan cannot be read.
 pub fn primary_metrics(stored: &StoredStudy) -> Result<Vec<String>, Error> {
     let plan = plan_of(stored)?;
-    let keys: BTreeSet<&str> =
-        plan.plan.conditions.iter().map(|condition| condition.workload.kind.primary_metric().key).collect();
+    let keys: BTreeSet<&str> = plan
+        .plan
+        .conditions
+        .iter()
+        .map(|condition| condition.workload.traffic.kind.primary_metric().key)
+        .collect();
     Ok(keys.into_iter().map(str::to_owned).collect())
 }
 

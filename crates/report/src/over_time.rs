@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stats::{fixed, signed};
 use store::{RunId, Series, StoredSeries, StoredStudy};
-use study::WorkloadKind;
+use study::Kind;
 
 use crate::metric::plan_of;
 use crate::number::percent;
@@ -43,7 +43,7 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
         let runs: Vec<Course> = stored
             .measurements()
             .filter(|run| run.condition == index)
-            .filter_map(|run| Course::of(condition.workload.kind, by_run.get(&run.id)?))
+            .filter_map(|run| Course::of(condition.workload.traffic.kind, by_run.get(&run.id)?))
             .collect();
         let Some(mean) = mean(&runs) else { continue };
         any = true;
@@ -80,7 +80,7 @@ struct Course {
 
 impl Course {
     /// From the counter that tells a workload's progress; none if there is none, or it never moved.
-    fn of(kind: WorkloadKind, series: &[&Series]) -> Option<Self> {
+    fn of(kind: Kind, series: &[&Series]) -> Option<Self> {
         let (at, progress) = progress(kind, series)?;
         let (end, total) = (*at.last()?, *progress.last()?);
         if end == 0 || total == 0 {
@@ -102,7 +102,7 @@ impl Course {
 
 /// The moments and the counter of useful work: what arrived for a stream, what was answered for transactions, what was sent for
 /// traffic that nobody takes.
-fn progress<'a>(kind: WorkloadKind, series: &[&'a Series]) -> Option<(&'a [u64], &'a [u64])> {
+fn progress<'a>(kind: Kind, series: &[&'a Series]) -> Option<(&'a [u64], &'a [u64])> {
     let wanted: &[(&str, &str)] = if kind.is_stream() {
         &[("receiver", "bytes_received"), ("transmitter", "bytes_received"), ("transmitter", "messages_sent")]
     } else {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     fn course(rows: &[(u64, u64)]) -> Course {
-        Course::of(WorkloadKind::TcpStream, &[&receiver(rows)]).unwrap()
+        Course::of(Kind::TcpStream, &[&receiver(rows)]).unwrap()
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_never_moved_or_is_no_table_has_no_course() {
-        let none = |series: &Series| Course::of(WorkloadKind::TcpStream, &[series]).is_none();
+        let none = |series: &Series| Course::of(Kind::TcpStream, &[series]).is_none();
         assert!(none(&receiver(&[])) && none(&receiver(&[(10, 0), (20, 0)])));
         let mut short = receiver(&[(10, 1), (20, 2)]);
         short.at_ns.pop();

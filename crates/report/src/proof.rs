@@ -110,7 +110,7 @@ impl Results {
         let mut any = false;
         let mut beyond = String::new();
         for (index, condition) in self.plan.plan.conditions.iter().enumerate() {
-            if condition.workload.kind.is_tcp() {
+            if condition.workload.traffic.kind.is_tcp() {
                 continue;
             }
             any = true;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use store::StoredStudy;
-use study::{Asked, WorkloadKind};
+use study::{Asked, Kind};
 
 use crate::acted::Acted;
 use crate::column::{columns, counted as columns_of_counts};
@@ -76,7 +76,7 @@ pub(crate) struct Condition {
     short_name: String,
     workload: String,
     #[serde(skip)]
-    kind: WorkloadKind,
+    kind: Kind,
     boots: usize,
     runs: usize,
     /// What held its runs back; none if that was not told.
@@ -362,7 +362,7 @@ fn conditions(stored: &StoredStudy, plan: &PlanView) -> Vec<Condition> {
                 label: condition.label.clone(),
                 short_name: condition.slug.clone(),
                 workload: condition.workload.name.clone(),
-                kind: condition.workload.kind,
+                kind: condition.workload.traffic.kind,
                 boots: boots.len(),
                 runs: stored.measurements().filter(|run| run.condition == index).count(),
                 limited_by: LimitView::of(stored, index),

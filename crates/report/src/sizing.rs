@@ -104,13 +104,13 @@ impl Spread {
     /// As [`Sizing::new`]; [`Error::Plan`] for a stored study that cannot be read, and what the statistics refuse.
     pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Result<Option<Spread>, Error> {
         let target = target(study, metric)?;
-        let kind = study.plan().conditions[target.baseline].workload.kind;
+        let kind = study.plan().conditions[target.baseline].workload.traffic.kind;
         if stored.row.scenario != study.scenario().to_string() {
             return Ok(None);
         }
         let plan = plan_of(stored)?;
         let alike = |condition: usize| {
-            plan.plan.conditions.get(condition).is_some_and(|one| one.workload.kind == kind)
+            plan.plan.conditions.get(condition).is_some_and(|one| one.workload.traffic.kind == kind)
         };
         let observations: Vec<stats::Observation> = stored
             .values(target.metric.key)
@@ -327,7 +327,7 @@ fn target(study: &Study, metric: Option<&str>) -> Result<Target, Error> {
     if let Some(metric) = metric {
         target.metric = metric;
     }
-    let kind = view.plan.conditions[target.baseline].workload.kind;
+    let kind = view.plan.conditions[target.baseline].workload.traffic.kind;
     if kind.produces(target.metric) { Ok(target) } else { Err(nothing()) }
 }
 

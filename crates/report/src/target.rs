@@ -74,7 +74,7 @@ pub(crate) fn targets(
         if let Some(baseline) = baseline {
             rebase(&mut target, baseline);
         }
-        let workload = plan.plan.conditions[target.baseline].workload.kind;
+        let workload = plan.plan.conditions[target.baseline].workload.traffic.kind;
         let concerned = baseline.is_none_or(|baseline| target.baseline == baseline);
         let again = targets.iter().any(|t| {
             (t.metric.key, t.baseline, &t.conditions)
@@ -109,7 +109,7 @@ pub(crate) fn own_targets(plan: &PlanView) -> Vec<Target> {
 
 /// The metric that a study compares in: in exact mode a count, where the file has no say.
 fn metric_of(plan: &PlanView, comparison: &study::Comparison) -> &'static Metric {
-    let kind = plan.plan.conditions[comparison.baseline].workload.kind;
+    let kind = plan.plan.conditions[comparison.baseline].workload.traffic.kind;
     let metric = study::metric::find(&comparison.metric).unwrap_or_else(|| kind.primary_metric());
     if plan.plan.exact && !exact::is_count(metric) { kind.exact_metric() } else { metric }
 }

@@ -155,7 +155,7 @@ impl Campaign<'_> {
                 (Readings::default(), Outcome::Failed(why), end)
             }
         };
-        let kind = condition.workload.kind;
+        let kind = condition.workload.traffic.kind;
         let exact = session.document.plan.exact;
         let primary = if exact { kind.exact_metric() } else { kind.primary_metric() }.key;
         let primary = outcome.metrics().iter().find(|(key, _)| key == primary).cloned();

@@ -13,7 +13,8 @@ pub fn unpaced<E>(
     let [preferred @ .., last] = CongestionControl::UNPACED;
     for name in preferred {
         let plain = load::Traffic::new(load::Kind::TcpStream);
-        let traffic = load::Traffic { congestion_control: Some(name.to_owned()), ..plain };
+        let congestion_control = CongestionControl::Named(name.to_owned());
+        let traffic = load::Traffic { congestion_control, ..plain };
         if lacking(&traffic)?.is_empty() {
             return Ok(name);
         }
@@ -31,7 +32,7 @@ mod tests {
             [(vec!["reno", "cubic"], "cubic"), (vec!["reno", "bbr"], "reno"), (vec!["bbr"], "reno")]
         {
             let lacking = |traffic: &load::Traffic| {
-                let name = traffic.congestion_control.clone().unwrap_or_default();
+                let name = traffic.congestion_control.to_string();
                 let lacks = !allowed.contains(&name.as_str());
                 Ok::<_, ()>(lacks.then_some(name).into_iter().collect())
             };

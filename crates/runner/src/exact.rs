@@ -1,15 +1,15 @@
 //! From the account of fixed work to its metrics (`study::metric` says what each means).
 
 use load::exact::Account;
-use study::WorkloadKind;
+use study::Kind;
 
 /// The metrics of one run in exact mode, by key, in instructions: a nanosecond of a clock that counts them is one.
-pub(crate) fn instructions(kind: WorkloadKind, message: u32, account: &Account) -> Vec<(String, f64)> {
+pub(crate) fn instructions(kind: Kind, message: u32, account: &Account) -> Vec<(String, f64)> {
     let mut units = match kind {
-        WorkloadKind::TcpStream => vec![("byte", f64::from(message))],
-        WorkloadKind::UdpStream => vec![("packet", 1.0), ("byte", f64::from(message))],
-        WorkloadKind::Pps => vec![("packet", 1.0)],
-        WorkloadKind::TcpRr | WorkloadKind::UdpRr | WorkloadKind::TcpCrr => vec![("transaction", 1.0)],
+        Kind::TcpStream => vec![("byte", f64::from(message))],
+        Kind::UdpStream => vec![("packet", 1.0), ("byte", f64::from(message))],
+        Kind::Pps => vec![("packet", 1.0)],
+        Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr => vec![("transaction", 1.0)],
     };
     units.push(("call", account.calls));
     let mut parts =
@@ -50,14 +50,14 @@ mod tests {
             let metrics = instructions(kind, 1000, &account());
             metrics.into_iter().find(|(known, _)| known == key).map(|(_, value)| value)
         };
-        assert_eq!(value(WorkloadKind::UdpStream, "instructions_packet"), Some(20_000.0));
-        assert_eq!(value(WorkloadKind::UdpStream, "user_instructions_packet"), Some(1_000.0));
-        assert_eq!(value(WorkloadKind::TcpStream, "kernel_instructions_byte"), Some(19.0));
-        assert_eq!(value(WorkloadKind::TcpStream, "instructions_packet"), None);
-        assert_eq!(value(WorkloadKind::UdpRr, "instructions_transaction"), Some(20_000.0));
-        assert_eq!(value(WorkloadKind::UdpStream, "softirq_instructions_byte"), Some(5.0));
-        assert_eq!(value(WorkloadKind::Pps, "softirq_instructions_call"), Some(2_000.0));
-        let without = instructions(WorkloadKind::Pps, 18, &Account { softirq: None, ..account() });
+        assert_eq!(value(Kind::UdpStream, "instructions_packet"), Some(20_000.0));
+        assert_eq!(value(Kind::UdpStream, "user_instructions_packet"), Some(1_000.0));
+        assert_eq!(value(Kind::TcpStream, "kernel_instructions_byte"), Some(19.0));
+        assert_eq!(value(Kind::TcpStream, "instructions_packet"), None);
+        assert_eq!(value(Kind::UdpRr, "instructions_transaction"), Some(20_000.0));
+        assert_eq!(value(Kind::UdpStream, "softirq_instructions_byte"), Some(5.0));
+        assert_eq!(value(Kind::Pps, "softirq_instructions_call"), Some(2_000.0));
+        let without = instructions(Kind::Pps, 18, &Account { softirq: None, ..account() });
         assert!(
             without.iter().all(|(key, _)| !key.starts_with("softirq_")) && without.len() == 6,
             "{without:?}"
@@ -67,8 +67,7 @@ mod tests {
     #[test]
     fn every_key_is_in_the_vocabulary() {
         let known: Vec<&str> = metric::keys().collect();
-        for kind in [WorkloadKind::TcpStream, WorkloadKind::UdpStream, WorkloadKind::Pps, WorkloadKind::TcpRr]
-        {
+        for kind in [Kind::TcpStream, Kind::UdpStream, Kind::Pps, Kind::TcpRr] {
             for (key, _) in instructions(kind, 1, &account()) {
                 assert!(known.contains(&key.as_str()), "{key}");
             }

@@ -182,12 +182,12 @@ impl Bench for Testbed {
     ) -> Result<Readings, testbed::Error> {
         if self.is_exact() {
             let account = self.exact(order)?;
-            let metrics = instructions(condition.workload.kind, order.traffic.message, &account);
+            let metrics = instructions(condition.workload.traffic.kind, order.traffic.message, &account);
             let detail = serde_json::json!({ "exact": account });
             return Ok(Readings { metrics, detail, ..Readings::default() });
         }
         let mut account = Testbed::run(self, order, tick)?;
-        let mut metrics = metrics(condition.workload.kind, &order.traffic, &account);
+        let mut metrics = metrics(&order.traffic, &account);
         if order.traffic.direction == load::Direction::Both {
             metrics.extend(directions(&account));
         }

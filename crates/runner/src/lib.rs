@@ -29,7 +29,6 @@ mod sample;
 mod session;
 mod validity;
 mod waiting;
-mod words;
 
 pub use arrival::nothing_arrived;
 pub use campaign::{Campaign, Ending, Error, Summary};

@@ -1,7 +1,7 @@
 //! From both sides' accounts of a run to its metrics (`study::metric` says what each means).
 
-use load::Traffic;
-use study::{Side, WorkloadKind};
+use load::{Kind, Traffic};
+use study::Side;
 use testbed::{HostAccount, RunAccount, SideAccount};
 
 use crate::foreign::Foreign;
@@ -11,7 +11,8 @@ use crate::retransmits::Retransmits;
 /// The metrics of one run, by key, in the unit that the vocabulary gives. What cannot be told, such as a ratio
 /// whose divisor is nothing, is left out.
 #[must_use]
-pub fn metrics(kind: WorkloadKind, traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
+pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
+    let kind = traffic.kind;
     let mut metrics = Sheet::default();
     let sent = account.transmitter.window.load.sent;
     // The receiver's word: what was sent may still be on the way, or lost. A reversed stream is taken by the
@@ -22,11 +23,11 @@ pub fn metrics(kind: WorkloadKind, traffic: &Traffic, account: &RunAccount) -> V
     if kind.is_stream() {
         metrics.put("throughput", (forward.bits_per_second() + reverse.bits_per_second()) / 1e6);
     }
-    if kind == WorkloadKind::UdpStream {
+    if kind == Kind::UdpStream {
         metrics.put("packets", forward.messages_per_second() + reverse.messages_per_second());
     }
     let discarded = account.transmitter.window.counters.link.tx_packets;
-    if kind == WorkloadKind::Pps {
+    if kind == Kind::Pps {
         // The interface's word: what the program handed over may have stayed in a queue.
         metrics.ratio("packets", discarded as f64, account.transmitter.window.elapsed_ns as f64 / 1e9);
     }
@@ -65,7 +66,7 @@ pub fn metrics(kind: WorkloadKind, traffic: &Traffic, account: &RunAccount) -> V
 
 /// The useful work of a window, which is what arrived: units and how many.
 fn work(
-    kind: WorkloadKind,
+    kind: Kind,
     forward: &Taken,
     reverse: &Taken,
     transactions: u64,
@@ -73,12 +74,12 @@ fn work(
 ) -> Vec<(&'static str, f64)> {
     let bytes = ("byte", total([forward.bytes, reverse.bytes]));
     match kind {
-        WorkloadKind::TcpStream => vec![bytes],
-        WorkloadKind::UdpStream => vec![bytes, ("packet", total([forward.messages, reverse.messages]))],
-        WorkloadKind::TcpRr | WorkloadKind::UdpRr | WorkloadKind::TcpCrr => {
+        Kind::TcpStream => vec![bytes],
+        Kind::UdpStream => vec![bytes, ("packet", total([forward.messages, reverse.messages]))],
+        Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr => {
             vec![("transaction", transactions as f64)]
         }
-        WorkloadKind::Pps => vec![("packet", discarded as f64)],
+        Kind::Pps => vec![("packet", discarded as f64)],
     }
 }
 
@@ -169,7 +170,7 @@ fn cpu(metrics: &mut Sheet, side: Side, own: &SideAccount) {
 
 /// What the kernel counted: the evidence that an offload acted. The transmitter counts what left it, the receiver what
 /// reached it.
-fn proof(metrics: &mut Sheet, kind: WorkloadKind, side: Side, own: &SideAccount) {
+fn proof(metrics: &mut Sheet, kind: Kind, side: Side, own: &SideAccount) {
     let counters = &own.window.counters;
     let segments = segments(kind, side, own);
     let (packets, bytes) = match side {
@@ -209,9 +210,9 @@ fn interrupts(metrics: &mut Sheet, prefix: &str, counted: &host::Interrupts, ela
 
 /// How many segments or datagrams a side sent or got. TCP counts what it cut, and UDP does not: a buffer of many datagrams that GSO or GRO
 /// keeps whole is one to it, so those of a stream are counted by the end that sends or receives them.
-fn segments(kind: WorkloadKind, side: Side, own: &SideAccount) -> u64 {
+fn segments(kind: Kind, side: Side, own: &SideAccount) -> u64 {
     let host::Counters { tcp, udp, .. } = &own.window.counters;
-    if kind == WorkloadKind::UdpStream {
+    if kind == Kind::UdpStream {
         return match side {
             Side::Transmitter => own.window.load.sent.messages,
             Side::Receiver => own.window.load.received.messages,
@@ -260,8 +261,8 @@ mod tests {
     use crate::sample::{account, guest};
 
     /// With the plain traffic of its kind.
-    fn metrics(kind: WorkloadKind, account: &RunAccount) -> Vec<(String, f64)> {
-        super::metrics(kind, &Traffic::new(crate::words::kind(kind)), account)
+    fn metrics(kind: Kind, account: &RunAccount) -> Vec<(String, f64)> {
+        super::metrics(&Traffic::new(kind), account)
     }
 
     fn value(metrics: &[(String, f64)], key: &str) -> f64 {
@@ -283,7 +284,7 @@ mod tests {
             own.window.load.received.bytes = u64::MAX;
             own.window.load.received.messages = u64::MAX;
         }
-        for kind in [WorkloadKind::TcpStream, WorkloadKind::UdpStream] {
+        for kind in [Kind::TcpStream, Kind::UdpStream] {
             let metrics = metrics(kind, &account);
             assert_eq!(value(&metrics, "transmitter.drops"), 2.0 * u64::MAX as f64);
             assert_eq!(value(&metrics, "transmitter.context_switches"), u64::MAX as f64);
@@ -292,7 +293,7 @@ mod tests {
 
     #[test]
     fn every_metric_is_of_the_vocabulary_and_of_its_workload() {
-        use WorkloadKind::{Pps, TcpCrr, TcpRr, TcpStream, UdpRr, UdpStream};
+        use Kind::{Pps, TcpCrr, TcpRr, TcpStream, UdpRr, UdpStream};
         for kind in [TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr, Pps] {
             for scenario in [Scenario::Veth, Scenario::Vxlan, Scenario::Vm, Scenario::VmVxlan] {
                 let mut account = account();
@@ -349,7 +350,7 @@ mod tests {
         let mut account = account();
         account.hosts = Some([on(0, true), on(1, true)]);
         account.transmitter.window.counters.tcp.out_segs = 500;
-        let metrics = metrics(WorkloadKind::TcpStream, &account);
+        let metrics = metrics(Kind::TcpStream, &account);
         let value = |key: &str| value(&metrics, key);
         assert!((value("transmitter.cpu") - 60.0).abs() < 1e-9);
         assert_eq!(value("transmitter.host_cpu"), 120.0);
@@ -370,7 +371,7 @@ mod tests {
         let mut account = account();
         let tcp = &mut account.transmitter.window.counters.tcp;
         (tcp.retrans_segs, tcp.dsack_segs, tcp.sack_reorders) = (1000, 960, 12);
-        let metrics = metrics(WorkloadKind::TcpStream, &account);
+        let metrics = metrics(Kind::TcpStream, &account);
         let value = |key: &str| value(&metrics, key);
         assert_eq!(
             (value("transmitter.retransmits"), value("transmitter.retransmits_needless")),
@@ -382,7 +383,7 @@ mod tests {
     #[test]
     fn rates_are_the_receivers_over_its_own_clock() {
         // 125 MB in 0.5 s by the receiver's clock.
-        let metrics = metrics(WorkloadKind::TcpStream, &account());
+        let metrics = metrics(Kind::TcpStream, &account());
         assert!((value(&metrics, "throughput") - 2000.0).abs() < 1e-9);
         // 0.3 s of CPU for 125 MB.
         assert!((value(&metrics, "transmitter.service_demand_byte") - 2.4).abs() < 1e-9);
@@ -397,7 +398,7 @@ mod tests {
         account.transmitter.window.cpu.system += 200_000_000;
         let spent = host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns: 200_000_000 };
         account.others = Some(host::Others { elapsed_ns: 500_000_000, complete: true, spent: vec![spent] });
-        let disturbed = metrics(WorkloadKind::UdpStream, &account);
+        let disturbed = metrics(Kind::UdpStream, &account);
         let has = |key: &str| disturbed.iter().any(|(known, _)| known == key);
         assert!(!has("transmitter.service_demand_byte") && !has("transmitter.service_demand_packet"));
         assert!(has("receiver.service_demand_byte") && has("transmitter.cpu") && has("throughput"));
@@ -407,7 +408,7 @@ mod tests {
     fn what_nobody_receives_counts_at_the_interface() {
         let mut account = account();
         account.receiver = None;
-        let metrics = metrics(WorkloadKind::Pps, &account);
+        let metrics = metrics(Kind::Pps, &account);
         // 100 packets in 0.5 s, though the program handed over 1000; 0.3 s of CPU for them.
         assert_eq!(value(&metrics, "packets"), 200.0);
         assert_eq!(value(&metrics, "transmitter.service_demand_packet"), 3e6);
@@ -421,17 +422,16 @@ mod tests {
         std::mem::swap(&mut reverse.transmitter.window.load, &mut answering.window.load);
         let mut both = account();
         both.transmitter.window.load.received = both.receiver.as_ref().unwrap().window.load.received;
-        let throughput = |account| value(&metrics(WorkloadKind::UdpStream, account), "throughput");
+        let throughput = |account| value(&metrics(Kind::UdpStream, account), "throughput");
         assert_eq!(throughput(&forward), throughput(&reverse));
         assert_eq!(throughput(&both), 2.0 * throughput(&forward));
         let directions = directions(&both);
         let (forwards, reverses) =
             (value(&directions, "throughput_forward"), value(&directions, "throughput_reverse"));
         assert_eq!((forwards, reverses), (throughput(&forward), throughput(&reverse)));
-        let packets = |account| value(&metrics(WorkloadKind::UdpStream, account), "packets");
+        let packets = |account| value(&metrics(Kind::UdpStream, account), "packets");
         assert_eq!(packets(&both), 4000.0);
-        let demand =
-            |account| value(&metrics(WorkloadKind::UdpStream, account), "receiver.service_demand_byte");
+        let demand = |account| value(&metrics(Kind::UdpStream, account), "receiver.service_demand_byte");
         assert_eq!(demand(&both), demand(&forward) / 2.0);
     }
 
@@ -441,7 +441,7 @@ mod tests {
         // 1000 datagrams in 100 buffers, each of which UDP counts as one.
         account.transmitter.window.counters.udp.out_datagrams = 100;
         account.receiver.as_mut().unwrap().window.counters.udp.in_datagrams = 100;
-        let metrics = metrics(WorkloadKind::UdpStream, &account);
+        let metrics = metrics(Kind::UdpStream, &account);
         assert_eq!(value(&metrics, "transmitter.segments_per_wire_packet"), 10.0);
         assert_eq!(value(&metrics, "receiver.segments_per_wire_packet"), 10.0);
     }
@@ -451,7 +451,7 @@ mod tests {
         let mut idle = account();
         idle.receiver.as_mut().unwrap().window.load.received = load::Counts::default();
         idle.transmitter.window.counters = host::Counters::default();
-        let metrics = metrics(WorkloadKind::TcpStream, &idle);
+        let metrics = metrics(Kind::TcpStream, &idle);
         assert!(metrics.iter().all(|(_, value)| value.is_finite()));
         assert!(!metrics.iter().any(|(key, _)| key == "transmitter.service_demand_byte"));
         assert!(!metrics.iter().any(|(key, _)| key == "transmitter.bytes_per_wire_packet"));

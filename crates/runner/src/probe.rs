@@ -10,7 +10,6 @@ use crate::congestion_control::unpaced;
 use crate::designed::{Shown, reads};
 use crate::document::PlanDocument;
 use crate::lab::{Bench, Lab};
-use crate::words;
 
 /// What trying a plan out came to.
 #[derive(Debug)]
@@ -165,7 +164,7 @@ pub fn switches_of(condition: &Condition) -> Switches {
 pub fn order_of(condition: &Condition) -> RunOrder {
     let workload = &condition.workload;
     RunOrder {
-        traffic: words::traffic(workload, condition.checksum),
+        traffic: workload.traffic.clone(),
         ipv6: condition.family == Family::Ipv6,
         ramp: workload.ramp,
         window: workload.duration,

@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
+use words::suggest::quoted;
 
 use crate::read::limit;
-use crate::suggest::quoted;
 
 /// `KEY=VALUE`, as the command line has it: `duration=2s`, `sender=send,gso`. Several values are levels of a factor; none
 /// takes the key out of the study, so that its default holds.

@@ -1,8 +1,8 @@
 //! What of a condition takes a fresh boot to change.
 
 use serde::{Deserialize, Serialize};
+use words::Family;
 
-use crate::family::Family;
 use crate::guest::Guest;
 
 /// What a testbed is built for. Conditions that agree in it share boots; a boot measures the conditions of one state.

@@ -1,14 +1,13 @@
 //! What is compared with what.
 
 use serde::{Deserialize, Serialize};
+use words::{Workload, metric::Metric};
 
 use crate::condition::Condition;
 use crate::grid::Cell;
 use crate::guest::Copies;
-use crate::metric::Metric;
 use crate::percent::Percent;
 use crate::selection::Selection;
-use crate::workload::Workload;
 
 /// Conditions of one workload, compared in one metric with one of them. Where copies are counted in both ways, those of one way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +62,7 @@ impl Request {
         let mut comparisons = Vec::new();
         let mut found = false;
         for (workload, copies) in worlds(planned) {
-            let kind = workload.kind;
+            let kind = workload.traffic.kind;
             let primary = || if exact { kind.exact_metric() } else { kind.primary_metric() };
             let metric = self.metric.unwrap_or_else(primary);
             let members: Vec<&(Cell, &Condition)> = planned
@@ -71,7 +70,7 @@ impl Request {
                 .filter(|(cell, condition)| {
                     condition.workload.name == workload.name
                         && condition.copies() == copies
-                        && condition.workload.produces(metric)
+                        && condition.workload.traffic.produces(metric)
                         && self.only.chooses(cell)
                 })
                 .collect();

@@ -4,20 +4,16 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use words::{Family, Side, Word, Workload, display_as_word, feature};
 
 use crate::boot_state::BootState;
 use crate::factor::{Factor, Level, Subject};
-use crate::family::Family;
-use crate::feature;
 use crate::grid::Cell;
 use crate::guest::Copies;
 use crate::name;
 use crate::scope::Scope;
-use crate::side::Side;
 use crate::study::Study;
 use crate::underlay::Underlay;
-use crate::word::{Word, display_as_word};
-use crate::workload::Workload;
 
 /// One combination of levels, and what it asks of the testbed and of the traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,8 +30,6 @@ pub struct Condition {
     pub workload: Workload,
     /// The version of IP.
     pub family: Family,
-    /// Whether UDP sockets compute checksums (`SO_NO_CHECK` is not set).
-    pub checksum: bool,
     /// The MTU of the interfaces in bytes; `None` leaves them as the scenario makes them.
     pub mtu: Option<u32>,
     /// What the transmitter's interface is set to.
@@ -86,7 +80,6 @@ impl Condition {
             levels: levels.iter().map(|(factor, level)| (factor.name().to_owned(), level.text())).collect(),
             workload: workloads[workload.unwrap_or(0)].clone(),
             family: Family::Ipv4,
-            checksum: true,
             mtu: None,
             transmitter: SideSettings::of(Side::Transmitter, false, &levels),
             receiver: SideSettings::of(Side::Receiver, false, &levels),
@@ -100,6 +93,11 @@ impl Condition {
         for (factor, level) in &levels {
             condition.apply(factor.subject(), level);
         }
+        let traffic = &mut condition.workload.traffic;
+        // A response that the file leaves out follows the message, which may be a factor.
+        if traffic.kind.is_rr() && traffic.response == 0 {
+            traffic.response = traffic.message;
+        }
         condition.label = name::label(study, cell, &condition);
         condition
     }
@@ -108,12 +106,8 @@ impl Condition {
     fn apply(&mut self, subject: &Subject, level: &Level) {
         match (subject, level) {
             (Subject::Family, Level::Family(family)) => self.family = *family,
-            (Subject::Checksum, Level::Switch(on)) => self.checksum = *on,
             (Subject::Mtu, Level::Number(mtu)) => self.mtu = *mtu,
-            (Subject::Message, Level::Number(Some(bytes))) => self.workload.set_message(*bytes),
-            (Subject::Flows, Level::Number(Some(flows))) => self.workload.flows = *flows,
-            (Subject::SocketBuffer, Level::Number(bytes)) => self.workload.socket_buffer = *bytes,
-            (Subject::Parameter(_), Level::Setting(setting)) => self.workload.traffic.set(setting),
+            (Subject::Key(key), Level::Value(value)) => key.set(&mut self.workload, value),
             (Subject::UnderlayMtu, Level::Number(mtu)) => self.underlay.mtu = *mtu,
             (Subject::UnderlayFamily, Level::Family(family)) => self.boot.underlay_family = *family,
             (_, level) => {

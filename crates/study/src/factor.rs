@@ -1,15 +1,10 @@
 //! What a study varies, and the values it takes.
 
+use words::{DEFAULT, Family, KEYS, Key, Side, Value, feature};
+
 use crate::condition::Offloads;
-use crate::duration::{format_duration, parse_duration};
-use crate::family::Family;
-use crate::feature;
 use crate::guest::{Copies, Nic};
-use crate::pacing::Pacing;
 use crate::scope::Scope;
-use crate::setting::{Parameter, Setting};
-use crate::side::Side;
-use crate::word::Word;
 
 /// A factor with its levels, as the file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +46,11 @@ impl Factor {
         self.levels.iter().position(|level| self.short(level) == short)
     }
 
+    /// The place of a level.
+    pub(crate) fn position(&self, level: &Level) -> Option<usize> {
+        self.levels.iter().position(|known| known == level)
+    }
+
     pub(crate) fn subject(&self) -> &Subject {
         &self.subject
     }
@@ -65,13 +65,9 @@ impl Factor {
 pub(crate) enum Subject {
     Workload,
     Family,
-    Checksum,
     Mtu,
-    Message,
-    Flows,
-    SocketBuffer,
-    /// How the traffic is sent and taken.
-    Parameter(Parameter),
+    /// A key of the traffic.
+    Key(&'static Key),
     /// Nothing at all: the same condition under several labels, which shows how often a method sees differences that are not.
     Twin,
     /// The kernel of the virtual machines.
@@ -95,26 +91,10 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// The factors that are about the testbed or the traffic as a whole and so have no sides.
+    /// The factors that are about the testbed as a whole and so have no sides.
     pub(crate) const WHOLE: &'static [(&'static str, Self)] = &[
         ("family", Self::Family),
-        ("checksum", Self::Checksum),
         ("mtu", Self::Mtu),
-        ("message", Self::Message),
-        ("flows", Self::Flows),
-        ("socket_buffer", Self::SocketBuffer),
-        ("sender", Self::Parameter(Parameter::Sender)),
-        ("reader", Self::Parameter(Parameter::Reader)),
-        ("threads", Self::Parameter(Parameter::Threads)),
-        ("direction", Self::Parameter(Parameter::Direction)),
-        ("in_flight", Self::Parameter(Parameter::InFlight)),
-        ("rate", Self::Parameter(Parameter::Rate)),
-        ("pacing", Self::Parameter(Parameter::Pacing)),
-        ("busy_poll", Self::Parameter(Parameter::BusyPoll)),
-        ("congestion_control", Self::Parameter(Parameter::CongestionControl)),
-        ("dscp", Self::Parameter(Parameter::Dscp)),
-        ("nodelay", Self::Parameter(Parameter::Nodelay)),
-        ("connected", Self::Parameter(Parameter::Connected)),
         ("twin", Self::Twin),
         ("kernel", Self::Kernel),
         ("command_line", Self::CommandLine),
@@ -136,8 +116,9 @@ impl Subject {
             return Some(Self::Feature(scope, features));
         }
         let whole = if scope.underlay { Self::OF_UNDERLAY } else { Self::WHOLE };
-        let whole = whole.iter().find(|(known, _)| *known == name);
-        whole.filter(|_| scope.side.is_none()).map(|(_, subject)| subject.clone())
+        let whole = whole.iter().find(|(known, _)| *known == name).map(|(_, subject)| subject.clone());
+        let key = || Key::find(name).filter(|key| key.is_factor && !scope.underlay).map(Self::Key);
+        whole.or_else(key).filter(|_| scope.side.is_none())
     }
 
     /// The subject of a factor by its whole name.
@@ -148,8 +129,13 @@ impl Subject {
 
     /// Every name that a factor can have, but for the sides.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        let whole = Self::WHOLE.iter().map(|(name, _)| *name);
-        whole.chain(["offloads"]).chain(feature::names())
+        Self::whole_names().chain(["offloads"]).chain(feature::names())
+    }
+
+    /// The names of factors that have no sides.
+    pub(crate) fn whole_names() -> impl Iterator<Item = &'static str> {
+        let of_traffic = KEYS.iter().filter(|key| key.is_factor).map(|key| key.name);
+        Self::WHOLE.iter().map(|(name, _)| *name).chain(of_traffic)
     }
 
     /// Every name that a factor of a scope can have behind it.
@@ -160,10 +146,7 @@ impl Subject {
     /// A level in the one spelling that [`Factor::levels`] has: `0.05ms` of `busy_poll` is `50us`.
     pub(crate) fn spelling(&self, level: String) -> String {
         match self {
-            Self::Parameter(Parameter::Pacing) => {
-                Pacing::parse(&level).map_or(level, |pacing| pacing.to_string())
-            }
-            Self::Parameter(Parameter::BusyPoll) => parse_duration(&level).map_or(level, format_duration),
+            Self::Key(key) => key.parse(&level).map_or(level, |value| value.to_string()),
             _ => level,
         }
     }
@@ -174,6 +157,14 @@ impl Subject {
             Self::Offloads(scope) | Self::Feature(scope, _) => *scope,
             Self::UnderlayFamily | Self::UnderlayMtu => Scope { side: None, underlay: true },
             _ => Scope::default(),
+        }
+    }
+
+    /// The key of the traffic that it is.
+    pub(crate) fn key(&self) -> Option<&'static Key> {
+        match self {
+            Self::Key(key) => Some(key),
+            _ => None,
         }
     }
 
@@ -199,12 +190,12 @@ pub(crate) enum Level {
     Workload(usize, String),
     Family(Family),
     Offloads(Offloads),
-    /// On or off: a feature, or the checksum.
+    /// On or off.
     Switch(bool),
     /// A number, or `None` for what the system does by default.
     Number(Option<u32>),
-    /// A parameter of the traffic.
-    Setting(Setting),
+    /// The value of a key of the traffic.
+    Value(Value),
     /// A label that changes nothing.
     Label(String),
     /// A kernel; `None`: the one that runs here.
@@ -220,9 +211,6 @@ pub(crate) enum Level {
 /// The word for the kernel that runs here.
 pub(crate) const RUNNING: &str = "running";
 
-/// The word for what is so when nothing is said.
-pub(crate) const DEFAULT: &str = "default";
-
 impl Level {
     /// What the file writes for it.
     pub(crate) fn text(&self) -> String {
@@ -234,7 +222,7 @@ impl Level {
             Self::Switch(false) => "off".to_owned(),
             Self::Number(Some(number)) => number.to_string(),
             Self::Number(None) => DEFAULT.to_owned(),
-            Self::Setting(setting) => setting.text(),
+            Self::Value(value) => value.to_string(),
             Self::Kernel(kernel) => kernel.clone().unwrap_or_else(|| RUNNING.to_owned()),
             Self::CommandLine(added) => added.clone().unwrap_or_else(|| DEFAULT.to_owned()),
             Self::Nic(nic) => nic.to_string(),
@@ -314,8 +302,9 @@ mod tests {
         }
         assert_eq!(Subject::of("underlay.kernel"), None);
         assert_eq!(Subject::of("verify"), None, "a precaution is no question");
-        for (name, parameter) in Parameter::WORDS.iter().filter(|(name, _)| *name != "verify") {
-            assert_eq!(Subject::of(name), Some(Subject::Parameter(*parameter)));
+        for key in KEYS.iter().filter(|key| key.is_factor) {
+            assert_eq!(Subject::of(key.name), Some(Subject::Key(key)));
+            assert_eq!(Subject::of(&format!("transmitter.{}", key.name)), None);
         }
         assert_eq!(Subject::of("workload"), None, "workloads become a factor by being several");
     }

@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use words::{Word, display_as_word};
 
 use crate::factor::{Level, Subject};
-use crate::word::{Word, display_as_word};
 
 /// A virtual machine: its kernel, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

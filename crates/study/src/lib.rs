@@ -11,54 +11,38 @@
 //! ```
 
 pub mod bundled;
-pub mod feature;
-pub mod metric;
 
 mod asked;
 mod assignment;
 mod boot_state;
 mod comparison;
 mod condition;
-mod congestion_control;
 mod costs;
 mod dependency;
 mod design;
 mod diagnostic;
-mod duration;
-mod exact;
 mod factor;
-mod family;
 mod grid;
 mod guest;
 mod machine;
 mod merge;
-mod mode;
 mod name;
-mod pacing;
 mod percent;
 mod plan;
 mod protocol;
 mod quality;
 mod read;
 mod rule;
-mod scenario;
 mod schedule;
 mod schema;
 mod scope;
 mod selection;
 mod set;
-mod setting;
-mod side;
 mod starter;
 mod stop;
 mod study;
-mod suggest;
-mod threads;
-mod traffic;
 mod twins;
 mod underlay;
-mod word;
-mod workload;
 
 /// The longest study file that is read, in bytes.
 pub const MAX_TEXT: usize = read::limit::TEXT;
@@ -68,29 +52,24 @@ pub use assignment::{Assignment, AssignmentError};
 pub use boot_state::BootState;
 pub use comparison::Comparison;
 pub use condition::{Condition, Offloads, SideSettings};
-pub use congestion_control::CongestionControl;
 pub use costs::{Costs, Expected, expected_duration};
 pub use design::{Design, DesignKind, Offload, Unreachable};
 pub use diagnostic::{Diagnostic, Diagnostics};
-pub use duration::{DurationError, format_duration, parse_duration};
 pub use factor::Factor;
-pub use family::Family;
 pub use guest::{Acceleration, Copies, Guest, Nic};
 pub use machine::Machine;
-pub use mode::{Direction, Reader, Sender};
-pub use pacing::{Pacing, PacingError};
 pub use percent::{Percent, PercentError};
 pub use plan::{Dropped, Plan};
 pub use protocol::{Order, Protocol};
 pub use quality::Quality;
-pub use scenario::Scenario;
 pub use schedule::{PlannedRun, schedule};
 pub use schema::schema;
-pub use side::Side;
 pub use starter::starter;
 pub use stop::{Bounds, LooksDropped, Stop};
 pub use study::Study;
-pub use traffic::Traffic;
 pub use twins::twins;
 pub use underlay::Underlay;
-pub use workload::{Workload, WorkloadKind};
+pub use words::{
+    CongestionControl, Direction, Family, KEYS, Key, Kind, Pacing, Reader, Scenario, Sender, Side, Traffic,
+    Workload, feature, format_duration, metric, parse_duration,
+};

@@ -1,8 +1,7 @@
 //! What a study changes of the machine itself, outside of its own namespaces and guests.
 
 use std::collections::BTreeMap;
-
-use crate::feature;
+use words::feature;
 
 /// What a study changes of the machine itself: its table `[machine]`. It acts only where the command line allows it, and is
 /// undone at the end.

@@ -96,8 +96,8 @@ fn representatives<S: Eq + Hash>(conditions: &[Condition], states: &[S]) -> Vec<
 }
 
 fn same_traffic(one: &Condition, other: &Condition) -> bool {
-    (&one.workload, one.family, one.checksum, one.twin(), &one.boot)
-        == (&other.workload, other.family, other.checksum, other.twin(), &other.boot)
+    (&one.workload, one.family, one.twin(), &one.boot)
+        == (&other.workload, other.family, other.twin(), &other.boot)
 }
 
 /// A comparison under new numbers; `None` if nothing is left to compare.

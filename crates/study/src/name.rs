@@ -3,13 +3,11 @@
 use std::collections::HashSet;
 
 use crate::condition::{Condition, Offloads};
-use crate::design::words;
+use crate::design::spelling;
 use crate::factor::{Factor, Level, Subject};
 use crate::grid::Cell;
 use crate::scope::Scope;
-use crate::setting::Setting;
 use crate::study::Study;
-use crate::word::Word;
 
 /// The longest piece that a single level adds to a slug: file systems allow names of 255 bytes.
 const LONGEST_PART: usize = 48;
@@ -37,7 +35,7 @@ pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> String
 /// The slug, in the manner of the reference study R1 (`udp4_default_nocksum`): traffic and family, then offloads,
 /// then `nocksum`, then whatever else varies.
 pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String {
-    let kind = condition.workload.kind;
+    let kind = condition.workload.traffic.kind;
     let mut parts = vec![format!("{}{}", kind.slug(), condition.family.digit())];
     let levels = || study.levels(cell);
     if levels().any(|(factor, _)| *factor.subject() == Subject::Workload)
@@ -52,7 +50,7 @@ pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String 
             parts.push(offloads_slug(*offloads).to_owned());
         }
     }
-    if !condition.checksum {
+    if !condition.workload.traffic.checksum {
         parts.push("nocksum".to_owned());
     }
     parts.extend(
@@ -74,17 +72,6 @@ pub(crate) fn make_unique(conditions: &mut [Condition]) {
     }
 }
 
-/// The part of a parameter of the traffic. The words of senders and directions can be no others' and stand alone.
-fn of_setting(name: &str, setting: &Setting) -> String {
-    let text = setting.text().to_lowercase().replace(['_', '+'], "-");
-    match setting {
-        Setting::Sender(_) | Setting::Direction(_) => text,
-        Setting::CongestionControl(_) => format!("cc-{text}"),
-        Setting::Reader(_) | Setting::Nodelay(_) | Setting::Connected(_) => format!("{name}-{text}"),
-        _ => format!("{}{text}", name.replace('_', "-")),
-    }
-}
-
 /// What R1 calls the state of the offloads.
 fn offloads_slug(offloads: Offloads) -> &'static str {
     match offloads {
@@ -95,15 +82,19 @@ fn offloads_slug(offloads: Offloads) -> &'static str {
 
 /// The part of a factor that has no place of its own at the front.
 fn other(factor: &Factor, level: &Level) -> Option<String> {
-    let scope = words::short(&factor.subject().scope());
+    let scope = spelling::short(&factor.subject().scope());
     let name = factor.name().rsplit('.').next().unwrap_or_default();
     match (factor.subject(), level) {
-        (Subject::Workload | Subject::Family | Subject::Checksum, _)
+        (Subject::Workload | Subject::Family, _)
         | (Subject::Offloads(Scope { side: None, underlay: false }), _) => None,
+        // It has its own place.
+        (Subject::Key(key), _) if key.name == "checksum" => None,
         (_, Level::Offloads(offloads)) => Some(format!("{scope}{}", offloads_slug(*offloads))),
         (_, Level::Switch(_)) => Some(format!("{scope}{name}-{}", level.text())),
         (Subject::Twin, level) => Some(format!("twin-{}", level.text().to_lowercase())),
-        (_, Level::Setting(setting)) => Some(of_setting(name, setting)),
+        (Subject::Key(key), Level::Value(value)) => {
+            Some(format!("{}{}", key.slug, value.to_string().to_lowercase().replace(['_', '+'], "-")))
+        }
         (_, Level::Family(family)) => Some(format!("{scope}{family}")),
         (_, Level::Kernel(_)) => Some(format!("kernel-{}", plain(&factor.short(level)))),
         (_, Level::CommandLine(None)) => Some("command-line-default".to_owned()),

@@ -1,12 +1,12 @@
 //! What a study comes down to: the conditions to measure, those left out and why, and what is compared.
 
 use serde::{Deserialize, Serialize};
+use words::CongestionControl;
 
 use crate::asked::Asked;
 use crate::boot_state::BootState;
 use crate::comparison::{Comparison, Request};
 use crate::condition::Condition;
-use crate::congestion_control::CongestionControl;
 use crate::design::Design;
 use crate::grid::Cell;
 use crate::name;
@@ -55,7 +55,7 @@ impl Plan {
     #[must_use]
     pub fn with_congestion_control(mut self, chosen: &str) -> Self {
         for workload in self.conditions.iter_mut().map(|condition| &mut condition.workload) {
-            if workload.kind.is_tcp() {
+            if workload.traffic.kind.is_tcp() {
                 workload.traffic.congestion_control = workload.traffic.congestion_control.or_chosen(chosen);
             }
         }
@@ -65,7 +65,8 @@ impl Plan {
     /// Whether TCP traffic of it leaves the congestion control open.
     pub fn leaves_congestion_control_open(&self) -> bool {
         self.conditions.iter().map(|condition| &condition.workload).any(|workload| {
-            workload.kind.is_tcp() && workload.traffic.congestion_control == CongestionControl::Unpaced
+            workload.traffic.kind.is_tcp()
+                && workload.traffic.congestion_control == CongestionControl::Unpaced
         })
     }
 

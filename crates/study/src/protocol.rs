@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use words::{Word, display_as_word};
 
 use crate::read::limit;
 use crate::stop::Stop;
-use crate::word::{Word, display_as_word};
 
 /// The protocol of a study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

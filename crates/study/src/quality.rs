@@ -1,6 +1,6 @@
 //! What it means that a metric is higher or lower: whether that is better, and the word for it.
 
-use crate::metric::{self, Better, Metric};
+use words::metric::{self, Better, Metric};
 
 /// Which direction of a metric is an improvement, and what its directions are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,33 +1,22 @@
 //! Combinations that no testbed can reach, and why. What the kernel forces (TSO without scatter-gather) is not here:
 //! it is found by trying and reading back.
 
+use words::{Family, KEYS, Scenario, Traffic, VXLAN_OVERHEAD};
+
 use crate::condition::Condition;
-use crate::exact;
-use crate::family::Family;
-use crate::mode::Reader;
-use crate::scenario::{Scenario, VXLAN_OVERHEAD};
-use crate::threads;
 
 /// The least MTU that IPv6 works over, in bytes (RFC 8200, section 5).
 const LEAST_IPV6_MTU: u32 = 1_280;
 
 /// Why a condition cannot be reached, if it cannot.
 pub(crate) fn forbids(condition: &Condition, scenario: Scenario, is_exact: bool) -> Option<String> {
-    let kind = condition.workload.kind;
-    if let Some(misfit) = exact::forbids(&condition.workload).filter(|_| is_exact) {
+    let (workload, traffic) = (&condition.workload, &condition.workload.traffic);
+    if is_exact && let Err(misfit) = traffic.validate_exact() {
         return Some(misfit.why);
     }
-    let settings = condition.workload.traffic.settings();
-    if let Some(misfit) = settings.iter().find_map(|setting| setting.misfit(kind)) {
+    let of_keys = KEYS.iter().find_map(|key| key.misfit(&key.get(workload), traffic.kind));
+    if let Some(misfit) = of_keys.or_else(|| traffic.conflict(condition.family)) {
         return Some(misfit.why);
-    }
-    if !condition.checksum && kind.is_tcp() {
-        return Some(
-            "TCP has no switch for checksums per socket; vary the features `tx` and `rx` instead".to_owned(),
-        );
-    }
-    if condition.family == Family::Ipv6 && !condition.checksum {
-        return Some("UDP checksums are mandatory over IPv6 (RFC 8200, section 8.1)".to_owned());
     }
     let mtu = mtu(condition, scenario);
     if condition.family == Family::Ipv6 && mtu < LEAST_IPV6_MTU {
@@ -41,7 +30,13 @@ pub(crate) fn forbids(condition: &Condition, scenario: Scenario, is_exact: bool)
             "an underlay of IPv6 needs an MTU of at least {LEAST_IPV6_MTU} bytes (RFC 8200, section 5), not {outer}"
         ));
     }
-    of_modes(condition, scenario)
+    let most = Traffic::largest_segment(mtu, condition.family);
+    (traffic.sender.segments() && traffic.message > most).then(|| {
+        format!(
+            "`{}` makes no fragments: with an MTU of {mtu} a datagram over {} carries at most {most} bytes, not {}",
+            traffic.sender, condition.family, traffic.message
+        )
+    })
 }
 
 /// The MTU that the traffic finds: what a tunnel's underlay leaves, where nothing else is asked.
@@ -56,34 +51,6 @@ fn mtu(condition: &Condition, scenario: Scenario) -> u32 {
         } else {
             scenario.default_mtu()
         }
-    })
-}
-
-/// Senders and readers that something else of the condition rules out.
-fn of_modes(condition: &Condition, scenario: Scenario) -> Option<String> {
-    let (workload, traffic) = (&condition.workload, &condition.workload.traffic);
-    if traffic.verify && traffic.reader == Reader::Trunc {
-        return Some("`trunc` throws the bytes away unread, and `verify` is to check them".to_owned());
-    }
-    if let Some(misfit) = threads::misfit(workload) {
-        return Some(misfit.why);
-    }
-    if !traffic.sender.segments() {
-        return None;
-    }
-    let sender = traffic.sender;
-    // What the kernel itself refuses (udp_send_skb): it makes no fragments of segments, and cuts no buffer whose
-    // datagrams are to have no checksum.
-    if !condition.checksum {
-        return Some(format!("`{sender}` needs the UDP checksum (UDP_SEGMENT)"));
-    }
-    let mtu = mtu(condition, scenario);
-    let most = mtu.saturating_sub(condition.family.udp_headers());
-    (workload.message > most).then(|| {
-        format!(
-            "`{sender}` makes no fragments: with an MTU of {mtu} a datagram over {} carries at most {most} bytes, not {}",
-            condition.family, workload.message
-        )
     })
 }
 

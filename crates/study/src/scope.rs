@@ -1,9 +1,7 @@
 //! Which interfaces a name in a study file is about.
 
 use std::fmt;
-
-use crate::side::Side;
-use crate::word::Word;
+use words::{Side, Word};
 
 /// The word before what is of the interfaces under a tunnel.
 pub(crate) const UNDERLAY: &str = "underlay";

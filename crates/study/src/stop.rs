@@ -4,9 +4,9 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use words::{Word, display_as_word};
 
 use crate::percent::Percent;
-use crate::word::{Word, display_as_word};
 
 /// A group-sequential design: the study stops at the first look at which every comparison is decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

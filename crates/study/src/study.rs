@@ -1,5 +1,7 @@
 //! A study: the parsed, valid file.
 
+use words::{Scenario, Workload};
+
 use crate::assignment::Assignment;
 use crate::boot_state::BootState;
 use crate::comparison::Request;
@@ -11,11 +13,9 @@ use crate::machine::Machine;
 use crate::plan::{Draft, Plan};
 use crate::protocol::Protocol;
 use crate::read;
-use crate::scenario::Scenario;
 use crate::selection::Exclusion;
 use crate::set;
 use crate::stop::LooksDropped;
-use crate::workload::Workload;
 
 /// A study: the parsed, valid file.
 #[derive(Debug, Clone, PartialEq, Eq)]

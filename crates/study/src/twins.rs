@@ -1,14 +1,13 @@
 //! A study of one condition under two labels, made from another study: what differs in it is chance.
 
 use std::fmt::Write;
+use words::{KEYS, Value};
 
 use crate::condition::Condition;
-use crate::duration::format_duration;
 use crate::factor::RUNNING;
 use crate::protocol::Protocol;
 use crate::read::limit;
 use crate::study::Study;
-use crate::word::Word;
 
 /// The text of a study that measures `condition` of `study` under the labels `a` and `b`, by `protocol` (`stop` is left
 /// out: an A/A study is not to end on what it finds). A study file like any other: it can be stored, read and resumed.
@@ -19,32 +18,20 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
          name = \"{}\"\n\
          question = \"How often do two labels of the same condition seem to differ?\"\n\
          scenario = \"{}\"\n{}\n\
-         [[workload]]\nkind = \"{}\"\nname = \"{}\"\nduration = \"{}\"\nramp = \"{}\"\n",
+         [[workload]]\nkind = \"{}\"\nname = \"{}\"\n",
         study.name(),
         name(study.name()),
         study.scenario(),
         place(study),
-        workload.kind,
+        workload.traffic.kind,
         workload.name,
-        format_duration(workload.duration),
-        format_duration(workload.ramp),
     );
     let is_factor = |key: &str| condition.levels.iter().any(|(factor, _)| factor == key);
-    let mut parameter = |key: &str, value: Option<u32>| {
-        if let Some(value) = value.filter(|_| !is_factor(key)) {
-            text.push_str(&format!("{key} = {value}\n"));
-        }
-    };
-    parameter("message", Some(workload.message));
-    parameter("response", workload.kind.is_rr().then_some(workload.response));
-    parameter("flows", Some(workload.flows));
-    parameter("socket_buffer", workload.socket_buffer);
-    parameter("port", workload.port.map(u32::from));
-    for setting in workload.traffic.changed() {
-        let (key, value) = (setting.parameter(), setting.text());
-        if !is_factor(key.word()) {
-            let value = if setting.is_number() { value } else { format!("\"{value}\"") };
-            text.push_str(&format!("{key} = {value}\n"));
+    for key in KEYS.iter().filter(|key| key.kinds.contains(&workload.traffic.kind) && !is_factor(key.name)) {
+        let value = key.get(workload);
+        let written = if key.is_number() { value.to_string() } else { quoted(&value.to_string()) };
+        if value != Value::Default {
+            text.push_str(&format!("{} = {written}\n", key.name));
         }
     }
     text.push_str(&testbed(study, condition));
@@ -148,14 +135,8 @@ mod tests {
                         (&condition.boot, &condition.underlay, study.exact(), study.inside_guest())
                     );
                     assert_eq!(
-                        (twin.family, twin.checksum, twin.mtu, &twin.transmitter, &twin.receiver),
-                        (
-                            condition.family,
-                            condition.checksum,
-                            condition.mtu,
-                            &condition.transmitter,
-                            &condition.receiver
-                        )
+                        (twin.family, twin.mtu, &twin.transmitter, &twin.receiver),
+                        (condition.family, condition.mtu, &condition.transmitter, &condition.receiver)
                     );
                 }
                 assert_eq!(plan.comparisons.len(), 1);
@@ -177,10 +158,7 @@ mod tests {
             assert_eq!(made.conditions.len(), 2);
             assert_eq!(made.conditions[0].workload, condition.workload);
             assert_eq!(made.conditions[0].receiver, condition.receiver);
-            assert_eq!(
-                (made.conditions[0].mtu, made.conditions[0].checksum),
-                (condition.mtu, condition.checksum)
-            );
+            assert_eq!(made.conditions[0].mtu, condition.mtu);
         }
     }
 

@@ -1,6 +1,6 @@
 //! `docs/studies.md` says what the code does.
 
-use netassay_study::{Assignment, Pacing, Study, bundled, feature, metric};
+use netassay_study::{Assignment, KEYS, Kind, Reader, Sender, Study, bundled, feature, metric};
 use serde_json::Value;
 
 const DOCS: &str = include_str!("../../../docs/studies.md");
@@ -63,8 +63,7 @@ fn row(key: &str, section: &str) -> &'static str {
 fn the_limits_are_those_of_the_schema() {
     let schema: Value = serde_json::from_str(&netassay_study::schema()).unwrap();
     for (section, keys, path) in [
-        ("`[[workload]]`", ["message", "flows", "socket_buffer", "port", "in_flight"].as_slice(), "Workload"),
-        ("`[protocol]`", &["boots", "warmup", "runs"], "Protocol"),
+        ("`[protocol]`", ["boots", "warmup", "runs"].as_slice(), "Protocol"),
         ("`[protocol]`", &["looks"], "Stop"),
         ("The study", &["vcpus"], "Guest"),
         ("`[design]`", &["most"], "Design"),
@@ -81,24 +80,40 @@ fn the_limits_are_those_of_the_schema() {
 
 #[test]
 fn the_defaults_are_those_of_the_code() {
-    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
-                [[workload]]\nkind = \"udp_stream\"\n[[workload]]\nkind = \"tcp_rr\"\n";
-    let discard = "name = \"x\"\nquestion = \"q\"\nscenario = \"discard\"\n[[workload]]\nkind = \"pps\"\n";
-    let pps = Study::parse("x.toml", discard).unwrap().workloads()[0].message;
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";
     let study = Study::parse("x.toml", text).unwrap();
-    let messages: Vec<u32> = study.workloads().iter().map(|workload| workload.message).collect();
-    let sizes = format!(
-        "{} for `tcp_stream`, {} for `udp_stream`, {pps} for `pps`, {} for `*_rr` and `tcp_crr`",
-        messages[0], messages[1], messages[2]
-    );
-    assert!(row("message", "`[[workload]]`").ends_with(&format!("{sizes} |")), "{sizes}");
-    let workload = &study.workloads()[0];
-    let default = |key, value: String| row(key, "`[[workload]]`").ends_with(&format!("| `{value}` |"));
-    assert!(default("duration", netassay_study::format_duration(workload.duration)));
-    assert!(default("ramp", netassay_study::format_duration(workload.ramp)));
     let protocol = study.protocol();
     for (key, value) in [("boots", protocol.boots), ("warmup", protocol.warmup), ("runs", protocol.runs)] {
         assert!(row(key, "`[protocol]`").ends_with(&format!("| {value} |")), "{key} = {value}");
+    }
+}
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/studies.md");
+
+/// The table of the keys of traffic, as they are declared.
+fn keys() -> String {
+    let mut table = "| key | of | what | values | default |\n|---|---|---|---|---|\n".to_owned();
+    for key in KEYS {
+        let kinds: Vec<String> = key.kinds.iter().map(|kind| format!("`{kind}`")).collect();
+        let of = if key.kinds.len() == Kind::ALL.len() { "all".to_owned() } else { kinds.join(", ") };
+        let (name, what, values, default) = (key.name, key.help, key.range(), key.default);
+        let what = format!("{what}{}", if key.is_factor { "" } else { "; not a factor" });
+        table.push_str(&format!("| `{name}` | {of} | {what} | {values} | {default} |\n"));
+    }
+    table
+}
+
+/// `UPDATE=1 cargo test -p netassay-study` writes it anew.
+#[test]
+fn the_table_of_keys_is_the_declaration() {
+    const MARKS: [&str; 2] = ["<!-- the keys of traffic, generated: begin -->\n", "<!-- end -->\n"];
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let (before, rest) = page.split_once(MARKS[0]).unwrap();
+    let (written, after) = rest.split_once(MARKS[1]).unwrap();
+    if std::env::var_os("UPDATE").is_some_and(|update| update == "1") {
+        std::fs::write(PAGE, [before, MARKS[0], &keys(), MARKS[1], after].concat()).unwrap();
+    } else {
+        assert_eq!(written, keys(), "docs/studies.md is out of date: run with UPDATE=1");
     }
 }
 
@@ -111,19 +126,8 @@ fn words(heading: &str) -> Vec<&'static str> {
 
 #[test]
 fn every_sender_reader_and_limit_of_the_traffic_is_explained() {
-    let schema: Value = serde_json::from_str(&netassay_study::schema()).unwrap();
-    for (heading, part) in [("sender", "Sender"), ("reader", "Reader")] {
-        let choices = schema["$defs"][part]["oneOf"].as_array().unwrap();
-        let known: Vec<&str> = choices.iter().map(|choice| choice["const"].as_str().unwrap()).collect();
-        assert_eq!(words(heading), known);
-    }
-    for (key, part) in [("rate", "Rate"), ("dscp", "Dscp")] {
-        let limits = &schema["$defs"][part]["anyOf"][0];
-        let range = format!("{} to {}", limits["minimum"], limits["maximum"]);
-        assert!(row(key, "`[[workload]]`").contains(&range), "{key}: {range}");
-    }
-    let paces = format!("`\"{}\"` to `\"{}\"`", Pacing::LEAST, Pacing::MOST);
-    assert!(row("pacing", "`[[workload]]`").contains(&paces), "{paces}");
+    assert_eq!(words("sender"), Sender::ALL.map(Sender::word));
+    assert_eq!(words("reader"), Reader::ALL.map(Reader::word));
 }
 
 /// The page of a study beside its published counterpart.

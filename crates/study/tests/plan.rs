@@ -1,7 +1,7 @@
 //! What a study comes down to.
 
 use netassay_study::{
-    Comparison, Condition, Dropped, Family, Offloads, Plan, Scenario, Sender, Study, Traffic, bundled,
+    Comparison, Condition, Dropped, Family, Offloads, Plan, Scenario, Sender, Study, bundled,
     expected_duration, feature, format_duration,
 };
 
@@ -148,8 +148,8 @@ fn sides_have_offloads_of_their_own() {
     );
     let last = &plan.conditions[3];
     assert_eq!((last.transmitter.offloads, last.receiver.offloads), (Offloads::Default, Offloads::None));
-    assert_eq!(last.workload.socket_buffer, Some(65_536));
-    assert_eq!(plan.conditions[0].workload.socket_buffer, None);
+    assert_eq!(last.workload.traffic.socket_buffer, Some(65_536));
+    assert_eq!(plan.conditions[0].workload.traffic.socket_buffer, None);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn several_workloads_are_a_factor_and_are_compared_apart() {
     );
     assert_eq!(slugs(&plan), ["udp4_small", "udp6_small", "udp4", "udp6", "tcprr4"]);
     assert_eq!(plan.excluded, [Dropped { label: "tcp_rr ipv6".into(), why: "known".into() }]);
-    assert_eq!(plan.conditions[0].workload.message, 64);
+    assert_eq!(plan.conditions[0].workload.traffic.message, 64);
     let compared: Vec<(usize, &[usize])> = plan
         .comparisons
         .iter()
@@ -188,7 +188,9 @@ fn rules_exclude_what_cannot_be_and_say_why() {
         found.unwrap_or_else(|| panic!("{label} is not excluded")).why.as_str()
     };
     assert!(why("udp_stream ipv6 checksum=off mtu=default").contains("RFC 8200, section 8.1"));
-    assert!(why("tcp_stream ipv4 checksum=off mtu=1280").contains("TCP has no switch"));
+    assert!(
+        why("tcp_stream ipv4 checksum=off mtu=1280").contains("`checksum` is not supported for `tcp_stream`")
+    );
     assert!(why("tcp_stream ipv6 checksum=on mtu=1279").contains("at least 1280"));
     assert!(labels(&plan).contains(&"udp_stream ipv4 checksum=off mtu=1279"));
     assert!(labels(&plan).contains(&"tcp_stream ipv6 checksum=on mtu=1280"));
@@ -222,7 +224,7 @@ fn names_say_how_the_traffic_is_sent_and_taken() {
         "sender=gso+sendmmsg reader=gro direction=both pacing=1500Mbit busy_poll=50us dscp=46 connected=off"
     );
     let last = &plan.conditions[plan.conditions.len() - 1];
-    assert_eq!(last.workload.traffic, Traffic { sender: Sender::IoUring, ..Traffic::default() });
+    assert_eq!(last.workload.traffic.sender, Sender::IoUring);
 }
 
 #[test]
@@ -243,8 +245,8 @@ fn levels_that_do_not_fit_one_of_several_workloads_are_left_out() {
         ]
     );
     let why = |label: &str| plan.excluded.iter().find(|dropped| dropped.label == label).unwrap().why.as_str();
-    assert_eq!(why("tcp_stream sender=gso in_flight=1"), "`gso` cannot send a `tcp_stream`");
-    assert_eq!(why("udp_stream sender=send in_flight=4"), "a `udp_stream` has no transactions");
+    assert_eq!(why("tcp_stream sender=gso in_flight=1"), "sender `gso` is not supported for `tcp_stream`");
+    assert_eq!(why("udp_stream sender=send in_flight=4"), "`in_flight` is not supported for `udp_stream`");
 }
 
 #[test]
@@ -268,7 +270,7 @@ fn segments_fit_the_mtu_and_have_a_checksum() {
     assert_eq!(why("message=1473 ipv4 checksum=on mtu=9000"), None);
     assert_eq!(
         why("message=1452 ipv4 checksum=off mtu=9000"),
-        Some("`gso` needs the UDP checksum (UDP_SEGMENT)")
+        Some("sender `gso` needs the UDP checksum (UDP_SEGMENT)")
     );
 }
 
@@ -299,7 +301,7 @@ fn the_parameters_of_the_traffic_can_be_factors() {
     let plan = plan(&["tcp_rr", "udp_stream"], "message = [1, 1400]\nflows = [1, 4]");
     let of = |index: usize| {
         let workload = &plan.conditions[index].workload;
-        (workload.name.as_str(), workload.message, workload.response, workload.flows)
+        (workload.name.as_str(), workload.traffic.message, workload.traffic.response, workload.traffic.flows)
     };
     assert_eq!(of(0), ("tcp_rr", 1, 1, 1));
     assert_eq!(of(3), ("tcp_rr", 1400, 1400, 4));
@@ -315,7 +317,7 @@ fn a_response_that_is_written_does_not_follow_the_message() {
     let sizes: Vec<(u32, u32)> = plan
         .conditions
         .iter()
-        .map(|condition| (condition.workload.message, condition.workload.response))
+        .map(|condition| (condition.workload.traffic.message, condition.workload.traffic.response))
         .collect();
     assert_eq!(sizes, [(1, 1), (1400, 1)]);
 }
@@ -460,4 +462,52 @@ fn a_design_is_crossed_with_everything_else() {
     let baselines: Vec<usize> = plan.comparisons.iter().map(|comparison| comparison.baseline).collect();
     assert_eq!(baselines, [2, 7]);
     assert_eq!(plan.design.unwrap().factors, ["transmitter.tso", "receiver.gro"]);
+}
+
+/// The plan of a `veth` study with these kinds of traffic; what it leaves in, the engine accepts.
+fn accepted(exact: bool, kinds: &[&str], factors: &str) -> Plan {
+    let workloads: String = kinds.iter().map(|kind| format!("[[workload]]\nkind = \"{kind}\"\n")).collect();
+    let file = format!(
+        "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\nexact = {exact}\n{workloads}[factors]\n{factors}"
+    );
+    let plan = Study::parse("x.toml", &file).unwrap_or_else(|problems| panic!("{problems}")).plan();
+    for condition in &plan.conditions {
+        let traffic = &condition.workload.traffic;
+        traffic.validate(condition.family).unwrap_or_else(|error| panic!("{}: {error}", condition.label));
+        if exact {
+            traffic.validate_exact().unwrap_or_else(|error| panic!("{}: {error}", condition.label));
+        }
+    }
+    plan
+}
+
+#[test]
+fn whatever_is_planned_the_engine_accepts() {
+    let levels = "family = [\"ipv4\", \"ipv6\"]\nsocket_buffer = [\"default\", 65536]\n\
+         sender = [\"send\", \"sendmmsg\", \"gso\", \"gso+sendmmsg\", \"zerocopy\", \"io_uring\", \
+                   \"io_uring-zerocopy\", \"sendfile\", \"splice\"]\n\
+         reader = [\"recv\", \"recvmmsg\", \"gro\", \"io_uring\", \"trunc\", \"spin\"]\n\
+         direction = [\"forward\", \"reverse\", \"both\"]\n";
+    let plan = accepted(false, &["tcp_stream", "udp_stream", "tcp_crr"], levels);
+    assert!(plan.conditions.len() > 400, "{}", plan.conditions.len());
+}
+
+#[test]
+fn flows_share_threads_where_the_engine_supports_it() {
+    let levels = "flows = [1, 8, 2000]\nthreads = [\"default\", 1, 8]\nconnected = [\"on\", \"off\"]\n\
+         pacing = [\"default\", \"1Mbit\"]\nrate = [\"default\", 100]\nreader = [\"recv\", \"spin\"]\n";
+    let plan = accepted(false, &["tcp_stream", "udp_stream", "tcp_rr", "udp_rr", "tcp_crr"], levels);
+    let of_threads = plan.excluded.iter().filter(|dropped| dropped.why.contains("one thread for each of"));
+    assert_eq!(of_threads.count(), 92);
+    let shared = plan.conditions.iter().map(|condition| &condition.workload.traffic);
+    let shared = shared.filter(|traffic| (traffic.threads, traffic.flows) == (Some(1), 8));
+    assert_eq!(shared.filter(|traffic| traffic.unshareable().is_none()).count(), 5);
+}
+
+#[test]
+fn exact_mode_plans_what_can_be_counted() {
+    let levels = "sender = [\"send\", \"sendmmsg\", \"gso\", \"gso+sendmmsg\"]\nconnected = [\"on\", \"off\"]\n\
+         reader = [\"recv\", \"recvmmsg\", \"gro\", \"trunc\", \"spin\"]\n";
+    let plan = accepted(true, &["tcp_stream", "udp_stream", "udp_rr"], levels);
+    assert_eq!(plan.conditions.len(), 3 + 4 * 4 * 2 + 2);
 }

@@ -63,7 +63,7 @@ fn the_text_changes_where_it_must_and_nowhere_else() {
     assert_eq!((study.protocol().boots, study.protocol().runs, study.protocol().warmup), (2, 1, 0));
     assert_eq!(study.scenario(), Scenario::Loopback);
     let workload = &study.workloads()[0];
-    assert_eq!((workload.duration, workload.flows), (Duration::from_millis(200), 4));
+    assert_eq!((workload.duration, workload.traffic.flows), (Duration::from_millis(200), 4));
     shows!(difference(quick.text, study.source_text()));
     // What is stored is read again without the changes.
     let again = Study::parse("x.toml", study.source_text()).unwrap();
@@ -76,7 +76,10 @@ fn the_text_changes_where_it_must_and_nowhere_else() {
 fn every_workload_is_changed_or_the_one_that_is_named() {
     shows!(difference(SEVERAL, changed(SEVERAL, &["message=64", "ask.in_flight=4"]).source_text()));
     let study = changed(SEVERAL, &["udp_stream.message=64", "ask.message=8"]);
-    assert_eq!(study.workloads().iter().map(|workload| workload.message).collect::<Vec<_>>(), [64, 8]);
+    assert_eq!(
+        study.workloads().iter().map(|workload| workload.traffic.message).collect::<Vec<_>>(),
+        [64, 8]
+    );
 }
 
 #[test]
@@ -85,7 +88,13 @@ fn several_values_are_levels() {
     shows!(difference(SEVERAL, study.source_text()));
     let labels: Vec<String> = study.plan().conditions.into_iter().map(|condition| condition.label).collect();
     assert!(labels.contains(&"udp_stream sender=gso message=64 receiver.gro=on".to_owned()), "{labels:?}");
-    assert!(study.plan().excluded.iter().any(|dropped| dropped.why == "`gso` cannot send a `udp_rr`"));
+    assert!(
+        study
+            .plan()
+            .excluded
+            .iter()
+            .any(|dropped| dropped.why == "sender `gso` is not supported for `udp_rr`")
+    );
     // A factor goes by all of its names.
     let study = changed(SEVERAL, &["receiver.rx-gro=off", "transmitter.tso=on,off"]);
     shows!(difference(SEVERAL, study.source_text()));

@@ -2,10 +2,10 @@
 
 use std::io;
 use std::os::fd::RawFd;
+use words::Reader;
 
 use crate::buffer::Buffer;
 use crate::destination::Target;
-use crate::mode::Reader;
 use crate::sys;
 use crate::udp_stream::batch::{Arrivals, Parcels};
 use crate::udp_stream::gro::Merged;

@@ -5,14 +5,12 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use socket2::Socket;
+use words::{Kind, Reader, Sender, Traffic};
 
 use crate::applied::Applied;
 use crate::destination::Destination;
 use crate::error::{Errno, Error, Result};
-use crate::kind::Kind;
-use crate::mode::{Reader, Sender};
 use crate::spec::Spec;
-use crate::traffic::Traffic;
 use crate::udp_stream::gro::Merged;
 use crate::udp_stream::gso;
 use crate::{options, socket};
@@ -58,7 +56,7 @@ impl Taker {
     /// A workload or an address that cannot be had.
     pub fn open(spec: &Spec) -> Result<Self> {
         spec.validate()?;
-        super::check(&spec.traffic)?;
+        spec.traffic.validate_exact()?;
         let what = "the receiving end";
         let socket = socket::open(&steady(&spec.traffic), spec.local, what)?;
         let local = SocketAddr::new(spec.local, spec.traffic.port.unwrap_or(PORTS[0]));

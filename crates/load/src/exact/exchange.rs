@@ -1,10 +1,10 @@
 //! A request and its answer.
 
 use std::os::fd::RawFd;
+use words::Traffic;
 
 use crate::buffer::Buffer;
 use crate::sys;
-use crate::traffic::Traffic;
 
 use super::calls::Calls;
 use super::datagrams::flags;

@@ -25,11 +25,8 @@ pub use ends::Taker;
 use std::net::SocketAddr;
 
 use crate::error::Result;
-use crate::kind::Kind;
-use crate::mode::{Direction, Reader, Sender};
 use crate::spec::Spec;
 use crate::sys;
-use crate::traffic::{Traffic, refuse};
 
 use counter::{BATCHES, Counter};
 use ends::Ends;
@@ -59,7 +56,7 @@ pub fn run(
     settled: &mut dyn FnMut(),
     softirqs: CountSoftirqs<'_>,
 ) -> Result<Account> {
-    check(&spec.traffic)?;
+    spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, taker, nobody)?;
     let counted = work::count(&spec.traffic, &ends, Counter { settled, softirqs })?;
     let (softirq, softirq_absent) = match counted.softirq {
@@ -79,44 +76,13 @@ pub fn run(
     })
 }
 
-/// Whether all that traffic asks for can be done by one thread, and comes out the same each time. A study is told so where it is written
-/// (`study`'s rules, which a test of `runner` holds against this).
-///
-/// # Errors
-/// [`crate::Error::Invalid`]: the first field that it cannot have.
-pub fn check(traffic: &Traffic) -> Result<()> {
-    let Traffic { kind, flows, sender, reader, direction, in_flight, .. } = traffic;
-    // Completions and rings have the kernel work when it sees fit.
-    let sends = !matches!(sender, Sender::Zerocopy | Sender::IoUring | Sender::IoUringZerocopy);
-    let asked = [
-        ("kind", *kind != Kind::TcpCrr, kind.to_string()),
-        ("flows", *flows == 1, flows.to_string()),
-        ("sender", sends, sender.to_string()),
-        ("reader", *reader != Reader::IoUring, reader.to_string()),
-        ("direction", *direction == Direction::Forward, direction.to_string()),
-        ("in_flight", *in_flight == 1, in_flight.to_string()),
-        ("rate", traffic.rate.is_none(), shown(traffic.rate)),
-        ("pacing", traffic.pacing.is_none(), shown(traffic.pacing)),
-        ("busy_poll", traffic.busy_poll.is_none(), shown(traffic.busy_poll)),
-        ("connected", traffic.connected || !kind.is_rr(), traffic.connected.to_string()),
-        ("verify", !traffic.verify, traffic.verify.to_string()),
-    ];
-    match asked.into_iter().find(|(_, fits, _)| !fits) {
-        Some((field, _, value)) => refuse(field, value, "exact mode has no such traffic"),
-        None => Ok(()),
-    }
-}
-
-fn shown(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
     use counter::MOST;
+    use words::{Kind, Reader, Sender, Traffic};
 
     /// An address that no other test has, in this process or another: the ports are always the same.
     fn local() -> std::net::IpAddr {
@@ -233,27 +199,5 @@ mod tests {
         let told = 1e6 / f64::from(account.messages);
         assert!((softirq.median - told).abs() < account.whole.median, "{account:?}");
         assert_eq!(softirq.least, softirq.most);
-    }
-
-    #[test]
-    fn what_one_thread_cannot_do_or_does_differently_each_time_is_refused_by_name() {
-        let plain = Traffic::new(Kind::UdpStream);
-        for (traffic, words) in [
-            (Traffic::new(Kind::TcpCrr), "`kind` = tcp_crr"),
-            (Traffic { flows: 2, ..plain.clone() }, "`flows` = 2"),
-            (Traffic { sender: Sender::Zerocopy, ..plain.clone() }, "`sender` = zerocopy"),
-            (Traffic { reader: Reader::IoUring, ..plain.clone() }, "`reader` = io_uring"),
-            (Traffic { direction: Direction::Both, ..Traffic::new(Kind::TcpStream) }, "`direction` = both"),
-            (Traffic { in_flight: 2, ..Traffic::new(Kind::UdpRr) }, "`in_flight` = 2"),
-            (Traffic { rate: Some(7), ..Traffic::new(Kind::UdpRr) }, "`rate` = 7"),
-            (Traffic { pacing: Some(1000), ..plain.clone() }, "`pacing` = 1000"),
-            (Traffic { busy_poll: Some(50), ..plain.clone() }, "`busy_poll` = 50"),
-            (Traffic { connected: false, ..Traffic::new(Kind::UdpRr) }, "`connected` = false"),
-            (Traffic { verify: true, ..plain.clone() }, "`verify` = true"),
-        ] {
-            let text = check(&traffic).unwrap_err().to_string();
-            assert!(text.starts_with(words), "{text}");
-        }
-        assert_eq!(check(&plain), Ok(()));
     }
 }

@@ -3,12 +3,11 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
+use words::{Sender, Traffic};
 
 use crate::buffer::Buffer;
 use crate::error::Result as Made;
-use crate::mode::Sender;
 use crate::tcp_stream::{sendfile, splice};
-use crate::traffic::Traffic;
 use crate::{pages, sys};
 
 use super::calls::Calls;

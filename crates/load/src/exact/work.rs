@@ -2,11 +2,9 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
+use words::{Kind, Reader, Traffic};
 
 use crate::error::Result;
-use crate::kind::Kind;
-use crate::mode::Reader;
-use crate::traffic::Traffic;
 use crate::udp_stream::batch::{Arrivals, shape};
 use crate::udp_stream::gro::Merged;
 

@@ -3,12 +3,12 @@
 use std::os::fd::AsRawFd;
 
 use socket2::Socket;
+use words::Reader;
 
 use crate::call::Call;
 use crate::counts::Tally;
 use crate::error::Result;
 use crate::lane::Lane;
-use crate::mode::Reader;
 use crate::phase::ABORT;
 use crate::socket::stall;
 use crate::sys;

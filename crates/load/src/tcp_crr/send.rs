@@ -91,8 +91,8 @@ impl Caller<'_> {
         let (lane, tally) = (self.lane, &mut self.tally);
         let socket = open(lane)?;
         // Once it could not be had, it is not tried again for each connection.
-        if let Some(micros) = lane.traffic.busy_poll.filter(|_| !self.end.slept) {
-            self.end.sleeps(options::poll_busily(&socket, micros));
+        if let Some(time) = lane.traffic.busy_poll.filter(|_| !self.end.slept) {
+            self.end.sleeps(options::poll_busily(&socket, time));
         }
         let connection = Connection { socket, lane, over: QUIET };
         if !connect(&connection, &self.peer, tally)? {

@@ -4,10 +4,10 @@ mod outstanding;
 mod pipeline;
 mod plain;
 pub(crate) mod shared;
+use words::Reader;
 
 use crate::error::Result;
 use crate::lane::{End, Lane};
-use crate::mode::Reader;
 use crate::phase::{ABORT, QUIET};
 use crate::port::{Connected, Port, Spinning};
 use crate::socket::stall;

@@ -1,19 +1,19 @@
 //! Several transactions under way, asked for one another's answers or by the clock. TCP answers them in order.
 
 use super::outstanding::{Outstanding, Queue};
+use words::{MAX_IN_FLIGHT, Reader};
+
 use crate::buffer::{Buffer, first_damage};
 use crate::call::Call;
 use crate::counts::Tally;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
 use crate::latency::Recorder;
-use crate::mode::Reader;
 use crate::phase::{ABORT, QUIET};
 use crate::port::Port;
 use crate::socket::stall;
 use crate::source::Source;
 use crate::sys;
-use crate::traffic::MAX_IN_FLIGHT;
 
 /// How long a wait may take, ns: then the phase is looked at.
 const LOOK: u64 = 50_000_000;

@@ -9,10 +9,10 @@ mod uring;
 mod zerocopy;
 
 use content::{Content, Examined, Unexamined};
+use words::{Reader, Sender};
 
 use crate::error::Result;
 use crate::lane::{End, Lane};
-use crate::mode::{Reader, Sender};
 
 /// Bytes that a receiver asks for at once, at most: more do not stay in a CPU's own cache.
 const ROOM: u32 = 256 << 10;

@@ -9,11 +9,11 @@ mod plain;
 mod receive;
 pub(crate) mod shared;
 mod slots;
+use words::Reader;
 
 use crate::destination::Destination;
 use crate::error::Result;
 use crate::lane::{End, Lane};
-use crate::mode::Reader;
 use crate::phase::{QUIET, STOP};
 use crate::port::{Addressed, Connected, Port, Spinning};
 use crate::socket::answer_time;

@@ -2,19 +2,19 @@
 
 use super::number;
 use super::slots::Slots;
+use words::{MAX_IN_FLIGHT, Reader};
+
 use crate::buffer::Buffer;
 use crate::call::Call;
 use crate::counts::Tally;
 use crate::error::Result;
 use crate::lane::{End, Lane, Next};
 use crate::latency::Recorder;
-use crate::mode::Reader;
 use crate::phase::QUIET;
 use crate::port::Port;
 use crate::socket::{answer_time, stall};
 use crate::source::Source;
 use crate::sys;
-use crate::traffic::MAX_IN_FLIGHT;
 
 /// How long an open loop waits for an answer, ns: its requests do not wait for one another, and an answer that comes late
 /// is to show as a latency rather than as a loss. Where a closed loop's `answer_time` is over and there is no room for another

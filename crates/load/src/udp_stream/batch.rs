@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::os::fd::RawFd;
 
 use super::gso;
+use words::Sender;
+
 use crate::buffer::Buffer;
 use crate::call::Call;
 use crate::counts::Tally;
@@ -12,7 +14,6 @@ use crate::drain::drain_with;
 use crate::error::Result;
 use crate::error_queue::{self, Notice};
 use crate::lane::{End, Lane, Next};
-use crate::mode::Sender;
 use crate::pace::Pace;
 use crate::phase::{QUIET, STOP};
 use crate::sequence::{Check, Stamp};

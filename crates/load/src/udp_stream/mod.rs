@@ -7,10 +7,10 @@ mod plain;
 pub(crate) mod shared;
 mod uring;
 mod zerocopy;
+use words::{Reader, Sender};
 
 use crate::error::Result;
 use crate::lane::{End, Lane};
-use crate::mode::{Reader, Sender};
 use crate::pace::{Pace, Paced, Unpaced};
 use crate::sequence::{Check, Checked, Stamp, Stamped, Unchecked, Unstamped};
 
@@ -18,7 +18,7 @@ use crate::sequence::{Check, Checked, Stamp, Stamped, Unchecked, Unstamped};
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     match lane.traffic.pacing {
         None => send_paced(lane, Unpaced),
-        Some(bits) => send_paced(lane, Paced::new(bits)),
+        Some(pace) => send_paced(lane, Paced::new(pace.bits())),
     }
 }
 

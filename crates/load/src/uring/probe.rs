@@ -7,10 +7,10 @@ use io_uring::{IoUring, opcode, squeue};
 use socket2::Socket;
 
 use super::{REPORT_USAGE, SOCKET, build};
+use words::{Reader, Sender, Traffic};
+
 use crate::buffer::Buffer;
 use crate::error::Errno;
-use crate::mode::{Reader, Sender};
-use crate::traffic::Traffic;
 
 /// What is missing, in words. `socket` is one of the traffic's kind that is not connected; nothing is sent.
 pub(crate) fn lacking(traffic: &Traffic, socket: &Socket) -> Option<String> {
@@ -110,8 +110,8 @@ fn refuses(mut ring: IoUring, request: &squeue::Entry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Kind;
     use socket2::{Domain, Type};
+    use words::Kind;
 
     /// Forbids rings to the calling thread, as containers do (seccomp(2)).
     fn forbid_rings() {

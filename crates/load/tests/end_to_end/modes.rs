@@ -55,11 +55,11 @@ pub(crate) fn check(traffic: &Traffic, (sent, received): &(Outcome, Outcome), el
 
 /// All senders, or readers, of a protocol.
 pub(crate) fn senders(udp: bool) -> impl Iterator<Item = Sender> {
-    Sender::ALL.iter().copied().filter(move |sender| sender.suits(udp))
+    Sender::ALL.into_iter().filter(move |sender| sender.sends(stream_of(udp)))
 }
 
 pub(crate) fn readers(udp: bool) -> impl Iterator<Item = Reader> {
-    Reader::ALL.iter().copied().filter(move |reader| reader.suits(udp))
+    Reader::ALL.into_iter().filter(move |reader| reader.takes(stream_of(udp)))
 }
 
 #[test]
@@ -271,4 +271,8 @@ fn every_reader_finds_a_byte_that_was_not_sent_so() {
             assert!(words.contains("damaged at byte 0 of the last"), "{reader}: {words}");
         }
     }
+}
+
+fn stream_of(udp: bool) -> Kind {
+    if udp { Kind::UdpStream } else { Kind::TcpStream }
 }

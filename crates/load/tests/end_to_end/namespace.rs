@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use netassay_load::{Kind, Phase, Sender, Spec, Traffic, Transmitter};
+use netassay_load::{Kind, Pacing, Phase, Sender, Spec, Traffic, Transmitter};
 
 use crate::skip::skip;
 use crate::support::{connect, failure, run, spec, start, step, traffic, within};
@@ -68,7 +68,7 @@ fn every_sender_counts_what_the_queue_refuses() {
     if !enter_namespace("every_sender_counts_what_the_queue_refuses", &[shape]) {
         return;
     }
-    for sender in Sender::ALL.iter().copied().filter(|sender| sender.suits(true)) {
+    for sender in Sender::ALL.into_iter().filter(|sender| sender.sends(Kind::UdpStream)) {
         let before = queue_drops();
         let spec = Spec {
             traffic: Traffic {
@@ -136,7 +136,8 @@ fn datagrams_in_fragments_wait_for_a_receiver_that_has_no_cpu() {
     }
     for local in ["127.0.0.1", "::1"] {
         // At this pace no backlog fills. The receiver starts when the sender has ended, as late as a thread can come.
-        let traffic = Traffic { message: 4096, pacing: Some(100_000_000), ..traffic(Kind::UdpStream) };
+        let traffic =
+            Traffic { message: 4096, pacing: Pacing::of_bits(100_000_000), ..traffic(Kind::UdpStream) };
         let (mut transmitter, mut receiver) = connect(&Spec { traffic, ..spec(Kind::UdpStream, local) });
         transmitter.start().unwrap();
         let many = || (transmitter.sample().sent.messages >= MANY).then_some(());

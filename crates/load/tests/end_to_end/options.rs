@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::namespace::enter_namespace;
 use crate::support::{finish, run, spec, start, step, traffic};
-use netassay_load::{Kind, Phase, Reader, Receiver, Spec, Traffic, Transmitter};
+use netassay_load::{CongestionControl, Kind, Phase, Reader, Receiver, Spec, Traffic, Transmitter};
 
 const WINDOW: Duration = Duration::from_millis(100);
 const DSCP: u8 = 46;
@@ -117,7 +117,7 @@ fn busy_polling_that_cannot_act_is_said() {
     // Over loopback no packet comes from a queue that could be polled; and without the privilege there is nothing to try.
     for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
         for local in ["127.0.0.1", "::1"] {
-            let traffic = Traffic { busy_poll: Some(50), ..traffic(kind) };
+            let traffic = Traffic { busy_poll: Some(Duration::from_micros(50)), ..traffic(kind) };
             let (sent, received) = run(&Spec { traffic, ..spec(kind, local) }, WINDOW);
             assert!(received.received.messages > 0, "{kind}: {received:?}");
             assert_eq!(received.notes.len(), 1, "{kind}: {received:?}");
@@ -135,7 +135,7 @@ fn without_the_privilege_busy_polling_falls_back_and_says_so() {
     std::thread::spawn(|| {
         drop_network_privilege();
         for kind in [Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
-            let traffic = Traffic { busy_poll: Some(50), ..traffic(kind) };
+            let traffic = Traffic { busy_poll: Some(Duration::from_micros(50)), ..traffic(kind) };
             let (sent, received) = run(&Spec { traffic, ..spec(kind, "127.0.0.1") }, WINDOW);
             assert!(sent.sent.transactions > 0, "{kind}: {sent:?}");
             for outcome in [sent, received] {
@@ -185,7 +185,7 @@ fn what_connected_sockets_have_is_told_at_both_ends() {
             let plain = Traffic { flows: 2, dscp: Some(DSCP), socket_buffer: Some(100_000), ..traffic(kind) };
             let tcp = kind != Kind::UdpStream;
             let traffic = Traffic {
-                congestion_control: tcp.then(|| "reno".to_owned()),
+                congestion_control: if tcp { named("reno") } else { CongestionControl::Unpaced },
                 nodelay: tcp.then_some(kind == Kind::TcpStream),
                 ..plain
             };
@@ -212,7 +212,7 @@ fn what_connected_sockets_have_is_told_at_both_ends() {
 fn the_congestion_control_is_the_one_asked_for() {
     for kind in [Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr] {
         let of = |name: &str| {
-            let traffic = Traffic { congestion_control: Some(name.into()), ..traffic(kind) };
+            let traffic = Traffic { congestion_control: named(name), ..traffic(kind) };
             Spec { traffic, ..spec(kind, "::1") }
         };
         let (sent, received) = run(&of("reno"), WINDOW);
@@ -220,4 +220,8 @@ fn the_congestion_control_is_the_one_asked_for() {
         let words = Receiver::bind(&of("no_such")).unwrap_err().to_string();
         assert!(words.contains("TCP_CONGESTION"), "{words}");
     }
+}
+
+fn named(name: &str) -> CongestionControl {
+    CongestionControl::Named(name.to_owned())
 }

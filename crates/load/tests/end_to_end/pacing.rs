@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::namespace::enter_namespace;
 use crate::skip::skip;
 use crate::support::{finish, spec, start, step, traffic};
-use netassay_load::{Direction, Kind, Phase, Sender, Spec, Traffic};
+use netassay_load::{CongestionControl, Direction, Kind, Pacing, Phase, Sender, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(400);
 
@@ -65,8 +65,13 @@ fn datagrams_keep_their_pace() {
         ("::1", Sender::Gso),
     ] {
         for bits in [2_000_000, 200_000_000] {
-            let traffic =
-                Traffic { flows: 2, message: 1000, sender, pacing: Some(bits), ..traffic(Kind::UdpStream) };
+            let traffic = Traffic {
+                flows: 2,
+                message: 1000,
+                sender,
+                pacing: Pacing::of_bits(bits),
+                ..traffic(Kind::UdpStream)
+            };
             keeps_its_pace(&Spec { traffic, ..spec(Kind::UdpStream, local) }, bits);
         }
     }
@@ -75,10 +80,10 @@ fn datagrams_keep_their_pace() {
 #[test]
 fn a_tcp_stream_keeps_its_pace() {
     for local in ["127.0.0.1", "::1"] {
-        for congestion_control in [None, Some("cubic".to_owned())] {
+        for congestion_control in [CongestionControl::System, CongestionControl::Named("cubic".to_owned())] {
             let bits = 300_000_000;
             let traffic = Traffic {
-                pacing: Some(bits),
+                pacing: Pacing::of_bits(bits),
                 congestion_control,
                 message: 16_384,
                 ..traffic(Kind::TcpStream)
@@ -129,7 +134,7 @@ fn a_stream_that_is_not_to_pace_does_not_where_the_system_paces() {
         for local in ["127.0.0.1", "::1"] {
             let traffic = Traffic {
                 direction,
-                congestion_control: Some("cubic".to_owned()),
+                congestion_control: CongestionControl::Named("cubic".to_owned()),
                 message: 16_384,
                 ..traffic(Kind::TcpStream)
             };
@@ -153,7 +158,7 @@ fn a_stream_that_is_not_to_pace_does_not_where_the_system_paces() {
 #[test]
 fn a_slow_pace_does_not_hold_up_the_stop() {
     for kind in [Kind::UdpStream, Kind::TcpStream] {
-        let traffic = Traffic { pacing: Some(80_000), message: 10_000, ..traffic(kind) };
+        let traffic = Traffic { pacing: Pacing::of_bits(80_000), message: 10_000, ..traffic(kind) };
         let ends = start(&Spec { traffic, ..spec(kind, "127.0.0.1") });
         std::thread::sleep(Duration::from_millis(100));
         step(&ends, Phase::Tail);

@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use crate::support::{connect, failure, finish, run, spec, start, traffic, within};
-use netassay_load::{Kind, Outcome, Phase, Reader, Spec, Traffic};
+use netassay_load::{Family, Kind, Outcome, Phase, Reader, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(100);
 
@@ -62,9 +62,9 @@ fn more_under_way_than_the_buffers_hold_is_no_deadlock() {
 #[test]
 fn one_byte_tells_128_transactions_apart() {
     let many = Traffic { in_flight: 129, message: 1, response: 1, ..traffic(Kind::UdpRr) };
-    let words = many.validate(false).unwrap_err().to_string();
+    let words = many.validate(Family::Ipv4).unwrap_err().to_string();
     assert!(words.contains("`in_flight` = 129") && words.contains("2 bytes"), "{words}");
-    Traffic { kind: Kind::TcpRr, ..many }.validate(false).unwrap();
+    Traffic { kind: Kind::TcpRr, ..many }.validate(Family::Ipv4).unwrap();
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn socket_buffers_in_force_are_told() {
 fn datagrams_go_without_checksum_when_asked() {
     let (sent, received) = run(
         &Spec {
-            traffic: Traffic { udp_checksum: false, ..traffic(Kind::UdpStream) },
+            traffic: Traffic { checksum: false, ..traffic(Kind::UdpStream) },
             ..spec(Kind::UdpStream, "127.0.0.1")
         },
         WINDOW,

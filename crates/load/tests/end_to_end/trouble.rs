@@ -259,7 +259,7 @@ fn an_address_of_another_host_is_refused() {
 #[test]
 fn checksum_off_over_ipv6_is_refused_at_both_ends() {
     let spec = Spec {
-        traffic: Traffic { udp_checksum: false, ..traffic(Kind::UdpStream) },
+        traffic: Traffic { checksum: false, ..traffic(Kind::UdpStream) },
         ..spec(Kind::UdpStream, "::1")
     };
     for error in [

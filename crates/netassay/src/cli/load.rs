@@ -139,10 +139,7 @@ pub(crate) enum OffloadsWord {
 }
 
 fn kind() -> impl TypedValueParser<Value = Kind> {
-    let find = |word: String| {
-        Kind::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| format!("{word} is no workload"))
-    };
-    PossibleValuesParser::new(Kind::ALL.map(Kind::word)).try_map(find)
+    words(Kind::ALL.into_iter().map(Kind::word))
 }
 
 fn sender() -> impl TypedValueParser<Value = Sender> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use agent::Interrupt;
 use load::Traffic;
 use runner::{Label, Limit, limit};
-use study::{Scenario, WorkloadKind};
+use study::Scenario;
 use testbed::{End, Options, RunAccount, RunOrder, Testbed};
 
 use crate::common::{Bench, is_root};
@@ -105,7 +105,7 @@ impl Found {
     /// Asserts that datagrams were lost, and that each was lost at a place that is known.
     #[track_caller]
     pub(crate) fn expect_no_loss_unaccounted_for(&self) {
-        let metrics = runner::metrics(WorkloadKind::UdpStream, &self.order.traffic, &self.account);
+        let metrics = runner::metrics(&self.order.traffic, &self.account);
         let value = |key: &str| metrics.iter().find(|(known, _)| known == key).unwrap().1;
         assert!(value("lost") > 0.0, "{metrics:?}");
         assert_eq!(value("lost_unaccounted"), 0.0, "{metrics:?}");

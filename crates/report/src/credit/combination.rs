@@ -6,7 +6,7 @@ use serde::Serialize;
 use stats::Observation;
 use stats::effects::Layout;
 use store::StoredStudy;
-use study::{Condition, Design, WorkloadKind};
+use study::{Condition, Design, Kind};
 
 use crate::missing::why_without;
 use crate::view::PlanView;
@@ -29,7 +29,7 @@ pub(super) struct Missing {
 pub(super) struct Combination<'a> {
     pub(super) design: &'a Design,
     pub(super) workload: &'a str,
-    pub(super) kind: WorkloadKind,
+    pub(super) kind: Kind,
     /// The levels of the other factors, `family=ipv4 mtu=1500`; empty if there are none.
     pub(super) at: String,
     /// Its conditions, by their numbers in the plan. Effects and shares count by places in this list.
@@ -49,7 +49,7 @@ impl<'a> Combination<'a> {
             let workload = condition.workload.name.as_str();
             let place = combinations.iter().position(|one| (one.workload, &one.at) == (workload, &at));
             let place = place.unwrap_or_else(|| {
-                let kind = condition.workload.kind;
+                let kind = condition.workload.traffic.kind;
                 combinations.push(Self {
                     design,
                     workload,

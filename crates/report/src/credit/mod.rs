@@ -9,7 +9,7 @@ mod text;
 use serde::Serialize;
 use store::StoredStudy;
 use study::metric::Metric;
-use study::{Design, DesignKind, Dropped, WorkloadKind};
+use study::{Design, DesignKind, Dropped, Kind};
 
 use crate::exact::{self, RESOLUTION, Unlike};
 use crate::limits;
@@ -126,7 +126,7 @@ fn unreachable(design: &Design) -> Vec<Unreachable> {
 
 /// What credit is given in: the rate, and the CPU for a unit of work on each side; of guests the host's too. In exact mode
 /// the instructions for a unit of work, as time means nothing there. What was not recorded gives none.
-fn metrics(kind: WorkloadKind, exact: bool) -> Vec<&'static Metric> {
+fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
     if exact {
         let per = exact::counted_unit(kind);
         let keys = ["", "user_", "kernel_", "softirq_"].map(|part| format!("{part}instructions_{per}"));

@@ -51,7 +51,7 @@ fn stored(kind: &str, (values, is_there, boots): &(Vec<f64>, Vec<bool>, u32)) ->
     let place = |condition: usize, boot: u32, repeat: u32| {
         (condition * 3 + boot as usize - 1) * 2 + repeat as usize - 1
     };
-    let kind = plan.conditions[0].workload.kind;
+    let kind = plan.conditions[0].workload.traffic.kind;
     let metrics: Vec<&'static str> = metric::METRICS
         .iter()
         .filter(|metric| {

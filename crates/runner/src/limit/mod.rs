@@ -175,7 +175,7 @@ impl Limit {
 
 /// What streams were asked to carry one way, in bits/s.
 fn asked_bits(order: &RunOrder) -> Option<f64> {
-    order.traffic.pacing.map(|pace| pace as f64 * f64::from(order.traffic.flows))
+    order.traffic.pacing.map(|pace| pace.bits() as f64 * f64::from(order.traffic.flows))
 }
 
 /// One way of a stream, or requests and their answers.

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use host::{LinkLimit, ThreadTimes};
-use load::{FlowOutcome, Reader, Sender, TcpInfo, Traffic};
+use load::{FlowOutcome, Pacing, Reader, Sender, TcpInfo, Traffic};
 use proptest::prelude::*;
 use testbed::SideAccount;
 
@@ -164,7 +164,7 @@ fn a_thread_that_polls_is_busy_by_order() {
 #[test]
 fn polling_that_was_refused_is_sleep() {
     let mut case = quiet(Kind::UdpRr);
-    case.0.traffic.busy_poll = Some(50);
+    case.0.traffic.busy_poll = Some(Duration::from_micros(50));
     works(taker(&mut case), 999, 0, 30);
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
     // Words of a note decide nothing.
@@ -312,9 +312,9 @@ fn what_was_asked_for_and_came_is_pacing() {
     for kind in [Kind::UdpStream, Kind::TcpStream] {
         let mut case = quiet(kind);
         works(&mut case.1.transmitter, 999, 0, 2);
-        case.0.traffic.pacing = Some(820_000_000);
+        case.0.traffic.pacing = Pacing::of_bits(820_000_000);
         expect(&case, Label::Pacing, "received 800.0 Mbit/s of the 820.0 Mbit/s that were asked for");
-        case.0.traffic.pacing = Some(2_000_000_000);
+        case.0.traffic.pacing = Pacing::of_bits(2_000_000_000);
         assert_eq!(limit(&case.0, &case.1).label, Label::TransmitterCpu);
     }
     let mut rr = quiet(Kind::TcpRr);
@@ -391,7 +391,7 @@ fn what_nobody_receives_is_limited_by_its_sender() {
     case.1.receiver = None;
     works(&mut case.1.transmitter, 990, 0, 5);
     expect(&case, Label::TransmitterCpu, "transmitter's sending thread 99.0 % busy");
-    case.0.traffic.pacing = Some(810_000_000);
+    case.0.traffic.pacing = Pacing::of_bits(810_000_000);
     expect(&case, Label::Pacing, "sent 800.0 Mbit/s of the 810.0 Mbit/s");
     case.0.traffic.pacing = None;
     works(&mut case.1.transmitter, 300, 0, 5);
@@ -507,7 +507,7 @@ fn a_cpu_that_others_had_is_contended_and_not_the_path() {
 #[test]
 fn what_was_asked_for_and_the_other_ends_cpu_come_before_contention() {
     let mut paced = quiet(Kind::TcpStream);
-    paced.0.traffic.pacing = Some(100_000_000);
+    paced.0.traffic.pacing = Pacing::of_bits(100_000_000);
     works(&mut paced.1.transmitter, 300, 450, 0);
     beside(&mut paced, 340);
     assert_eq!(limit(&paced.0, &paced.1).label, Label::Pacing);
@@ -577,7 +577,7 @@ fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
         assert_eq!(limit(&waiting(kind, 90).0, &waiting(kind, 90).1).label, Label::Path, "{kind}");
     }
     let mut paced = waiting(Kind::TcpStream, 150);
-    paced.0.traffic.pacing = Some(100_000_000);
+    paced.0.traffic.pacing = Pacing::of_bits(100_000_000);
     assert_eq!(limit(&paced.0, &paced.1).label, Label::Pacing);
     // Others who had the CPUs come first.
     let mut both = waiting(Kind::TcpStream, 150);
@@ -604,9 +604,17 @@ fn any_order() -> impl Strategy<Value = RunOrder> {
     let kinds = prop::sample::select(Kind::ALL.to_vec());
     let ways = prop::sample::select(vec![Direction::Forward, Direction::Reverse, Direction::Both]);
     let readers = prop::sample::select(vec![Reader::Recv, Reader::Gro, Reader::Spin]);
-    (kinds, ways, readers, any::<(Option<u64>, Option<u32>, u32, u32, bool)>()).prop_map(
+    (kinds, ways, readers, any::<(Option<u32>, Option<u32>, u32, u32, bool)>()).prop_map(
         |(kind, direction, reader, (pacing, rate, message, flows, ipv6))| RunOrder {
-            traffic: Traffic { direction, reader, pacing, rate, message, flows, ..Traffic::new(kind) },
+            traffic: Traffic {
+                direction,
+                reader,
+                pacing: pacing.and_then(|bits| Pacing::of_bits(u64::from(bits))),
+                rate,
+                message,
+                flows,
+                ..Traffic::new(kind)
+            },
             ipv6,
             ramp: Duration::ZERO,
             window: Duration::ZERO,

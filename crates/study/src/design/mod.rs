@@ -2,16 +2,16 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use words::{Word, display_as_word};
 
 use crate::plan::Dropped;
-use crate::word::{Word, display_as_word};
 
 pub(crate) mod fraction;
 mod offload;
 pub(crate) mod order;
 pub(crate) mod rows;
 mod settled;
-pub(crate) mod words;
+pub(crate) mod spelling;
 
 pub use offload::Offload;
 

@@ -1,7 +1,8 @@
 //! A factor of a design: some features of some interfaces, on or off.
 
+use words::Side;
+
 use crate::factor::Subject;
-use crate::side::Side;
 
 /// Features that a factor switches together, and the interfaces it switches them on.
 #[derive(Debug, Clone, PartialEq, Eq)]

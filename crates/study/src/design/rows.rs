@@ -56,7 +56,7 @@ fn with_each(state: bool, offloads: usize) -> Vec<Vec<bool>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::word::Word;
+    use words::Word;
 
     fn shown(kind: DesignKind, offloads: usize, most: usize) -> Vec<String> {
         let row = |row: Vec<bool>| row.iter().map(|on| if *on { '1' } else { '0' }).collect();

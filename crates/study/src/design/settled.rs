@@ -1,13 +1,13 @@
 //! A design after its switches were tried out: what reads back as another combination is no condition of its own.
 
 use std::collections::HashMap;
+use words::Side;
 
 use crate::condition::{Condition, SideSettings};
 use crate::design::{Design, Offload, Unreachable};
 use crate::merge::follow;
 use crate::name;
 use crate::plan::{Dropped, Plan};
-use crate::side::Side;
 
 const ON: &str = "on";
 const OFF: &str = "off";

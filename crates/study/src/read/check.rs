@@ -1,55 +1,22 @@
 //! What is wrong with a file although each of its parts is right.
 
 use std::ops::Range;
+use words::Scenario;
 
+use crate::condition::Condition;
 use crate::diagnostic::Problem;
-use crate::exact;
-use crate::factor::{Level, Subject};
-use crate::family::Family;
+use crate::factor::Level;
 use crate::grid;
 use crate::plan::Draft;
 use crate::read::problems::Problems;
 use crate::read::{comparison, factor, limit, workload};
-use crate::scenario::Scenario;
-use crate::setting::Setting;
 use crate::study::Study;
-use crate::word::Word;
-use crate::workload::Workload;
-
-/// Reports messages that no datagram of a family in the study can carry.
-pub(crate) fn datagrams(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
-    let family = factors.iter().find(|read| *read.factor.subject() == Subject::Family);
-    let ipv4 = family.is_none_or(|read| read.factor.levels().any(|level| level == "ipv4"));
-    let family = if ipv4 { Family::Ipv4 } else { Family::Ipv6 };
-    let most = family.most_udp_payload();
-    let mut check = |name: &str, bytes: u32, place: Range<usize>| {
-        if bytes > most {
-            let (version, kind) = (if ipv4 { "IPv4" } else { "IPv6" }, "a UDP datagram");
-            let message =
-                format!("`{name}` is {bytes} bytes, and {kind} over {version} carries at most {most}");
-            problems.push(Problem::new(place, message));
-        }
-    };
-    let mut any_udp = false;
-    for read in workloads.iter().filter(|read| read.workload.kind.is_udp()) {
-        any_udp = true;
-        check("message", read.workload.message, read.place_of("message"));
-        check("response", read.workload.response, read.place_of("response"));
-    }
-    for read in factors.iter().filter(|read| any_udp && *read.factor.subject() == Subject::Message) {
-        for (index, place) in read.levels.iter().enumerate() {
-            if let Level::Number(Some(bytes)) = read.factor.level(index) {
-                check("message", *bytes, place.clone());
-            }
-        }
-    }
-}
 
 /// Reports traffic that a scenario cannot carry: `discard` has nobody to receive, and elsewhere somebody does.
 pub(crate) fn scenario(scenario: Option<Scenario>, workloads: &[workload::Read], problems: &mut Problems) {
     let Some(scenario) = scenario else { return };
     for read in workloads {
-        let kind = read.workload.kind;
+        let kind = read.workload.traffic.kind;
         let (message, help) = match (scenario, kind.is_received()) {
             (Scenario::Discard, true) => (
                 format!("nobody receives a `{kind}` on `discard`, which throws everything away"),
@@ -69,9 +36,12 @@ pub(crate) fn scenario(scenario: Option<Scenario>, workloads: &[workload::Read],
 pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
     for read in factors {
         for (index, place) in read.levels.iter().enumerate() {
-            let Level::Setting(setting) = read.factor.level(index) else { continue };
+            let (Some(key), Level::Value(value)) = (read.factor.subject().key(), read.factor.level(index))
+            else {
+                continue;
+            };
             let misfits: Option<Vec<_>> =
-                workloads.iter().map(|read| setting.misfit(read.workload.kind)).collect();
+                workloads.iter().map(|read| key.misfit(value, read.workload.traffic.kind)).collect();
             if let Some(first) = misfits.and_then(|misfits| misfits.into_iter().next()) {
                 problems.push(Problem::new(place.clone(), first.why).help(first.help));
             }
@@ -84,27 +54,20 @@ pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], p
 pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
     let mut found = Vec::new();
     for read in workloads {
-        let Workload { kind, flows, ref traffic, .. } = read.workload;
-        found.push((read.kind.clone(), exact::of_kind(kind)));
-        found.push((read.place_of("flows"), exact::of_flows(flows)));
-        let place = |setting: &Setting| read.place_of(setting.parameter().word());
-        let settings = traffic.settings();
-        found.extend(settings.iter().map(|setting| (place(setting), exact::of_setting(setting, kind))));
+        let place = |key| if key == "kind" { read.kind.clone() } else { read.place_of(key) };
+        let misfits = read.workload.traffic.exact_misfits();
+        found.extend(misfits.into_iter().map(|misfit| (place(misfit.key), Some(misfit))));
     }
     for read in factors {
+        let Some(key) = read.factor.subject().key() else { continue };
         for (index, place) in read.levels.iter().enumerate() {
-            let misfit = match (read.factor.subject(), read.factor.level(index)) {
-                (Subject::Flows, Level::Number(Some(flows))) => exact::of_flows(*flows),
-                (_, Level::Setting(setting)) => {
-                    let kinds = workloads.iter().map(|read| read.workload.kind);
-                    let misfits = kinds
-                        .filter(|kind| setting.misfit(*kind).is_none())
-                        .map(|kind| exact::of_setting(setting, kind));
-                    misfits.collect::<Option<Vec<_>>>().and_then(|misfits| misfits.into_iter().next())
-                }
-                _ => None,
-            };
-            found.push((place.clone(), misfit));
+            let Level::Value(value) = read.factor.level(index) else { continue };
+            let kinds = workloads.iter().map(|read| read.workload.traffic.kind);
+            let misfits = kinds
+                .filter(|kind| key.misfit(value, *kind).is_none())
+                .map(|kind| key.exact_misfit(value, kind));
+            let of_all = misfits.collect::<Option<Vec<_>>>();
+            found.push((place.clone(), of_all.and_then(|misfits| misfits.into_iter().next())));
         }
     }
     for (place, misfit) in found.into_iter().filter_map(|(place, misfit)| Some((place, misfit?))) {
@@ -123,6 +86,7 @@ pub(crate) struct Places<'r> {
 pub(crate) fn plan(
     study: &Study,
     workloads: &[workload::Read],
+    factors: &[factor::Read],
     places: &Places<'_>,
     problems: &mut Problems,
 ) {
@@ -146,7 +110,7 @@ pub(crate) fn plan(
         problems.push(problem);
         return;
     }
-    sizes(study, &draft, workloads, problems);
+    sizes(study, &draft, workloads, factors, problems);
     states(&draft, places.stop.clone(), problems);
     let planned = draft.planned();
     for read in places.comparisons {
@@ -182,11 +146,14 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
     }
 }
 
-/// Connections that one listener of the load engine takes.
-const LISTENER: u32 = 4_000;
-
 /// Reports what the sizes of a plan multiply to.
-fn sizes(study: &Study, draft: &Draft, workloads: &[workload::Read], problems: &mut Problems) {
+fn sizes(
+    study: &Study,
+    draft: &Draft,
+    workloads: &[workload::Read],
+    factors: &[factor::Read],
+    problems: &mut Problems,
+) {
     let protocol = study.protocol();
     let runs = (u64::from(protocol.warmup) + u64::from(protocol.runs)) * u64::from(protocol.boots);
     let runs = runs.saturating_mul(draft.conditions.len() as u64);
@@ -197,41 +164,19 @@ fn sizes(study: &Study, draft: &Draft, workloads: &[workload::Read], problems: &
         );
     }
     for read in workloads {
-        let of_workload = draft.conditions.iter().map(|condition| &condition.workload);
-        let of_workload = || of_workload.clone().filter(|workload| workload.name == read.workload.name);
-        let heavy = of_workload().find(|workload| {
-            u64::from(workload.buffers()) * (u64::from(workload.message) + u64::from(workload.response))
-                > limit::MEMORY
-        });
-        if let Some(heavy) = heavy {
-            let message = format!(
-                "{} flows with messages of {} bytes take more than {} bytes of memory",
-                heavy.flows,
-                heavy.message,
-                limit::MEMORY
-            );
-            problems.push(
-                Problem::new(read.place_of("flows"), message).help("take fewer flows or smaller messages"),
-            );
-        }
-        let last = |workload: &&Workload| {
-            let ports = if workload.kind.is_udp() {
-                workload.sockets()
-            } else {
-                workload.sockets().div_ceil(LISTENER)
-            };
-            workload.port.is_some_and(|port| u32::from(port) + ports - 1 > u32::from(u16::MAX))
+        let of_workload =
+            draft.conditions.iter().filter(|condition| condition.workload.name == read.workload.name);
+        let excess = |condition: &Condition| {
+            Some((condition.workload.clone(), condition.workload.traffic.excess(condition.family)?))
         };
-        if let Some(high) = of_workload().find(last) {
-            let message = format!(
-                "{} flows need more ports from this one on than there are, and 65535 is the last",
-                high.flows
-            );
-            problems.push(
-                Problem::new(read.place_of("port"), message)
-                    .help("take a lower port, or leave it to the kernel"),
-            );
-        }
+        let Some((workload, misfit)) = of_workload.clone().find_map(excess) else { continue };
+        let level = factors.iter().find_map(|factor| {
+            let key = factor.factor.subject().key().filter(|key| key.name == misfit.key)?;
+            let value = Level::Value(key.get(&workload));
+            factor.levels.get(factor.factor.position(&value)?).cloned()
+        });
+        let place = level.unwrap_or_else(|| read.place_of(misfit.key));
+        problems.push(Problem::new(place, misfit.why).help(misfit.help));
     }
 }
 

@@ -1,17 +1,18 @@
 //! `[[comparison]]`.
 
 use std::ops::Range;
+use words::{
+    Kind, Scenario,
+    metric::{self, METRICS, Metric, Needs},
+    suggest::{self, quoted},
+};
 
 use crate::comparison::{Request, Unresolved};
 use crate::diagnostic::Problem;
-use crate::metric::{self, METRICS, Metric, Needs};
 use crate::read::problems::Problems;
 use crate::read::selection::{self, Scope};
 use crate::read::table::Table;
 use crate::read::value::Value;
-use crate::scenario::Scenario;
-use crate::suggest::{self, quoted};
-use crate::workload::WorkloadKind;
 
 /// The keys of `[[comparison]]`.
 pub(crate) const KEYS: &[&str] = &["baseline", "equivalent", "metric", "only"];
@@ -27,7 +28,7 @@ pub(crate) struct Read {
 /// What the traffic of the study yields.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer<'k> {
-    pub(crate) kinds: &'k [WorkloadKind],
+    pub(crate) kinds: &'k [Kind],
     /// Whether a stream flows both ways in any condition.
     pub(crate) both_ways: bool,
     /// The scenario, if it could be read: there are metrics of virtual machines.
@@ -43,7 +44,7 @@ impl Offer<'_> {
     }
 
     fn has(&self, metric: &Metric) -> bool {
-        let both_ways = self.both_ways || !metric.source.is_both_ways();
+        let both_ways = self.both_ways || !metric.is_both_ways();
         both_ways && self.meets(metric) && self.kinds.iter().any(|kind| kind.produces(metric))
     }
 }
@@ -85,7 +86,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
             problems.push(unmet(key, metric, value.span()));
             return None;
         }
-        let one_way = metric.source.is_both_ways() && kinds.iter().any(|kind| kind.produces(metric));
+        let one_way = metric.is_both_ways() && kinds.iter().any(|kind| kind.produces(metric));
         let help = if one_way {
             "the traffic flows one way: set `direction = \"both\"`, or take `throughput`".to_owned()
         } else {

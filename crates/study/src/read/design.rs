@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::DeValue;
+use words::{Word, display_as_word, suggest::quoted};
 
 use crate::design::fraction::Fraction;
 use crate::design::{Design, DesignKind, Offload, order, rows};
@@ -14,8 +15,6 @@ use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
 use crate::read::{factor, limit};
 use crate::scope::Scope;
-use crate::suggest::quoted;
-use crate::word::{Word, display_as_word};
 
 /// The keys of `[design]`.
 pub(crate) const KEYS: &[&str] = &["kind", "offloads", "order", "most"];

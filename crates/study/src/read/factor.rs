@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::DeValue;
+use words::{
+    Family, Scenario, Side,
+    suggest::{self, quoted},
+};
 
 use crate::condition::Offloads;
 use crate::diagnostic::Problem;
 use crate::factor::{Factor, Level, Subject};
-use crate::family::Family;
+use crate::read::guest;
 use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries, kind};
 use crate::read::value::Value;
-use crate::read::{guest, traffic};
-use crate::scenario::Scenario;
 use crate::scope::Scope;
-use crate::side::Side;
-use crate::suggest::{self, quoted};
 
 /// A factor with the places of its name and its levels.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
             let near = problems.nearest(named.name, Subject::names());
             let help = near.map_or_else(
                 || {
-                    let whole: Vec<&str> = Subject::WHOLE.iter().map(|(name, _)| *name).collect();
+                    let whole: Vec<&str> = Subject::whole_names().collect();
                     format!(
                         "factors are {}, `offloads` and the features of `ethtool -k`",
                         suggest::list(&whole)
@@ -211,15 +211,12 @@ fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option
         Subject::Workload => None,
         Subject::Family | Subject::UnderlayFamily => value.word::<Family>(problems).map(Level::Family),
         Subject::Offloads(_) => value.word::<Offloads>(problems).map(Level::Offloads),
-        Subject::Checksum | Subject::Feature(..) => value.switch(problems).map(Level::Switch),
+        Subject::Key(key) => value.of_key(key, problems).map(Level::Value),
+        Subject::Feature(..) => value.switch(problems).map(Level::Switch),
         Subject::Mtu | Subject::UnderlayMtu => {
             value.small_or_default(limit::MTU, problems).map(Level::Number)
         }
-        Subject::SocketBuffer => value.small_or_default(limit::SOCKET_BUFFER, problems).map(Level::Number),
-        Subject::Message => value.small(limit::MESSAGE, problems).map(|bytes| Level::Number(Some(bytes))),
-        Subject::Parameter(parameter) => traffic::setting(value, *parameter, problems).map(Level::Setting),
         Subject::Twin => value.identifier(problems).map(Level::Label),
-        Subject::Flows => value.small(limit::FLOWS, problems).map(|flows| Level::Number(Some(flows))),
         Subject::Kernel => guest::kernel(value, problems).map(Level::Kernel),
         Subject::CommandLine => guest::command_line(value, problems).map(Level::CommandLine),
         Subject::Vcpus => value.small(limit::VCPUS, problems).map(|vcpus| Level::Number(Some(vcpus))),

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use toml::de::DeValue;
+use words::{DEFAULT, suggest::quoted};
 
 use crate::diagnostic::Problem;
-use crate::factor::{DEFAULT, RUNNING};
+use crate::factor::RUNNING;
 use crate::guest::Guest;
 use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::Table;
 use crate::read::value::Value;
-use crate::suggest::quoted;
 
 /// The keys of `[guest]`.
 pub(crate) const KEYS: &[&str] =

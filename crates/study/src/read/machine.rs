@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use toml::de::DeValue;
+use words::{feature, suggest::quoted};
 
 use crate::diagnostic::Problem;
-use crate::feature;
 use crate::machine::Machine;
 use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries};
 use crate::read::value::Value;
-use crate::suggest::quoted;
 
 /// The keys of `[machine]`.
 pub(crate) const KEYS: &[&str] = &["sysctl", "governor", "irq_affinity", "features"];

@@ -12,7 +12,6 @@ mod selection;
 mod study;
 pub(crate) mod table;
 mod testbed;
-mod traffic;
 mod underlay;
 mod value;
 mod workload;
@@ -28,12 +27,11 @@ pub(crate) use study::KEYS as STUDY_KEYS;
 pub(crate) use study::study;
 pub(crate) use testbed::Inside;
 pub(crate) use underlay::KEYS as UNDERLAY_KEYS;
-pub(crate) use workload::KEYS as WORKLOAD_KEYS;
+pub(crate) use workload::keys as workload_keys;
 
 /// The limits of what a file may ask for, shared with the schema.
 pub(crate) mod limit {
     use std::ops::RangeInclusive;
-    use std::time::Duration;
 
     /// Bytes of text.
     pub(crate) const TEXT: usize = 1 << 20;
@@ -58,29 +56,6 @@ pub(crate) mod limit {
     /// Bytes of the value of a sysctl, such as a list of ports.
     pub(crate) const SYSCTL: usize = 65_536;
 
-    /// Bytes per message or response. UDP carries less; see `Family::most_udp_payload`.
-    pub(crate) const MESSAGE: RangeInclusive<u64> = 1..=16_777_216;
-    /// Bytes of all messages and responses that all threads hold at once.
-    pub(crate) const MEMORY: u64 = 1 << 30;
-    /// Flows.
-    pub(crate) const FLOWS: RangeInclusive<u64> = 1..=100_000;
-    /// Threads that share them out on each side, as the load engine has it.
-    pub(crate) const THREADS: RangeInclusive<u64> = 1..=1_024;
-    /// Bytes of a socket buffer: the kernel doubles what it is given and keeps it in an `int`; a quarter of that is far beyond use.
-    pub(crate) const SOCKET_BUFFER: RangeInclusive<u64> = 1_024..=536_870_912;
-    /// Transactions in flight per flow, as the load engine has it.
-    pub(crate) const IN_FLIGHT: RangeInclusive<u64> = 1..=1_024;
-    /// Requests per second over all flows, as the load engine has it.
-    pub(crate) const RATE: RangeInclusive<u64> = 1..=100_000_000;
-    /// Busy polling: the kernel counts whole microseconds, and a tenth of a second without any packet is no polling any more.
-    pub(crate) const BUSY_POLL: RangeInclusive<Duration> =
-        Duration::from_micros(1)..=Duration::from_millis(100);
-    /// The differentiated services code point: six bits (RFC 2474, section 3).
-    pub(crate) const DSCP: RangeInclusive<u64> = 0..=63;
-    /// Bytes of the name of a congestion control, without its final zero (`TCP_CA_NAME_MAX` of linux/tcp.h).
-    pub(crate) const CONGESTION_CONTROL: usize = 15;
-    /// The port.
-    pub(crate) const PORT: RangeInclusive<u64> = 1..=65_535;
     /// The MTU in bytes: the least that IPv4 allows (RFC 791) to the longest packet of either family.
     pub(crate) const MTU: RangeInclusive<u64> = 68..=65_535;
     /// CPUs of a virtual machine.
@@ -107,9 +82,4 @@ pub(crate) mod limit {
     pub(crate) const LOOKS: RangeInclusive<u64> = 2..=20;
     /// The seed: what TOML's integers can hold.
     pub(crate) const SEED: RangeInclusive<u64> = 0..=9_223_372_036_854_775_807;
-    /// The window: a tick of the kernel's CPU accounting, to a day.
-    pub(crate) const DURATION: RangeInclusive<Duration> =
-        Duration::from_millis(10)..=Duration::from_secs(86_400);
-    /// The ramp.
-    pub(crate) const RAMP: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(600);
 }

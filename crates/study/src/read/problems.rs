@@ -1,7 +1,8 @@
 //! The problems found so far.
 
+use words::suggest;
+
 use crate::diagnostic::Problem;
-use crate::suggest;
 
 /// Problems beyond this many are only counted, and nothing is guessed for them: guessing is what would take long.
 const MOST_KEPT: usize = 500;

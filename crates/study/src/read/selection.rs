@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use toml::Spanned;
 use toml::de::DeValue;
+use words::suggest::quoted;
 
 use crate::diagnostic::Problem;
 use crate::factor::{Factor, Subject};
@@ -12,7 +13,6 @@ use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries, kind};
 use crate::read::value::Value;
 use crate::selection::{Exclusion, Selection};
-use crate::suggest::quoted;
 
 /// The factors that a selection may name.
 #[derive(Debug, Clone, Copy)]

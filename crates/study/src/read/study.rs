@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use toml::de::DeTable;
+use words::{Direction, Family, Key, Kind};
 
 use crate::boot_state::BootState;
 use crate::comparison::Request;
 use crate::diagnostic::{Diagnostics, Problem};
 use crate::factor::{Factor, Level, Subject};
-use crate::mode::Direction;
 use crate::read::problems::Problems;
 use crate::read::selection::Scope;
 use crate::read::table::{Entry, Table};
@@ -18,10 +18,7 @@ use crate::read::{
     check, comparison, design, factor, guest, limit, machine, protocol, selection, underlay, workload,
 };
 use crate::selection::Exclusion;
-use crate::setting::{Parameter, Setting};
 use crate::study::Study;
-use crate::word::Word;
-use crate::workload::WorkloadKind;
 
 /// The keys of a study file.
 pub(crate) const KEYS: &[&str] = &[
@@ -119,14 +116,13 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     testbed.check(problems);
     let (inside_guest, exact) = (testbed.is_inside(), testbed.exact.is_some());
     factor::check(&factors, scenario, problems);
-    let of_traffic = Parameter::WORDS.iter().map(|(key, _)| *key);
-    for key in ["message", "flows", "socket_buffer"].into_iter().chain(of_traffic) {
-        if factors.iter().any(|read| read.factor.name() == key) {
-            workloads.iter_mut().for_each(|read| workload::yield_to_factor(read, key, problems));
-        }
+    let varied: Vec<&Key> = factors.iter().filter_map(|read| read.factor.subject().key()).collect();
+    let family = factors.iter().find(|read| *read.factor.subject() == Subject::Family);
+    let ipv4 = family.is_none_or(|read| read.factor.levels().any(|level| level == Family::Ipv4.word()));
+    for read in &mut workloads {
+        workload::yield_to_factors(read, &varied, Family::of(!ipv4), problems);
     }
     check::scenario(scenario, &workloads, problems);
-    check::datagrams(&workloads, &factors, problems);
     check::settings(&workloads, &factors, problems);
     if exact {
         check::exact(&workloads, &factors, problems);
@@ -147,7 +143,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let protocol = protocol.map(|table| protocol::read(table, problems)).unwrap_or_default();
     let machine = root.take("machine").and_then(|entry| Table::of("[machine]", &entry, problems));
     let machine = machine.map(|table| machine::read(table, problems)).unwrap_or_default();
-    let kinds: Vec<WorkloadKind> = workloads.iter().map(|read| read.workload.kind).collect();
+    let kinds: Vec<Kind> = workloads.iter().map(|read| read.workload.traffic.kind).collect();
     let offer = comparison::Offer {
         kinds: &kinds,
         both_ways: flows_both_ways(&workloads, &factors),
@@ -187,17 +183,15 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     // What only shows when everything is combined is worth looking at when all the parts are right.
     if problems.is_empty() {
         let places = check::Places { exclusions: &places, comparisons: &comparisons, stop: stop_place };
-        check::plan(&study, &workloads, &places, problems);
+        check::plan(&study, &workloads, &factors, &places, problems);
     }
     Some(study)
 }
 
 /// Whether any condition can have streams that flow both ways.
 fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bool {
-    let both = Level::Setting(Setting::Direction(Direction::Both)).text();
-    let direction = |read: &&factor::Read| *read.factor.subject() == Subject::Parameter(Parameter::Direction);
-    let factor = factors.iter().find(direction);
-    factor.is_some_and(|read| read.factor.levels().any(|level| level == both))
+    let factor = factors.iter().find(|read| read.factor.name() == "direction");
+    factor.is_some_and(|read| read.factor.levels().any(|level| level == Direction::Both.word()))
         || workloads.iter().any(|read| read.workload.traffic.direction == Direction::Both)
 }
 

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use words::suggest;
 
 use crate::diagnostic::Problem;
 use crate::read::problems::Problems;
-use crate::suggest;
 
 /// A key with its value.
 #[derive(Debug, Clone)]

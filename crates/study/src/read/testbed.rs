@@ -1,15 +1,14 @@
 //! What of a study's testbed does not go together: virtual machines, tunnels, exact mode.
 
 use std::ops::Range;
+use words::{Scenario, Word, display_as_word};
 
 use crate::diagnostic::Problem;
 use crate::factor::{Level, Subject};
 use crate::guest::Acceleration;
 use crate::read::problems::Problems;
 use crate::read::{factor, guest, underlay};
-use crate::scenario::Scenario;
 use crate::scope::UNDERLAY;
-use crate::word::{Word, display_as_word};
 
 /// Where a whole testbed can stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

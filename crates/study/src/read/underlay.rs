@@ -1,8 +1,8 @@
 //! `[underlay]`.
 
 use std::ops::Range;
+use words::Family;
 
-use crate::family::Family;
 use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::Table;

@@ -1,19 +1,19 @@
 //! Single values: words, numbers, durations, texts. What is wrong is reported and reads as `None`.
 
 use std::ops::{Range, RangeInclusive};
-use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::DeValue;
+use words::{
+    DEFAULT, Key, Mistake, Shape, Word,
+    suggest::{self, quoted},
+};
 
 use crate::diagnostic::Problem;
-use crate::duration::{format_duration, parse_duration};
 use crate::percent::{Percent, PercentError};
 use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, kind};
-use crate::suggest::{self, quoted};
-use crate::word::Word;
 
 /// A value with what messages call it.
 #[derive(Debug, Clone, Copy)]
@@ -108,32 +108,36 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// A duration within a range.
-    pub(crate) fn duration(
-        &self,
-        range: RangeInclusive<Duration>,
-        problems: &mut Problems,
-    ) -> Option<Duration> {
-        const EXAMPLES: &str = "write it as \"700ms\", \"2s\" or \"1m30s\"";
-        let DeValue::String(text) = self.value.get_ref() else {
-            let message =
-                format!("`{}` must be a duration, not {}", quoted(self.name), kind(self.value.get_ref()));
-            problems.push(Problem::new(self.span(), message).help(EXAMPLES));
-            return None;
-        };
-        let (least, most) = (format_duration(*range.start()), format_duration(*range.end()));
-        match parse_duration(text) {
-            Ok(duration) if range.contains(&duration) => return Some(duration),
-            Ok(_) => {
-                let message = format!("`{}` must be {least} to {most}", quoted(self.name));
-                problems.push(Problem::new(self.span(), message).label("out of range"));
+    /// The value of a key of the traffic.
+    pub(crate) fn of_key(&self, key: &Key, problems: &mut Problems) -> Option<words::Value> {
+        let text = match (self.value.get_ref(), key.shape) {
+            (DeValue::Integer(integer), Shape::Number(..)) => {
+                let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
+                number.map_or_else(|| integer.to_string(), |number| number.to_string())
             }
-            Err(error) => {
-                let message = format!("`{}` is not a duration: {error}", quoted(text));
-                problems.push(Problem::new(self.span(), message).help(EXAMPLES));
+            (DeValue::Boolean(on), Shape::Switch) => on.to_string(),
+            (DeValue::String(text), Shape::Number(..)) if !key.has_default() || text != DEFAULT => {
+                if !key.has_default() {
+                    return self.wrong_type("a whole number", problems);
+                }
+                let message = format!("`{}` is neither a whole number nor `{DEFAULT}`", quoted(text));
+                return self.unknown(text, &message, [DEFAULT], problems);
+            }
+            (DeValue::String(text), _) => text.to_string(),
+            (_, Shape::Number(..)) => return self.wrong_type("a whole number", problems),
+            (_, Shape::Switch) => return self.wrong_type("`\"on\"` or `\"off\"`", problems),
+            (_, Shape::Time(..)) => return self.wrong_type("a duration such as \"2s\"", problems),
+            (_, Shape::Pace) => return self.wrong_type("a pace such as \"500Mbit\"", problems),
+            (_, Shape::Word(_) | Shape::Name(_)) => return self.wrong_type("a string", problems),
+        };
+        match key.parse(&text) {
+            Ok(value) => Some(value),
+            Err(Mistake { message, help, out_of_range }) => {
+                let problem = Problem::new(self.span(), message).maybe_help(help);
+                problems.push(if out_of_range { problem.label("out of range") } else { problem });
+                None
             }
         }
-        None
     }
 
     /// A share in percent.

@@ -1,43 +1,17 @@
 //! `[[workload]]`.
 
 use std::ops::Range;
+use words::{Family, KEYS, Key, Kind, Workload};
 
 use crate::diagnostic::Problem;
-use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::Table;
-use crate::read::traffic;
 use crate::read::value::Value;
-use crate::suggest::quoted;
-use crate::threads;
-use crate::word::Word;
-use crate::workload::{Workload, WorkloadKind};
 
 /// The keys of `[[workload]]`.
-pub(crate) const KEYS: &[&str] = &[
-    "name",
-    "kind",
-    "message",
-    "response",
-    "duration",
-    "ramp",
-    "flows",
-    "socket_buffer",
-    "port",
-    "sender",
-    "reader",
-    "threads",
-    "direction",
-    "in_flight",
-    "rate",
-    "pacing",
-    "busy_poll",
-    "congestion_control",
-    "dscp",
-    "nodelay",
-    "connected",
-    "verify",
-];
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
+    ["name", "kind"].into_iter().chain(KEYS.iter().map(|key| key.name))
+}
 
 /// A workload with the places of what later checks may find wrong.
 #[derive(Debug)]
@@ -46,12 +20,17 @@ pub(crate) struct Read {
     pub(crate) place: Range<usize>,
     pub(crate) name: Range<usize>,
     pub(crate) kind: Range<usize>,
-    /// The parameters that are written, by key, with their places.
+    /// The keys that are written, with their places.
     pub(crate) written: Vec<(&'static str, Range<usize>)>,
 }
 
 impl Read {
-    /// Where a parameter is written; where its workload is, if it is not.
+    /// Whether a key is written.
+    pub(crate) fn writes(&self, key: &str) -> bool {
+        self.written.iter().any(|(known, _)| *known == key)
+    }
+
+    /// Where a key is written; where its workload is, if it is not.
     pub(crate) fn place_of(&self, key: &str) -> Range<usize> {
         let written = self.written.iter().find(|(known, _)| *known == key);
         written.map_or(self.place.clone(), |(_, place)| place.clone())
@@ -78,7 +57,7 @@ pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read
 fn one(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
     let place = table.span.clone();
     let kind_entry = table.require("kind", "`kind = \"tcp_stream\"`", problems);
-    let kind: Option<WorkloadKind> = kind_entry.as_ref().and_then(|entry| Value::of(entry).word(problems));
+    let kind: Option<Kind> = kind_entry.as_ref().and_then(|entry| Value::of(entry).word(problems));
     let kind_place = kind_entry.map_or(place.clone(), |entry| entry.span());
     let mut name_place = kind_place.clone();
     let mut name = None;
@@ -87,63 +66,99 @@ fn one(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
         name = Value::of(&entry).identifier(problems);
     }
 
-    let mut written = Vec::new();
-    let mut number = |table: &mut Table<'_>, key: &'static str, range, problems: &mut Problems| {
-        let entry = table.take(key)?;
-        written.push((key, entry.span()));
-        Value::of(&entry).small(range, problems)
-    };
-    let message = number(&mut table, "message", limit::MESSAGE, problems);
-    let response = number(&mut table, "response", limit::MESSAGE, problems);
-    let flows = number(&mut table, "flows", limit::FLOWS, problems);
-    let socket_buffer = number(&mut table, "socket_buffer", limit::SOCKET_BUFFER, problems);
-    let port = number(&mut table, "port", limit::PORT, problems);
-    let mut duration = |table: &mut Table<'_>, key: &'static str, range| {
-        let entry = table.take(key)?;
-        Value::of(&entry).duration(range, problems)
-    };
-    let window = duration(&mut table, "duration", limit::DURATION);
-    let ramp = duration(&mut table, "ramp", limit::RAMP);
-    let settings = traffic::read(&mut table, problems);
-    table.finish(KEYS, problems);
+    let mut values = Vec::new();
+    for key in KEYS {
+        let Some(entry) = table.take(key.name) else { continue };
+        values.extend(Value::of(&entry).of_key(key, problems).map(|value| (key, value, entry.span())));
+    }
+    table.finish(&keys().collect::<Vec<_>>(), problems);
 
     let kind = kind?;
-    let traffic = traffic::fitting(&settings, kind, problems);
-    written.extend(settings.into_iter().map(|(setting, place)| (setting.parameter().word(), place)));
-    if let Some((_, place)) = written.iter().find(|(key, _)| *key == "response").filter(|_| !kind.is_rr()) {
-        let problem = Problem::new(place.clone(), format!("a `{kind}` has no responses"))
-            .help("remove `response`, or make it a `tcp_rr`, `udp_rr` or `tcp_crr`");
-        problems.push(problem);
+    let mut workload = Workload::new(kind);
+    workload.name = name.unwrap_or(workload.name);
+    let mut written = Vec::new();
+    for (key, value, place) in values {
+        match key.misfit(&value, kind) {
+            Some(misfit) => problems.push(Problem::new(place.clone(), misfit.why).help(misfit.help)),
+            None => key.set(&mut workload, &value),
+        }
+        written.push((key.name, place));
     }
-    let message = message.unwrap_or_else(|| kind.default_message());
-    let workload = Workload {
-        name: name.unwrap_or_else(|| kind.word().to_owned()),
-        kind,
-        message,
-        response: if kind.is_rr() { response.unwrap_or(message) } else { 0 },
-        duration: window.unwrap_or(Workload::DEFAULT_DURATION),
-        ramp: ramp.unwrap_or(Workload::DEFAULT_RAMP),
-        flows: flows.unwrap_or(1),
-        socket_buffer,
-        port: port.and_then(|port| u16::try_from(port).ok()),
-        traffic,
-    };
-    let read = Read { workload, place, name: name_place, kind: kind_place, written };
-    if let Some(misfit) = threads::misfit(&read.workload) {
-        let key = if read.workload.traffic.threads.is_some() { "threads" } else { "flows" };
-        problems.push(Problem::new(read.place_of(key), misfit.why).help(misfit.help));
+    let mut read = Read { workload, place, name: name_place, kind: kind_place, written };
+    if kind.is_rr() && !read.writes("response") {
+        read.workload.traffic.response = read.workload.traffic.message;
     }
     Some(read)
 }
 
-/// Reports parameters that a factor overrides, so that nobody believes in a value that is never used. Where the
-/// message is a factor and the response is not written, the response follows it, which is kept as 0.
-pub(crate) fn yield_to_factor(read: &mut Read, key: &str, problems: &mut Problems) {
-    if let Some((_, place)) = read.written.iter().find(|(known, _)| *known == key) {
-        let message = format!("`{}` is a factor, so this value is never used", quoted(key));
-        problems.push(Problem::new(place.clone(), message).help("remove it here, or from `[factors]`"));
+/// Reports keys that a factor overrides, so that nobody believes in a value that is never used. Where the message is a factor
+/// and the response is not written, the response follows it, which is kept as 0. Without such factors, the keys must go
+/// together; with them, the plan leaves out the conditions whose keys do not.
+pub(crate) fn yield_to_factors(read: &mut Read, factors: &[&Key], family: Family, problems: &mut Problems) {
+    for key in factors.iter().filter(|key| read.writes(key.name)) {
+        let message = format!("`{}` is a factor, so this value is never used", key.name);
+        let problem = Problem::new(read.place_of(key.name), message);
+        problems.push(problem.help("remove it here, or from `[factors]`"));
     }
-    if key == "message" && !read.written.iter().any(|(known, _)| *known == "response") {
-        read.workload.response = 0;
+    let follows = !read.writes("response") && factors.iter().any(|key| key.name == "message");
+    if follows {
+        read.workload.traffic.response = 0;
+    }
+    let traffic = &read.workload.traffic;
+    let misfit = traffic.excess(family).or_else(|| traffic.conflict(Family::Ipv4));
+    if let Some(misfit) = misfit.filter(|_| factors.is_empty()) {
+        problems.push(Problem::new(read.place_of(misfit.key), misfit.why).help(misfit.help));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Study;
+
+    fn problems(workload: &str) -> String {
+        let text = format!("name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\n{workload}\n");
+        Study::parse("x.toml", &text).map_or_else(|problems| problems.to_string(), |_| String::new())
+    }
+
+    #[test]
+    fn what_takes_a_thread_for_each_flow_is_refused_where_it_is_written() {
+        for workload in [
+            "kind = \"tcp_rr\"\nflows = 100000\nthreads = 2",
+            "kind = \"tcp_rr\"\nflows = 100000",
+            "kind = \"tcp_stream\"\nflows = 9\nthreads = 2\npacing = \"1Mbit\"",
+            "kind = \"tcp_crr\"\nflows = 2\nthreads = 2",
+            "kind = \"udp_rr\"\nflows = 2\nthreads = 1024\nin_flight = 2",
+        ] {
+            assert_eq!(problems(workload), "", "{workload}");
+        }
+        for (workload, place) in [
+            ("kind = \"tcp_crr\"\nflows = 3\nthreads = 2", "threads = 2"),
+            ("kind = \"tcp_crr\"\nflows = 1025", "flows = 1025"),
+            ("kind = \"udp_rr\"\nflows = 3\nthreads = 2\nrate = 5", "threads = 2"),
+            ("kind = \"udp_stream\"\nflows = 3\nthreads = 2\nsender = \"gso\"", "threads = 2"),
+            ("kind = \"udp_stream\"\nflows = 3\nthreads = 2\npacing = \"1Mbit\"", "threads = 2"),
+            ("kind = \"udp_rr\"\nflows = 3\nthreads = 2\nconnected = \"off\"", "threads = 2"),
+            ("kind = \"udp_rr\"\nflows = 3\nthreads = 2\nbusy_poll = \"5us\"", "threads = 2"),
+            ("kind = \"tcp_rr\"\nflows = 3\nthreads = 2\nreader = \"spin\"", "threads = 2"),
+            ("kind = \"udp_rr\"\nflows = 64513", "flows = 64513"),
+        ] {
+            let problems = problems(workload);
+            assert!(problems.contains(place) && problems.contains("help: "), "{workload}: {problems}");
+        }
+        assert!(problems("kind = \"tcp_rr\"\nthreads = 0").contains("1 to 1024"));
+        assert!(problems("kind = \"tcp_rr\"\nflows = 100001").contains("1 to 100000"));
+    }
+
+    #[test]
+    fn of_levels_those_that_cannot_be_had_are_left_out_with_the_reason() {
+        let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"udp_rr\"\n\
+                    [factors]\nflows = [1, 4]\nthreads = [\"default\", 2]\nin_flight = [1, 2]\n";
+        let plan = Study::parse("x.toml", text).unwrap().plan();
+        assert_eq!(plan.conditions.len(), 7);
+        assert_eq!(plan.excluded.len(), 1);
+        assert_eq!(
+            plan.excluded[0].why,
+            "`in_flight` = 2 needs one thread for each of the 4 flows, and `threads` is 2"
+        );
     }
 }

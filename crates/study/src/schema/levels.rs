@@ -2,19 +2,13 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
+use words::{Family, Side};
 
-use super::part::{
-    Bytes, CommandLine, CongestionControl, Dscp, Flows, InFlight, Kernel, Mtu, Name, Pace, Poll, Rate,
-    SocketBuffer, SwitchOrDefault, Threads, Vcpus, parts,
-};
+use super::part::{self, CommandLine, Kernel, Mtu, Name, Vcpus, parts};
 use crate::condition;
 use crate::factor::Subject;
-use crate::family::Family;
 use crate::guest::{Copies, Nic};
-use crate::mode::{Direction, Reader, Sender};
 use crate::scope::{Scope, UNDERLAY};
-use crate::setting::Parameter;
-use crate::side::Side;
 
 parts! {
     /// `[factors]`.
@@ -110,79 +104,11 @@ parts! {
         one_or_list("The MTU in bytes.", json!({ "anyOf": [bytes, { "const": "default" }] }))
     };
 
-    /// Levels of `socket_buffer`.
-    SocketBufferLevels: |generator| {
-        let bytes = generator.subschema_for::<SocketBuffer>().to_value();
-        one_or_list("`SO_SNDBUF` and `SO_RCVBUF` in bytes.", json!({ "anyOf": [bytes, { "const": "default" }] }))
-    };
-
-    /// Levels of `message`.
-    MessageLevels: |generator| one_or_list("Bytes per message.", generator.subschema_for::<Bytes>().to_value());
-
     /// Levels of `twin`.
     TwinLevels: |generator| {
         let label = generator.subschema_for::<Name>().to_value();
         one_or_list("Labels that change nothing: the same condition several times.", label)
     };
-
-    /// Levels of `sender`.
-    SenderLevels: |generator| {
-        one_or_list("How the sending program hands data over.", generator.subschema_for::<Sender>().to_value())
-    };
-
-    /// Levels of `reader`.
-    ReaderLevels: |generator| {
-        one_or_list("How the receiving program takes them.", generator.subschema_for::<Reader>().to_value())
-    };
-
-    /// Levels of `direction`.
-    DirectionLevels: |generator| {
-        one_or_list("Which way a stream flows.", generator.subschema_for::<Direction>().to_value())
-    };
-
-    /// Levels of `threads`.
-    ThreadsLevels: |generator| {
-        one_or_list("Threads that serve the flows of each side.", generator.subschema_for::<Threads>().to_value())
-    };
-
-    /// Levels of `in_flight`.
-    InFlightLevels: |generator| {
-        one_or_list("Transactions in flight per flow.", generator.subschema_for::<InFlight>().to_value())
-    };
-
-    /// Levels of `rate`.
-    RateLevels: |generator| {
-        one_or_list("Requests per second over all flows.", generator.subschema_for::<Rate>().to_value())
-    };
-
-    /// Levels of `pacing`.
-    PacingLevels: |generator| {
-        one_or_list("Bits of payload per second and flow.", generator.subschema_for::<Pace>().to_value())
-    };
-
-    /// Levels of `busy_poll`.
-    BusyPollLevels: |generator| {
-        one_or_list("How long a receive polls.", generator.subschema_for::<Poll>().to_value())
-    };
-
-    /// Levels of `congestion_control`.
-    CongestionControlLevels: |generator| {
-        let name = generator.subschema_for::<CongestionControl>().to_value();
-        one_or_list("TCP's congestion control by its kernel name; `default` is cubic, or reno where cubic cannot be had; `system` is each host's own.", name)
-    };
-
-    /// Levels of `dscp`.
-    DscpLevels: |generator| {
-        one_or_list("The differentiated services code point.", generator.subschema_for::<Dscp>().to_value())
-    };
-
-    /// Levels of `nodelay`.
-    NodelayLevels: |generator| {
-        one_or_list("`TCP_NODELAY`.", generator.subschema_for::<SwitchOrDefault>().to_value())
-    };
-
-    /// Levels of `flows`.
-    FlowsLevels: |generator| one_or_list("Sockets at once.", generator.subschema_for::<Flows>().to_value());
 }
 
 fn one_or_list(description: &str, one: Value) -> Schema {
@@ -212,13 +138,10 @@ fn table(description: &str, names: &[&str], generator: &mut SchemaGenerator) -> 
                 Subject::Workload => generator.subschema_for::<Names>(),
                 Subject::Family | Subject::UnderlayFamily => generator.subschema_for::<FamilyLevels>(),
                 Subject::Offloads(_) => generator.subschema_for::<OffloadsLevels>(),
-                Subject::Checksum | Subject::Feature(..) => generator.subschema_for::<SwitchLevels>(),
+                Subject::Key(key) => one_or_list(key.help, part::of_key(key)),
+                Subject::Feature(..) => generator.subschema_for::<SwitchLevels>(),
                 Subject::Mtu | Subject::UnderlayMtu => generator.subschema_for::<MtuLevels>(),
-                Subject::SocketBuffer => generator.subschema_for::<SocketBufferLevels>(),
-                Subject::Message => generator.subschema_for::<MessageLevels>(),
-                Subject::Parameter(parameter) => of_parameter(parameter, generator),
                 Subject::Twin => generator.subschema_for::<TwinLevels>(),
-                Subject::Flows => generator.subschema_for::<FlowsLevels>(),
                 Subject::Kernel => generator.subschema_for::<KernelLevels>(),
                 Subject::CommandLine => generator.subschema_for::<CommandLineLevels>(),
                 Subject::Vcpus => generator.subschema_for::<VcpusLevels>(),
@@ -234,24 +157,6 @@ fn table(description: &str, names: &[&str], generator: &mut SchemaGenerator) -> 
         "properties": properties,
         "additionalProperties": false,
     })
-}
-
-/// The levels of a parameter of the traffic.
-fn of_parameter(parameter: Parameter, generator: &mut SchemaGenerator) -> Schema {
-    match parameter {
-        Parameter::Sender => generator.subschema_for::<SenderLevels>(),
-        Parameter::Reader => generator.subschema_for::<ReaderLevels>(),
-        Parameter::Direction => generator.subschema_for::<DirectionLevels>(),
-        Parameter::Threads => generator.subschema_for::<ThreadsLevels>(),
-        Parameter::InFlight => generator.subschema_for::<InFlightLevels>(),
-        Parameter::Rate => generator.subschema_for::<RateLevels>(),
-        Parameter::Pacing => generator.subschema_for::<PacingLevels>(),
-        Parameter::BusyPoll => generator.subschema_for::<BusyPollLevels>(),
-        Parameter::CongestionControl => generator.subschema_for::<CongestionControlLevels>(),
-        Parameter::Dscp => generator.subschema_for::<DscpLevels>(),
-        Parameter::Nodelay => generator.subschema_for::<NodelayLevels>(),
-        Parameter::Connected | Parameter::Verify => generator.subschema_for::<SwitchLevels>(),
-    }
 }
 
 /// A table of all factors, with those of a side under the side (`transmitter.tso`) or as a quoted key.

@@ -10,22 +10,18 @@ mod part;
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
+use words::{Family, Scenario};
 
 use self::levels::{Exclude, Factors, Levels, Offloads};
 use self::machine::MachineTable;
 use self::part::{
-    Boots, Bytes, CommandLine, CongestionControl, Dscp, Flows, InFlight, Inside, Kernel, LadderOrder, Looks,
-    Memory, MetricKey, Most, Mtu, Name, Pace, Poll, Port, Rate, Runs, Seed, Share, SocketBuffer, Span,
-    Switch, SwitchOrDefault, Threads, Vcpus, Warmup,
+    Boots, CommandLine, Inside, Kernel, LadderOrder, Looks, Memory, MetricKey, Most, Mtu, Name, Runs, Seed,
+    Share, Switch, Vcpus, Warmup, WorkloadTable,
 };
 use crate::design::DesignKind;
-use crate::family::Family;
 use crate::guest::{Acceleration, Copies, Nic};
-use crate::mode::{Direction, Reader, Sender};
 use crate::protocol::Order;
-use crate::scenario::Scenario;
 use crate::stop::Bounds;
-use crate::workload::WorkloadKind;
 
 /// The JSON schema of a study file (draft 2020-12), indented, with a line end.
 pub fn schema() -> String {
@@ -82,7 +78,7 @@ struct File {
     underlay: Option<UnderlayTable>,
     /// The traffic. Several become the factor `workload`.
     #[schemars(length(min = 1, max = 32))]
-    workload: Vec<Workload>,
+    workload: Vec<WorkloadTable>,
     /// What is varied, and the levels it takes. The last factor varies fastest.
     factors: Option<Factors>,
     /// Offloads that go on and off, and in which combinations.
@@ -97,60 +93,6 @@ struct File {
     comparison: Option<Vec<Comparison>>,
     /// What is changed of the machine itself.
     machine: Option<MachineTable>,
-}
-
-/// The traffic.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-#[expect(dead_code, reason = "it describes the file to schemars; nothing is ever made of it")]
-struct Workload {
-    /// What the study calls it. Default: its kind.
-    name: Option<Name>,
-    /// The shape of the traffic.
-    kind: WorkloadKind,
-    /// Bytes per write, datagram or request. Default: 16384 for `tcp_stream`, 1452 for `udp_stream`, 18 for `pps`, 1 for
-    /// `*_rr` and `tcp_crr`. UDP carries at most 65507 over IPv4.
-    message: Option<Bytes>,
-    /// Bytes per response, for `*_rr` and `tcp_crr`. Default: as many as the message.
-    response: Option<Bytes>,
-    /// The window that is measured: `"700ms"`, `"2s"`, `"1m30s"`. Default: 10s.
-    duration: Option<Span>,
-    /// How long traffic flows before the window opens. Default: 500ms.
-    ramp: Option<Span>,
-    /// Sockets on each side that run at once. Default: 1.
-    flows: Option<Flows>,
-    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes. Default: the kernel's own sizing, and 1 MiB to receive a stream of datagrams.
-    socket_buffer: Option<SocketBuffer>,
-    /// The receiver's port; UDP flows take this one and those after it. Default: the kernel chooses.
-    port: Option<Port>,
-    /// How the sending program hands data to the kernel; UDP and TCP have different ones. Default: send.
-    sender: Option<Sender>,
-    /// How the receiving program takes them. Default: recv.
-    reader: Option<Reader>,
-    /// Threads on each side that share the flows out. Default: chosen by the program.
-    threads: Option<Threads>,
-    /// Which way a stream flows. Default: forward, from the transmitter to the receiver.
-    direction: Option<Direction>,
-    /// Transactions in flight per flow, for `tcp_rr` and `udp_rr`. Default: 1.
-    in_flight: Option<InFlight>,
-    /// Requests per second over all flows, each sent at its intended time, for `*_rr` and `tcp_crr`. Default: the next
-    /// request follows an answer.
-    rate: Option<Rate>,
-    /// Bits of payload per second and flow, for streams and `pps`: `"500Mbit"`. Default: as fast as it goes.
-    pacing: Option<Pace>,
-    /// How long a receive polls the device's queue instead of sleeping: `"50us"`. Default: not at all.
-    busy_poll: Option<Poll>,
-    /// TCP's congestion control by its kernel name, or `system` for each host's own. Default: cubic, or reno where cubic
-    /// cannot be had: neither paces by a timer.
-    congestion_control: Option<CongestionControl>,
-    /// The differentiated services code point of all packets. Default: 0.
-    dscp: Option<Dscp>,
-    /// `TCP_NODELAY`. Default: on for `tcp_rr` and `tcp_crr`, off for `tcp_stream`.
-    nodelay: Option<SwitchOrDefault>,
-    /// Whether the sending UDP sockets are connected. Default: on.
-    connected: Option<Switch>,
-    /// Whether every byte and every sequence number is checked where it arrives. Default: off.
-    verify: Option<Switch>,
 }
 
 /// The virtual machines; all are alike.
@@ -262,7 +204,7 @@ mod tests {
     use super::*;
     use crate::read::{
         COMPARISON_KEYS, DESIGN_KEYS, GUEST_KEYS, MACHINE_KEYS, PROTOCOL_KEYS, STOP_KEYS, STUDY_KEYS,
-        UNDERLAY_KEYS, WORKLOAD_KEYS,
+        UNDERLAY_KEYS, workload_keys,
     };
 
     const CHECKED_IN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/study.schema.json");
@@ -292,9 +234,10 @@ mod tests {
     #[test]
     fn the_schema_has_the_keys_that_the_reader_knows() {
         let schema: Value = serde_json::from_str(&schema()).unwrap();
+        let workload_keys: Vec<&str> = workload_keys().collect();
         for (path, known) in [
             ("/properties", STUDY_KEYS),
-            ("/$defs/Workload/properties", WORKLOAD_KEYS),
+            ("/$defs/Workload/properties", &workload_keys),
             ("/$defs/Protocol/properties", PROTOCOL_KEYS),
             ("/$defs/Comparison/properties", COMPARISON_KEYS),
             ("/$defs/Stop/properties", STOP_KEYS),

@@ -1,10 +1,10 @@
 //! The values of a study file, with their limits.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+use words::{KEYS, Key, Kind, Shape, Word, metric};
 
-use crate::metric;
 use crate::read::{Inside as Place, LadderOrder as Order, limit};
-use crate::word::Word;
 
 /// The words of a vocabulary.
 fn words<W: Word>() -> Schema {
@@ -45,9 +45,6 @@ parts! {
         json_schema!({ "type": "string", "pattern": pattern })
     };
 
-    /// A duration.
-    Span: |_| json_schema!({ "type": "string", "pattern": r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+$" });
-
     /// A share in percent.
     Share: |_| json_schema!({ "type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*%\s*$" });
 
@@ -57,50 +54,8 @@ parts! {
         json_schema!({ "enum": keys })
     };
 
-    /// The size of a message or a response.
-    Bytes: number!(MESSAGE);
-    /// A number of flows.
-    Flows: number!(FLOWS);
-    /// A number of threads.
-    Threads: |_| json_schema!({ "anyOf": [
-        { "type": "integer", "minimum": limit::THREADS.start(), "maximum": limit::THREADS.end() },
-        { "const": "default" },
-    ] });
-    /// The size of a socket's buffer.
-    SocketBuffer: number!(SOCKET_BUFFER);
-    /// A number of transactions in flight.
-    InFlight: number!(IN_FLIGHT);
-    /// Requests per second.
-    Rate: |_| json_schema!({ "anyOf": [
-        { "type": "integer", "minimum": limit::RATE.start(), "maximum": limit::RATE.end() },
-        { "const": "default" },
-    ] });
-    /// A pace.
-    Pace: |_| {
-        let pattern = r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*$|^default$";
-        json_schema!({ "type": "string", "pattern": pattern })
-    };
-    /// A time to poll for.
-    Poll: |_| {
-        let pattern = r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+$|^default$";
-        json_schema!({ "type": "string", "pattern": pattern })
-    };
-    /// The name of a congestion control.
-    CongestionControl: |_| {
-        let pattern = format!("^[A-Za-z0-9_-]{{1,{}}}$", limit::CONGESTION_CONTROL);
-        json_schema!({ "type": "string", "pattern": pattern })
-    };
-    /// A differentiated services code point.
-    Dscp: |_| json_schema!({ "anyOf": [
-        { "type": "integer", "minimum": limit::DSCP.start(), "maximum": limit::DSCP.end() },
-        { "const": "default" },
-    ] });
     /// On or off.
     Switch: |_| json_schema!({ "enum": ["on", "off", true, false] });
-    /// On, off, or what the kind of traffic has by default.
-    SwitchOrDefault: |_| json_schema!({ "enum": ["on", "off", "default", true, false] });
-    /// A port.
-    Port: number!(PORT);
     /// An MTU.
     Mtu: number!(MTU);
     /// Where a whole testbed can stand.
@@ -127,4 +82,63 @@ parts! {
     Looks: number!(LOOKS);
     /// A seed.
     Seed: number!(SEED);
+}
+
+/// A table `[[workload]]`.
+pub(super) struct WorkloadTable;
+
+impl JsonSchema for WorkloadTable {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Workload".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let name = generator.subschema_for::<Name>().to_value();
+        let kind = generator.subschema_for::<Kind>().to_value();
+        let mut properties = Map::new();
+        properties.insert("name".to_owned(), described(name, "What the study calls it. Default: its kind."));
+        properties.insert("kind".to_owned(), described(kind, "The kind of traffic."));
+        for key in KEYS {
+            properties.insert(key.name.to_owned(), described(of_key(key), &key.description()));
+        }
+        json_schema!({
+            "description": "The traffic.",
+            "type": "object",
+            "properties": properties,
+            "required": ["kind"],
+            "additionalProperties": false,
+        })
+    }
+}
+
+fn described(mut schema: Value, description: &str) -> Value {
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("description".to_owned(), description.into());
+    }
+    schema
+}
+
+/// What a key of the traffic may be.
+pub(super) fn of_key(key: &Key) -> Value {
+    let default = if key.has_default() { "|^default$" } else { "" };
+    match key.shape {
+        Shape::Number(least, most) => {
+            let number = json!({ "type": "integer", "minimum": least, "maximum": most });
+            if key.has_default() { json!({ "anyOf": [number, { "const": "default" }] }) } else { number }
+        }
+        Shape::Switch if key.has_default() => json!({ "enum": ["on", "off", "default", true, false] }),
+        Shape::Switch => json!({ "enum": ["on", "off", true, false] }),
+        Shape::Pace => {
+            let pattern = format!(r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*${default}");
+            json!({ "type": "string", "pattern": pattern })
+        }
+        Shape::Time(..) => {
+            let pattern = format!(r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+${default}");
+            json!({ "type": "string", "pattern": pattern })
+        }
+        Shape::Word(words) => json!({ "enum": (words.all)() }),
+        Shape::Name(most) => {
+            json!({ "type": "string", "pattern": format!("^[A-Za-z0-9_-]{{1,{most}}}$") })
+        }
+    }
 }

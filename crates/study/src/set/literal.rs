@@ -1,11 +1,13 @@
 //! Values of the command line as TOML writes them.
 
+use words::Key;
+
 /// Keys whose values are texts even if they look like numbers.
-const TEXTS: &[&str] = &["name", "question", "twin", "congestion_control", "kernel", "command_line"];
+const TEXTS: &[&str] = &["name", "question", "twin", "kernel", "command_line"];
 
 /// The values of a key as TOML: one as itself, several as an array.
 pub(crate) fn of(key: &str, values: &[String]) -> String {
-    let is_text = TEXTS.contains(&key);
+    let is_text = TEXTS.contains(&key) || Key::find(key).is_some_and(Key::is_name);
     match values {
         [one] => single(one, is_text),
         several => {

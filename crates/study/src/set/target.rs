@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
+use words::suggest::{self, quoted};
 
 use crate::assignment::Assignment;
 use crate::diagnostic::Problem;
@@ -10,12 +11,11 @@ use crate::factor::Subject;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::{
-    COMPARISON_KEYS, DESIGN_KEYS, GUEST_KEYS, PROTOCOL_KEYS, STOP_KEYS, UNDERLAY_KEYS, WORKLOAD_KEYS,
+    COMPARISON_KEYS, DESIGN_KEYS, GUEST_KEYS, PROTOCOL_KEYS, STOP_KEYS, UNDERLAY_KEYS, workload_keys,
 };
 use crate::scope::{Scope, UNDERLAY};
 use crate::set::edit::{Base, Document, Edit};
 use crate::set::{literal, prune};
-use crate::suggest::{self, quoted};
 
 /// The keys of the study itself that are values.
 const STUDY_KEYS: &[&str] = &["name", "question", "scenario", "inside", "exact"];
@@ -159,7 +159,7 @@ fn workloads(document: &Document<'_>, name: Option<&str>, key: &str) -> Option<T
     let chosen = |table: &&DeTable<'_>| name.is_none_or(|name| name_of(table) == Some(name));
     let numbers: Vec<usize> =
         tables.iter().enumerate().filter(|(_, table)| chosen(table)).map(|(number, _)| number).collect();
-    (WORKLOAD_KEYS.contains(&key) && !numbers.is_empty()).then(|| Target::Workloads(numbers, key.to_owned()))
+    (is_key_of_workload(key) && !numbers.is_empty()).then(|| Target::Workloads(numbers, key.to_owned()))
 }
 
 /// What a workload is called: its name, or else its kind.
@@ -179,6 +179,11 @@ fn factor(key: &str) -> Option<Target> {
 /// Whether the file has this factor.
 fn is_factor(document: &Document<'_>, key: &str) -> bool {
     Subject::of(key).is_some_and(|subject| written(document, &subject).is_some())
+}
+
+/// Whether a workload has this key.
+fn is_key_of_workload(key: &str) -> bool {
+    workload_keys().any(|known| known == key)
 }
 
 /// Whether a table of the study has this key.
@@ -208,7 +213,7 @@ fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
         return Some(target);
     }
     let factor = factor(key);
-    let (of_guest, of_workload) = (GUEST_KEYS.contains(&key), WORKLOAD_KEYS.contains(&key));
+    let (of_guest, of_workload) = (GUEST_KEYS.contains(&key), is_key_of_workload(key));
     if values > 1 || is_factor(document, key) || !(of_guest || of_workload) {
         return factor.or_else(|| workloads(document, None, key));
     }
@@ -229,12 +234,12 @@ fn written<'d>(document: &'d Document<'_>, subject: &Subject) -> Option<Named<'d
 fn unknown(document: &Document<'_>, key: &str) -> Problem {
     let bare = key.rsplit('.').next().unwrap_or(key);
     let message = format!("`{}` is nothing that `--set` can change", quoted(key));
-    let of_study = STUDY_KEYS.iter().chain(PROTOCOL_KEYS).chain(WORKLOAD_KEYS).chain(GUEST_KEYS).copied();
+    let of_study = STUDY_KEYS.iter().chain(PROTOCOL_KEYS).chain(GUEST_KEYS).copied().chain(workload_keys());
     let names: Vec<&str> = document.workloads().into_iter().filter_map(name_of).collect();
     let help = if COMPARISON_KEYS.contains(&bare) {
         "comparisons stay as the file has them; `netassay compare` judges stored results in other ways"
             .to_owned()
-    } else if WORKLOAD_KEYS.contains(&bare) && key != bare {
+    } else if is_key_of_workload(bare) && key != bare {
         format!("write `{bare}`, or `NAME.{bare}` for one of the workloads {}", suggest::list(&names))
     } else if let Some((table, keys)) =
         TABLES.iter().find(|(table, _)| key == *table || key.starts_with(&format!("{table}.")))

@@ -40,7 +40,7 @@ pub(crate) fn check(plan: &Plan) {
         assert!(slugs.insert(&condition.slug), "{} twice", condition.slug);
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.-".contains(c);
         assert!(condition.slug.chars().all(allowed), "{}", condition.slug);
-        assert!(condition.workload.kind.is_rr() == (condition.workload.response > 0));
+        assert!(condition.workload.traffic.kind.is_rr() == (condition.workload.traffic.response > 0));
     }
     for comparison in &plan.comparisons {
         assert!(!comparison.conditions.is_empty());

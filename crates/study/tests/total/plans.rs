@@ -76,7 +76,8 @@ proptest! {
             // Only rules can leave nothing, and they leave nothing only without checksums or with a small MTU.
             Err(diagnostics) => {
                 let text = diagnostics.to_string();
-                prop_assert!(text.contains("no condition is left"), "{}", text);
+                let none_left = text.contains("no condition is left") || text.contains("`checksum` is not supported");
+                prop_assert!(none_left, "{}", text);
             }
         }
     }
@@ -108,7 +109,7 @@ proptest! {
         let state = |label: &str| {
             let old = before.conditions.iter().find(|condition| condition.label == label).unwrap();
             let fingerprint = fingerprints.get(old.index).cloned().unwrap_or(format!("own {}", old.index));
-            (fingerprint, format!("{:?} {} {}", old.workload, old.family, old.checksum))
+            (fingerprint, format!("{:?} {}", old.workload, old.family))
         };
         let kept: Vec<_> = plan.conditions.iter().map(|condition| state(&condition.label)).collect();
         let unique: HashSet<_> = kept.iter().collect();

@@ -1,6 +1,8 @@
 //! What the command line asks for, as the testbed and the engine take it.
 
-use load::{Kind, Traffic};
+use std::time::Duration;
+
+use load::{Family, Kind, Traffic};
 use study::{CongestionControl, Scenario, feature};
 use testbed::{Options, RunOrder, Switches};
 
@@ -28,7 +30,7 @@ impl Asked {
         let scenario = scenario(flags)?;
         let traffic = traffic(flags);
         let ipv6 = flags.family == FamilyWord::Ipv6;
-        traffic.validate(ipv6).map_err(|error| Failure::Usage(as_options(&error)))?;
+        traffic.validate(Family::of(ipv6)).map_err(|error| Failure::Usage(as_options(error)))?;
         if ipv6 && flags.mtu.is_some_and(|mtu| mtu < LEAST_IPV6_MTU) {
             return Err(Failure::Usage(format!(
                 "--mtu: IPv6 needs at least {LEAST_IPV6_MTU} bytes (RFC 8200, section 5)"
@@ -127,30 +129,21 @@ fn traffic(flags: &Load) -> Traffic {
         reader: flags.reader,
         in_flight: flags.in_flight,
         rate: flags.rate,
-        pacing: flags.pacing.map(study::Pacing::bits),
-        busy_poll: flags.busy_poll,
-        congestion_control: match &flags.congestion_control {
-            CongestionControl::Named(name) => Some(name.clone()),
-            CongestionControl::Unpaced | CongestionControl::System => None,
-        },
+        pacing: flags.pacing,
+        busy_poll: flags.busy_poll.map(|micros| Duration::from_micros(u64::from(micros))),
+        congestion_control: flags.congestion_control.clone(),
         dscp: flags.dscp,
         nodelay: flags.nodelay.map(|switch| switch == SwitchWord::On),
         connected: !flags.unconnected,
         socket_buffer: flags.socket_buffer,
-        udp_checksum: !flags.no_checksum,
+        checksum: !flags.no_checksum,
         port: flags.port,
         verify: flags.verify,
         ..plain
     }
 }
 
-/// The engine names fields; here they are options.
-fn as_options(error: &load::Error) -> String {
-    let load::Error::Invalid { field, value, reason } = error else { return error.to_string() };
-    match *field {
-        "connected" => format!("--unconnected: {reason}"),
-        "udp_checksum" => format!("--no-checksum: {reason}"),
-        "verify" => format!("--verify: {reason}"),
-        field => format!("--{} {value}: {reason}", field.replace('_', "-")),
-    }
+/// The engine names keys; here they are options.
+fn as_options(misfit: load::Misfit) -> String {
+    format!("--{}: {}; {}", misfit.key.replace('_', "-"), misfit.why, misfit.help)
 }

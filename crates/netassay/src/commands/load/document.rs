@@ -2,7 +2,7 @@
 
 use load::{Direction, Kind};
 use serde_json::{Map, Value, json};
-use study::{Side, WorkloadKind, metric};
+use study::{Side, metric};
 use testbed::{Effective, RunAccount, SideAccount};
 
 use crate::commands::load::asked::Asked;
@@ -30,7 +30,7 @@ impl Document {
         account: RunAccount,
     ) -> Self {
         let traffic = &asked.order.traffic;
-        let mut metrics = runner::metrics(workload(traffic.kind), traffic, &account);
+        let mut metrics = runner::metrics(traffic, &account);
         if traffic.direction == Direction::Both {
             metrics.extend(runner::directions(&account));
         }
@@ -206,18 +206,6 @@ fn amount(value: f64, unit: &str) -> Value {
 fn table_of<'a>(metrics: &'a mut Map<String, Value>, name: &str) -> &'a mut Map<String, Value> {
     let table = metrics.entry(name).or_insert_with(|| Value::Object(Map::new()));
     table.as_object_mut().expect("tables and single metrics have different names")
-}
-
-/// The vocabulary's word for the engine's kind of traffic.
-fn workload(kind: Kind) -> WorkloadKind {
-    match kind {
-        Kind::TcpStream => WorkloadKind::TcpStream,
-        Kind::UdpStream => WorkloadKind::UdpStream,
-        Kind::TcpRr => WorkloadKind::TcpRr,
-        Kind::UdpRr => WorkloadKind::UdpRr,
-        Kind::TcpCrr => WorkloadKind::TcpCrr,
-        Kind::Pps => WorkloadKind::Pps,
-    }
 }
 
 #[cfg(test)]

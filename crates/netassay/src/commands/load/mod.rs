@@ -5,6 +5,7 @@ mod document;
 mod intervals;
 mod text;
 
+use study::CongestionControl;
 use testbed::{RunAccount, Testbed};
 
 use crate::cli::{Format, Load};
@@ -28,7 +29,7 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let mut testbed = Testbed::build(&options, &interrupt)?;
     if asked.chooses_congestion_control {
         let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, false))?;
-        asked.order.traffic.congestion_control = Some(chosen.to_owned());
+        asked.order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
     }
     let mut document = measure(&asked, &mut testbed)?;
     document.disturbed.extend(session.disturbance());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
 use report::{counted, figure, percent};
-use study::Side;
+use study::{Side, format_duration};
 
 use crate::commands::load::document::{Document, sides};
 use crate::commands::load::intervals;
@@ -205,11 +205,17 @@ fn described(traffic: &Traffic) -> Vec<String> {
     differs(traffic.direction != plain.direction, format!("direction {}", traffic.direction));
     differs(traffic.in_flight != plain.in_flight, format!("{} in flight", traffic.in_flight));
     differs(traffic.rate.is_some(), format!("{} requests/s", traffic.rate.unwrap_or(0)));
-    differs(traffic.pacing.is_some(), format!("paced at {} bits/s", traffic.pacing.unwrap_or(0)));
-    differs(traffic.busy_poll.is_some(), format!("busy polling {} µs", traffic.busy_poll.unwrap_or(0)));
+    differs(
+        traffic.pacing.is_some(),
+        traffic.pacing.map_or_else(String::new, |pace| format!("paced at {pace}/s")),
+    );
+    differs(
+        traffic.busy_poll.is_some(),
+        traffic.busy_poll.map_or_else(String::new, |time| format!("busy polling {}", format_duration(time))),
+    );
     differs(traffic.dscp.is_some(), format!("DSCP {}", traffic.dscp.unwrap_or(0)));
     differs(!traffic.connected, "unconnected".to_owned());
-    differs(!traffic.udp_checksum, "no checksum".to_owned());
+    differs(!traffic.checksum, "no checksum".to_owned());
     differs(traffic.verify, "every byte checked".to_owned());
     words
 }
@@ -223,7 +229,7 @@ mod tests {
         let described = |traffic: &Traffic| described(traffic).join(", ");
         assert_eq!(described(&Traffic::new(Kind::TcpRr)), "1 flow, 1 byte, answered by 1, reader recv");
         let mut traffic = Traffic::new(Kind::Pps);
-        (traffic.flows, traffic.udp_checksum, traffic.pacing) = (2, false, Some(1000));
-        assert_eq!(described(&traffic), "2 flows, 18 bytes, sender send, paced at 1000 bits/s, no checksum");
+        (traffic.flows, traffic.checksum, traffic.pacing) = (2, false, load::Pacing::of_bits(1000));
+        assert_eq!(described(&traffic), "2 flows, 18 bytes, sender send, paced at 1kbit/s, no checksum");
     }
 }

@@ -7,7 +7,7 @@ const LONGEST_COMPARED: usize = 64;
 const LONGEST_LIST: usize = 10;
 
 /// A piece of somebody's text that is safe to print and short: control characters escaped, at most 40 characters.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut quoted: String = text.chars().take(40).flat_map(char::escape_debug).collect();
     if text.chars().nth(40).is_some() {
         quoted.push('…');
@@ -19,7 +19,7 @@ pub(crate) fn quoted(text: &str) -> String {
 /// The word of `known` nearest to `word`, if any is near enough to be what was meant: at most every third character
 /// wrong (insertions, deletions, replacements and swapped neighbours each count as one), case aside; or else the first
 /// that `word` is a part of.
-pub(crate) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
+pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     if word.len() > LONGEST_COMPARED {
         return None;
     }
@@ -42,7 +42,7 @@ pub(crate) fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) 
 }
 
 /// The help line for a word that is not of `known`: the nearest one, and all of them if they are few.
-pub(crate) fn help<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
+pub fn help<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     let near = nearest(word, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
     let all = (!known.is_empty() && known.len() <= LONGEST_LIST).then(|| list(&known));
@@ -55,7 +55,7 @@ pub(crate) fn help<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> 
 }
 
 /// Words for a sentence: `` `a`, `b` ``.
-pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
+pub fn list<T: AsRef<str>>(words: &[T]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.as_ref())).collect();
     words.join(", ")
 }

@@ -46,7 +46,13 @@ impl Pacing {
         let (number, unit) = text.split_at(unit);
         let known = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit));
         let (_, unit) = known.ok_or(PacingError::NoUnit)?;
-        Ok(Pacing(bits(number.trim(), *unit)?))
+        Pacing::of_bits(bits(number.trim(), *unit)?).ok_or(PacingError::Range)
+    }
+
+    /// A pace of so many bits per second; `None` if that is out of range.
+    #[must_use]
+    pub fn of_bits(bits: u64) -> Option<Pacing> {
+        (Self::LEAST.0..=Self::MOST.0).contains(&bits).then_some(Pacing(bits))
     }
 
     /// Bits of payload per second.
@@ -72,8 +78,7 @@ fn bits(number: &str, unit: u64) -> Result<u64, PacingError> {
         place /= 10;
         total = total.checked_add(place * digit).ok_or(PacingError::Range)?;
     }
-    let range = Pacing::LEAST.0..=Pacing::MOST.0;
-    if range.contains(&total) { Ok(total) } else { Err(PacingError::Range) }
+    Ok(total)
 }
 
 impl fmt::Display for Pacing {

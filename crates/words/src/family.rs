@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::word::{Word, display_as_word};
+use crate::word::Word;
 
 /// The version of the Internet Protocol that carries the traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -16,8 +16,14 @@ pub enum Family {
 }
 
 impl Family {
+    /// IPv6, or else IPv4.
+    #[must_use]
+    pub fn of(ipv6: bool) -> Self {
+        if ipv6 { Self::Ipv6 } else { Self::Ipv4 }
+    }
+
     /// The digit that names in file names end with: `udp4`, `tcp6`.
-    pub(crate) fn digit(self) -> char {
+    pub fn digit(self) -> char {
         match self {
             Self::Ipv4 => '4',
             Self::Ipv6 => '6',
@@ -25,7 +31,7 @@ impl Family {
     }
 
     /// The bytes of the IP header (RFC 791, section 3.1; RFC 8200, section 3) and of UDP's (RFC 768).
-    pub(crate) fn udp_headers(self) -> u32 {
+    pub fn udp_headers(self) -> u32 {
         match self {
             Self::Ipv4 => 20 + 8,
             Self::Ipv6 => 40 + 8,
@@ -35,7 +41,7 @@ impl Family {
     /// The most payload, in bytes, that one UDP datagram can carry over this version: the 16 bits of UDP's length
     /// (RFC 768) less its header of 8, and for IPv4 less 20 for the IP header, which its total length includes
     /// (RFC 791) and the payload length of IPv6 does not (RFC 8200, section 3).
-    pub(crate) fn most_udp_payload(self) -> u32 {
+    pub fn most_udp_payload(self) -> u32 {
         match self {
             Self::Ipv4 => 65_535 - 20 - 8,
             Self::Ipv6 => 65_535 - 8,
@@ -47,4 +53,4 @@ impl Word for Family {
     const WHAT: &'static str = "a family";
     const WORDS: &'static [(&'static str, Self)] = &[("ipv4", Self::Ipv4), ("ipv6", Self::Ipv6)];
 }
-display_as_word!(Family);
+crate::display_as_word!(Family);

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use crate::kind::Kind;
 use crate::scenario::Scenario;
 use crate::side::Side;
 use crate::suggest;
-use crate::workload::WorkloadKind;
 
 /// One thing that a run measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -52,6 +52,12 @@ impl Needs {
 }
 
 impl Metric {
+    /// Whether only traffic that flows both ways yields it.
+    #[must_use]
+    pub fn is_both_ways(&self) -> bool {
+        self.source == Source::BothWays
+    }
+
     /// The side it is counted on, if it belongs to one.
     pub fn side(&self) -> Option<Side> {
         Side::BOTH
@@ -92,20 +98,15 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Whether only traffic that flows both ways yields it.
-    pub(crate) fn is_both_ways(self) -> bool {
-        self == Self::BothWays
-    }
-
     /// Whether traffic of this kind is among them.
-    pub(crate) fn covers(self, kind: WorkloadKind) -> bool {
+    pub(crate) fn covers(self, kind: Kind) -> bool {
         match self {
             Self::Every => true,
             Self::Streams | Self::BothWays => kind.is_stream(),
             Self::Rr => kind.is_rr(),
             Self::Tcp => kind.is_tcp(),
             Self::Udp => kind.is_udp() && kind.is_received(),
-            Self::Packets => matches!(kind, WorkloadKind::UdpStream | WorkloadKind::Pps),
+            Self::Packets => matches!(kind, Kind::UdpStream | Kind::Pps),
         }
     }
 }
@@ -280,21 +281,18 @@ mod tests {
     #[test]
     fn streams_have_no_transactions_and_rr_no_throughput() {
         let transactions = find("transactions").unwrap();
-        assert!(!WorkloadKind::TcpStream.produces(transactions));
-        assert!(WorkloadKind::UdpRr.produces(transactions));
-        assert!(!WorkloadKind::TcpRr.produces(find("throughput").unwrap()));
-        assert!(!WorkloadKind::UdpStream.produces(find("retransmits").unwrap()));
-        assert!(WorkloadKind::UdpStream.produces(find("loss").unwrap()));
-        assert!(WorkloadKind::TcpCrr.produces(find("latency_p99_99").unwrap()));
+        assert!(!Kind::TcpStream.produces(transactions));
+        assert!(Kind::UdpRr.produces(transactions));
+        assert!(!Kind::TcpRr.produces(find("throughput").unwrap()));
+        assert!(!Kind::UdpStream.produces(find("retransmits").unwrap()));
+        assert!(Kind::UdpStream.produces(find("loss").unwrap()));
+        assert!(Kind::TcpCrr.produces(find("latency_p99_99").unwrap()));
     }
 
     #[test]
     fn what_nobody_receives_is_counted_at_the_transmitter_only() {
-        let yields: Vec<&str> = METRICS
-            .iter()
-            .filter(|metric| WorkloadKind::Pps.produces(metric))
-            .map(|metric| metric.key)
-            .collect();
+        let yields: Vec<&str> =
+            METRICS.iter().filter(|metric| Kind::Pps.produces(metric)).map(|metric| metric.key).collect();
         assert_eq!(yields[0], "packets");
         let of_run = |key: &&&str| !key.starts_with("transmitter.");
         assert!(

@@ -6,10 +6,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::factor::DEFAULT;
+use crate::DEFAULT;
 
 /// The word for what each host has by itself.
 const SYSTEM: &str = "system";
+
+/// The longest name of a congestion control, without its final zero (`TCP_CA_NAME_MAX` of linux/tcp.h).
+pub(crate) const LONGEST_NAME: usize = 15;
 
 /// TCP's congestion control.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +31,16 @@ impl CongestionControl {
     /// Those that let the window alone set the rate, by their kernel names, the most widespread first. Every kernel has
     /// the last.
     pub const UNPACED: [&str; 2] = ["cubic", "reno"];
+
+    /// The kernel's name to ask for; `None`: what the host has by itself. A plan that was tried out leaves none open but those
+    /// of traffic without any.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Unpaced | Self::System => None,
+            Self::Named(name) => Some(name),
+        }
+    }
 
     /// The same, chosen where it was left open.
     #[must_use]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::word::{Word, display_as_word};
+use crate::word::Word;
 
 /// One of the two hosts, by its role in a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ impl Side {
     pub const BOTH: [Self; 2] = [Self::Transmitter, Self::Receiver];
 
     /// The short form that condition names use: `tx-tso-off`.
-    pub(crate) fn short(self) -> &'static str {
+    pub fn short(self) -> &'static str {
         match self {
             Self::Transmitter => "tx",
             Self::Receiver => "rx",
@@ -33,4 +33,4 @@ impl Word for Side {
     const WORDS: &'static [(&'static str, Self)] =
         &[("transmitter", Self::Transmitter), ("receiver", Self::Receiver)];
 }
-display_as_word!(Side);
+crate::display_as_word!(Side);

@@ -1,8 +1,9 @@
 //! What combinations of a design are called.
 
+use words::Side;
+
 use crate::design::{Design, DesignKind};
 use crate::scope::Scope;
-use crate::side::Side;
 
 impl Design {
     /// A combination in words, for labels: `all on`, `without transmitter.tso,tx receiver.gro`.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::word::{Word, display_as_word};
+use crate::word::Word;
 
 /// The kind of testbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -25,7 +25,7 @@ pub enum Scenario {
 
 /// What a VXLAN tunnel takes of the packets of its underlay, in bytes: an inner Ethernet header (14), VXLAN's (8) and UDP's (8), and
 /// IPv4's (20). IPv6's is 20 more (RFC 7348, section 5).
-pub(crate) const VXLAN_OVERHEAD: u32 = 50;
+pub const VXLAN_OVERHEAD: u32 = 50;
 
 impl Scenario {
     /// The MTU that its interfaces come up with, in bytes: that of the kernel's `lo` and of its Ethernet devices.
@@ -61,4 +61,4 @@ impl Word for Scenario {
     ];
     const NOT_BUILT_YET: &'static [&'static str] = &["ssh", "ssh-vxlan"];
 }
-display_as_word!(Scenario);
+crate::display_as_word!(Scenario);

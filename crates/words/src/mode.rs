@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::word::{Word, display_as_word};
-use crate::workload::WorkloadKind;
+use crate::kind::Kind;
+use crate::word::Word;
 
 /// How the sending program hands its data to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
@@ -69,7 +69,7 @@ pub enum Direction {
 
 impl Sender {
     /// Whether traffic of this kind can be sent so. A request leaves alone: there is nothing to batch.
-    pub fn sends(self, kind: WorkloadKind) -> bool {
+    pub fn sends(self, kind: Kind) -> bool {
         match self {
             Self::Send => true,
             _ if kind.is_rr() => false,
@@ -86,22 +86,17 @@ impl Sender {
 
     /// Whether what it takes can be counted: the same each time. Where pages are lent or requests wait in a ring, the kernel chooses when
     /// it works.
-    pub(crate) fn is_countable(self) -> bool {
+    pub fn is_countable(self) -> bool {
         !matches!(self, Self::Zerocopy | Self::IoUring | Self::IoUringZerocopy)
-    }
-
-    /// The words of those that can send this kind of traffic.
-    pub(crate) fn words_for(kind: WorkloadKind) -> Vec<&'static str> {
-        Self::WORDS.iter().filter(|(_, sender)| sender.sends(kind)).map(|(word, _)| *word).collect()
     }
 }
 
 impl Reader {
     /// Whether traffic of this kind can be taken so. What nobody receives has the plain reader by default.
-    pub fn takes(self, kind: WorkloadKind) -> bool {
+    pub fn takes(self, kind: Kind) -> bool {
         match self {
             Self::Recv => true,
-            _ if kind == WorkloadKind::Pps => false,
+            _ if kind == Kind::Pps => false,
             Self::Spin => true,
             _ if kind.is_rr() => false,
             Self::IoUring => true,
@@ -111,13 +106,8 @@ impl Reader {
     }
 
     /// Whether what it takes can be counted, as of senders.
-    pub(crate) fn is_countable(self) -> bool {
+    pub fn is_countable(self) -> bool {
         self != Self::IoUring
-    }
-
-    /// The words of those that can take this kind of traffic.
-    pub(crate) fn words_for(kind: WorkloadKind) -> Vec<&'static str> {
-        Self::WORDS.iter().filter(|(_, reader)| reader.takes(kind)).map(|(word, _)| *word).collect()
     }
 }
 
@@ -135,7 +125,7 @@ impl Word for Sender {
         ("splice", Self::Splice),
     ];
 }
-display_as_word!(Sender);
+crate::display_as_word!(Sender);
 
 impl Word for Reader {
     const WHAT: &'static str = "a reader";
@@ -148,14 +138,14 @@ impl Word for Reader {
         ("spin", Self::Spin),
     ];
 }
-display_as_word!(Reader);
+crate::display_as_word!(Reader);
 
 impl Word for Direction {
     const WHAT: &'static str = "a direction";
     const WORDS: &'static [(&'static str, Self)] =
         &[("forward", Self::Forward), ("reverse", Self::Reverse), ("both", Self::Both)];
 }
-display_as_word!(Direction);
+crate::display_as_word!(Direction);
 
 #[cfg(test)]
 mod tests {
@@ -163,18 +153,18 @@ mod tests {
 
     #[test]
     fn each_kind_has_the_ladder_of_its_protocol() {
+        let senders =
+            |kind| Sender::ALL.into_iter().filter(move |sender| sender.sends(kind)).map(Sender::word);
         let udp = ["send", "sendmmsg", "gso", "gso+sendmmsg", "zerocopy", "io_uring", "io_uring-zerocopy"];
-        assert_eq!(Sender::words_for(WorkloadKind::UdpStream), udp);
-        assert_eq!(Sender::words_for(WorkloadKind::Pps), udp);
+        assert!(senders(Kind::UdpStream).eq(udp) && senders(Kind::Pps).eq(udp));
         let tcp = ["send", "zerocopy", "io_uring", "io_uring-zerocopy", "sendfile", "splice"];
-        assert_eq!(Sender::words_for(WorkloadKind::TcpStream), tcp);
-        assert_eq!(Sender::words_for(WorkloadKind::TcpCrr), ["send"]);
-        assert_eq!(
-            Reader::words_for(WorkloadKind::UdpStream),
-            ["recv", "recvmmsg", "gro", "io_uring", "spin"]
-        );
-        assert_eq!(Reader::words_for(WorkloadKind::TcpStream), ["recv", "io_uring", "trunc", "spin"]);
-        assert_eq!(Reader::words_for(WorkloadKind::UdpRr), ["recv", "spin"]);
-        assert_eq!(Reader::words_for(WorkloadKind::Pps), ["recv"]);
+        assert!(senders(Kind::TcpStream).eq(tcp));
+        assert!(senders(Kind::TcpCrr).eq(["send"]));
+        let readers =
+            |kind| Reader::ALL.into_iter().filter(move |reader| reader.takes(kind)).map(Reader::word);
+        assert!(readers(Kind::UdpStream).eq(["recv", "recvmmsg", "gro", "io_uring", "spin"]));
+        assert!(readers(Kind::TcpStream).eq(["recv", "io_uring", "trunc", "spin"]));
+        assert!(readers(Kind::UdpRr).eq(["recv", "spin"]));
+        assert!(readers(Kind::Pps).eq(["recv"]));
     }
 }

@@ -1,0 +1,432 @@
+//! One key of traffic: what it may be, for which kinds of traffic, and how a text is read as its value.
+
+use std::time::Duration;
+
+use crate::duration::{format_duration, parse_duration};
+use crate::keys::KEYS;
+use crate::kind::Kind;
+use crate::pacing::{Pacing, PacingError};
+use crate::suggest::{self, quoted};
+use crate::value::{Field, Value};
+use crate::workload::Workload;
+
+/// A key of `[[workload]]`, which is a factor and an option of `netassay load` as well. [`KEYS`] is the table of them.
+pub struct Key {
+    /// As files write it; options have `-` where this has `_`.
+    pub name: &'static str,
+    /// What it may be.
+    pub shape: Shape,
+    /// What a number counts.
+    pub unit: &'static str,
+    /// The kinds of traffic that can have another value than the default.
+    pub kinds: &'static [Kind],
+    /// Those of them that can in exact mode.
+    pub exact: &'static [Kind],
+    /// Those of them that then need a thread for each flow.
+    pub alone: &'static [Kind],
+    /// Whether it can be varied.
+    pub is_factor: bool,
+    /// What the name of a condition has before its value.
+    pub slug: &'static str,
+    /// The default, for people.
+    pub default: &'static str,
+    /// What it is, in a sentence.
+    pub help: &'static str,
+    pub(crate) field: (fn(&Workload) -> &dyn Field, fn(&mut Workload) -> &mut dyn Field),
+}
+
+/// What a value may be.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    /// A whole number in a range.
+    Number(u64, u64),
+    /// On or off.
+    Switch,
+    /// A number of bits per second with its unit.
+    Pace,
+    /// A time in a range, in whole multiples of the last.
+    Time(Duration, Duration, Duration),
+    /// One of a few words.
+    Word(Words),
+    /// A name that the kernel knows, of at most so many letters, digits, `-` and `_`.
+    Name(usize),
+}
+
+/// The words of a key.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    /// What one is, with its article.
+    pub what: &'static str,
+    /// All of them.
+    pub all: fn() -> Vec<&'static str>,
+    /// Those that a kind of traffic can have, in exact mode or not.
+    pub of: fn(Kind, bool) -> Vec<&'static str>,
+}
+
+/// Why a text is no value of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// What is wrong, as a sentence without its point.
+    pub message: String,
+    /// The remedy.
+    pub help: Option<String>,
+    /// Whether it is a value, only too small or too large.
+    pub out_of_range: bool,
+}
+
+/// What traffic cannot have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}; {help}")]
+pub struct Misfit {
+    /// The name of the key.
+    pub key: &'static str,
+    /// What is wrong, as a sentence without its point.
+    pub why: String,
+    /// The remedy.
+    pub help: String,
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Two keys are the same if they have one name.
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Key {}
+
+impl Key {
+    /// The key of a name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+
+    /// What it is, for which kinds of traffic, and its default: for tables, schemas and help.
+    #[must_use]
+    pub fn description(&self) -> String {
+        let of = if self.kinds.len() == Kind::ALL.len() {
+            String::new()
+        } else {
+            format!(" For {}.", self.kind_words())
+        };
+        format!("{}.{of} Default: {}.", self.help, self.default)
+    }
+
+    /// What it may be, for people.
+    #[must_use]
+    pub fn range(&self) -> String {
+        let range = match self.shape {
+            Shape::Number(least, most) => format!("{least} to {most} {}", self.unit).trim_end().to_owned(),
+            Shape::Switch => "`on`, `off`".to_owned(),
+            Shape::Pace => format!("`{}` to `{}`", Pacing::LEAST, Pacing::MOST),
+            Shape::Time(least, most, _) => {
+                format!("`{}` to `{}`", format_duration(least), format_duration(most))
+            }
+            Shape::Word(words) => suggest::list(&(words.all)()),
+            Shape::Name(_) => "a name".to_owned(),
+        };
+        if self.has_default() { format!("{range}, `{}`", crate::DEFAULT) } else { range }
+    }
+
+    /// The kinds of traffic that can have it.
+    fn kind_words(&self) -> String {
+        let words: Vec<&str> = self.kinds.iter().map(|kind| kind.word()).collect();
+        suggest::list(&words)
+    }
+
+    /// Its value in a workload.
+    #[must_use]
+    pub fn get(&self, workload: &Workload) -> Value {
+        (self.field.0)(workload).value()
+    }
+
+    /// Sets it.
+    pub fn set(&self, workload: &mut Workload, value: &Value) {
+        (self.field.1)(workload).set(value);
+    }
+
+    /// Its default for a kind of traffic.
+    #[must_use]
+    pub fn default_of(&self, kind: Kind) -> Value {
+        self.get(&Workload::new(kind))
+    }
+
+    /// Whether `default` can be written for it: a value that the system or the engine chooses.
+    #[must_use]
+    pub fn has_default(&self) -> bool {
+        self.default_of(Kind::TcpStream) == Value::Default
+    }
+
+    /// Whether its values are texts, even those that look like numbers.
+    #[must_use]
+    pub fn is_name(&self) -> bool {
+        matches!(self.shape, Shape::Name(_))
+    }
+
+    /// Whether a study file writes a value of it as a number.
+    #[must_use]
+    pub fn is_number(&self) -> bool {
+        matches!(self.shape, Shape::Number(..))
+    }
+
+    /// Reads a value as files and options write it.
+    ///
+    /// # Errors
+    /// [`Mistake`]: the text is no value of this key.
+    pub fn parse(&self, text: &str) -> Result<Value, Mistake> {
+        if text == crate::DEFAULT && self.has_default() {
+            return Ok(Value::Default);
+        }
+        let value = self.shape.parse(self.name, text)?;
+        if self.shape.holds(&value) { Ok(value) } else { Err(self.out_of_range()) }
+    }
+
+    fn out_of_range(&self) -> Mistake {
+        let bounds = match self.shape {
+            Shape::Number(least, most) => format!("{least} to {most}"),
+            Shape::Time(least, most, grain) => {
+                let grain = if grain > Duration::from_nanos(1) { " in whole microseconds" } else { "" };
+                format!("{} to {}{grain}", format_duration(least), format_duration(most))
+            }
+            Shape::Pace => format!("{} to {}", Pacing::LEAST, Pacing::MOST),
+            Shape::Switch | Shape::Word(_) | Shape::Name(_) => "another value".to_owned(),
+        };
+        Mistake { message: format!("`{}` must be {bounds}", self.name), help: None, out_of_range: true }
+    }
+
+    /// Why traffic of a kind cannot have a value, if it cannot. Every kind has its own default.
+    #[must_use]
+    pub fn misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
+        if *value == self.default_of(kind) {
+            return None;
+        }
+        let name = self.name;
+        if !self.kinds.contains(&kind) {
+            let help = format!("remove `{name}`, which is for {}", self.kind_words());
+            return Some(self.misfit_of(format!("`{name}` is not supported for `{kind}`"), help));
+        }
+        if !self.shape.holds(value) {
+            let Mistake { message, .. } = self.out_of_range();
+            return Some(self.misfit_of(message, format!("change `{name}` = {value}")));
+        }
+        let words =
+            self.words_of(kind, false).filter(|words| !words.contains(&value.to_string().as_str()))?;
+        let why = format!("{name} `{value}` is not supported for `{kind}`");
+        Some(self.misfit_of(why, format!("use {}", suggest::list(&words))))
+    }
+
+    /// Why traffic of a kind cannot have a value in exact mode, where one thread does the work of both ends and must do the same
+    /// each time.
+    #[must_use]
+    pub fn exact_misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
+        if *value == self.default_of(kind) {
+            return None;
+        }
+        let name = self.name;
+        let (why, remedy) = match self.words_of(kind, true) {
+            _ if !self.exact.contains(&kind) => {
+                (format!("exact mode does not support `{name}` = {value}"), format!("remove `{name}`"))
+            }
+            Some(words) if !words.contains(&value.to_string().as_str()) => (
+                format!("exact mode does not support {name} `{value}`"),
+                format!("use {}", suggest::list(&words)),
+            ),
+            _ => return None,
+        };
+        Some(self.misfit_of(why, format!("{remedy}, or set `exact = false`")))
+    }
+
+    fn misfit_of(&self, why: String, help: String) -> Misfit {
+        Misfit { key: self.name, why, help }
+    }
+
+    fn words_of(&self, kind: Kind, exact: bool) -> Option<Vec<&'static str>> {
+        match self.shape {
+            Shape::Word(words) => Some((words.of)(kind, exact)),
+            _ => None,
+        }
+    }
+}
+
+impl Shape {
+    /// Whether a value is in its range. `Default` is for the key to say.
+    fn holds(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Number(least, most), Value::Number(number)) => (least..=most).contains(&number),
+            (Self::Time(least, most, grain), Value::Time(time)) => {
+                (least..=most).contains(&time) && time.as_nanos().is_multiple_of(grain.as_nanos())
+            }
+            (Self::Name(most), Value::Text(name)) => is_name(name, *most),
+            _ => true,
+        }
+    }
+
+    fn parse(&self, name: &str, text: &str) -> Result<Value, Mistake> {
+        const TIMES: &str = "write it as \"700ms\", \"2s\" or \"1m30s\"";
+        const PACES: &str = "write it as \"500Mbit\" or \"1.5Gbit\": bits of payload per second and flow";
+        let mistake = |message: String, help: Option<String>| Mistake { message, help, out_of_range: false };
+        let quoted = quoted(text);
+        match self {
+            Self::Number(least, most) => {
+                let is_number =
+                    text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
+                match text.parse() {
+                    Ok(number) => Ok(Value::Number(number)),
+                    Err(_) if is_number && !text.is_empty() => Err(Mistake {
+                        message: format!("`{name}` must be {least} to {most}"),
+                        help: None,
+                        out_of_range: true,
+                    }),
+                    Err(_) => Err(mistake(
+                        format!("`{quoted}` is not a whole number"),
+                        Some(format!("write a number from {least} to {most}")),
+                    )),
+                }
+            }
+            Self::Switch => match text {
+                "on" | "true" => Ok(Value::Switch(true)),
+                "off" | "false" => Ok(Value::Switch(false)),
+                _ => Err(mistake(
+                    format!("`{quoted}` is neither `on` nor `off`"),
+                    suggest::help(text, ["on", "off"]),
+                )),
+            },
+            Self::Pace => match Pacing::parse(text) {
+                Ok(pace) => Ok(Value::Pace(pace)),
+                Err(PacingError::Range) => Err(Mistake {
+                    message: format!("`{name}` must be {} to {}", Pacing::LEAST, Pacing::MOST),
+                    help: None,
+                    out_of_range: true,
+                }),
+                Err(error) => {
+                    Err(mistake(format!("`{quoted}` is not a pace: {error}"), Some(PACES.to_owned())))
+                }
+            },
+            Self::Time(..) => parse_duration(text).map(Value::Time).map_err(|error| {
+                mistake(format!("`{quoted}` is not a duration: {error}"), Some(TIMES.to_owned()))
+            }),
+            Self::Word(words) => {
+                let all = (words.all)();
+                let known = all.iter().find(|word| **word == text);
+                known.map(|word| Value::Text((*word).to_owned())).ok_or_else(|| {
+                    mistake(
+                        format!("`{quoted}` is not {}", words.what),
+                        suggest::help(text, all.iter().copied()),
+                    )
+                })
+            }
+            Self::Name(most) if is_name(text, *most) => Ok(Value::Text(text.to_owned())),
+            Self::Name(most) => Err(mistake(
+                format!("`{quoted}` is not a name for `{name}`"),
+                Some(format!(
+                    "write it as the kernel does, such as \"cubic\" or \"bbr\" (sysctl \
+                     net.ipv4.tcp_available_congestion_control), at most {most} letters, digits, `-` and `_`"
+                )),
+            )),
+        }
+    }
+}
+
+fn is_name(text: &str, most: usize) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    !text.is_empty() && text.len() <= most && text.bytes().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str) -> &'static Key {
+        Key::find(name).unwrap_or_else(|| panic!("{name}"))
+    }
+
+    #[test]
+    fn each_key_has_a_name_of_its_own_and_finds_its_field() {
+        for (at, key) in KEYS.iter().enumerate() {
+            assert_eq!(KEYS.iter().position(|other| other == key), Some(at), "{key:?}");
+            let others: Vec<&Key> = KEYS.iter().filter(|other| *other != key).collect();
+            for text in ["7", "on", "off", "1.5Mbit", "50us", "20ms", "gso", "gro", "both", "bbr"] {
+                let Ok(value) = key.parse(text) else { continue };
+                let mut workload = Workload::new(Kind::UdpStream);
+                key.set(&mut workload, &value);
+                assert_eq!(key.get(&workload), value, "{key:?}");
+                assert_eq!(key.parse(&value.to_string()), Ok(value), "{key:?}");
+                for other in &others {
+                    assert_eq!(other.get(&workload), other.default_of(Kind::UdpStream), "{key:?} {other:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_default_suits_every_kind() {
+        for kind in Kind::ALL {
+            for key in KEYS {
+                let default = key.default_of(kind);
+                assert_eq!(key.misfit(&default, kind), None, "{key:?} {kind}");
+                assert_eq!(key.exact_misfit(&default, kind), None, "{key:?} {kind}");
+                if default == Value::Default {
+                    assert_eq!(key.parse("default"), Ok(Value::Default), "{key:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_says_why_and_the_remedy() {
+        use Kind::{Pps, TcpCrr, TcpRr, TcpStream, UdpRr, UdpStream};
+        for (name, text, fits, not) in [
+            ("sender", "sendfile", vec![TcpStream], vec![TcpRr, UdpStream, Pps]),
+            ("sender", "gso", vec![UdpStream, Pps], vec![TcpStream, UdpRr]),
+            ("reader", "trunc", vec![TcpStream], vec![UdpStream, TcpRr, Pps]),
+            ("reader", "spin", vec![TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr], vec![Pps]),
+            ("direction", "both", vec![TcpStream, UdpStream], vec![TcpRr, TcpCrr, Pps]),
+            ("response", "2", vec![TcpRr, UdpRr, TcpCrr], vec![TcpStream, UdpStream, Pps]),
+            ("in_flight", "2", vec![TcpRr, UdpRr], vec![TcpStream, TcpCrr, Pps]),
+            ("rate", "1", vec![TcpRr, UdpRr, TcpCrr], vec![TcpStream, UdpStream, Pps]),
+            ("pacing", "1Tbit", vec![TcpStream, UdpStream, Pps], vec![TcpRr, TcpCrr]),
+            ("busy_poll", "1us", vec![TcpStream, UdpRr, TcpCrr], vec![Pps]),
+            ("congestion_control", "system", vec![TcpRr, TcpCrr], vec![UdpStream, Pps]),
+            ("congestion_control", "bbr", vec![TcpStream], vec![UdpRr, Pps]),
+            ("nodelay", "on", vec![TcpStream, TcpRr], vec![UdpRr, Pps]),
+            ("connected", "off", vec![UdpStream, UdpRr, Pps], vec![TcpStream, TcpRr, TcpCrr]),
+            ("checksum", "off", vec![UdpStream, UdpRr, Pps], vec![TcpStream, TcpRr, TcpCrr]),
+            ("dscp", "63", vec![TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr, Pps], vec![]),
+            ("verify", "on", vec![TcpStream, UdpRr, TcpCrr], vec![Pps]),
+        ] {
+            let value = key(name).parse(text).unwrap();
+            for kind in fits {
+                assert_eq!(key(name).misfit(&value, kind), None, "{name} {text} {kind}");
+            }
+            for kind in not {
+                let misfit = key(name).misfit(&value, kind).unwrap_or_else(|| panic!("{name} {text} {kind}"));
+                assert!(misfit.why.contains(&format!("`{kind}`")) && !misfit.help.is_empty(), "{misfit:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_value_says_what_would_be() {
+        for (name, text, message) in [
+            ("flows", "0", "`flows` must be 1 to 100000"),
+            ("flows", "-1", "`flows` must be 1 to 100000"),
+            ("flows", "x", "`x` is not a whole number"),
+            ("sender", "gzo", "`gzo` is not a sender"),
+            ("nodelay", "yes", "`yes` is neither `on` nor `off`"),
+            ("pacing", "5", "`5` is not a pace: a pace ends in `bit`, `kbit`, `Mbit`, `Gbit` or `Tbit`"),
+            ("pacing", "2Tbit", "`pacing` must be 1bit to 1Tbit"),
+            ("busy_poll", "1500ns", "`busy_poll` must be 1us to 100ms in whole microseconds"),
+            ("duration", "1ms", "`duration` must be 10ms to 24h"),
+            ("congestion_control", "b/r", "`b/r` is not a name for `congestion_control`"),
+        ] {
+            assert_eq!(key(name).parse(text).unwrap_err().message, message);
+        }
+    }
+}

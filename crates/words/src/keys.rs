@@ -1,0 +1,280 @@
+//! The table of keys: everything that can be said of traffic, each thing once. Studies, factors, `--set`, the JSON schema, the
+//! names of conditions, the options of `netassay load` and the tables in `docs/` are made from it.
+
+use std::time::Duration;
+
+use crate::congestion_control::LONGEST_NAME;
+use crate::key::{Key, Shape, Words};
+use crate::kind::Kind;
+use crate::mode::{Direction, Reader, Sender};
+use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS};
+
+const ALL: &[Kind] = &Kind::ALL;
+const NONE: &[Kind] = &[];
+const RR: &[Kind] = &[Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
+const STREAMS: &[Kind] = &[Kind::TcpStream, Kind::UdpStream];
+const PACED: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::Pps];
+const TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr];
+const UDP: &[Kind] = &[Kind::UdpStream, Kind::UdpRr, Kind::Pps];
+const RECEIVED: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
+
+const NANOSECOND: Duration = Duration::from_nanos(1);
+const MICROSECOND: Duration = Duration::from_micros(1);
+
+/// What a row says where nothing else is said.
+const PLAIN: Key = Key {
+    name: "",
+    shape: Shape::Switch,
+    unit: "",
+    kinds: ALL,
+    exact: ALL,
+    alone: NONE,
+    is_factor: true,
+    slug: "",
+    default: "",
+    help: "",
+    field: (|w| &w.traffic.verify, |w| &mut w.traffic.verify),
+};
+
+/// Every key of `[[workload]]` but `name` and `kind`, in the order in which they are shown.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "message",
+        shape: Shape::Number(1, MAX_MESSAGE as u64),
+        unit: "bytes",
+        slug: "message",
+        default: "16384 for `tcp_stream`, 1452 for `udp_stream`, 18 for `pps`, 1 for the others",
+        help: "Bytes per write, datagram or request; a UDP datagram carries at most 65507 over IPv4",
+        field: (|w| &w.traffic.message, |w| &mut w.traffic.message),
+        ..PLAIN
+    },
+    Key {
+        name: "response",
+        shape: Shape::Number(1, MAX_MESSAGE as u64),
+        unit: "bytes",
+        kinds: RR,
+        is_factor: false,
+        default: "as many as the message",
+        help: "Bytes per response",
+        field: (|w| &w.traffic.response, |w| &mut w.traffic.response),
+        ..PLAIN
+    },
+    Key {
+        name: "duration",
+        // From a tick of the kernel's CPU accounting to a day.
+        shape: Shape::Time(Duration::from_millis(10), Duration::from_secs(86_400), NANOSECOND),
+        is_factor: false,
+        default: "10s",
+        help: "The window that is measured",
+        field: (|w| &w.duration, |w| &mut w.duration),
+        ..PLAIN
+    },
+    Key {
+        name: "ramp",
+        shape: Shape::Time(Duration::ZERO, Duration::from_secs(600), NANOSECOND),
+        is_factor: false,
+        default: "500ms",
+        help: "How long traffic flows before the window opens",
+        field: (|w| &w.ramp, |w| &mut w.ramp),
+        ..PLAIN
+    },
+    Key {
+        name: "flows",
+        shape: Shape::Number(1, MAX_FLOWS as u64),
+        exact: NONE,
+        slug: "flows",
+        default: "1",
+        help: "Connections or sockets on each side at once",
+        field: (|w| &w.traffic.flows, |w| &mut w.traffic.flows),
+        ..PLAIN
+    },
+    Key {
+        name: "socket_buffer",
+        // The kernel doubles what it is given and keeps it in an `int`; a quarter of that is far beyond use.
+        shape: Shape::Number(1_024, 1 << 29),
+        unit: "bytes",
+        slug: "socket-buffer",
+        default: "the kernel's own sizing, and 1 MiB to receive a stream of datagrams",
+        help: "Send and receive buffer of each socket (`SO_SNDBUF`, `SO_RCVBUF`)",
+        field: (|w| &w.traffic.socket_buffer, |w| &mut w.traffic.socket_buffer),
+        ..PLAIN
+    },
+    Key {
+        name: "port",
+        shape: Shape::Number(1, 65_535),
+        is_factor: false,
+        default: "the kernel chooses",
+        help: "The receiver's port; UDP flows use this one and those after it",
+        field: (|w| &w.traffic.port, |w| &mut w.traffic.port),
+        ..PLAIN
+    },
+    Key {
+        name: "sender",
+        shape: Shape::Word(Words {
+            what: "a sender",
+            all: || Sender::ALL.map(Sender::word).to_vec(),
+            of: |kind, exact| {
+                let fits = |one: &Sender| one.sends(kind) && (one.is_countable() || !exact);
+                Sender::ALL.into_iter().filter(fits).map(Sender::word).collect()
+            },
+        }),
+        alone: ALL,
+        default: "send",
+        help: "How the sending program hands data to the kernel; UDP and TCP have different senders",
+        field: (|w| &w.traffic.sender, |w| &mut w.traffic.sender),
+        ..PLAIN
+    },
+    Key {
+        name: "reader",
+        shape: Shape::Word(Words {
+            what: "a reader",
+            all: || Reader::ALL.map(Reader::word).to_vec(),
+            of: |kind, exact| {
+                let fits = |one: &Reader| one.takes(kind) && (one.is_countable() || !exact);
+                Reader::ALL.into_iter().filter(fits).map(Reader::word).collect()
+            },
+        }),
+        kinds: RECEIVED,
+        alone: ALL,
+        slug: "reader-",
+        default: "recv",
+        help: "How the receiving program reads data from the kernel",
+        field: (|w| &w.traffic.reader, |w| &mut w.traffic.reader),
+        ..PLAIN
+    },
+    Key {
+        name: "threads",
+        shape: Shape::Number(1, MAX_THREADS as u64),
+        slug: "threads",
+        default: "chosen by the program",
+        help: "Threads on each side that share the flows out",
+        field: (|w| &w.traffic.threads, |w| &mut w.traffic.threads),
+        ..PLAIN
+    },
+    Key {
+        name: "direction",
+        shape: Shape::Word(Words {
+            what: "a direction",
+            all: || Direction::ALL.map(Direction::word).to_vec(),
+            of: |_, _| Direction::ALL.map(Direction::word).to_vec(),
+        }),
+        kinds: STREAMS,
+        exact: NONE,
+        default: "forward, from the transmitter to the receiver",
+        help: "Which way a stream flows",
+        field: (|w| &w.traffic.direction, |w| &mut w.traffic.direction),
+        ..PLAIN
+    },
+    Key {
+        name: "in_flight",
+        shape: Shape::Number(1, MAX_IN_FLIGHT as u64),
+        kinds: &[Kind::TcpRr, Kind::UdpRr],
+        exact: NONE,
+        alone: ALL,
+        slug: "in-flight",
+        default: "1",
+        help: "Transactions in flight per flow",
+        field: (|w| &w.traffic.in_flight, |w| &mut w.traffic.in_flight),
+        ..PLAIN
+    },
+    Key {
+        name: "rate",
+        shape: Shape::Number(1, MAX_RATE as u64),
+        unit: "1/s",
+        kinds: RR,
+        exact: NONE,
+        alone: ALL,
+        slug: "rate",
+        default: "the next request follows an answer",
+        help: "Requests per second over all flows, each sent at its intended time whether earlier ones are answered or not",
+        field: (|w| &w.traffic.rate, |w| &mut w.traffic.rate),
+        ..PLAIN
+    },
+    Key {
+        name: "pacing",
+        shape: Shape::Pace,
+        unit: "bits/s",
+        kinds: PACED,
+        exact: NONE,
+        // The kernel keeps TCP's pace.
+        alone: UDP,
+        slug: "pacing",
+        default: "as fast as it goes",
+        help: "Bits of payload per second and flow: `500Mbit`",
+        field: (|w| &w.traffic.pacing, |w| &mut w.traffic.pacing),
+        ..PLAIN
+    },
+    Key {
+        name: "busy_poll",
+        // The kernel counts whole microseconds, and a tenth of a second without any packet is no polling any more.
+        shape: Shape::Time(MICROSECOND, Duration::from_millis(100), MICROSECOND),
+        kinds: RECEIVED,
+        exact: NONE,
+        alone: ALL,
+        slug: "busy-poll",
+        default: "not at all",
+        help: "How long a receive polls the device's queue instead of sleeping: `50us` (`SO_BUSY_POLL`)",
+        field: (|w| &w.traffic.busy_poll, |w| &mut w.traffic.busy_poll),
+        ..PLAIN
+    },
+    Key {
+        name: "congestion_control",
+        shape: Shape::Name(LONGEST_NAME),
+        kinds: TCP,
+        slug: "cc-",
+        default: "cubic, or reno where cubic is not available: neither paces by a timer",
+        help: "TCP's congestion control by its kernel name, or `system` for each host's own",
+        field: (|w| &w.traffic.congestion_control, |w| &mut w.traffic.congestion_control),
+        ..PLAIN
+    },
+    Key {
+        name: "dscp",
+        // Six bits (RFC 2474, section 3).
+        shape: Shape::Number(0, 63),
+        slug: "dscp",
+        default: "0, the kernel's",
+        help: "The differentiated services code point of all packets",
+        field: (|w| &w.traffic.dscp, |w| &mut w.traffic.dscp),
+        ..PLAIN
+    },
+    Key {
+        name: "nodelay",
+        kinds: TCP,
+        slug: "nodelay-",
+        default: "on for `tcp_rr` and `tcp_crr`, off for `tcp_stream`",
+        help: "Whether TCP sends small segments at once (`TCP_NODELAY`)",
+        field: (|w| &w.traffic.nodelay, |w| &mut w.traffic.nodelay),
+        ..PLAIN
+    },
+    Key {
+        name: "connected",
+        kinds: UDP,
+        exact: PACED,
+        alone: ALL,
+        slug: "connected-",
+        default: "on",
+        help: "Whether the sending UDP sockets are connected; off: each datagram names its destination",
+        field: (|w| &w.traffic.connected, |w| &mut w.traffic.connected),
+        ..PLAIN
+    },
+    Key {
+        name: "checksum",
+        kinds: UDP,
+        slug: "checksum-",
+        default: "on",
+        help: "Whether UDP datagrams over IPv4 carry a checksum (off: `SO_NO_CHECK`)",
+        field: (|w| &w.traffic.checksum, |w| &mut w.traffic.checksum),
+        ..PLAIN
+    },
+    Key {
+        name: "verify",
+        kinds: RECEIVED,
+        exact: NONE,
+        // A precaution, and no question.
+        is_factor: false,
+        default: "off",
+        help: "Whether every byte and every sequence number is checked where it arrives, which costs time",
+        field: (|w| &w.traffic.verify, |w| &mut w.traffic.verify),
+        ..PLAIN
+    },
+];

@@ -1,0 +1,45 @@
+//! The words that several rooms use (see ARCHITECTURE.md): kinds of traffic, senders, readers, directions, families,
+//! scenarios, features, metrics, and the one [`Traffic`]. What a study, the engine and the command line say of traffic is
+//! declared here once, and nowhere else.
+//!
+//! Pure: no I/O.
+
+pub mod duration;
+pub mod feature;
+pub mod metric;
+pub mod suggest;
+
+mod congestion_control;
+mod family;
+mod key;
+mod keys;
+mod kind;
+mod mode;
+mod pacing;
+mod rules;
+mod scenario;
+mod side;
+mod traffic;
+mod value;
+mod word;
+mod workload;
+
+/// The word for what holds when nothing is said.
+pub const DEFAULT: &str = "default";
+
+pub use congestion_control::CongestionControl;
+pub use duration::{DurationError, format_duration, parse_duration};
+pub use family::Family;
+pub use key::{Key, Misfit, Mistake, Shape, Words};
+pub use keys::KEYS;
+pub use kind::Kind;
+pub use mode::{Direction, Reader, Sender};
+pub use pacing::{Pacing, PacingError};
+pub use scenario::{Scenario, VXLAN_OVERHEAD};
+pub use side::Side;
+pub use traffic::{
+    LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic,
+};
+pub use value::Value;
+pub use word::Word;
+pub use workload::Workload;

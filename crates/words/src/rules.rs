@@ -1,0 +1,267 @@
+//! Which traffic is refused, and why: what no key alone can tell.
+
+use crate::family::Family;
+use crate::key::Misfit;
+use crate::keys::KEYS;
+use crate::kind::Kind;
+use crate::mode::Reader;
+use crate::traffic::{MAX_MEMORY, MAX_THREADS, MOST_OVER_UDP, Traffic};
+use crate::workload::Workload;
+
+fn misfit(key: &'static str, why: impl Into<String>, help: impl Into<String>) -> Option<Misfit> {
+    Some(Misfit { key, why: why.into(), help: help.into() })
+}
+
+impl Traffic {
+    /// Refuses what the engine does not support over this version of IP.
+    ///
+    /// # Errors
+    /// The first key that does not fit.
+    pub fn validate(&self, family: Family) -> Result<(), Misfit> {
+        let workload = self.in_a_workload();
+        let of_keys = KEYS.iter().find_map(|key| key.misfit(&key.get(&workload), self.kind));
+        match of_keys.or_else(|| self.excess(family)).or_else(|| self.conflict(family)) {
+            Some(misfit) => Err(misfit),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what exact mode does not support.
+    ///
+    /// # Errors
+    /// The first key that does not fit.
+    pub fn validate_exact(&self) -> Result<(), Misfit> {
+        self.exact_misfits().into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// All that exact mode does not support.
+    #[must_use]
+    pub fn exact_misfits(&self) -> Vec<Misfit> {
+        let why = "exact mode does not support `tcp_crr`: it makes no connections while it counts";
+        let of_kind = misfit("kind", why, "use `tcp_rr`, or set `exact = false`");
+        let workload = self.in_a_workload();
+        let of_keys = KEYS.iter().filter_map(|key| key.exact_misfit(&key.get(&workload), self.kind));
+        of_kind.filter(|_| self.kind == Kind::TcpCrr).into_iter().chain(of_keys).collect()
+    }
+
+    fn in_a_workload(&self) -> Workload {
+        Workload { traffic: self.clone(), ..Workload::new(self.kind) }
+    }
+
+    /// A size that is beyond what there is: bytes of a datagram, memory, ports.
+    #[must_use]
+    pub fn excess(&self, family: Family) -> Option<Misfit> {
+        if self.kind.is_udp() {
+            let most = family.most_udp_payload();
+            for (key, bytes) in [("message", self.message), ("response", self.response)] {
+                if bytes > most {
+                    let version = if family == Family::Ipv4 { "IPv4" } else { "IPv6" };
+                    let why = format!(
+                        "`{key}` is {bytes} bytes, and a UDP datagram over {version} carries at most {most}"
+                    );
+                    return misfit(key, why, format!("use at most {most} bytes"));
+                }
+            }
+        }
+        // Each thread has its own.
+        let buffers = u64::from(self.threads.unwrap_or(MAX_THREADS).min(self.flows) * self.ways());
+        if buffers * (u64::from(self.message) + u64::from(self.response)) > MAX_MEMORY {
+            let why = format!(
+                "{} flows with messages of {} bytes need more than {MAX_MEMORY} bytes of memory",
+                self.flows, self.message
+            );
+            return misfit("flows", why, "use fewer flows or smaller messages");
+        }
+        let last = |port: u16| u32::from(port) + self.endpoints().saturating_sub(1);
+        if self.port.is_some_and(|port| last(port) > u32::from(u16::MAX)) {
+            let why = format!("{} flows need ports beyond 65535, which is the last", self.flows);
+            return misfit("port", why, "use a lower port, or leave it to the kernel");
+        }
+        None
+    }
+
+    /// Keys that each fit, but not together.
+    #[must_use]
+    pub fn conflict(&self, family: Family) -> Option<Misfit> {
+        let sender = self.sender;
+        if !self.checksum && family == Family::Ipv6 {
+            let why = "UDP checksums are mandatory over IPv6 (RFC 8200, section 8.1)";
+            return misfit("checksum", why, "remove `checksum`, or use IPv4");
+        }
+        if self.verify && self.reader == Reader::Trunc {
+            let why = "reader `trunc` discards the bytes unread, and `verify` is to check them";
+            return misfit("verify", why, "remove one of the two");
+        }
+        // The kernel (`udp_send_skb`) cuts no buffer whose datagrams are to have no checksum.
+        if sender.segments() && !self.checksum {
+            return misfit(
+                "sender",
+                format!("sender `{sender}` needs the UDP checksum (UDP_SEGMENT)"),
+                "use `send` or `sendmmsg`",
+            );
+        }
+        let bytes = self.message.min(self.response);
+        if self.kind == Kind::UdpRr && bytes == 1 && self.in_flight > 128 {
+            let why = "one byte tells at most 128 transactions in flight apart";
+            return misfit("in_flight", why, "use messages and responses of 2 bytes or more");
+        }
+        self.thread_conflict()
+    }
+
+    /// Why flows and threads do not go together.
+    fn thread_conflict(&self) -> Option<Misfit> {
+        let flows = self.flows;
+        if self.kind.is_udp() && self.lanes() > MOST_OVER_UDP {
+            let why = format!(
+                "each of {flows} flows over UDP needs a port of its own, and there are {MOST_OVER_UDP}"
+            );
+            return misfit("flows", why, "use fewer flows");
+        }
+        let (key, value) = self.unshareable()?;
+        let alone = format!("`{key}` = {value} needs one thread for each of the {flows} flows");
+        if let Some(threads) = self.threads.filter(|threads| *threads < flows) {
+            let why = format!("{alone}, and `threads` is {threads}");
+            return misfit("threads", why, format!("remove `threads`, or `{key}`"));
+        }
+        if flows > MAX_THREADS {
+            let why = format!("{alone}, and {MAX_THREADS} threads are the most");
+            return misfit("flows", why, format!("use fewer flows, or remove `{key}`"));
+        }
+        None
+    }
+
+    /// What of this traffic keeps a thread from serving several flows, by key and value; `None`: nothing does.
+    #[must_use]
+    pub fn unshareable(&self) -> Option<(&'static str, String)> {
+        if self.kind == Kind::TcpCrr {
+            return Some(("kind", self.kind.to_string()));
+        }
+        let workload = self.in_a_workload();
+        let alone = |key: &&crate::Key| {
+            key.alone.contains(&self.kind) && key.get(&workload) != key.default_of(self.kind)
+        };
+        KEYS.iter().find(alone).map(|key| (key.name, key.get(&workload).to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::traffic::MAX_FLOWS;
+    use crate::{CongestionControl, Direction, Pacing, Sender};
+
+    /// The key that is refused, or nothing.
+    fn refused(kind: Kind, change: impl FnOnce(&mut Traffic)) -> &'static str {
+        let mut traffic = Traffic::new(kind);
+        change(&mut traffic);
+        traffic.validate(Family::Ipv4).map_or_else(|misfit| misfit.key, |()| "")
+    }
+
+    #[test]
+    fn plain_traffic_fits_over_both_families() {
+        for kind in Kind::ALL {
+            for family in [Family::Ipv4, Family::Ipv6] {
+                assert_eq!(Traffic::new(kind).validate(family), Ok(()), "{kind} {family}");
+            }
+        }
+        assert_eq!(refused(Kind::TcpRr, |t| t.message = crate::MAX_MESSAGE), "");
+        assert_eq!(refused(Kind::TcpStream, |t| (t.port, t.flows) = (Some(65_535), 100)), "");
+        assert_eq!(refused(Kind::TcpStream, |t| t.flows = MAX_FLOWS), "");
+    }
+
+    #[test]
+    fn numbers_that_a_peer_makes_up_are_refused_by_key() {
+        use Kind::{TcpRr, TcpStream, UdpRr, UdpStream};
+        for flows in [0, 10_000_000, u32::MAX] {
+            assert_eq!(refused(UdpStream, |t| t.flows = flows), "flows");
+        }
+        for bytes in [0, 65_508, u32::MAX] {
+            assert_eq!(refused(UdpStream, |t| t.message = bytes), "message");
+        }
+        assert_eq!(refused(TcpStream, |t| t.message = u32::MAX), "message");
+        assert_eq!(refused(TcpStream, |t| t.response = 1), "response");
+        assert_eq!(refused(TcpRr, |t| t.response = 0), "response");
+        for bytes in [0, 1023, u32::MAX] {
+            assert_eq!(refused(UdpStream, |t| t.socket_buffer = Some(bytes)), "socket_buffer");
+        }
+        assert_eq!(refused(UdpStream, |t| t.port = Some(0)), "port");
+        assert_eq!(refused(UdpStream, |t| (t.port, t.flows) = (Some(65_535), 2)), "port");
+        assert_eq!(refused(UdpRr, |t| t.in_flight = 0), "in_flight");
+        assert_eq!(refused(UdpRr, |t| t.in_flight = 129), "in_flight");
+        assert_eq!(refused(UdpRr, |t| t.rate = Some(0)), "rate");
+        assert_eq!(refused(UdpRr, |t| t.busy_poll = Some(Duration::ZERO)), "busy_poll");
+        assert_eq!(refused(UdpRr, |t| t.busy_poll = Some(Duration::from_secs(1))), "busy_poll");
+        assert_eq!(refused(TcpRr, |t| t.dscp = Some(64)), "dscp");
+        let name = |t: &mut Traffic| t.congestion_control = CongestionControl::Named("b/r".into());
+        assert_eq!(refused(TcpRr, name), "congestion_control");
+        assert_eq!(refused(TcpRr, |t| t.threads = Some(1025)), "threads");
+        assert_eq!(refused(TcpStream, |t| (t.message, t.flows) = (16 << 20, 65)), "flows");
+    }
+
+    #[test]
+    fn what_each_fits_alone_is_refused_together() {
+        let bare = Traffic { checksum: false, ..Traffic::new(Kind::UdpStream) };
+        assert_eq!(bare.validate(Family::Ipv4), Ok(()));
+        assert_eq!(bare.validate(Family::Ipv6).unwrap_err().key, "checksum");
+        let cut = Traffic { sender: Sender::Gso, ..bare };
+        assert_eq!(cut.validate(Family::Ipv4).unwrap_err().key, "sender");
+        assert_eq!(refused(Kind::TcpStream, |t| (t.verify, t.reader) = (true, Reader::Trunc)), "verify");
+    }
+
+    #[test]
+    fn what_needs_a_thread_for_each_flow_is_refused_by_key() {
+        let of = |kind, change: &dyn Fn(&mut Traffic)| {
+            let mut traffic = Traffic { flows: 8, threads: Some(2), ..Traffic::new(kind) };
+            change(&mut traffic);
+            traffic.validate(Family::Ipv4).map_or_else(|misfit| misfit.key, |()| "")
+        };
+        for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::TcpCrr) {
+            assert_eq!(of(kind, &|_| ()), "", "{kind}");
+        }
+        let pace = Pacing::parse("1Mbit").ok();
+        assert_eq!(of(Kind::TcpStream, &|t| (t.pacing, t.direction) = (pace, Direction::Both)), "");
+        assert_eq!(of(Kind::UdpRr, &|t| (t.in_flight, t.threads) = (4, Some(8))), "");
+        assert_eq!(of(Kind::UdpStream, &|t| t.sender = Sender::Gso), "threads");
+        assert_eq!(of(Kind::TcpStream, &|t| t.reader = Reader::Trunc), "threads");
+        assert_eq!(of(Kind::TcpRr, &|t| t.in_flight = 2), "threads");
+        assert_eq!(of(Kind::UdpRr, &|t| t.rate = Some(5)), "threads");
+        assert_eq!(of(Kind::UdpStream, &|t| t.pacing = pace), "threads");
+        assert_eq!(of(Kind::UdpRr, &|t| t.busy_poll = Some(Duration::from_micros(5))), "threads");
+        assert_eq!(of(Kind::UdpRr, &|t| t.connected = false), "threads");
+        assert_eq!(of(Kind::TcpCrr, &|_| ()), "threads");
+        // The way out is not more threads than there can be.
+        assert_eq!(of(Kind::TcpCrr, &|t| (t.flows, t.threads) = (1025, None)), "flows");
+        assert_eq!(of(Kind::TcpRr, &|t| (t.flows, t.threads) = (1025, None)), "");
+        assert_eq!(of(Kind::UdpRr, &|t| t.flows = 64_513), "flows");
+    }
+
+    #[test]
+    fn exact_mode_has_one_flow_that_does_the_same_each_time() {
+        let plain = Traffic::new(Kind::UdpStream);
+        assert_eq!(plain.validate_exact(), Ok(()));
+        for (traffic, key) in [
+            (Traffic::new(Kind::TcpCrr), "kind"),
+            (Traffic { flows: 2, ..plain.clone() }, "flows"),
+            (Traffic { sender: Sender::Zerocopy, ..plain.clone() }, "sender"),
+            (Traffic { reader: Reader::IoUring, ..plain.clone() }, "reader"),
+            (Traffic { direction: Direction::Both, ..Traffic::new(Kind::TcpStream) }, "direction"),
+            (Traffic { in_flight: 2, ..Traffic::new(Kind::UdpRr) }, "in_flight"),
+            (Traffic { rate: Some(7), ..Traffic::new(Kind::UdpRr) }, "rate"),
+            (Traffic { pacing: Pacing::parse("1kbit").ok(), ..plain.clone() }, "pacing"),
+            (Traffic { busy_poll: Some(Duration::from_micros(50)), ..plain.clone() }, "busy_poll"),
+            (Traffic { connected: false, ..Traffic::new(Kind::UdpRr) }, "connected"),
+            (Traffic { verify: true, ..plain.clone() }, "verify"),
+        ] {
+            assert_eq!(traffic.validate_exact().unwrap_err().key, key);
+        }
+        for traffic in [
+            Traffic { sender: Sender::GsoSendmmsg, reader: Reader::Gro, ..plain.clone() },
+            Traffic { connected: false, dscp: Some(46), ..plain.clone() },
+            Traffic { nodelay: Some(true), ..Traffic::new(Kind::TcpStream) },
+        ] {
+            assert_eq!(traffic.validate_exact(), Ok(()), "{traffic:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The closed vocabularies: each value has exactly one spelling.
+
+/// A type whose values are written as one of a few words. [`display_as_word`](crate::display_as_word) gives it the rest.
+pub trait Word: Copy + PartialEq + 'static {
+    /// What such a word is called in messages, with its article: "a scenario".
+    const WHAT: &'static str;
+
+    /// Every word with its value, in the order in which they are offered to the user.
+    const WORDS: &'static [(&'static str, Self)];
+
+    /// Words of the vocabulary that this version knows of but does not support yet.
+    const NOT_BUILT_YET: &'static [&'static str] = &[];
+
+    /// The value of a spelling.
+    fn from_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
+    }
+
+    /// Why a text is none of the words.
+    fn unknown(word: &str) -> String {
+        let known: Vec<&str> = Self::WORDS.iter().map(|(word, _)| *word).collect();
+        format!("`{}` is not {}: use one of {}", crate::suggest::quoted(word), Self::WHAT, known.join(", "))
+    }
+}
+
+/// Gives a [`Word`] its spelling as an inherent method, and as what it is displayed as and read from, so that messages,
+/// files and options say the same.
+#[macro_export]
+macro_rules! display_as_word {
+    ($type:ty) => {
+        impl $type {
+            /// Every value, in the order in which they are offered.
+            pub const ALL: [Self; <$type as $crate::Word>::WORDS.len()] = {
+                let words = <$type as $crate::Word>::WORDS;
+                let mut all = [words[0].1; <$type as $crate::Word>::WORDS.len()];
+                let mut at = 1;
+                while at < all.len() {
+                    all[at] = words[at].1;
+                    at += 1;
+                }
+                all
+            };
+
+            /// Its spelling in files, options and messages.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                let words = <Self as $crate::Word>::WORDS;
+                words.iter().find(|(_, value)| *value == self).map_or("?", |(word, _)| word)
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.word())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                <Self as $crate::Word>::from_word(text).ok_or_else(|| <Self as $crate::Word>::unknown(text))
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::{Debug, Display};
+    use std::str::FromStr;
+
+    use crate::{Direction, Family, Kind, Reader, Scenario, Sender, Side, Word};
+
+    /// Each value is displayed as its word, reads back from it, and serde spells it the same way.
+    fn agrees<W: Word + Display + Debug + FromStr<Err = String> + serde::Serialize>() {
+        for (word, value) in W::WORDS {
+            assert_eq!(value.to_string(), *word);
+            assert_eq!(word.parse(), Ok(*value));
+            assert_eq!(serde_json::to_value(value).unwrap(), *word);
+        }
+    }
+
+    #[test]
+    fn display_serde_and_the_file_spell_alike() {
+        agrees::<Sender>();
+        agrees::<Reader>();
+        agrees::<Direction>();
+        agrees::<Scenario>();
+        agrees::<Family>();
+        agrees::<Kind>();
+        agrees::<Side>();
+        assert_eq!(
+            "sideways".parse::<Direction>().unwrap_err(),
+            "`sideways` is not a direction: use one of forward, reverse, both"
+        );
+    }
+}
