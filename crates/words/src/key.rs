@@ -1,12 +1,13 @@
-//! One key of traffic: what it may be, for which kinds of traffic, and how a text is read as its value.
+//! One key of traffic: what it may be, and for which kinds of traffic.
 
 use std::time::Duration;
 
-use crate::duration::{format_duration, parse_duration};
+use crate::duration::format_duration;
 use crate::keys::KEYS;
 use crate::kind::Kind;
-use crate::pacing::{Pacing, PacingError};
-use crate::suggest::{self, quoted};
+use crate::pacing::Pacing;
+use crate::shape::{Mistake, Shape};
+use crate::suggest;
 use crate::value::{Field, Value};
 use crate::workload::Workload;
 
@@ -33,45 +34,6 @@ pub struct Key {
     /// What it is, in a sentence.
     pub help: &'static str,
     pub(crate) field: (fn(&Workload) -> &dyn Field, fn(&mut Workload) -> &mut dyn Field),
-}
-
-/// What a value may be.
-#[derive(Debug, Clone, Copy)]
-pub enum Shape {
-    /// A whole number in a range.
-    Number(u64, u64),
-    /// On or off.
-    Switch,
-    /// A number of bits per second with its unit.
-    Pace,
-    /// A time in a range, in whole multiples of the last.
-    Time(Duration, Duration, Duration),
-    /// One of a few words.
-    Word(Words),
-    /// A name that the kernel knows, of at most so many letters, digits, `-` and `_`.
-    Name(usize),
-}
-
-/// The words of a key.
-#[derive(Debug, Clone, Copy)]
-pub struct Words {
-    /// What one is, with its article.
-    pub what: &'static str,
-    /// All of them.
-    pub all: fn() -> Vec<&'static str>,
-    /// Those that a kind of traffic can have, in exact mode or not.
-    pub of: fn(Kind, bool) -> Vec<&'static str>,
-}
-
-/// Why a text is no value of a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
-    /// What is wrong, as a sentence without its point.
-    pub message: String,
-    /// The remedy.
-    pub help: Option<String>,
-    /// Whether it is a value, only too small or too large.
-    pub out_of_range: bool,
 }
 
 /// What traffic cannot have.
@@ -255,90 +217,6 @@ impl Key {
     }
 }
 
-impl Shape {
-    /// Whether a value is in its range. `Default` is for the key to say.
-    fn holds(&self, value: &Value) -> bool {
-        match (self, value) {
-            (Self::Number(least, most), Value::Number(number)) => (least..=most).contains(&number),
-            (Self::Time(least, most, grain), Value::Time(time)) => {
-                (least..=most).contains(&time) && time.as_nanos().is_multiple_of(grain.as_nanos())
-            }
-            (Self::Name(most), Value::Text(name)) => is_name(name, *most),
-            _ => true,
-        }
-    }
-
-    fn parse(&self, name: &str, text: &str) -> Result<Value, Mistake> {
-        const TIMES: &str = "write it as \"700ms\", \"2s\" or \"1m30s\"";
-        const PACES: &str = "write it as \"500Mbit\" or \"1.5Gbit\": bits of payload per second and flow";
-        let mistake = |message: String, help: Option<String>| Mistake { message, help, out_of_range: false };
-        let quoted = quoted(text);
-        match self {
-            Self::Number(least, most) => {
-                let is_number =
-                    text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
-                match text.parse() {
-                    Ok(number) => Ok(Value::Number(number)),
-                    Err(_) if is_number && !text.is_empty() => Err(Mistake {
-                        message: format!("`{name}` must be {least} to {most}"),
-                        help: None,
-                        out_of_range: true,
-                    }),
-                    Err(_) => Err(mistake(
-                        format!("`{quoted}` is not a whole number"),
-                        Some(format!("write a number from {least} to {most}")),
-                    )),
-                }
-            }
-            Self::Switch => match text {
-                "on" | "true" => Ok(Value::Switch(true)),
-                "off" | "false" => Ok(Value::Switch(false)),
-                _ => Err(mistake(
-                    format!("`{quoted}` is neither `on` nor `off`"),
-                    suggest::help(text, ["on", "off"]),
-                )),
-            },
-            Self::Pace => match Pacing::parse(text) {
-                Ok(pace) => Ok(Value::Pace(pace)),
-                Err(PacingError::Range) => Err(Mistake {
-                    message: format!("`{name}` must be {} to {}", Pacing::LEAST, Pacing::MOST),
-                    help: None,
-                    out_of_range: true,
-                }),
-                Err(error) => {
-                    Err(mistake(format!("`{quoted}` is not a pace: {error}"), Some(PACES.to_owned())))
-                }
-            },
-            Self::Time(..) => parse_duration(text).map(Value::Time).map_err(|error| {
-                mistake(format!("`{quoted}` is not a duration: {error}"), Some(TIMES.to_owned()))
-            }),
-            Self::Word(words) => {
-                let all = (words.all)();
-                let known = all.iter().find(|word| **word == text);
-                known.map(|word| Value::Text((*word).to_owned())).ok_or_else(|| {
-                    mistake(
-                        format!("`{quoted}` is not {}", words.what),
-                        suggest::help(text, all.iter().copied()),
-                    )
-                })
-            }
-            Self::Name(most) if is_name(text, *most) => Ok(Value::Text(text.to_owned())),
-            Self::Name(most) => Err(mistake(
-                format!("`{quoted}` is not a name for `{name}`"),
-                Some(format!(
-                    "write it as the kernel does, such as \"cubic\" or \"bbr\" (sysctl \
-                     net.ipv4.tcp_available_congestion_control), at most {most} letters, digits, `-` and `_`"
-                )),
-            )),
-        }
-    }
-}
-
-fn is_name(text: &str, most: usize) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    !text.is_empty() && text.len() <= most && text.bytes().all(plain)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -409,24 +287,6 @@ mod tests {
                 let misfit = key(name).misfit(&value, kind).unwrap_or_else(|| panic!("{name} {text} {kind}"));
                 assert!(misfit.why.contains(&format!("`{kind}`")) && !misfit.help.is_empty(), "{misfit:?}");
             }
-        }
-    }
-
-    #[test]
-    fn a_text_that_is_no_value_says_what_would_be() {
-        for (name, text, message) in [
-            ("flows", "0", "`flows` must be 1 to 100000"),
-            ("flows", "-1", "`flows` must be 1 to 100000"),
-            ("flows", "x", "`x` is not a whole number"),
-            ("sender", "gzo", "`gzo` is not a sender"),
-            ("nodelay", "yes", "`yes` is neither `on` nor `off`"),
-            ("pacing", "5", "`5` is not a pace: a pace ends in `bit`, `kbit`, `Mbit`, `Gbit` or `Tbit`"),
-            ("pacing", "2Tbit", "`pacing` must be 1bit to 1Tbit"),
-            ("busy_poll", "1500ns", "`busy_poll` must be 1us to 100ms in whole microseconds"),
-            ("duration", "1ms", "`duration` must be 10ms to 24h"),
-            ("congestion_control", "b/r", "`b/r` is not a name for `congestion_control`"),
-        ] {
-            assert_eq!(key(name).parse(text).unwrap_err().message, message);
         }
     }
 }

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use crate::congestion_control::LONGEST_NAME;
-use crate::key::{Key, Shape, Words};
+use crate::key::Key;
 use crate::kind::Kind;
 use crate::mode::{Direction, Reader, Sender};
+use crate::shape::{Shape, Words};
 use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS};
 
 const ALL: &[Kind] = &Kind::ALL;

@@ -18,6 +18,7 @@ mod mode;
 mod pacing;
 mod rules;
 mod scenario;
+mod shape;
 mod side;
 mod traffic;
 mod value;
@@ -30,12 +31,13 @@ pub const DEFAULT: &str = "default";
 pub use congestion_control::CongestionControl;
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use family::Family;
-pub use key::{Key, Misfit, Mistake, Shape, Words};
+pub use key::{Key, Misfit};
 pub use keys::KEYS;
 pub use kind::Kind;
 pub use mode::{Direction, Reader, Sender};
 pub use pacing::{Pacing, PacingError};
 pub use scenario::{Scenario, VXLAN_OVERHEAD};
+pub use shape::{Mistake, Shape, Words};
 pub use side::Side;
 pub use traffic::{
     LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic,

@@ -46,128 +46,36 @@ pub(crate) trait Field {
     fn set(&mut self, value: &Value);
 }
 
-impl Field for u32 {
+/// A type that some values are made of.
+pub(crate) trait Plain: Copy {
+    fn to_value(self) -> Value;
+    fn of_value(value: &Value) -> Option<Self>;
+}
+
+impl<P: Plain> Field for P {
     fn value(&self) -> Value {
-        Value::Number(u64::from(*self))
+        self.to_value()
     }
 
     fn set(&mut self, value: &Value) {
-        if let Value::Number(number) = value {
-            *self = u32::try_from(*number).unwrap_or(*self);
-        }
+        *self = P::of_value(value).unwrap_or(*self);
     }
 }
 
-impl Field for Option<u32> {
+/// `None` is the default.
+impl<P: Plain> Field for Option<P> {
     fn value(&self) -> Value {
-        self.map_or(Value::Default, |number| Value::Number(u64::from(number)))
+        self.map_or(Value::Default, P::to_value)
     }
 
     fn set(&mut self, value: &Value) {
-        match value {
-            Value::Number(number) => *self = u32::try_from(*number).ok(),
-            Value::Default => *self = None,
-            _ => {}
-        }
-    }
-}
-
-impl Field for Option<u16> {
-    fn value(&self) -> Value {
-        self.map(u32::from).value()
-    }
-
-    fn set(&mut self, value: &Value) {
-        let mut wide = self.map(u32::from);
-        wide.set(value);
-        *self = wide.and_then(|number| u16::try_from(number).ok());
-    }
-}
-
-impl Field for Option<u8> {
-    fn value(&self) -> Value {
-        self.map(u32::from).value()
-    }
-
-    fn set(&mut self, value: &Value) {
-        let mut wide = self.map(u32::from);
-        wide.set(value);
-        *self = wide.and_then(|number| u8::try_from(number).ok());
-    }
-}
-
-impl Field for bool {
-    fn value(&self) -> Value {
-        Value::Switch(*self)
-    }
-
-    fn set(&mut self, value: &Value) {
-        if let Value::Switch(on) = value {
-            *self = *on;
-        }
-    }
-}
-
-impl Field for Option<bool> {
-    fn value(&self) -> Value {
-        self.map_or(Value::Default, Value::Switch)
-    }
-
-    fn set(&mut self, value: &Value) {
-        match value {
-            Value::Switch(on) => *self = Some(*on),
-            Value::Default => *self = None,
-            _ => {}
-        }
-    }
-}
-
-impl Field for Option<Pacing> {
-    fn value(&self) -> Value {
-        self.map_or(Value::Default, Value::Pace)
-    }
-
-    fn set(&mut self, value: &Value) {
-        match value {
-            Value::Pace(pace) => *self = Some(*pace),
-            Value::Default => *self = None,
-            _ => {}
-        }
-    }
-}
-
-impl Field for Duration {
-    fn value(&self) -> Value {
-        Value::Time(*self)
-    }
-
-    fn set(&mut self, value: &Value) {
-        if let Value::Time(time) = value {
-            *self = *time;
-        }
-    }
-}
-
-impl Field for Option<Duration> {
-    fn value(&self) -> Value {
-        self.map_or(Value::Default, Value::Time)
-    }
-
-    fn set(&mut self, value: &Value) {
-        match value {
-            Value::Time(time) => *self = Some(*time),
-            Value::Default => *self = None,
-            _ => {}
-        }
+        *self = if *value == Value::Default { None } else { P::of_value(value).or(*self) };
     }
 }
 
 impl Field for CongestionControl {
     fn value(&self) -> Value {
-        match self {
-            Self::Unpaced => Value::Default,
-            named => Value::Text(named.to_string()),
-        }
+        if *self == Self::Unpaced { Value::Default } else { Value::Text(self.to_string()) }
     }
 
     fn set(&mut self, value: &Value) {
@@ -178,14 +86,40 @@ impl Field for CongestionControl {
     }
 }
 
-impl<W: Word + fmt::Display> Field for W {
-    fn value(&self) -> Value {
+/// One kind of value that one type is made of.
+macro_rules! plain {
+    ($type:ty, $variant:ident($value:ident) => $made:expr) => {
+        impl Plain for $type {
+            fn to_value(self) -> Value {
+                Value::$variant(self.into())
+            }
+
+            fn of_value(value: &Value) -> Option<Self> {
+                match value {
+                    Value::$variant($value) => $made,
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+plain!(u32, Number(number) => Self::try_from(*number).ok());
+plain!(u16, Number(number) => Self::try_from(*number).ok());
+plain!(u8, Number(number) => Self::try_from(*number).ok());
+plain!(bool, Switch(on) => Some(*on));
+plain!(Pacing, Pace(pace) => Some(*pace));
+plain!(Duration, Time(time) => Some(*time));
+
+impl<W: Word + fmt::Display> Plain for W {
+    fn to_value(self) -> Value {
         Value::Text(self.to_string())
     }
 
-    fn set(&mut self, value: &Value) {
-        if let Value::Text(word) = value {
-            *self = Self::from_word(word).unwrap_or(*self);
+    fn of_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(word) => Self::from_word(word),
+            _ => None,
         }
     }
 }
