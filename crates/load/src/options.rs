@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use socket2::Socket;
+use words::Traffic;
 
 use crate::error::{Error, Result};
 use crate::sys;
@@ -13,6 +14,59 @@ use crate::sys;
 /// Packets that one poll of the device's queue may take (`SO_BUSY_POLL_BUDGET`): as many as an ordinary one
 /// (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's own 8 for busy polling leave bursts to interrupts.
 const BUDGET: libc::c_int = 64;
+
+/// A key that is one socket option of the type `int`, which the kernel keeps as it is given.
+struct Integer {
+    key: &'static str,
+    call: &'static str,
+    level: libc::c_int,
+    option: libc::c_int,
+    /// What traffic asks for.
+    value: fn(&Traffic) -> Option<u32>,
+}
+
+/// All of them: a new one is a row here, and its key in `words`.
+const INTEGERS: &[Integer] = &[
+    Integer {
+        key: "nodelay",
+        call: "setsockopt TCP_NODELAY",
+        level: libc::IPPROTO_TCP,
+        option: libc::TCP_NODELAY,
+        value: |traffic| (!traffic.kind.is_udp()).then(|| u32::from(traffic.is_nodelay())),
+    },
+];
+
+/// Sets the options of the type `int`.
+///
+/// # Errors
+/// An option that the kernel refuses.
+pub(crate) fn set_integers(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
+    for Integer { call, level, option, value, .. } in INTEGERS {
+        let Some(asked) = value(traffic) else { continue };
+        let asked = libc::c_int::try_from(asked).unwrap_or(libc::c_int::MAX);
+        sys::set_option(socket.as_raw_fd(), *level, *option, asked)
+            .map_err(|e| Error::setup(call, what, &e))?;
+    }
+    Ok(())
+}
+
+/// Reads them back from a connected socket.
+///
+/// # Errors
+/// [`Error::NotApplied`]: the first that is not as asked.
+pub(crate) fn check_integers(socket: &Socket, traffic: &Traffic) -> Result<()> {
+    for Integer { key, call, level, option, value } in INTEGERS {
+        let Some(asked) = value(traffic) else { continue };
+        let applied = sys::option_number(socket.as_raw_fd(), *level, *option);
+        let applied = applied.map_err(|e| Error::setup(call, "a connected socket", &e))?;
+        if u32::try_from(applied) != Ok(asked) {
+            let way_out = "look for a program that changes sockets (BPF)";
+            let (asked, applied) = (asked.to_string(), applied.to_string());
+            return Err(Error::NotApplied { option: key, asked, applied, way_out });
+        }
+    }
+    Ok(())
+}
 
 /// Marks all packets of the socket with a code point of differentiated services (RFC 2474), the upper six bits of the
 /// traffic class.

@@ -67,6 +67,7 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
     if let Some(dscp) = traffic.dscp {
         options::mark(&socket, local, dscp, &what)?;
     }
+    options::set_integers(&socket, traffic, &what)?;
     if !traffic.kind.is_udp() {
         shape_connection(&socket, traffic, &what)?;
     }
@@ -78,9 +79,6 @@ fn shape_connection(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display
     let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, what, &e));
     if let Some(name) = traffic.congestion_control.name() {
         set("setsockopt TCP_CONGESTION", options::set_congestion_control(socket, name))?;
-    }
-    if traffic.is_nodelay() {
-        set("setsockopt TCP_NODELAY", socket.set_tcp_nodelay(true))?;
     }
     if traffic.kind != Kind::TcpCrr {
         let stall = stall(traffic.lanes() as usize);
