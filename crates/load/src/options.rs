@@ -28,6 +28,13 @@ struct Integer {
 /// All of them: a new one is a row here, and its key in `words`.
 const INTEGERS: &[Integer] = &[
     Integer {
+        key: "notsent_lowat",
+        call: "setsockopt TCP_NOTSENT_LOWAT",
+        level: libc::IPPROTO_TCP,
+        option: libc::TCP_NOTSENT_LOWAT,
+        value: |traffic| traffic.notsent_lowat,
+    },
+    Integer {
         key: "nodelay",
         call: "setsockopt TCP_NODELAY",
         level: libc::IPPROTO_TCP,
@@ -178,6 +185,31 @@ pub(crate) fn polled_nothing(socket: &Socket) -> Option<String> {
 mod tests {
     use super::*;
     use socket2::{Domain, Type};
+
+    #[test]
+    fn integers_are_set_and_what_else_reads_back_is_an_error() {
+        use words::Kind;
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        let plain = Traffic::new(Kind::TcpStream);
+        let traffic = Traffic { nodelay: Some(true), notsent_lowat: Some(16_384), ..plain.clone() };
+        set_integers(&socket, &traffic, &"a socket").unwrap();
+        assert_eq!(check_integers(&socket, &traffic), Ok(()));
+        let fd = socket.as_raw_fd();
+        assert_eq!(sys::option_number(fd, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT).unwrap(), 16_384);
+        for (option, words) in [
+            (libc::TCP_NOTSENT_LOWAT, ["`notsent_lowat` = 16384", "reads back 1", "BPF"]),
+            (libc::TCP_NODELAY, ["`nodelay` = 1", "reads back 0", "BPF"]),
+        ] {
+            let changed = libc::c_int::from(option == libc::TCP_NOTSENT_LOWAT);
+            sys::set_option(fd, libc::IPPROTO_TCP, option, changed).unwrap();
+            let text = check_integers(&socket, &traffic).unwrap_err().to_string();
+            assert!(words.iter().all(|word| text.contains(word)), "{text}");
+            set_integers(&socket, &traffic, &"a socket").unwrap();
+        }
+        let datagrams = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
+        assert_eq!(set_integers(&datagrams, &Traffic::new(Kind::UdpRr), &"a socket"), Ok(()));
+        assert_eq!(check_integers(&datagrams, &Traffic::new(Kind::UdpRr)), Ok(()));
+    }
 
     #[test]
     fn a_mark_is_kept_on_both_versions_of_ip() {

@@ -129,6 +129,7 @@ mod tests {
                 nodelay,
                 connected,
                 socket_buffer,
+                notsent_lowat: socket_buffer,
                 checksum,
                 port,
                 verify,

@@ -248,6 +248,20 @@ pub const KEYS: &[Key] = &[
         ..PLAIN
     },
     Key {
+        name: "notsent_lowat",
+        // The kernel keeps it in an `int`.
+        shape: Shape::Number(1, i32::MAX as u64),
+        unit: "bytes",
+        kinds: TCP,
+        // What does not leave at once would wait for a receiver that is the same thread.
+        exact: NONE,
+        slug: "notsent-lowat",
+        default: "the kernel's (sysctl net.ipv4.tcp_notsent_lowat)",
+        help: "Bytes that may wait unsent in a socket before it accepts no more (`TCP_NOTSENT_LOWAT`)",
+        field: (|w| &w.traffic.notsent_lowat, |w| &mut w.traffic.notsent_lowat),
+        ..PLAIN
+    },
+    Key {
         name: "connected",
         kinds: UDP,
         exact: PACED,

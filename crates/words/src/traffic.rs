@@ -88,6 +88,9 @@ pub struct Traffic {
     /// TCP: whether small segments are sent at once (`TCP_NODELAY`); `None`: on where requests are answered.
     #[serde(default)]
     pub nodelay: Option<bool>,
+    /// TCP: bytes that may wait unsent in a socket before it takes no more (`TCP_NOTSENT_LOWAT`); `None`: the kernel's.
+    #[serde(default)]
+    pub notsent_lowat: Option<u32>,
     /// UDP: whether the sending sockets are connected. If not, each datagram names its destination and the kernel looks up
     /// its route.
     #[serde(default = "on")]
@@ -140,6 +143,7 @@ impl Traffic {
             congestion_control: CongestionControl::Unpaced,
             dscp: None,
             nodelay: None,
+            notsent_lowat: None,
             connected: true,
             checksum: true,
             verify: false,

@@ -189,6 +189,8 @@ fn what_connected_sockets_have_is_told_at_both_ends() {
                 nodelay: tcp.then_some(kind == Kind::TcpStream),
                 ..plain
             };
+            // Both ends read it back, or the run fails.
+            let traffic = Traffic { notsent_lowat: tcp.then_some(1 << 17), ..traffic };
             let (sent, received) = run(&Spec { traffic, ..spec(kind, local) }, WINDOW);
             for outcome in [&sent, &received] {
                 let [one] = outcome.applied.as_slice() else {
