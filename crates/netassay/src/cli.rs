@@ -16,7 +16,7 @@ use crate::exit;
 
 pub(crate) use compare::{BetterWord, Compare, CompareFiles, DesignWord, MeasurementFormat};
 pub(crate) use kernel::{Kernel, KernelAction};
-pub(crate) use load::{FamilyWord, Load, OffloadsWord, ScenarioWord, SwitchWord};
+pub(crate) use load::{Load, option};
 pub(crate) use simulate::Simulate;
 
 const EXAMPLES: &str = "\

@@ -101,7 +101,7 @@ impl Drop for KernelHog {
 fn traffic_beside_work_in_the_kernel_is_marked_with_the_name_of_who_did_it() {
     let bench = Bench::new();
     let hog = KernelHog::on(&host::affinity::allowed_cpus());
-    let arguments = ["load", "tcp_stream", "--seconds", "1", "--ramp", "0.1", "--format", "json"];
+    let arguments = ["load", "tcp_stream", "--duration", "1s", "--ramp", "100ms", "--format", "json"];
     let output = bench.run(&arguments);
     expect(&output, 0);
     drop(hog);

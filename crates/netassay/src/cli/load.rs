@@ -1,108 +1,36 @@
-//! The command line of `netassay load`.
+//! The command line of `netassay load`: what a study says of its traffic and its testbed, as options.
 
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
-use load::{Direction, Kind, Reader, Sender};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use study::Assignment;
+use words::{KEYS, Key, Kind, Mistake, Shape, Side, feature};
 
 use super::{Formatted, TurnFlags};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay load tcp_stream\n  netassay load udp_stream --scenario veth --message 1472 --sender gso --reader gro --seconds 5\n  netassay load tcp_rr --flows 4 --rate 20000 --format json\n  netassay load pps --flows 2 --no-checksum\n\nTraffic flows only between namespaces that this command makes, and they end with it."
+    after_help = "Any feature of `ethtool -k` is an option, too, on both sides or on one: --tso off, --rx-gro-hw on, --receiver.gro off.\n\nExamples:\n  netassay load tcp_stream\n  netassay load udp_stream --message 1472 --sender gso --reader gro --duration 5s\n  netassay load tcp_rr --flows 4 --rate 20000 --format json\n  netassay load pps --flows 2 --checksum off\n  netassay load tcp_stream --scenario vm --tso off\n\nTraffic flows only between namespaces and virtual machines that this command makes, and they end with it."
 )]
 pub(crate) struct Load {
-    /// The traffic
-    #[arg(value_parser = kind())]
+    /// The kind of traffic
+    #[arg(value_parser = words::<Kind>(Kind::ALL.into_iter().map(Kind::word)))]
     pub(crate) workload: Kind,
-    /// The kind of testbed [default: veth; of pps: discard]
-    #[arg(long, value_enum)]
-    pub(crate) scenario: Option<ScenarioWord>,
-    /// The version of IP
-    #[arg(long, value_enum, default_value_t = FamilyWord::Ipv4)]
-    pub(crate) family: FamilyWord,
-    /// Bytes per write, datagram or request [default: 16384 for tcp_stream, 1452 for udp_stream, 18 for pps, 1 for others]
-    #[arg(long, value_name = "BYTES")]
-    pub(crate) message: Option<u32>,
-    /// Bytes per answer [default: as many as per request]
-    #[arg(long, value_name = "BYTES")]
-    pub(crate) response: Option<u32>,
-    /// Connections or sockets
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) flows: u32,
-    /// Threads on each side that share the flows out [default: chosen by the program, and shown]
-    #[arg(long, value_name = "N")]
-    pub(crate) threads: Option<u32>,
-    /// How long to measure, in seconds or as 500ms
-    #[arg(long, value_name = "TIME", default_value = "10", value_parser = window)]
-    pub(crate) seconds: Duration,
-    /// How long the traffic flows before that
-    #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = time)]
-    pub(crate) ramp: Duration,
-    /// How the sending program hands data to the kernel
-    #[arg(long, default_value = "send", value_parser = sender())]
-    pub(crate) sender: Sender,
-    /// How the receiving program takes them
-    #[arg(long, alias = "receiver", default_value = "recv", value_parser = reader())]
-    pub(crate) reader: Reader,
-    /// (streams) Which way
-    #[arg(long, default_value = "forward", value_parser = direction())]
-    pub(crate) direction: Direction,
-    /// (tcp_rr, udp_rr) Transactions in flight, per flow
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) in_flight: u32,
-    /// (*_rr, tcp_crr) Requests per second over all flows, each at its own intended time, whether earlier ones are answered or not
-    #[arg(long, value_name = "N")]
-    pub(crate) rate: Option<u32>,
-    /// (streams, pps) Payload of each flow per second, such as 500Mbit
-    #[arg(long, value_name = "RATE", value_parser = study::Pacing::parse)]
-    pub(crate) pacing: Option<study::Pacing>,
-    /// Poll the device's queue for so long, in microseconds, instead of sleeping
-    #[arg(long, value_name = "US")]
-    pub(crate) busy_poll: Option<u32>,
-    /// (TCP) The congestion control, by its kernel name, or system for the host's own [default: cubic, or reno where
-    /// cubic cannot be had]
-    #[arg(long, value_name = "NAME", default_value_t, hide_default_value = true)]
-    pub(crate) congestion_control: study::CongestionControl,
-    /// Differentiated services code point of all packets, 0 to 63
-    #[arg(long, value_name = "N")]
-    pub(crate) dscp: Option<u8>,
-    /// (TCP) Send small segments at once [default: on where requests are answered]
-    #[arg(long, value_enum, value_name = "SWITCH")]
-    pub(crate) nodelay: Option<SwitchWord>,
-    /// Send and receive buffer of each socket [default: the kernel's; 1 MiB to receive datagrams]
-    #[arg(long, value_name = "BYTES")]
-    pub(crate) socket_buffer: Option<u32>,
-    /// (UDP) Name the destination with each datagram
-    #[arg(long)]
-    pub(crate) unconnected: bool,
-    /// (UDP over IPv4) Send datagrams without a checksum
-    #[arg(long)]
-    pub(crate) no_checksum: bool,
-    /// Check every byte and every sequence number where it arrives, which takes time
-    #[arg(long)]
-    pub(crate) verify: bool,
-    /// MTU of the interfaces [default: as they are made]
-    #[arg(long, value_name = "BYTES")]
-    pub(crate) mtu: Option<u32>,
-    /// Offloads of the interfaces: as they are made, or all off
-    #[arg(long, value_enum, default_value_t = OffloadsWord::Default)]
-    pub(crate) offloads: OffloadsWord,
+    #[command(flatten)]
+    pub(crate) said: Said,
     /// (discard) What throws the packets away [default: the first of them that this kernel has]
     #[arg(long, value_name = "DEVICE", value_parser = device())]
     pub(crate) discard_device: Option<host::DiscardDevice>,
     /// Use a user namespace even when privileges would allow more
     #[arg(long)]
     pub(crate) rootless: bool,
-    /// The receiver's first port [default: the kernel chooses]
-    #[arg(long)]
-    pub(crate) port: Option<u16>,
     /// Take down counters so often, 10ms to 1s [default: a hundred times]
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
     pub(crate) step: Option<Duration>,
-    /// (text) Also print a line for each such part of the run, such as 1
-    #[arg(long, value_name = "TIME", value_parser = window)]
+    /// (text) Also print a line for each such part of the run, such as 1s
+    #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
     pub(crate) interval: Option<Duration>,
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
@@ -110,48 +38,117 @@ pub(crate) struct Load {
     pub(crate) output: Formatted,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScenarioWord {
-    /// Two network namespaces and a pair of virtual Ethernet interfaces
-    Veth,
-    /// One network namespace that talks to itself
-    Loopback,
-    /// One network namespace with an interface that throws everything away
-    Discard,
+/// What the options say of the traffic and its testbed: the keys of a study, each with its value.
+#[derive(Debug, Default)]
+pub(crate) struct Said(pub(crate) Vec<Assignment>);
+
+/// Keys of a study beside those of the traffic.
+const OTHERS: &[(&str, &str, &str)] = &[
+    ("scenario", "SCENARIO", "The kind of testbed [default: veth; of pps: discard]"),
+    ("family", "FAMILY", "The version of IP: ipv4, ipv6 [default: ipv4]"),
+    ("mtu", "BYTES", "MTU of the interfaces [default: as they are made]"),
+    ("offloads", "WHICH", "Offloads of the interfaces: default, none [default: default]"),
+    ("inside", "PLACE", "`guest`: the whole testbed stands inside one virtual machine"),
+    ("kernel", "KERNEL", "(virtual machines) The kernel: a path, a package, `running` [default: running]"),
+    ("command_line", "TEXT", "(virtual machines) What is added to the kernel's command line"),
+    ("vcpus", "N", "(virtual machines) The CPUs of each [default: 1]"),
+    ("memory", "SIZE", "(virtual machines) The memory of each, such as 2GiB [default: 512MiB]"),
+    ("nic", "NIC", "(virtual machines) The network interface [default: virtio-net]"),
+    (
+        "acceleration",
+        "WHO",
+        "(virtual machines) Who executes instructions: auto, kvm, emulation [default: auto]",
+    ),
+    ("underlay.family", "FAMILY", "(tunnels) The version of IP that carries the tunnel [default: ipv4]"),
+    ("underlay.mtu", "BYTES", "(tunnels) MTU of the interfaces under the tunnel"),
+];
+
+impl Args for Said {
+    fn augment_args(command: Command) -> Command {
+        // Only for the command that is called: there are many.
+        command.defer(|command| command.args(KEYS.iter().map(of_key)).args(of_testbed()).args(of_features()))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FamilyWord {
-    Ipv4,
-    Ipv6,
+impl FromArgMatches for Said {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut said = Vec::new();
+        for key in names() {
+            let Some(value) = matches.get_one::<String>(&key) else { continue };
+            let assignment = format!("{key}={value}").parse();
+            said.push(assignment.map_err(|error| {
+                clap::Error::raw(ErrorKind::InvalidValue, format!("{}: {error}\n", option(&key)))
+            })?);
+        }
+        Ok(Self(said))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SwitchWord {
-    On,
-    Off,
+/// The option of a key.
+pub(crate) fn option(key: &str) -> String {
+    format!("--{}", key.replace('_', "-"))
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OffloadsWord {
-    Default,
-    None,
+/// Every key that has an option.
+fn names() -> impl Iterator<Item = String> {
+    let others = OTHERS.iter().map(|(name, ..)| (*name).to_owned());
+    KEYS.iter().map(|key| key.name.to_owned()).chain(others).chain(features())
 }
 
-fn kind() -> impl TypedValueParser<Value = Kind> {
-    words(Kind::ALL.into_iter().map(Kind::word))
+/// Every feature, on both sides and on one.
+fn features() -> impl Iterator<Item = String> {
+    let of_sides = || feature::names().chain(["offloads"]);
+    let sided =
+        Side::ALL.into_iter().flat_map(move |side| of_sides().map(move |name| format!("{side}.{name}")));
+    feature::names().map(str::to_owned).chain(sided)
 }
 
-fn sender() -> impl TypedValueParser<Value = Sender> {
-    words(Sender::ALL.iter().map(|sender| sender.word()))
+fn of_key(key: &'static Key) -> Arg {
+    let kinds: Vec<&str> = key.kinds.iter().map(|kind| kind.word()).collect();
+    let of = if kinds.len() == Kind::ALL.len() { String::new() } else { format!("({}) ", kinds.join(", ")) };
+    let arg = Arg::new(key.name)
+        .long(key.name.replace('_', "-"))
+        .value_name(placeholder(key))
+        .help(format!("{of}{} [default: {}]", key.help, key.default));
+    match key.shape {
+        Shape::Word(words) => arg.value_parser(PossibleValuesParser::new((words.all)())),
+        _ => arg.value_parser(move |text: &str| match key.parse(text) {
+            Ok(value) => Ok(value.to_string()),
+            Err(Mistake { message, help: Some(help), .. }) => Err(format!("{message}; {help}")),
+            Err(Mistake { message, .. }) => Err(message),
+        }),
+    }
 }
 
-fn reader() -> impl TypedValueParser<Value = Reader> {
-    words(Reader::ALL.iter().map(|reader| reader.word()))
+fn placeholder(key: &Key) -> &'static str {
+    match key.shape {
+        Shape::Number(..) if key.unit == "bytes" => "BYTES",
+        Shape::Number(..) => "N",
+        Shape::Switch => "on|off",
+        Shape::Pace => "RATE",
+        Shape::Time(..) => "TIME",
+        Shape::Word(_) => "WORD",
+        Shape::Name(_) => "NAME",
+    }
 }
 
-fn direction() -> impl TypedValueParser<Value = Direction> {
-    words(Direction::ALL.iter().map(|direction| direction.word()))
+fn of_testbed() -> impl Iterator<Item = Arg> {
+    OTHERS.iter().map(|(name, value, help)| {
+        Arg::new(*name).long(name.replace('_', "-")).value_name(*value).help(*help)
+    })
+}
+
+fn of_features() -> impl Iterator<Item = Arg> {
+    features().map(|name| Arg::new(name.clone()).long(name).value_name("on|off").hide(true))
 }
 
 fn device() -> impl TypedValueParser<Value = host::DiscardDevice> {
@@ -165,40 +162,34 @@ where
     PossibleValuesParser::new(words).try_map(|word: String| word.parse())
 }
 
-/// The longest run, so that a slip of the finger does not become a week.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
-/// The shortest part of a run that means something: less than this the counters' own grain hides.
-const SHORTEST: Duration = Duration::from_millis(10);
-
-/// Seconds (`5`, `0.5`), or a number with its unit (`500ms`).
-fn time(text: &str) -> Result<Duration, String> {
-    let time = match text.parse::<f64>() {
-        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| "it is no time span".to_owned())?,
-        Err(_) => study::parse_duration(text).map_err(|error| error.to_string())?,
-    };
-    if time > LONGEST { Err("at most 24 hours".to_owned()) } else { Ok(time) }
-}
-
-fn window(text: &str) -> Result<Duration, String> {
-    match time(text)? {
-        time if time < SHORTEST => Err("at least 10 ms".to_owned()),
-        time => Ok(time),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn times_are_seconds_or_have_a_unit() {
-        assert_eq!(time("5"), Ok(Duration::from_secs(5)));
-        assert_eq!(time("0.25"), Ok(Duration::from_millis(250)));
-        assert_eq!(time("0"), Ok(Duration::ZERO));
-        assert_eq!(time("500ms"), Ok(Duration::from_millis(500)));
-        for wrong in ["-1", "inf", "NaN", "1e300", "soon", "", "90000"] {
-            assert!(time(wrong).is_err(), "{wrong}");
+    fn every_option_is_a_key_that_a_study_understands() {
+        let mut names: Vec<String> = names().collect();
+        let all = names.len();
+        assert!(KEYS.iter().all(|key| names.iter().any(|name| name == key.name)));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        for name in names {
+            let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"vm-vxlan\"\n[[workload]]\nkind = \"tcp_stream\"\n";
+            let said = format!("{name}=no such value").parse().unwrap();
+            let told = study::Study::parse_with("x", text, &[said])
+                .map_or_else(|why| why.to_string(), |_| String::new());
+            assert!(!told.contains("nothing that `--set` can change"), "{name}: {told}");
         }
-        assert!(window("0.001").is_err() && window("0.01").is_ok());
+    }
+
+    #[test]
+    fn what_the_options_say_is_what_a_study_reads() {
+        let command = Said::augment_args(Command::new("load"));
+        let arguments = ["load", "--in-flight", "4", "--busy-poll", "0.05ms", "--receiver.gro", "off"];
+        let matches = command.try_get_matches_from(arguments).unwrap();
+        let said: Vec<String> =
+            Said::from_arg_matches(&matches).unwrap().0.iter().map(ToString::to_string).collect();
+        assert_eq!(said, ["in_flight=4", "busy_poll=50us", "receiver.gro=off"]);
     }
 }

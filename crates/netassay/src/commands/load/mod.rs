@@ -27,7 +27,7 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
         host::affinity::pin_current_thread(&options.cpus.controller)?;
     }
     let mut testbed = Testbed::build(&options, &interrupt)?;
-    if asked.chooses_congestion_control {
+    if asked.leaves_congestion_control_open() {
         let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, false))?;
         asked.order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
     }
@@ -44,8 +44,7 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
     if !lacking.is_empty() {
         return Err(Failure::Environment(format!("this traffic cannot be had here: {}", lacking.join("; "))));
     }
-    let effective = testbed.settle(&asked.switches)?;
-    asked.check_segments(effective.transmitter.mtu)?;
+    let effective = testbed.settle(&runner::switches_of(&asked.condition))?;
     let account: RunAccount = testbed.run(&asked.order, &mut || {})?;
     let device = testbed.discard_device();
     Ok(Document::new(asked.clone(), effective, device, testbed.notes(), account))

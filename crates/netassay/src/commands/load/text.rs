@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
 use report::{counted, figure, percent};
-use study::{Side, format_duration};
+use study::Side;
+use words::{KEYS, Workload};
 
 use crate::commands::load::document::{Document, sides};
 use crate::commands::load::intervals;
@@ -185,7 +186,6 @@ impl Document {
 
 /// The traffic in words: sizes, and what is not as it is by itself.
 fn described(traffic: &Traffic) -> Vec<String> {
-    let plain = Traffic::new(traffic.kind);
     let mut words = vec![counted(traffic.flows as usize, "flow"), counted(traffic.message as usize, "byte")];
     if traffic.kind.is_rr() {
         words.push(format!("answered by {}", traffic.response));
@@ -196,27 +196,16 @@ fn described(traffic: &Traffic) -> Vec<String> {
     if traffic.kind != Kind::Pps {
         words.push(format!("reader {}", traffic.reader));
     }
-    let mut differs = |is: bool, what: String| {
-        if is {
-            words.push(what);
+    // What stands above, or is told as it was read back.
+    const TOLD: &[&str] =
+        &["message", "response", "flows", "duration", "ramp", "sender", "reader", "congestion_control"];
+    let workload = Workload { traffic: traffic.clone(), ..Workload::new(traffic.kind) };
+    for key in KEYS.iter().filter(|key| !TOLD.contains(&key.name)) {
+        let value = key.get(&workload);
+        if value != key.default_of(traffic.kind) {
+            words.push(format!("{} {value}", key.name));
         }
-    };
-    differs(traffic.threads.is_some(), counted(traffic.threads.unwrap_or(0) as usize, "thread"));
-    differs(traffic.direction != plain.direction, format!("direction {}", traffic.direction));
-    differs(traffic.in_flight != plain.in_flight, format!("{} in flight", traffic.in_flight));
-    differs(traffic.rate.is_some(), format!("{} requests/s", traffic.rate.unwrap_or(0)));
-    differs(
-        traffic.pacing.is_some(),
-        traffic.pacing.map_or_else(String::new, |pace| format!("paced at {pace}/s")),
-    );
-    differs(
-        traffic.busy_poll.is_some(),
-        traffic.busy_poll.map_or_else(String::new, |time| format!("busy polling {}", format_duration(time))),
-    );
-    differs(traffic.dscp.is_some(), format!("DSCP {}", traffic.dscp.unwrap_or(0)));
-    differs(!traffic.connected, "unconnected".to_owned());
-    differs(!traffic.checksum, "no checksum".to_owned());
-    differs(traffic.verify, "every byte checked".to_owned());
+    }
     words
 }
 
@@ -230,6 +219,6 @@ mod tests {
         assert_eq!(described(&Traffic::new(Kind::TcpRr)), "1 flow, 1 byte, answered by 1, reader recv");
         let mut traffic = Traffic::new(Kind::Pps);
         (traffic.flows, traffic.checksum, traffic.pacing) = (2, false, load::Pacing::of_bits(1000));
-        assert_eq!(described(&traffic), "2 flows, 18 bytes, sender send, paced at 1kbit/s, no checksum");
+        assert_eq!(described(&traffic), "2 flows, 18 bytes, sender send, pacing 1kbit, checksum off");
     }
 }
