@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use netassay_stats::ministat::{Caller, Format, Plot, Points, Request, Set, Style, Values, write_all};
+use netassay_ministat::{Caller, Format, Plot, Points, Request, Set, Style, Values, write_all};
 
 /// The widest plot that is worth the fuzzer's time.
 const WIDE: usize = 1000;

@@ -1,6 +1,6 @@
 //! One experiment: boots are measured, or drawn, until the protocol's rule has decided.
 
-use stats::ministat::{Level, Set};
+use ministat::{Level, Set};
 use stats::{Look, Margin, Observation, Question, Spending, Verdict, analyse_with};
 
 use super::protocol::{CONDITIONS, Protocol, Rule};

@@ -1,7 +1,7 @@
 //! The classic comparison: every run taken for independent, in ministat's words.
 
+use ministat::{Level, MAX_SETS, Set};
 use serde::Serialize;
-use stats::ministat::{Level, MAX_SETS, Set};
 use store::StoredStudy;
 
 use crate::error::Error;
@@ -54,7 +54,7 @@ impl Classic {
                     named.push((set.name().to_owned(), values));
                     sets.push(set);
                 }
-                text.push_str(&stats::ministat::report(&sets, level)?);
+                text.push_str(&ministat::report(&sets, level)?);
             }
             groups.push(Group { metric: target.metric.key, unit: target.metric.unit, sets: named, text });
         }

@@ -68,7 +68,7 @@ pub enum Error {
     },
     /// The classic test refuses.
     #[error("{0}: the classic test takes 3 runs or more of each condition")]
-    Classic(#[from] stats::ministat::MinistatError),
+    Classic(#[from] ministat::MinistatError),
     /// The statistics refuse.
     #[error(transparent)]
     Stats(#[from] stats::StatsError),

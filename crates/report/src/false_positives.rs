@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use ministat::{Level, Set};
 use serde::Serialize;
 use stats::distribution::beta::binomial_interval;
-use stats::ministat::{Level, Set};
 use stats::{Components, Design, Observation, Question, Verdict};
 use store::StoredStudy;
 use study::metric::Metric;

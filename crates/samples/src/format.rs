@@ -102,7 +102,7 @@ fn first_key(text: &[u8]) -> Option<&[u8]> {
 fn is_heading(line: &[u8]) -> bool {
     let Some(separator) = separator(line) else { return false };
     let first = line.split(|byte| *byte == separator).next().unwrap_or_default().trim_ascii();
-    stats::ministat::parse_number(first).is_none()
+    ministat::parse_number(first).is_none()
 }
 
 /// What stands between the columns of a heading: the most frequent of comma, semicolon and tabulator, if any.
@@ -114,7 +114,7 @@ pub(crate) fn separator(line: &[u8]) -> Option<u8> {
 
 /// A number in a measurement's place.
 pub(crate) fn measured(word: &[u8], place: Place) -> Result<f64, Fault> {
-    match stats::ministat::parse_number(word) {
+    match ministat::parse_number(word) {
         Some(value) if value.is_finite() => Ok(value),
         Some(_) => Err(Fault::new(
             place,

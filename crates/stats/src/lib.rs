@@ -2,7 +2,7 @@
 //!
 //! The unit of replication is the boot: [`analyse`] turns the runs of a boot into one mean and takes the spread
 //! between boots as the error, because runs inside a boot are not independent. What every other tool does, Student's t
-//! over the pooled runs, is in [`ministat`], in that program's own words.
+//! over the pooled runs, is in the crate `ministat`, in that program's own words.
 
 mod analysis;
 mod boots;
@@ -20,7 +20,6 @@ mod family;
 mod fieller;
 mod fit;
 mod judgement;
-pub mod ministat;
 mod model;
 mod number;
 pub mod planning;

@@ -10,7 +10,6 @@ pub(crate) struct Oracles {
     pub(crate) quantiles: Vec<(f64, Option<f64>, f64)>,
     pub(crate) summaries: Vec<Summary>,
     pub(crate) comparisons: Vec<Comparison>,
-    pub(crate) ministat_table: Table,
 }
 
 #[derive(Deserialize)]
@@ -36,12 +35,6 @@ pub(crate) struct Comparison {
     pub(crate) interval: (f64, f64),
     pub(crate) p: f64,
     pub(crate) relative_interval: Option<(f64, f64)>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Table {
-    pub(crate) infinity: Vec<String>,
-    pub(crate) rows: Vec<Vec<String>>,
 }
 
 /// All of them, read once.

@@ -5,9 +5,9 @@
 
 use std::f64::consts::TAU;
 
-use netassay_stats::ministat::{Level, Set};
+use netassay_stats::distribution::student;
 use netassay_stats::{
-    Against, Analysis, Comparison, Correction, Margin, Observation, Question, Verdict, analyse,
+    Against, Analysis, Comparison, Correction, Margin, Observation, Question, Summary, Verdict, analyse,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -122,12 +122,19 @@ fn holds(interval: Option<(f64, f64)>, truth: f64) -> bool {
     interval.is_some_and(|(low, high)| low <= truth && truth <= high)
 }
 
+/// Student's t on all runs, as if each were independent of every other.
 fn pooled_t_cries_wolf(observations: &[Observation]) -> bool {
-    let set = |condition| {
+    let summary = |condition| {
         let runs = observations.iter().filter(|run| run.condition == condition);
-        Set::new("a", runs.map(|run| run.value).collect()).unwrap()
+        Summary::of(&runs.map(|run| run.value).collect::<Vec<_>>()).unwrap()
     };
-    set(1).against(&set(0), Level::default()).is_proven
+    let (treated, baseline) = (summary(1), summary(0));
+    let degrees = |of: &Summary| of.n as f64 - 1.0;
+    let squares = |of: &Summary| degrees(of) * of.sd.unwrap().powi(2);
+    let df = degrees(&treated) + degrees(&baseline);
+    let variance = (squares(&treated) + squares(&baseline)) / df;
+    let error = (variance * (1.0 / treated.n as f64 + 1.0 / baseline.n as f64)).sqrt();
+    (treated.mean - baseline.mean).abs() > student::upper_quantile(0.025, df).unwrap() * error
 }
 
 const EVEN: &[&[usize]] = &[&[5, 5, 5]];

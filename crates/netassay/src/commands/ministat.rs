@@ -1,4 +1,4 @@
-//! `netassay ministat`: instead of ministat(1), under its name too. The program itself is in [`stats::ministat`]; here is
+//! `netassay ministat`: instead of ministat(1), under its name too. The program itself is in [`ministat`](::ministat); here is
 //! its contact with the world.
 
 mod blocks;
@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::ExitCode;
 
-use stats::ministat::{Caller, MinistatError, Plot, Refusal, Request, Set, Style, write_all};
+use ministat::{Caller, MinistatError, Plot, Refusal, Request, Set, Style, write_all};
 
 const NAME: &str = "ministat";
 

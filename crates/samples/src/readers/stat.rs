@@ -6,7 +6,7 @@
 
 use std::io::Read;
 
-use stats::ministat::parse_decimal_prefix;
+use ministat::parse_decimal_prefix;
 
 use super::{Found, no_such_metric, plain_word};
 use crate::error::{Fault, Place, quoted};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-use stats::ministat::{Format, InvalidData, Values};
+use ministat::{Format, InvalidData, Values};
 
 /// How much is read at once.
 const BLOCK: usize = 1 << 18;

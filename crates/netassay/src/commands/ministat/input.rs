@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::{collections::VecDeque, ffi::OsStr};
 
-use stats::ministat::{Points, Refusal, Request, Set};
+use ministat::{Points, Refusal, Request, Set};
 
 use super::blocks::{self, ReadError};
 

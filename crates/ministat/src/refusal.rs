@@ -1,6 +1,6 @@
 //! The last words of a run without results: what standard error gets, to the byte, and the exit code.
 
-use super::dialect::Dialect;
+use crate::dialect::Dialect;
 
 /// Why there are no results.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Refusal {
     }
 
     /// As [`Refusal::usage`], after what getopt says by itself.
-    pub(super) fn getopt(program: &[u8], complaint: &str, option: &[u8], dialect: Dialect) -> Refusal {
+    pub(crate) fn getopt(program: &[u8], complaint: &str, option: &[u8], dialect: Dialect) -> Refusal {
         let (before, after) = complaint.split_once('@').unwrap_or((complaint, ""));
         let usage = Refusal::usage("Unknown option", dialect);
         let text = [program, b": ", before.as_bytes(), option, after.as_bytes(), b"\n", &usage.text].concat();

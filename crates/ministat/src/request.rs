@@ -1,12 +1,12 @@
 //! The command line.
 
-use super::dialect::Dialect;
-use super::getopt::{Getopt, Grammar, Item};
-use super::level::Level;
-use super::lines::Format;
-use super::number::{strtod, strtol};
-use super::refusal::Refusal;
-use super::symbols::MAX_SETS;
+use crate::dialect::Dialect;
+use crate::getopt::{Getopt, Grammar, Item};
+use crate::level::Level;
+use crate::lines::Format;
+use crate::number::{strtod, strtol};
+use crate::refusal::Refusal;
+use crate::symbols::MAX_SETS;
 
 /// Who calls: what of the command line does not stand on it.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::number::{decimal, is_space, whole};
+use crate::number::{decimal, is_space, whole};
 
 /// How values stand in a file.
 #[derive(Clone, Debug)]

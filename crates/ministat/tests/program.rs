@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use netassay_stats::ministat::{
+use netassay_ministat::{
     Caller, Level, Plot, Points, Refusal, Request, Set, Style, Values, report, write_all,
 };
 use rand::{RngExt, SeedableRng};

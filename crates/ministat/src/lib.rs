@@ -3,7 +3,7 @@
 //!
 //! It is the classic test that published results use, and it takes every run as independent of every other. Where
 //! boots differ it finds differences that are not there in a quarter to a half of all comparisons, so its verdicts
-//! are to be labelled as what they are; [`crate::analyse`] gives those that hold.
+//! are to be labelled as what they are; [`stats::analyse`] gives those that hold.
 //!
 //! What is reproduced is Debian's version 20150715 with its arithmetic: sums of squares in one pass, the upper middle
 //! value as the median, and a table of quantiles with three decimals; [`Dialect::Freebsd`] has FreeBSD's. The program is here

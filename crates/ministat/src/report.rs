@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::error::MinistatError;
-use super::format::g;
-use super::level::Level;
-use super::plot::Plot;
-use super::request::Request;
-use super::set::Set;
-use super::symbols::{MAX_SETS, OVERLAP, label};
+use crate::error::MinistatError;
+use crate::format::g;
+use crate::level::Level;
+use crate::plot::Plot;
+use crate::request::Request;
+use crate::set::Set;
+use crate::symbols::{MAX_SETS, OVERLAP, label};
 
 /// The line above the table's rows, with its newline.
 pub const HEADER: &str = "    N           Min           Max        Median           Avg        Stddev\n";

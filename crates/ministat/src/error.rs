@@ -38,7 +38,7 @@ pub enum MinistatError {
         width: usize,
     },
     /// A plot has a bounded number of columns.
-    #[error("cannot plot in {width} columns: give -w {} or less", super::plot::MAX_WIDTH)]
+    #[error("cannot plot in {width} columns: give -w {} or less", crate::plot::MAX_WIDTH)]
     TooWide {
         /// The width asked for.
         width: usize,

@@ -9,23 +9,23 @@ const MORE: &str = "BCDEFGHIJKLNPQRSTUVWYZabcdefghijkmnpqrstuvwyz23456789\
                     БГДЖЗИЙЛЦЧШЩЪЫЬЭЮЯбвгджзийлцчшщъыьэюя";
 
 /// Where several sets meet in a plot that is not ministat's own.
-pub(super) const OVERLAP: char = '&';
+pub(crate) const OVERLAP: char = '&';
 
 /// How many sets ministat compares: it has a symbol for each of so many.
 pub const MAX_SETS: usize = CLASSIC.len();
 
 /// How many sets can be told apart in a plot.
-pub(super) fn count() -> usize {
+pub(crate) fn count() -> usize {
     CLASSIC.chars().count() + MORE.chars().count()
 }
 
 /// The symbol of the set in this place, from 0. There may be none.
-pub(super) fn symbol(place: usize) -> Option<char> {
+pub(crate) fn symbol(place: usize) -> Option<char> {
     CLASSIC.chars().chain(MORE.chars()).nth(place)
 }
 
 /// What names the set in this place in a table: its symbol or, without one, its number from 1.
-pub(super) fn label(place: usize) -> String {
+pub(crate) fn label(place: usize) -> String {
     symbol(place).map_or_else(|| (place + 1).to_string(), String::from)
 }
 

@@ -2,7 +2,7 @@
 
 /// An element of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Item<'a> {
+pub(crate) enum Item<'a> {
     /// An option without an argument.
     Flag(u8),
     /// An option with its argument.
@@ -19,18 +19,18 @@ pub(super) enum Item<'a> {
 
 /// Which options there are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Grammar {
-    pub(super) flags: &'static [u8],
-    pub(super) with_value: &'static [u8],
+pub(crate) struct Grammar {
+    pub(crate) flags: &'static [u8],
+    pub(crate) with_value: &'static [u8],
     /// The names of long options whose argument may follow as the next word; none if `--x` is the option `-`.
-    pub(super) long: Option<&'static [&'static [u8]]>,
+    pub(crate) long: Option<&'static [&'static [u8]]>,
     /// The first file ends the options, as with POSIXLY_CORRECT.
-    pub(super) options_first: bool,
+    pub(crate) options_first: bool,
 }
 
 /// Walks along the command line.
 #[derive(Debug)]
-pub(super) struct Getopt<'a> {
+pub(crate) struct Getopt<'a> {
     grammar: Grammar,
     words: &'a [Vec<u8>],
     /// What is left of a group of letters.
@@ -39,7 +39,7 @@ pub(super) struct Getopt<'a> {
 }
 
 impl<'a> Getopt<'a> {
-    pub(super) fn new(grammar: Grammar, words: &'a [Vec<u8>]) -> Getopt<'a> {
+    pub(crate) fn new(grammar: Grammar, words: &'a [Vec<u8>]) -> Getopt<'a> {
         Getopt { grammar, words, group: &[], only_files: false }
     }
 

@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::dialect::Dialect;
-use super::format::g;
-use super::level::Level;
-use super::set::Set;
+use crate::dialect::Dialect;
+use crate::format::g;
+use crate::level::Level;
+use crate::set::Set;
 
 /// One set compared with another by the pooled t-test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

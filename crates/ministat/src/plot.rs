@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::error::MinistatError;
-use super::set::Set;
-use super::symbols::{self, OVERLAP, symbol};
+use crate::error::MinistatError;
+use crate::set::Set;
+use crate::symbols::{self, OVERLAP, symbol};
 
 /// The widest plot that is drawn.
 pub const MAX_WIDTH: usize = 1 << 24;
@@ -60,7 +60,7 @@ impl Plot {
     }
 
     /// Whether several sets meet in some place.
-    pub(super) fn has_overlaps(&self) -> bool {
+    pub(crate) fn has_overlaps(&self) -> bool {
         (0..self.width).any(|column| self.in_column(column).filter(|count| *count > 0).count() > 1)
     }
 

@@ -4,11 +4,11 @@
 /// digits.
 #[derive(Clone, Debug)]
 pub struct Values {
-    pub(super) all: Vec<f64>,
+    pub(crate) all: Vec<f64>,
     sum: f64,
     sum_of_squares: f64,
-    pub(super) min: f64,
-    pub(super) max: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
     /// What made the sum NaN.
     sum_nan: Option<f64>,
     last_nan: Option<f64>,
@@ -49,21 +49,21 @@ impl Values {
     }
 
     /// The sum, rounded after each value. Only the sign of a NaN is other than the processor gives: see [`Values::nan`].
-    pub(super) fn sum(&self) -> f64 {
+    pub(crate) fn sum(&self) -> f64 {
         self.sum_nan.unwrap_or(self.sum)
     }
 
     /// The sum of squares, rounded likewise.
-    pub(super) fn sum_of_squares(&self) -> f64 {
+    pub(crate) fn sum_of_squares(&self) -> f64 {
         self.last_nan.unwrap_or(self.sum_of_squares)
     }
 
-    pub(super) fn has_nan(&self) -> bool {
+    pub(crate) fn has_nan(&self) -> bool {
         self.last_nan.is_some()
     }
 
     /// Whether there are zeros of both signs, which are equal but not printed alike.
-    pub(super) fn has_both_zeros(&self) -> bool {
+    pub(crate) fn has_both_zeros(&self) -> bool {
         self.has_zero && self.has_negative_zero
     }
 

@@ -1,9 +1,9 @@
 //! A set of runs, summed up as ministat does.
 
-use super::dialect::Dialect;
-use super::error::MinistatError;
-use super::order::{Extent, extent};
-use super::values::Values;
+use crate::dialect::Dialect;
+use crate::error::MinistatError;
+use crate::order::{Extent, extent};
+use crate::values::Values;
 
 /// A named set of values.
 #[derive(Clone, Debug)]
@@ -100,11 +100,11 @@ impl Set {
         or_amd64_nan(self.variance, self.variance.sqrt())
     }
 
-    pub(super) fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    pub(super) fn points(&self) -> &[f64] {
+    pub(crate) fn points(&self) -> &[f64] {
         &self.points
     }
 }

@@ -3,22 +3,22 @@
 use std::cmp::Ordering;
 use std::thread;
 
-use super::dialect::Dialect;
-use super::values::Values;
+use crate::dialect::Dialect;
+use crate::values::Values;
 
 /// What depends on the order of values only.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Extent {
-    pub(super) min: f64,
-    pub(super) median: f64,
-    pub(super) max: f64,
+pub(crate) struct Extent {
+    pub(crate) min: f64,
+    pub(crate) median: f64,
+    pub(crate) max: f64,
 }
 
 /// Reads them off, and leaves the values in another order: ascending for FreeBSD's dialect, any for Debian's.
 ///
 /// # Panics
 /// If there are no values.
-pub(super) fn extent(values: &mut Values, dialect: Dialect) -> Extent {
+pub(crate) fn extent(values: &mut Values, dialect: Dialect) -> Extent {
     let middle = values.len() / 2;
     if values.has_nan() {
         values.all = merge_sorted(&values.all);
