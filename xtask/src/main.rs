@@ -3,6 +3,7 @@
 //! No dependencies: this is compiled before anything can be checked.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people and CI logs")]
 
+mod arrows;
 mod bench;
 mod checks;
 mod failure;
@@ -42,6 +43,12 @@ const JOBS: &[Job] = &[
         arguments: "",
         about: "write the generated files that are checked in",
         run: generated::run,
+    },
+    Job {
+        name: "draw",
+        arguments: "[CRATE…]",
+        about: "draw the crates and their modules in ARCHITECTURE.md; or print each arrow of the crates named",
+        run: arrows::run,
     },
     Job {
         name: "bench",

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crate::arrows;
 use crate::checks::{cargo, needs, scripts, static_binary, tests, tree};
 use crate::failure::Failure;
 use crate::generated;
@@ -20,6 +21,7 @@ struct Step {
 const STEPS: &[Step] = &[
     Step { name: "needs", about: "the Debian packages that tests and benches use", run: needs::check },
     Step { name: "tree", about: "no machine paths, no registry hosts, no endless files", run: tree::check },
+    Step { name: "arrows", about: "no circles, and no crate knows what it may not", run: arrows::check },
     Step { name: "scripts", about: "shellcheck on every shell script", run: scripts::check },
     Step { name: "format", about: "cargo fmt --check", run: cargo::format },
     Step { name: "clippy", about: "clippy on all targets, warnings denied", run: cargo::clippy },

@@ -1,0 +1,139 @@
+//! The arrows of the house: which crate knows which, and which module uses which. Held against `ARCHITECTURE.md`, and drawn there.
+
+mod crates;
+mod drawing;
+mod graph;
+mod house;
+mod module;
+mod source;
+
+use std::cmp::Ordering;
+use std::fs;
+
+use crate::failure::Failure;
+use crate::report::{Ending, Report};
+use crate::workspace::Workspace;
+use crates::Crate;
+use house::House;
+
+const ARCHITECTURE: &str = "ARCHITECTURE.md";
+
+/// How many modules of a crate still stand in circles: files, and rooms (folders as one) beside them. Lower these numbers, never raise
+/// them; a crate that is not here has none.
+const LEFT: &[(&str, usize)] = &[
+    ("agent", 14),
+    ("bench", 46),
+    ("host", 2),
+    ("load", 40),
+    ("ministat", 6),
+    ("netassay", 14),
+    ("report", 24),
+    ("runner", 16),
+    ("samples", 13),
+    ("stats", 23),
+    ("store", 4),
+    ("study", 64),
+];
+
+/// The step `arrows`.
+pub(crate) fn check(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
+    let text = architecture(workspace)?;
+    let (crates, houses) = read(workspace)?;
+    let mut offences = crates::offences(&crates, &crates::allowed(&text));
+    for (one, house) in crates.iter().zip(&houses) {
+        let circles = circles(house);
+        let left = LEFT.iter().find(|(name, _)| *name == one.name).map_or(0, |(_, left)| *left);
+        offences.extend(judged(&one.name, &circles, left));
+    }
+    if placed(&text, &crates, &houses)? != text {
+        offences.push(format!("the drawing in {ARCHITECTURE} is out of date: run `cargo xtask draw`"));
+    }
+    for offence in &offences {
+        eprintln!("{offence}");
+    }
+    match offences.len() {
+        0 => Ok(Ending::Ok),
+        number => Err(Failure::Check(format!("{number} offences of the arrows, listed above"))),
+    }
+}
+
+/// `cargo xtask draw [CRATE…]`: draws `ARCHITECTURE.md` anew, or prints each arrow of the crates named.
+pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<(), Failure> {
+    let (crates, houses) = read(workspace)?;
+    for name in names {
+        let number = crates.iter().position(|one| one.name == *name);
+        let house = &houses[number.ok_or_else(|| Failure::Usage(format!("no crate is called `{name}`")))?];
+        let all: Vec<usize> = (0..house.files.len()).collect();
+        print!("{}", house.shown(&all));
+        for circle in circles(house) {
+            print!("a circle of {}:\n{}", circle.size, circle.arrows);
+        }
+    }
+    if names.is_empty() {
+        let path = workspace.root.join(ARCHITECTURE);
+        let text = placed(&architecture(workspace)?, &crates, &houses)?;
+        fs::write(&path, text).map_err(Failure::io(format!("cannot write {}", path.display())))?;
+    }
+    Ok(())
+}
+
+/// Modules that all reach each other.
+struct Circle {
+    size: usize,
+    /// Those between them, one a line.
+    arrows: String,
+}
+
+/// The circles of files, and those of rooms.
+fn circles(house: &House) -> Vec<Circle> {
+    let of = |house: &House| -> Vec<Circle> {
+        let circle = |members: &Vec<usize>| Circle { size: members.len(), arrows: house.shown(members) };
+        graph::circles(&house.bare()).iter().map(circle).collect()
+    };
+    [of(house), of(&house.rooms())].into_iter().flatten().collect()
+}
+
+/// What is wrong with these circles where so many modules were in circles before.
+fn judged(name: &str, circles: &[Circle], left: usize) -> Option<String> {
+    let count: usize = circles.iter().map(|circle| circle.size).sum();
+    let arrows: String =
+        circles.iter().map(|circle| format!("a circle of {}:\n{}", circle.size, circle.arrows)).collect();
+    match count.cmp(&left) {
+        Ordering::Greater => {
+            Some(format!("{arrows}{name}: {count} modules in circles, at most {left} allowed"))
+        }
+        Ordering::Less => {
+            Some(format!("{name}: {count} modules in circles: lower its number in LEFT from {left}"))
+        }
+        Ordering::Equal => None,
+    }
+}
+
+fn architecture(workspace: &Workspace) -> Result<String, Failure> {
+    fs::read_to_string(workspace.root.join(ARCHITECTURE))
+        .map_err(Failure::io(format!("cannot read {ARCHITECTURE}")))
+}
+
+fn read(workspace: &Workspace) -> Result<(Vec<Crate>, Vec<House>), Failure> {
+    let crates = crates::all(workspace)?;
+    let houses = crates.iter().map(|one| House::read(&one.src)).collect::<Result<_, _>>()?;
+    Ok((crates, houses))
+}
+
+fn placed(text: &str, crates: &[Crate], houses: &[House]) -> Result<String, Failure> {
+    drawing::placed(text, &drawing::drawing(crates, houses))
+        .ok_or_else(|| Failure::Check(format!("{ARCHITECTURE} has no place for the drawing")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circles_may_only_become_fewer() {
+        let circles = [2, 3].map(|size| Circle { size, arrows: "  a -> b: X\n".into() });
+        assert_eq!(judged("x", &circles, 5), None);
+        assert!(judged("x", &circles, 4).unwrap().contains("a -> b: X"));
+        assert!(judged("x", &circles, 6).unwrap().contains("lower"));
+    }
+}
