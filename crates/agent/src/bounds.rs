@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use thiserror::Error;
-
 use crate::account::{Finished, Measured, Watched};
+use crate::bounded::{Bounded, Excess};
 use crate::init::Settings;
 use crate::launch::Launch;
 use crate::message::{Answer, ExactTaker, Request, Settled};
@@ -35,27 +34,6 @@ pub(crate) const TIME: Duration = Duration::from_secs(7 * 24 * 3600);
 pub(crate) const MTU: u32 = 1 << 17;
 /// A VXLAN's network identifier has 24 bits (RFC 7348, section 5).
 pub(crate) const VXLAN_ID: u32 = (1 << 24) - 1;
-
-/// A part of a message that is more than it may be.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{what}` has {found}, and may have at most {most}")]
-pub struct Excess {
-    /// The part.
-    pub what: &'static str,
-    /// What it has: bytes, entries, or the number itself.
-    pub found: u64,
-    /// What it may have.
-    pub most: u64,
-}
-
-/// A message that knows how much may be in it.
-pub trait Bounded {
-    /// Whether all of it is within bounds.
-    ///
-    /// # Errors
-    /// The first part that is not.
-    fn check(&self) -> Result<(), Excess>;
-}
 
 type Checked = Result<(), Excess>;
 

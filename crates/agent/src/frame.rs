@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use crate::bounds::{Bounded, Excess};
+use crate::bounded::{Bounded, Excess};
 
 /// The longest line either side accepts, in bytes. The largest honest messages, the addresses of all sockets of a run with the most
 /// flows, both ways and over IPv6, take two thirds of it.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::frame::encode;
-use crate::serve::{AgentOptions, Isolation};
+use crate::options::{AgentOptions, Isolation};
 
 /// The first line at a guest's port: what an agent on this kernel is told by its command line. Process numbers are the guest's
 /// own, as its agents tell them in their greeting. The first request may follow at once.

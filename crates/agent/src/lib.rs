@@ -6,6 +6,7 @@
 //! process that holds the agent's two pipes is its controller, and no other can be.
 
 mod account;
+mod bounded;
 mod bounds;
 mod client;
 mod controller;
@@ -17,6 +18,7 @@ pub mod init;
 mod interrupt;
 mod launch;
 pub mod message;
+mod options;
 mod refusal;
 mod series;
 mod serve;
@@ -24,9 +26,10 @@ mod session;
 mod traffic;
 mod watch;
 
-pub use bounds::{Bounded, Excess};
+pub use bounded::{Bounded, Excess};
 pub use client::{CallError, Client};
 pub use frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
 pub use interrupt::Interrupt;
 pub use launch::Launch;
-pub use serve::{AgentOptions, Isolation, ServeError, serve};
+pub use options::{AgentOptions, Isolation};
+pub use serve::{ServeError, serve};

@@ -4,45 +4,14 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 
 use host::namespace::{self, NamespaceError};
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::controller;
 use crate::frame::{FrameError, LineReader, decode, encode};
 use crate::message::{Answer, Request};
+use crate::options::{AgentOptions, Isolation};
 use crate::refusal::Refusal;
 use crate::session::Session;
-
-/// Where an agent puts itself before it serves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Isolation {
-    /// Nowhere: it serves the host as it finds it.
-    None,
-    /// A new network namespace.
-    Network,
-    /// A new user namespace and a new network namespace that belongs to it: needs no privilege.
-    UserAndNetwork,
-    /// The user namespace of another process, and a new network namespace in it.
-    NetworkInUserOf(u32),
-    /// The network namespace of another process.
-    NetworkOf(u32),
-    /// The user namespace of another process, and its network namespace.
-    UserAndNetworkOf(u32),
-}
-
-/// What an agent is told on its command line.
-#[derive(Debug, Clone)]
-pub struct AgentOptions {
-    /// Where it puts itself.
-    pub isolation: Isolation,
-    /// The CPUs of its host; empty for all.
-    pub cpus: Vec<u32>,
-    /// The controller's process, with which the agent is to die; `None` where it runs on another kernel.
-    pub parent: Option<u32>,
-    /// The program's version, to answer with.
-    pub version: &'static str,
-}
 
 /// Why an agent could not begin, or had to end.
 #[derive(Debug, Error)]

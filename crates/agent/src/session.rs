@@ -8,8 +8,8 @@ use host::{Ethtool, Features, Links};
 
 use crate::exact::exact;
 use crate::message::{Answer, PROTOCOL, Request, Settled};
+use crate::options::AgentOptions;
 use crate::refusal::{Refusal, Reply};
-use crate::serve::AgentOptions;
 use crate::traffic::Traffic;
 use crate::watch::Watch;
 

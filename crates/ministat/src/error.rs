@@ -38,9 +38,11 @@ pub enum MinistatError {
         width: usize,
     },
     /// A plot has a bounded number of columns.
-    #[error("cannot plot in {width} columns: give -w {} or less", crate::plot::MAX_WIDTH)]
+    #[error("cannot plot in {width} columns: give -w {limit} or less")]
     TooWide {
         /// The width asked for.
         width: usize,
+        /// How many are possible.
+        limit: usize,
     },
 }

@@ -45,7 +45,7 @@ impl Plot {
             return Err(MinistatError::TooManySets { count: sets.len(), limit });
         }
         let mut stacks = Vec::new();
-        let too_wide = |_| MinistatError::TooWide { width: style.width };
+        let too_wide = |_| MinistatError::TooWide { width: style.width, limit: MAX_WIDTH };
         stacks.try_reserve_exact(axis.width * sets.len()).map_err(too_wide)?;
         stacks.resize(axis.width * sets.len(), 0);
         for (set, counts) in sets.iter().zip(stacks.chunks_mut(axis.width)) {
@@ -152,7 +152,7 @@ impl Axis {
         match width {
             0 | 1 => return Err(MinistatError::NoWidth { width }),
             2..=MAX_WIDTH => {}
-            _ => return Err(MinistatError::TooWide { width }),
+            _ => return Err(MinistatError::TooWide { width, limit: MAX_WIDTH }),
         }
         let step = span / (width as f64 - 1.0);
         let start = low - 0.5 * step;
@@ -256,7 +256,10 @@ mod tests {
         assert_eq!(refused(&[f64::MAX, -f64::MAX, 0.0], 10), MinistatError::NoScale { span: f64::INFINITY });
         assert_eq!(refused(&[5e-324, 0.0, 0.0], 10), MinistatError::NoScale { span: 5e-324 });
         assert_eq!(refused(&[1.0, 2.0, 3.0], 1), MinistatError::NoWidth { width: 1 });
-        assert_eq!(refused(&[1.0, 2.0, 3.0], 1 << 25), MinistatError::TooWide { width: 1 << 25 });
+        assert_eq!(
+            refused(&[1.0, 2.0, 3.0], 1 << 25),
+            MinistatError::TooWide { width: 1 << 25, limit: MAX_WIDTH }
+        );
         let eight = [SHORT; 8];
         assert_eq!(
             Plot::new(&sets(&eight), STYLE).unwrap_err(),

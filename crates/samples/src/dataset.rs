@@ -2,6 +2,9 @@
 
 mod boots;
 mod conditions;
+mod input;
+
+pub use input::Input;
 
 use std::collections::HashMap;
 
@@ -9,19 +12,6 @@ use stats::Observation;
 
 use crate::error::SamplesError;
 use crate::options::{Boots, Layout, Options};
-use crate::series::Series;
-use crate::sheet::Sheet;
-
-/// A file and what it stands for.
-#[derive(Debug)]
-pub struct Input {
-    /// Its name in messages and, if nothing better is known, of its condition.
-    pub file: String,
-    /// The condition that the caller says it belongs to.
-    pub condition: Option<String>,
-    /// What it holds.
-    pub sheet: Sheet,
-}
 
 /// Everything to be compared.
 #[derive(Debug)]
@@ -51,22 +41,6 @@ pub struct Group {
     pub observations: Vec<Observation>,
     /// What a person should know.
     pub notes: Vec<String>,
-}
-
-/// A condition of a group while it is put together.
-#[derive(Debug)]
-struct Condition {
-    label: String,
-    /// In the order of the files.
-    parts: Vec<Part>,
-}
-
-/// What one file says of a condition.
-#[derive(Debug)]
-struct Part {
-    /// The file's place among the inputs.
-    input: usize,
-    series: Series,
 }
 
 impl Dataset {

@@ -13,8 +13,10 @@ mod lines;
 mod names;
 mod options;
 mod readers;
+mod recognise;
 mod series;
 mod sheet;
+mod word;
 
 pub use dataset::{Dataset, Group, Input};
 pub use error::SamplesError;

@@ -3,11 +3,13 @@
 use std::io::{self, Read};
 
 use crate::error::{Fault, Place, SamplesError};
-use crate::format::{InputFormat, without_mark};
+use crate::format::InputFormat;
 use crate::limits::LARGEST_FILE;
 use crate::lines::read;
 use crate::options::Options;
 use crate::readers::{Found, csv, go, hyperfine, iperf, iperf3, netperf, stat};
+use crate::recognise::format_of;
+use crate::word::without_mark;
 
 /// How much of a file decides what format it is taken for.
 const HEAD: usize = 1 << 16;
@@ -42,7 +44,7 @@ impl Sheet {
 
     fn of(mut input: impl Read, options: &Options) -> Result<Sheet, Fault> {
         let head = head(&mut input)?;
-        let recognised = InputFormat::of(&head);
+        let recognised = format_of(&head);
         let format = match options.format {
             Some(format) => format,
             None => recognised?,

@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::question::Margin;
-use crate::ratio::Ratio;
 use crate::robust::{Check, Farthest};
 use crate::verdict::Verdict;
 
@@ -71,6 +70,15 @@ pub struct Comparison {
     pub wild: Option<Farthest>,
     /// The same question asked of medians and of ranks; none without an interval.
     pub checks: Vec<Check>,
+}
+
+/// How many times the baseline a condition is: the ratio of the geometric means of their boots.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    /// The estimate.
+    pub value: f64,
+    /// Its interval, at the level of the difference's.
+    pub interval: (f64, f64),
 }
 
 /// Why a comparison has no interval.

@@ -40,13 +40,12 @@ mod oracles;
 
 pub use analysis::{Analysis, ConditionEstimate, analyse, analyse_among, analyse_with};
 pub use boots::Observation;
-pub use comparison::{Comparison, Gap};
+pub use comparison::{Comparison, Gap, Ratio};
 pub use components::{Component, Components};
 pub use error::StatsError;
 pub use fit::ErrorTerm;
 pub use number::{confidence, fixed, signed};
 pub use question::{Against, Correction, Design, Look, Margin, Question};
-pub use ratio::Ratio;
 pub use robust::{Check, DOUBT, Farthest, Looks, SURE};
 pub use sentence::{corrected, seen};
 pub use spending::Spending;

@@ -4,25 +4,14 @@
 //! proportion to the mean are equal, and a ratio has an interval whatever its size: the same model and family of comparisons,
 //! of the logarithms of the boots' means, each boot with one vote. The ratio is thus one of geometric means.
 
-use serde::Serialize;
-
 use crate::boots::Cells;
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Ratio};
 use crate::fit::Fit;
 use crate::judgement::{Looked, judge};
 use crate::question::Question;
 
 /// An interval whose ends differ by more than this factor tells no size.
 const WIDEST: f64 = 1e4;
-
-/// How many times the baseline a condition is: the ratio of the geometric means of their boots.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Ratio {
-    /// The estimate.
-    pub value: f64,
-    /// Its interval, at the level of the difference's.
-    pub interval: (f64, f64),
-}
 
 impl Ratio {
     /// From the comparison of logarithms; none without an interval, or out of the range of numbers.

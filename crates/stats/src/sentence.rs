@@ -1,9 +1,9 @@
 //! Verdicts in words. This is the only place that chooses them.
 
 use crate::comparison::Comparison;
+use crate::comparison::Ratio;
 use crate::number::{confidence, fixed, signed};
 use crate::question::Margin;
-use crate::ratio::Ratio;
 use crate::verdict::Verdict;
 
 /// Why there is no percentage (see `fieller`). The baseline by itself may be far from zero.

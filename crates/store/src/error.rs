@@ -2,11 +2,15 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
 use crate::record::{RunKey, StudyId};
+
+/// How long a statement waits for a lock that another program holds.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An error of the store; each names the file and what to do.
 #[derive(Debug, Error)]
@@ -270,7 +274,7 @@ impl StoreError {
             }
             Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupted { path, detail: source.to_string() },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                StoreError::Busy { path, seconds: crate::open::BUSY_TIMEOUT.as_secs() }
+                StoreError::Busy { path, seconds: BUSY_TIMEOUT.as_secs() }
             }
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => StoreError::ReadOnly { path },
             _ => StoreError::Sql { path, source },

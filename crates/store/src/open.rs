@@ -17,11 +17,8 @@ use nix::fcntl::OFlag;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::bounds::Budget;
-use crate::error::StoreError;
+use crate::error::{BUSY_TIMEOUT, StoreError};
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
-
-/// How long a statement waits for a lock that another program holds.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The smallest page SQLite has, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2), and so the smallest file.
 const SMALLEST_DATABASE: u64 = 512;

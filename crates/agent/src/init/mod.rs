@@ -3,16 +3,19 @@
 //!
 //! What it has to say goes to the console, where the controller reads it: [`SERVING`], or [`CANNOT`] and the reason.
 
+mod error;
 mod ports;
+mod settings;
 mod system;
+
+pub use ports::port_name;
+pub use settings::{SETTINGS, Settings};
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
-
+use self::error::InitError;
 use self::system::Console;
 use crate::frame::decode;
 
@@ -20,47 +23,8 @@ use crate::frame::decode;
 pub const SERVING: &str = "netassay-init: serving";
 /// What it says, before the reason, when it cannot bring them there.
 pub const CANNOT: &str = "netassay-init: cannot serve:";
-/// Where in the guest's first file system [`Settings`] are.
-pub const SETTINGS: &str = "netassay/settings.json";
 /// Where in it the modules are, named so that they sort in the order in which they are to be loaded.
 pub const MODULES: &str = "netassay/modules";
-
-/// What the packer of the initramfs tells init.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings {
-    /// How many ports there are, named `netassay.0` and so on.
-    pub ports: usize,
-    /// What the kernel's random numbers begin with, where they are to be the same at each boot; empty: as the kernel likes.
-    pub seed: Vec<u8>,
-}
-
-/// The name that the guest's device gives the port `index`.
-#[must_use]
-pub fn port_name(index: usize) -> String {
-    format!("netassay.{index}")
-}
-
-/// Why there is no agent.
-#[derive(Debug, Error)]
-pub(crate) enum InitError {
-    #[error("{step}: {source}")]
-    System { step: String, source: std::io::Error },
-    #[error("/{SETTINGS}: {0}")]
-    Settings(String),
-    #[error(
-        "port {name} did not appear within {seconds} s: this kernel has no virtio_console or no virtio_pci, neither built in nor \
-         as modules; `netassay kernel fetch linux-image-cloud-amd64` brings one that has"
-    )]
-    NoPort { name: String, seconds: u64 },
-}
-
-impl InitError {
-    fn at(step: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
-        let step = step.into();
-        move |source| Self::System { step, source }
-    }
-}
 
 /// Is this process the first of a guest that was packed by netassay?
 #[must_use]

@@ -6,8 +6,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::error::InitError;
 use super::system::{self, Console};
-use super::{InitError, port_name};
 use crate::frame::{MAX_FRAME, decode};
 use crate::launch::Launch;
 use crate::serve::serve;
@@ -15,6 +15,12 @@ use crate::serve::serve;
 /// How long a device may take to appear after its driver was loaded; on a machine with time to spare it is a millisecond.
 const PATIENCE: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(1);
+
+/// The name that the guest's device gives the port `index`.
+#[must_use]
+pub fn port_name(index: usize) -> String {
+    format!("netassay.{index}")
+}
 
 /// Opens the ports by their names.
 pub(super) fn open_all(count: usize) -> Result<Vec<OwnedFd>, InitError> {

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::InitError;
+use super::error::InitError;
 
 /// The guest's console.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use stats::Observation;
 
-use super::{Condition, Input, Part};
+use super::input::{Condition, Input, Part};
 use crate::error::{Fault, Place, SamplesError};
 use crate::options::{Boots, Layout, Options};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Condition, Input, Part};
+use super::input::{Condition, Input, Part};
 use crate::error::{Fault, SamplesError};
 use crate::series::{Key, Series};
 

@@ -13,10 +13,10 @@ use heading::Heading;
 use records::Records;
 
 use super::{Found, no_such_metric, plain_word};
-use crate::error::{Fault, Place, quoted};
-use crate::format::measured;
+use crate::error::{Fault, Place};
 use crate::options::Options;
-use crate::series::{Collector, Key, bounded};
+use crate::series::{Collector, Key};
+use crate::word::measured;
 
 /// The most metrics that are kept to be named.
 const METRICS: usize = 1000;
@@ -35,7 +35,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
         }
         let mut key = Key::default();
         if let Some(metric) = &heading.metric {
-            let word = text(&records, *metric)?;
+            let word = records.text(*metric)?;
             if metrics.len() < METRICS {
                 metrics.insert(word.to_owned());
             }
@@ -48,7 +48,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
         }
         for (column, part) in [(heading.condition, &mut key.condition), (heading.unit, &mut key.unit)] {
             if let Some(column) = column {
-                *part = Some(text(&records, column)?.to_owned()).filter(|text| !text.is_empty());
+                *part = Some(records.text(column)?.to_owned()).filter(|text| !text.is_empty());
             }
         }
         let (word, place) = records.field(heading.value);
@@ -83,18 +83,6 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
         ));
     }
     Ok(Found::new(collector, left_out.notes()))
-}
-
-fn text<R: Read>(records: &Records<R>, column: usize) -> Result<&str, Fault> {
-    let (field, place) = records.field(column);
-    bounded(field, place)?;
-    str::from_utf8(field).map_err(|_| {
-        Fault::new(
-            place,
-            format!("bytes that are not UTF-8: {}", quoted(field)),
-            "convert the file with iconv -t UTF-8",
-        )
-    })
 }
 
 /// Rows that are no measurements.

@@ -6,10 +6,10 @@ use std::io::Read;
 
 use super::{Found, no_such_metric};
 use crate::error::{Fault, Place};
-use crate::format::measured;
 use crate::lines::{Line, Lines};
 use crate::options::{Column, Options};
 use crate::series::{Collector, Key, bounded};
+use crate::word::measured;
 
 /// The unit that every benchmark of the testing package has.
 const MAIN: &str = "ns/op";

@@ -10,10 +10,10 @@ use std::io::Read;
 
 use super::{Found, no_such_metric};
 use crate::error::{Fault, Place};
-use crate::format::measured;
 use crate::lines::{Line, Lines};
 use crate::options::{Column, Options};
 use crate::series::{Collector, Key};
+use crate::word::measured;
 
 const TCP_COLUMNS: usize = 9;
 

@@ -4,11 +4,11 @@ use std::io::Read;
 
 use super::{Found, no_such_metric, plain_word};
 use crate::error::{Fault, Place, quoted};
-use crate::format::measured;
 use crate::limits::LONGEST_NAME;
 use crate::lines::{Line, Lines};
 use crate::options::{Column, Options};
 use crate::series::{Collector, Key};
+use crate::word::measured;
 
 /// The metric that netperf is run for, in its own word.
 const MAIN: &str = "throughput";

@@ -10,12 +10,12 @@ use ministat::parse_decimal_prefix;
 
 use super::{Found, no_such_metric, plain_word};
 use crate::error::{Fault, Place, quoted};
-use crate::format::measured;
 use crate::limits::{MOST_BOOTS, MOST_VALUES};
 use crate::lines::{Line, Lines};
 use crate::names::Names;
 use crate::options::{Column, Options};
 use crate::series::{Key, Series, bounded};
+use crate::word::measured;
 
 /// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {

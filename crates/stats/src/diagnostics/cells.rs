@@ -3,7 +3,7 @@
 use super::campaign::{Campaign, Condition};
 use super::extremes::farthest;
 use super::flag::{Flag, Kind, Place};
-use super::{ROUNDING, adjusted};
+use super::level::{ROUNDING, adjusted};
 use crate::summary::mean;
 
 /// The conditions of a crossed campaign whose boots all measured all of them. Of two conditions it could not be told which

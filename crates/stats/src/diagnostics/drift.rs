@@ -1,9 +1,9 @@
 //! Drift: over the campaign, with boots as units, and inside boots, with runs.
 
-use super::adjusted;
 use super::campaign::Campaign;
 use super::effects::{BootEffect, BootEffects};
 use super::flag::{Flag, Kind};
+use super::level::adjusted;
 use super::tail;
 use crate::distribution::normal;
 

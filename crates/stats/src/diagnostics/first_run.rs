@@ -1,8 +1,8 @@
 //! A first run unlike the rest: caches, neighbours and frequencies that a longer warm-up would have settled.
 
-use super::adjusted;
 use super::campaign::Campaign;
 use super::flag::{Flag, Kind};
+use super::level::adjusted;
 use super::tail;
 use crate::summary::{mean, squares};
 

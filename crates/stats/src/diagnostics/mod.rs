@@ -30,6 +30,7 @@ mod effects;
 mod extremes;
 mod first_run;
 mod flag;
+mod level;
 mod modes;
 mod outliers;
 mod saturation;
@@ -37,18 +38,12 @@ mod serial;
 mod tail;
 
 pub use flag::{Flag, Kind, Names, Place};
+pub use level::LEVEL;
 
 use crate::boots::Observation;
 use crate::error::{StatsError, require_finite};
 use campaign::Campaign;
 use effects::BootEffects;
-
-/// The chance that a clean campaign shows any flag of a kind.
-pub const LEVEL: f64 = 0.01;
-
-/// No effect of a boot, in standard deviations between runs, is as small as this: where boots do not differ at all, what is
-/// left of their means is rounding, and rounding has outliers too.
-const ROUNDING: f64 = 1e-6;
 
 /// Flags what looks wrong with `observations`, which are in the order in which they were measured, by kind.
 ///
@@ -77,10 +72,4 @@ pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
     flags.extend(constant::conditions(&campaign));
     flags.sort_by_key(|flag| (flag.kind, flag.condition));
     Ok(flags)
-}
-
-/// `p` adjusted for `tests` of them, and whether that is rare enough for a flag.
-fn adjusted(p: f64, tests: usize) -> Option<f64> {
-    let adjusted = (p * tests as f64).min(1.0);
-    (adjusted < LEVEL).then_some(adjusted)
 }

@@ -1,9 +1,9 @@
 //! Several modes: runs that fall into two or more clusters inside a boot.
 
-use super::adjusted;
 use super::campaign::{Campaign, Condition};
 use super::dip::{dip, p_value};
 use super::flag::{Flag, Kind};
+use super::level::adjusted;
 
 /// Fewer runs in a boot say little once their mean is taken away.
 const FEW_IN_A_BOOT: usize = 5;

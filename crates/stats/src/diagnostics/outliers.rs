@@ -4,7 +4,7 @@ use super::campaign::{Campaign, Condition};
 use super::effects::{BootEffect, BootEffects};
 use super::extremes::{Extreme, farthest};
 use super::flag::{Flag, Kind, Place};
-use super::{ROUNDING, adjusted};
+use super::level::{ROUNDING, adjusted};
 
 /// Boots whose effect lies too far from those of the other boots of their group. Conditions' boots may spread differently, so a
 /// group is judged by its own spread. `families` share the level.

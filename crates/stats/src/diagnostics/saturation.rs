@@ -1,9 +1,9 @@
 //! Saturation: values piled at a ceiling, such as the rate of a link or a CPU that is busy all the time. What differs
 //! between conditions does not show there.
 
-use super::adjusted;
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind, Place};
+use super::level::adjusted;
 use super::modes::spread;
 use super::tail;
 use crate::summary::{mean, squares};

@@ -1,8 +1,8 @@
 //! Serial correlation: neighbouring runs of a condition in a boot that are more alike, or less, than chance makes them.
 
-use super::adjusted;
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind};
+use super::level::adjusted;
 use super::tail;
 
 /// Fewer runs of a condition in a boot say nothing of their order.

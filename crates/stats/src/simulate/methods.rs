@@ -5,8 +5,8 @@ use std::fmt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::ALPHA;
 use super::bootstrap::Pair;
+use super::level::ALPHA;
 use super::means::{Anova, MeanSquare, mean, squares};
 use super::ranks;
 use super::world::World;
@@ -98,6 +98,10 @@ impl Method {
             Method::Additive => "additive model, error of the runs",
             Method::Netassay => "netassay: own spreads, moderated",
         }
+    }
+
+    pub(super) fn is_bootstrap(self) -> bool {
+        matches!(self, Method::RunBootstrap | Method::HierarchicalBootstrap)
     }
 }
 

@@ -6,15 +6,19 @@
 
 mod bootstrap;
 mod error;
+mod level;
 mod means;
 mod methods;
+mod plan;
 mod ranks;
 mod rate;
 mod sequential;
 mod world;
 
 pub use error::SimulateError;
+pub use level::ALPHA;
 pub use methods::Method;
+pub use plan::Plan;
 pub use rate::Rate;
 pub use sequential::{Estimates, Looking, SequentialCell, SequentialRates, look_often};
 pub use world::{Shape, World};
@@ -25,26 +29,6 @@ use std::thread;
 use serde::Serialize;
 
 use methods::Decider;
-
-/// The significance level of every decision.
-pub const ALPHA: f64 = 0.05;
-
-/// What is to be simulated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Plan {
-    /// The world, but for what the tables vary.
-    pub world: World,
-    /// The standard deviations between boots (crossed designs: of condition x boot) to go through, in the metric's unit.
-    pub between: Vec<f64>,
-    /// The differences between condition 1 and condition 0 to go through, in the metric's unit.
-    pub differences: Vec<f64>,
-    /// Who decides.
-    pub methods: Vec<Method>,
-    /// How many experiments for each spread and difference.
-    pub experiments: u32,
-    /// What all random numbers come from.
-    pub seed: u64,
-}
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,10 +4,13 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::error::SimulateError;
+use super::in_threads;
+use super::level::ALPHA;
 use super::means::Anova;
+use super::plan::Plan;
 use super::rate::Rate;
 use super::world::{self, World};
-use super::{ALPHA, Plan, SimulateError, in_threads};
 use crate::distribution::{normal, student};
 use crate::question::Design;
 use crate::sequential::{Bounds, Schedule, Shifted, shift};

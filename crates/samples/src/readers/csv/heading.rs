@@ -27,7 +27,7 @@ impl Heading {
         }
         let mut names = Vec::new();
         for column in 0..records.len() {
-            let name = super::text(records, column)?;
+            let name = records.text(column)?;
             let name = if column == 0 { name.trim_start_matches('\u{feff}') } else { name };
             names.push(name.trim().to_owned());
         }

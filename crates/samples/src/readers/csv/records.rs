@@ -4,10 +4,11 @@ use std::io::Read;
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
-use crate::error::{Fault, Place};
-use crate::format::{separator, without_mark};
+use crate::error::{Fault, Place, quoted};
 use crate::limits::{LONGEST_LINE, MOST_COLUMNS};
 use crate::lines::read;
+use crate::series::bounded;
+use crate::word::{separator, without_mark};
 
 const BLOCK: usize = 1 << 16;
 
@@ -88,6 +89,19 @@ impl<R: Read> Records<R> {
     pub(super) fn field(&self, column: usize) -> (&[u8], Place) {
         let field = self.fields[column];
         (&self.bytes[field.start..field.end], field.place)
+    }
+
+    /// A field of the current record as text.
+    pub(super) fn text(&self, column: usize) -> Result<&str, Fault> {
+        let (field, place) = self.field(column);
+        bounded(field, place)?;
+        str::from_utf8(field).map_err(|_| {
+            Fault::new(
+                place,
+                format!("bytes that are not UTF-8: {}", quoted(field)),
+                "convert the file with iconv -t UTF-8",
+            )
+        })
     }
 
     fn rest(&self) -> &[u8] {

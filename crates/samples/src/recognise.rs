@@ -1,0 +1,97 @@
+//! Which program wrote a file, as its first bytes tell.
+
+use crate::error::{Fault, Place};
+use crate::format::InputFormat;
+use crate::readers::{go, iperf, netperf};
+use crate::word::{separator, without_mark};
+
+/// The format that a file begins like.
+pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
+    let text = without_mark(head);
+    require_text(head)?;
+    if text.trim_ascii_start().starts_with(b"{") {
+        let is_hyperfine = first_key(text).is_some_and(|key| key == b"results");
+        return Ok(if is_hyperfine { InputFormat::Hyperfine } else { InputFormat::Iperf3 });
+    }
+    let lines = || text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).take(1000);
+    if lines().any(go::is_result) {
+        return Ok(InputFormat::Go);
+    }
+    if lines().any(netperf::is_sign) {
+        return Ok(InputFormat::Netperf);
+    }
+    let data = lines().find(|line| !line.is_empty() && !line.starts_with(b"#"));
+    Ok(match data {
+        Some(line) if iperf::is_line(line) => InputFormat::Iperf,
+        Some(line) if is_heading(line) => InputFormat::Csv,
+        _ => InputFormat::Stat,
+    })
+}
+
+/// No format here has a NUL, and what is not text has one soon.
+fn require_text(head: &[u8]) -> Result<(), Fault> {
+    let Some(nul) = head.iter().position(|byte| *byte == 0) else { return Ok(()) };
+    let before = &head[..nul];
+    let line = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() as u64 + 1;
+    let (what, way_out) = match head {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => ("UTF-16 text", "convert it with iconv -f UTF-16 -t UTF-8"),
+        [0x1f, 0x8b, ..] => ("compressed by gzip", "unpack it with gunzip"),
+        _ => ("a NUL byte, which no text has", "give a text file"),
+    };
+    Err(Fault::new(Place::new(line, column), what, way_out))
+}
+
+/// The first key of a JSON object.
+fn first_key(text: &[u8]) -> Option<&[u8]> {
+    text.split(|byte| *byte == b'"').nth(1)
+}
+
+/// Whether a line is names with separators between them, and not numbers.
+fn is_heading(line: &[u8]) -> bool {
+    let Some(separator) = separator(line) else { return false };
+    let first = line.split(|byte| *byte == separator).next().unwrap_or_default().trim_ascii();
+    ministat::parse_number(first).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_known_by_their_first_lines() {
+        use InputFormat::{Csv, Go, Hyperfine, Iperf, Iperf3, Netperf, Stat};
+        for (text, format) in [
+            ("1.5\n2\n", Stat),
+            ("# a,b\n1.5 1\n", Stat),
+            ("", Stat),
+            ("value\n1\n", Stat),
+            ("1,5\n", Stat),
+            ("\u{feff}value,boot\n1,2\n", Csv),
+            ("# x\nvalue;boot\n", Csv),
+            ("value\tboot\n", Csv),
+            ("{\"start\": {}}", Iperf3),
+            (" {\n\"results\": []}", Hyperfine),
+            ("{", Iperf3),
+            ("20261121122148,127.0.0.1,43032,127.0.0.1,5303,1,0.0-0.5,1397096508,22353544128\n", Iperf),
+            ("goos: linux\nBenchmarkX-8 \t 100\t 12.5 ns/op\n", Go),
+            ("MIGRATED TCP STREAM TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 127.0.0.1 ()\n", Netperf),
+            ("LOCAL_CPU_UTIL=1.0\nTHROUGHPUT=34755.68\n", Netperf),
+        ] {
+            assert_eq!(format_of(text.as_bytes()).unwrap(), format, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_with_its_place() {
+        for (bytes, expected, words) in [
+            (&b"1\n2\0"[..], Place::new(2, 2), "NUL"),
+            (b"\xff\xfe1\0\n\0", Place::new(1, 4), "UTF-16"),
+            (b"\x1f\x8b\x08\0", Place::new(1, 4), "gzip"),
+        ] {
+            let Err(Fault::Content { place, what, .. }) = format_of(bytes) else { panic!("{bytes:?}") };
+            assert_eq!(place, expected);
+            assert!(what.contains(words), "{what}");
+        }
+    }
+}

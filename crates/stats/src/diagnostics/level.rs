@@ -1,0 +1,14 @@
+//! How rare something must be to be flagged.
+
+/// The chance that a clean campaign shows any flag of a kind.
+pub const LEVEL: f64 = 0.01;
+
+/// No effect of a boot, in standard deviations between runs, is as small as this: where boots do not differ at all, what is
+/// left of their means is rounding, and rounding has outliers too.
+pub(super) const ROUNDING: f64 = 1e-6;
+
+/// `p` adjusted for `tests` of them, and whether that is rare enough for a flag.
+pub(super) fn adjusted(p: f64, tests: usize) -> Option<f64> {
+    let adjusted = (p * tests as f64).min(1.0);
+    (adjusted < LEVEL).then_some(adjusted)
+}

@@ -1,0 +1,4 @@
+//! The level of every decision.
+
+/// The significance level of every decision.
+pub const ALPHA: f64 = 0.05;
