@@ -25,7 +25,6 @@ const LEFT: &[(&str, usize)] = &[
     ("host", 2),
     ("load", 40),
     ("netassay", 14),
-    ("report", 24),
     ("runner", 16),
     ("stats", 8),
     ("study", 64),

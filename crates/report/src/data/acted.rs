@@ -1,0 +1,150 @@
+//! The evidence that a condition's offloads acted, from the kernel's counters, and where it contradicts what the switches read back.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use study::{Condition, Direction, Family, Nic, Side};
+
+use crate::data::view::{EffectiveView, SettledView};
+use crate::words::number::figure;
+
+/// Up to this many in one are one: a few segments are retransmitted, or come with others.
+const ONE: f64 = 1.05;
+
+/// From so many in one on, something merged them.
+const SEVERAL: f64 = 1.5;
+
+/// What an interface counts of a full packet beyond its MTU: an Ethernet header with two VLAN tags.
+const HEADER: f64 = 22.0;
+
+/// Who computes the checksums of what is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Checksum {
+    /// They are left to the device.
+    Device,
+    /// The stack computes them.
+    Stack,
+    /// UDP's are not computed at all.
+    Nobody,
+}
+
+impl Checksum {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Stack => "stack",
+            Self::Nobody => "nobody",
+        }
+    }
+}
+
+/// Which offloads acted in a condition's runs. What no counter tells is none.
+#[derive(Debug, Serialize)]
+pub(crate) struct Acted {
+    /// Segments in each buffer that the transmitter's interface was given: above 1, TSO acted (or nobody cut at all, as between
+    /// namespaces).
+    pub(crate) segments_per_buffer: Option<f64>,
+    /// Segments in each packet of the interface under a tunnel.
+    pub(crate) segments_per_underlay_packet: Option<f64>,
+    /// Packets in each batch that TCP was given at the receiver: above 1, GRO acted.
+    pub(crate) packets_per_batch: Option<f64>,
+    /// Where the switches put the checksums of what the transmitter sends; no counter tells who computed them.
+    pub(crate) checksum: Option<Checksum>,
+    /// Where switches and counters contradict each other.
+    contradictions: Vec<String>,
+}
+
+impl Acted {
+    /// From the means of a condition's metrics.
+    pub(crate) fn of(
+        condition: &Condition,
+        effective: Option<&EffectiveView>,
+        means: &BTreeMap<String, f64>,
+    ) -> Self {
+        let mean = |key: &str| means.get(key).copied();
+        let is_tcp = condition.workload.traffic.kind.is_tcp();
+        // Whatever came in is counted where packets come in one by one: under the tunnel, if there is one.
+        let arrived = mean("receiver.underlay_packets").or_else(|| mean("receiver.wire_packets"));
+        let batches = mean("receiver.segments").filter(|batches| is_tcp && *batches > 0.0);
+        let mut acted = Self {
+            segments_per_buffer: mean("transmitter.segments_per_wire_packet"),
+            segments_per_underlay_packet: mean("transmitter.segments_per_underlay_packet"),
+            packets_per_batch: arrived.zip(batches).map(|(packets, batches)| packets / batches),
+            checksum: effective.map(|effective| checksum(condition, &effective.transmitter)),
+            contradictions: Vec::new(),
+        };
+        let flows_forward = condition.workload.traffic.direction == Direction::Forward;
+        if let Some(effective) =
+            effective.filter(|_| is_tcp && condition.workload.traffic.kind.is_stream() && flows_forward)
+        {
+            acted.contradictions.extend(acted.cutting(condition, &effective.transmitter));
+            let size =
+                mean("receiver.bytes_per_underlay_packet").or_else(|| mean("receiver.bytes_per_wire_packet"));
+            if let (Some(receiver), Some(size)) = (&effective.receiver, size) {
+                let mtu = effective.underlay.as_ref().map_or(receiver.mtu, |[_, underlay]| underlay.mtu);
+                acted.contradictions.extend(acted.merging(receiver, size <= f64::from(mtu) + HEADER));
+            }
+        }
+        acted
+    }
+
+    /// What TSO says against what the interface was given.
+    fn cutting(&self, condition: &Condition, transmitter: &SettledView) -> Option<String> {
+        let counts_frames = condition.boot.guest.as_ref().is_some_and(|guest| guest.nic == Nic::E1000e);
+        let segments = self.segments_per_buffer.filter(|_| !counts_frames)?;
+        let feature = match condition.family {
+            Family::Ipv4 => "tx-tcp-segmentation",
+            Family::Ipv6 => "tx-tcp6-segmentation",
+        };
+        let shown = figure(segments);
+        match transmitter.active.get(feature)? {
+            true if segments < ONE => Some(format!(
+                "TSO reads back on at the {}, but each buffer that its interface was given held one segment ({shown}): it did not act",
+                Side::Transmitter
+            )),
+            false if segments > SEVERAL => Some(format!(
+                "TSO reads back off at the {}, but each buffer that its interface was given held {shown} segments",
+                Side::Transmitter
+            )),
+            _ => None,
+        }
+    }
+
+    /// What GRO says against what TCP was given. Where packets came in large already there was nothing left to merge.
+    fn merging(&self, receiver: &SettledView, came_singly: bool) -> Option<String> {
+        let packets = self.packets_per_batch?;
+        let shown = figure(packets);
+        let is_on = |feature: &str| receiver.active.get(feature).copied();
+        let others = ["rx-gro-hw", "rx-lro"].into_iter().filter_map(is_on).any(|is_on| is_on);
+        match is_on("rx-gro")? {
+            true if packets < ONE && came_singly => Some(format!(
+                "GRO reads back on at the {}, packets came in one by one, and TCP was given them so ({shown} a batch): it did not act",
+                Side::Receiver
+            )),
+            false if packets > SEVERAL && !others => Some(format!(
+                "GRO reads back off at the {}, but TCP was given batches of {shown} packets",
+                Side::Receiver
+            )),
+            _ => None,
+        }
+    }
+
+    /// Where switches and counters contradict each other, for the condition of this label, without full stops.
+    pub(crate) fn flags<'a>(&'a self, label: &'a str) -> impl Iterator<Item = String> + 'a {
+        self.contradictions.iter().map(move |flag| format!("{label}: {flag}"))
+    }
+}
+
+/// Where the switches put the checksums of this traffic.
+fn checksum(condition: &Condition, transmitter: &SettledView) -> Checksum {
+    if !condition.workload.traffic.kind.is_tcp() && !condition.workload.traffic.checksum {
+        return Checksum::Nobody;
+    }
+    let own = match condition.family {
+        Family::Ipv4 => "tx-checksum-ipv4",
+        Family::Ipv6 => "tx-checksum-ipv6",
+    };
+    let is_on = |feature: &str| transmitter.active.get(feature).copied().unwrap_or(false);
+    if is_on("tx-checksum-ip-generic") || is_on(own) { Checksum::Device } else { Checksum::Stack }
+}

@@ -1,0 +1,72 @@
+//! The congestion control that the runs had: what their sockets read back.
+
+use store::StoredStudy;
+use study::CongestionControl;
+
+use crate::data::outcomes::outcomes;
+use crate::data::view::PlanView;
+
+/// Those that let the window alone set the rate. All others may pace by a timer.
+const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
+
+/// Each congestion control of TCP runs, with the conditions that ran with it; empty without TCP.
+fn of_runs(stored: &StoredStudy, plan: &PlanView) -> Vec<(String, Vec<usize>)> {
+    let mut found: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut add = |name: &str, condition: usize| match found.iter_mut().find(|(known, _)| known == name) {
+        Some((_, members)) if members.contains(&condition) => {}
+        Some((_, members)) => members.push(condition),
+        None => found.push((name.to_owned(), vec![condition])),
+    };
+    for (index, condition) in plan.plan.conditions.iter().enumerate() {
+        if !condition.workload.traffic.kind.is_tcp() {
+            continue;
+        }
+        let mut told = false;
+        for run in stored.measurements().filter(|run| run.condition == index) {
+            let ends = outcomes(run).into_iter().chain([&run.detail["exact"]]);
+            let sockets = ends.filter_map(|end| end["applied"].as_array()).flatten();
+            for name in sockets.filter_map(|socket| socket["tcp"]["congestion_control"].as_str()) {
+                told = true;
+                add(name, index);
+            }
+        }
+        if !told {
+            older(stored, &condition.workload.traffic.congestion_control)
+                .into_iter()
+                .for_each(|name| add(name, index));
+        }
+    }
+    found
+}
+
+/// Where no run tells: what the plan names, or what the transmitters had.
+fn older<'a>(stored: &'a StoredStudy, asked: &'a CongestionControl) -> Vec<&'a str> {
+    let system = |boot: &'a store::BootRow| {
+        boot.environment["transmitter"]["sysctls"]["net.ipv4.tcp_congestion_control"].as_str()
+    };
+    match asked {
+        CongestionControl::Named(name) => vec![name],
+        CongestionControl::System => stored.boots.iter().filter_map(system).collect(),
+        CongestionControl::Unpaced => Vec::new(),
+    }
+}
+
+/// Those of all runs, in the order in which the page names them; none without TCP.
+pub(crate) fn names(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
+    of_runs(stored, plan).into_iter().map(|(name, _)| name).collect()
+}
+
+/// What a reader must know of each that may pace.
+pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
+    let conditions = &plan.plan.conditions;
+    let found = of_runs(stored, plan);
+    let pacing = found.iter().filter(|(name, _)| !WINDOW_BASED.contains(&name.as_str()));
+    pacing
+        .map(|(name, members)| {
+            let of_all = members.len() == conditions.iter().filter(|one| one.workload.traffic.kind.is_tcp()).count();
+            let labels: Vec<&str> = members.iter().map(|index| conditions[*index].label.as_str()).collect();
+            let of = if of_all { String::new() } else { format!("{}: ", labels.join(", ")) };
+            format!("{of}TCP ran with {name}, not cubic: if it paces, a timer sets the rate as much as the switches do")
+        })
+        .collect()
+}

@@ -1,0 +1,51 @@
+//! Whether a stored study that may stop early has its answer.
+
+use store::StoredStudy;
+use study::Protocol;
+
+use crate::data::error::Error;
+use crate::data::looks::boots_over;
+use crate::data::metric::{asked_of, plan_of};
+use crate::data::stored::subjects;
+use crate::data::subject::answer;
+use crate::data::target::{ComparisonRequest, own_targets};
+use crate::data::view::PlanView;
+
+/// Whether every comparison of a study that may stop early is decided: proven to differ, or proven to differ by less than
+/// the study is to detect. What cannot be judged is not decided.
+#[must_use]
+pub fn is_decided(stored: &StoredStudy) -> bool {
+    judged(stored).unwrap_or(false)
+}
+
+fn judged(stored: &StoredStudy) -> Result<bool, Error> {
+    let plan = plan_of(stored)?;
+    let targets = own_targets(&plan);
+    let mut subjects = subjects(stored, &plan, &targets, &ComparisonRequest::default())?;
+    let analyses = answer(&mut subjects)?;
+    // A condition of which nothing is recorded yet is in no analysis.
+    let is_whole = targets
+        .iter()
+        .zip(&analyses)
+        .all(|(target, analysis)| analysis.comparisons.len() == target.conditions.len());
+    Ok(!targets.is_empty()
+        && is_whole
+        && analyses.iter().flat_map(|analysis| &analysis.comparisons).all(|one| one.verdict.is_decided()))
+}
+
+/// Where a study that may stop early stands, in a sentence without a full stop.
+///
+/// # Errors
+/// [`Error::Plan`] when what the study asked cannot be read.
+pub(crate) fn stopping(stored: &StoredStudy, plan: &PlanView) -> Result<Option<String>, Error> {
+    let Protocol { stop, boots: most, .. } = asked_of(stored, plan)?.protocol;
+    let Some(stop) = stop else { return Ok(None) };
+    let over = boots_over(stored);
+    let taken = stop.after(most).filter(|after| *after <= over).count();
+    let so = if is_decided(stored) {
+        format!("every comparison is decided to within {}", stop.detect)
+    } else {
+        format!("not every comparison is decided to within {}", stop.detect)
+    };
+    Ok(Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks)))
+}

@@ -1,0 +1,148 @@
+//! Exact mode: instructions counted in one emulated guest instead of time measured.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use stats::Observation;
+use study::metric::{Metric, Needs};
+use study::{Copies, Kind, Plan};
+
+use crate::words::number::{figure, percent};
+use crate::words::phrases::{list, words};
+
+/// Counts are the same to this share, in %, on any machine whatever else it does; what differs by more is a difference.
+pub(crate) const RESOLUTION: f64 = 0.1;
+
+/// What counts say, and what they cannot see; `$copies` is how copies are among them.
+macro_rules! truth {
+    ($copies:literal) => {
+        concat!(
+            "exact mode: instructions counted in an emulated guest with one CPU, not time; ",
+            $copies,
+            ". No spread is normal there, what differs by more than 0.1 % differs, and there are no intervals of time. It does not see caches, branch prediction or parallelism"
+        )
+    };
+}
+
+/// What every table of a study in exact mode says.
+pub(crate) fn truth(plan: &Plan) -> &'static str {
+    let has = |copies| plan.conditions.iter().any(|condition| condition.copies() == Some(copies));
+    match (has(Copies::Words), has(Copies::Bytes)) {
+        (true, true) => {
+            truth!("copies count by the word of eight bytes or by the byte, as each condition says")
+        }
+        (false, true) => truth!("copies count by the byte"),
+        _ => truth!("copies count by the word of eight bytes"),
+    }
+}
+
+/// How copies were counted, for the method's line.
+pub(crate) fn way(copies: Copies) -> &'static str {
+    match copies {
+        Copies::Words => {
+            "the guest's processor offers no fast string instructions: its kernel copies and clears memory by eight bytes, in loops or by rep movsq"
+        }
+        Copies::Bytes => {
+            "the guest's processor offers fast string instructions: its kernel copies and clears memory by them, and each byte counts as an instruction"
+        }
+    }
+}
+
+/// Does the metric count instructions?
+pub(crate) fn is_count(metric: &Metric) -> bool {
+    metric.needs == Needs::Exact
+}
+
+/// What a unit of work of this traffic is called in metrics of CPU time.
+pub(crate) fn unit_of_work(kind: Kind) -> &'static str {
+    match kind {
+        _ if kind.is_stream() => "byte",
+        _ if kind.is_rr() => "transaction",
+        _ => "packet",
+    }
+}
+
+/// What instructions of this traffic are counted for, where a study does not say: a datagram is one piece of work however long.
+pub(crate) fn counted_unit(kind: Kind) -> &'static str {
+    kind.counted_work()
+}
+
+/// A condition whose counts are not the same each time, to the resolution. No verdict rests on it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Unlike {
+    #[serde(skip)]
+    pub(crate) condition: usize,
+    label: String,
+    metric: String,
+    /// The least count, and the most.
+    counts: (f64, f64),
+    /// Each count, as the page shows it, with its boots.
+    by_boot: Vec<(String, BTreeSet<u32>)>,
+}
+
+impl Unlike {
+    /// What a page says first, without a full stop.
+    fn sentence(&self) -> String {
+        let (low, high) = self.counts;
+        let share = percent(100.0 * (high - low) / low.abs());
+        let boots = |boots: &BTreeSet<u32>| {
+            let word = if boots.len() == 1 { "boot" } else { "boots" };
+            format!("{word} {}", list(&boots.iter().map(u32::to_string).collect::<Vec<_>>()))
+        };
+        let by_boot: Vec<String> =
+            self.by_boot.iter().map(|(count, of)| format!("{count} in {}", boots(of))).collect();
+        format!(
+            "{} of {} are not the same each time: {}, {share} % apart where counts are the same to {RESOLUTION} %. Something in these boots differs, and what is compared with them has no verdict",
+            words(&self.metric),
+            self.label,
+            by_boot.join(", ")
+        )
+    }
+}
+
+/// What a page says before all else of counts that do not repeat; empty if all do.
+pub(crate) fn head<'g>(unlike: impl IntoIterator<Item = &'g Unlike>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in unlike.into_iter().map(|unlike| format!("No verdict: {}.\n", unlike.sentence())) {
+        // Several comparisons may rest on one condition.
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.concat()
+}
+
+/// The conditions whose counts of this metric are not the same each time. `label` names one.
+pub(crate) fn unlike(runs: &[Observation], metric: &str, label: impl Fn(usize) -> String) -> Vec<Unlike> {
+    let conditions: BTreeSet<usize> = runs.iter().map(|run| run.condition).collect();
+    let told = |condition: usize| {
+        let runs: Vec<&Observation> = runs.iter().filter(|run| run.condition == condition).collect();
+        let ends = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) =
+            runs.iter().fold(ends, |(low, high), run| (low.min(run.value), high.max(run.value)));
+        let is_unlike = 100.0 * (high - low) / low.abs() > RESOLUTION;
+        is_unlike.then(|| Unlike {
+            condition,
+            label: label(condition),
+            metric: metric.to_owned(),
+            counts: (low, high),
+            by_boot: by_boot(&runs),
+        })
+    };
+    conditions.into_iter().filter_map(told).collect()
+}
+
+/// Counts that look alike, from the least, with their boots.
+fn by_boot(runs: &[&Observation]) -> Vec<(String, BTreeSet<u32>)> {
+    let mut sorted = runs.to_vec();
+    sorted.sort_by(|one, other| one.value.total_cmp(&other.value));
+    let mut counts: Vec<(String, BTreeSet<u32>)> = Vec::new();
+    for run in sorted {
+        let shown = figure(run.value);
+        match counts.last_mut().filter(|(count, _)| *count == shown) {
+            Some((_, boots)) => drop(boots.insert(run.boot)),
+            None => counts.push((shown, BTreeSet::from([run.boot]))),
+        }
+    }
+    counts
+}

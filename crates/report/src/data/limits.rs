@@ -1,0 +1,120 @@
+//! What held each condition's runs back, and what that means for a comparison of two.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use store::StoredStudy;
+use study::Condition;
+
+use crate::words::table::Table;
+
+/// Labels of runs whose rate was set from outside both hosts: two such conditions have the same rate, whatever they cost.
+const SET_FROM_OUTSIDE: [&str; 2] = ["link", "pacing"];
+
+/// Metrics that such a limit sets.
+const RATES: [&str; 3] = ["throughput", "packets", "transactions"];
+
+/// What held one condition's runs back.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct LimitView {
+    /// What held back the most of its runs; of several, the first in the alphabet.
+    pub(crate) label: String,
+    /// How many runs that is.
+    runs: usize,
+    /// Of how many for which it was told.
+    of: usize,
+    /// How many runs each label has.
+    labels: BTreeMap<String, usize>,
+    /// What spoke for it in the last such run, in sentences.
+    evidence: Vec<String>,
+}
+
+impl LimitView {
+    /// Of the runs that count; none if none of them says.
+    pub(crate) fn of(stored: &StoredStudy, condition: usize) -> Option<Self> {
+        let of_condition = || stored.measurements().filter(|run| run.condition == condition);
+        let limits: Vec<_> = of_condition().filter_map(|run| run.limited_by.as_ref()).collect();
+        let mut labels: BTreeMap<String, usize> = BTreeMap::new();
+        for limit in &limits {
+            *labels.entry(limit.label.clone()).or_default() += 1;
+        }
+        // The first of the largest: `max_by_key` would take the last.
+        let (label, runs) = labels.iter().rev().max_by_key(|(_, runs)| **runs)?;
+        let evidence = limits.iter().rfind(|limit| limit.label == *label).map(|limit| limit.evidence.clone());
+        Some(Self {
+            label: label.clone(),
+            runs: *runs,
+            of: limits.len(),
+            evidence: evidence.unwrap_or_default(),
+            labels: labels.clone(),
+        })
+    }
+
+    /// The other labels, `device 2, path 1`.
+    fn others(&self) -> String {
+        let others = self.labels.iter().filter(|(label, _)| **label != self.label);
+        others.map(|(label, runs)| format!("{label} {runs}")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// A table of the conditions that have a limit; empty if none has.
+pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a LimitView>)>) -> String {
+    let limited: Vec<(&str, &LimitView)> =
+        conditions.filter_map(|(label, limit)| Some((label, limit?))).collect();
+    let mixed = limited.iter().any(|(_, limit)| limit.labels.len() > 1);
+    let mut head = vec!["condition", "limited by", "in runs"];
+    head.extend(mixed.then_some("else by"));
+    head.push("seen from (the last such run)");
+    let mut table = Table::new(&head);
+    for (label, limit) in &limited {
+        let runs = format!("{} of {}", limit.runs, limit.of);
+        let others = limit.others();
+        let mut row = vec![*label, &limit.label, &runs];
+        row.extend(mixed.then_some(others.as_str()));
+        // What decided comes first; the rest is in the JSON.
+        row.extend(limit.evidence.first().map(String::as_str));
+        table.row(&row);
+    }
+    if limited.is_empty() { String::new() } else { table.render() }
+}
+
+/// What set the rate of both conditions, in words, if something outside both hosts did and `metric` is a rate: the two then
+/// cannot differ.
+pub(crate) fn set_from_outside(
+    stored: &StoredStudy,
+    metric: &str,
+    one: usize,
+    other: usize,
+) -> Option<String> {
+    if !RATES.contains(&metric) {
+        return None;
+    }
+    let label = |condition: usize| LimitView::of(stored, condition).map(|limit| limit.label);
+    let limit = label(one).filter(|limit| SET_FROM_OUTSIDE.contains(&limit.as_str()))?;
+    (label(other).as_ref() == Some(&limit))
+        .then(|| if limit == "link" { "the link".to_owned() } else { limit })
+}
+
+/// What must be said of a comparison in `metric` where both conditions have a rate that was set from outside.
+pub(crate) fn cannot_differ(
+    stored: &StoredStudy,
+    conditions: &[Condition],
+    metric: &str,
+    baseline: usize,
+    others: &[usize],
+) -> Option<String> {
+    let limit = set_from_outside(stored, metric, baseline, baseline)?;
+    let alike: Vec<&str> = others
+        .iter()
+        .filter(|other| set_from_outside(stored, metric, baseline, **other).is_some())
+        .filter_map(|other| conditions.get(*other).map(|condition| condition.label.as_str()))
+        .collect();
+    let baseline = conditions.get(baseline)?.label.as_str();
+    let cost = if metric == "transactions" { "transaction" } else { "byte" };
+    (!alike.is_empty()).then(|| {
+        format!(
+            "{} against {baseline}: limited by {limit} in both, so {metric} cannot differ; look at CPU per {cost} (--metric receiver.service_demand_{cost})",
+            alike.join(", ")
+        )
+    })
+}

@@ -1,0 +1,70 @@
+//! Metrics by their words.
+
+use std::collections::BTreeSet;
+
+use store::StoredStudy;
+use study::metric::{self, Metric};
+use study::{Asked, Study};
+
+use crate::data::error::Error;
+use crate::data::view::PlanView;
+
+/// The unit of a metric; `None` for a metric that this program does not know.
+#[must_use]
+pub fn unit_of(key: &str) -> Option<&'static str> {
+    metric::find(key).map(|metric| metric.unit)
+}
+
+/// The key that a word means: `cpu` is the transmitter's.
+///
+/// # Errors
+/// [`Error::UnknownMetric`] with the nearest key.
+pub fn resolve_metric(word: &str) -> Result<&'static str, Error> {
+    known(word).map(|metric| metric.key)
+}
+
+pub(crate) fn known(word: &str) -> Result<&'static Metric, Error> {
+    metric::find(word).ok_or_else(|| Error::UnknownMetric {
+        word: word.to_owned(),
+        nearest: metric::nearest(word).map(str::to_owned),
+    })
+}
+
+/// The primary metrics of a stored study's workloads, each once.
+///
+/// # Errors
+/// [`Error::Plan`] when its plan cannot be read.
+pub fn primary_metrics(stored: &StoredStudy) -> Result<Vec<String>, Error> {
+    let plan = plan_of(stored)?;
+    let keys: BTreeSet<&str> = plan
+        .plan
+        .conditions
+        .iter()
+        .map(|condition| condition.workload.traffic.kind.primary_metric().key)
+        .collect();
+    Ok(keys.into_iter().map(str::to_owned).collect())
+}
+
+/// What a stored study asked: as stored with its plan, or of studies stored before plans held it from the file.
+///
+/// # Errors
+/// [`Error::Plan`] when neither can be read: without it nothing says at which looks the error rate was spent.
+pub(crate) fn asked_of(stored: &StoredStudy, plan: &PlanView) -> Result<Asked, Error> {
+    if let Some(asked) = &plan.plan.asked {
+        // Pages go through all planned runs.
+        if !asked.protocol.is_possible(plan.plan.conditions.len()) {
+            let what = "it has more runs than a study can have".to_owned();
+            return Err(Error::Plan { study: stored.row.id.0, what });
+        }
+        return Ok(asked.clone());
+    }
+    let unreadable = |problems| Error::Plan {
+        study: stored.row.id.0,
+        what: format!("its file ({}) is no study of this version: {problems}", stored.row.name),
+    };
+    Study::parse(&stored.row.name, &stored.row.toml).map(|study| Asked::of(&study)).map_err(unreadable)
+}
+
+pub(crate) fn plan_of(stored: &StoredStudy) -> Result<PlanView, Error> {
+    PlanView::read(&stored.plan_json).map_err(|what| Error::Plan { study: stored.row.id.0, what })
+}

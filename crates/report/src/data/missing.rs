@@ -1,0 +1,181 @@
+//! Planned runs without a measurement: a page of results says first that they are missing, and why.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyStatus};
+use study::Protocol;
+
+use crate::data::decided::is_decided;
+use crate::data::view::PlanView;
+use crate::words::number::counted;
+
+/// Planned runs without a measurement, warm-ups not counted.
+#[derive(Debug, Serialize)]
+pub(crate) struct Missing {
+    /// How many they are.
+    runs: usize,
+    /// Of how many planned ones.
+    planned: usize,
+    /// Those whose last try failed.
+    failed: usize,
+    /// Those that something disturbed at every try.
+    disturbed: usize,
+    /// Those that nobody tried.
+    not_tried: usize,
+    /// Why runs failed, the most frequent reason first.
+    reasons: Vec<Reason>,
+    #[serde(skip)]
+    study: i64,
+    #[serde(skip)]
+    status: StudyStatus,
+}
+
+/// Why runs failed.
+#[derive(Debug, Serialize)]
+struct Reason {
+    /// In how many missing runs.
+    runs: usize,
+    /// The condition of the last of them.
+    condition: String,
+    /// Its boot.
+    boot: u32,
+    /// The reason, as it was recorded.
+    why: String,
+}
+
+impl Missing {
+    /// What is missing of a stored study, by the protocol it was planned with; none if nothing is.
+    pub(crate) fn of(stored: &StoredStudy, plan: &PlanView, protocol: &Protocol) -> Option<Self> {
+        let mut tries: BTreeMap<RunKey, (RunStatus, &str)> = BTreeMap::new();
+        for run in stored.runs.iter().filter(|run| !run.warmup) {
+            let recorded = tries.get(&run.key()).is_some_and(|(status, _)| *status == RunStatus::Ok);
+            if !recorded {
+                tries.insert(run.key(), (run.status, run.reason.as_deref().unwrap_or_default()));
+            }
+        }
+        let planned = planned(stored, plan, protocol);
+        let mut missing = Self {
+            runs: 0,
+            planned: planned.len(),
+            failed: 0,
+            disturbed: 0,
+            not_tried: 0,
+            reasons: Vec::new(),
+            study: stored.row.id.0,
+            status: stored.row.status,
+        };
+        for key in planned {
+            match tries.get(&key) {
+                Some((RunStatus::Ok, _)) => continue,
+                Some((RunStatus::Invalid, _)) => missing.disturbed += 1,
+                Some((RunStatus::Failed, why)) => missing.fail(stored, key, why),
+                None => missing.not_tried += 1,
+            }
+            missing.runs += 1;
+        }
+        missing.reasons.sort_by_key(|reason| std::cmp::Reverse(reason.runs));
+        (missing.runs > 0).then_some(missing)
+    }
+
+    fn fail(&mut self, stored: &StoredStudy, key: RunKey, why: &str) {
+        self.failed += 1;
+        let (condition, boot) = (stored.label(key.condition), key.boot);
+        match self.reasons.iter_mut().find(|reason| reason.why == why) {
+            Some(known) => {
+                known.runs += 1;
+                (known.condition, known.boot) = (condition, boot);
+            }
+            None => self.reasons.push(Reason { runs: 1, condition, boot, why: why.to_owned() }),
+        }
+    }
+
+    /// The lines that a page begins with.
+    pub(crate) fn text(&self) -> String {
+        let mut parts = Vec::new();
+        if self.failed > 0 {
+            let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(Reason::text).collect();
+            let more = match self.reasons.len().saturating_sub(REASONS) {
+                0 => String::new(),
+                more => format!("; and {more} other reasons"),
+            };
+            parts.push(format!("{} failed ({}{more})", self.failed, reasons.join("; ")));
+        }
+        if self.disturbed > 0 {
+            parts.push(format!("{} disturbed at every try", self.disturbed));
+        }
+        if self.not_tried > 0 {
+            parts.push(format!("{} not tried ({})", self.not_tried, not_tried(self.status)));
+        }
+        let nothing = if self.runs == self.planned { "Nothing valid was measured. " } else { "" };
+        let are = if self.runs == 1 { "is" } else { "are" };
+        let (study, parts) = (self.study, parts.join(", "));
+        let planned = counted(self.planned, "run");
+        let remedy = if self.disturbed > 0 {
+            format!(
+                "Stop what disturbed runs, and repeat the command with --resume {study}. To count disturbed runs, add --keep-disturbed."
+            )
+        } else {
+            format!("Repeat the command with --resume {study}.")
+        };
+        format!(
+            "{nothing}{} of {planned} {are} missing: {parts}.\n{remedy} netassay show {study} --runs lists every try.\n",
+            self.runs
+        )
+    }
+}
+
+fn not_tried(status: StudyStatus) -> &'static str {
+    match status {
+        StudyStatus::Interrupted => "the study was interrupted",
+        StudyStatus::Running => "the study is under way",
+        StudyStatus::Failed | StudyStatus::Complete => "the study could not go on",
+    }
+}
+
+/// Why no run gives a condition a value in a metric.
+pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) -> String {
+    let tries = || stored.runs.iter().filter(|run| !run.warmup && run.condition == condition);
+    if tries().any(StoredRun::is_measurement) {
+        return format!("its runs do not have {metric}");
+    }
+    let with = |status| tries().filter(|run| run.status == status).count();
+    let mut counts = Vec::new();
+    for (runs, what) in [(with(RunStatus::Failed), "failed"), (with(RunStatus::Invalid), "disturbed")] {
+        if runs > 0 {
+            counts.push(format!("{runs} {what}"));
+        }
+    }
+    match tries().next_back() {
+        None => format!("not tried: {}", not_tried(stored.row.status)),
+        Some(last) => format!(
+            "{}; the last try, in boot {}: {}",
+            counts.join(", "),
+            last.boot,
+            last.reason.as_deref().unwrap_or_default()
+        ),
+    }
+}
+
+/// The runs that a study plans. Of one that ended at a look, those of the boots after it are not.
+fn planned(stored: &StoredStudy, plan: &PlanView, protocol: &Protocol) -> Vec<RunKey> {
+    let taken = stored.row.boots;
+    let at_a_look = protocol.stop.is_some_and(|stop| stop.after(protocol.boots).any(|boot| boot == taken));
+    let complete = stored.row.status == StudyStatus::Complete;
+    let last = if at_a_look && (complete || is_decided(stored)) { taken } else { u32::MAX };
+    study::schedule(&plan.plan.states_of_conditions(), protocol)
+        .into_iter()
+        .flatten()
+        .filter(|run| !run.warmup && run.boot <= last)
+        .map(|run| RunKey { boot: run.boot, warmup: false, repeat: run.repeat, condition: run.condition })
+        .collect()
+}
+
+/// How many reasons a page names.
+const REASONS: usize = 2;
+
+impl Reason {
+    fn text(&self) -> String {
+        format!("{} times, last in {}, boot {}: {}", self.runs, self.condition, self.boot, self.why)
+    }
+}

@@ -1,0 +1,75 @@
+//! The comparisons of a stored study, as subjects.
+
+use stats::{Against, Margin, Observation, Question};
+use store::StoredStudy;
+use study::{Condition, Quality};
+
+use crate::data::error::Error;
+use crate::data::exact;
+use crate::data::limits;
+use crate::data::looks::look_of;
+use crate::data::subject::Subject;
+use crate::data::target::{ComparisonRequest, Target};
+use crate::data::truth::truth;
+use crate::data::unmeasured::hint;
+use crate::data::view::PlanView;
+
+/// The runs and the question of each target.
+///
+/// # Errors
+/// [`Error::NothingRecorded`] for a target whose baseline has no run.
+pub(crate) fn subjects(
+    stored: &StoredStudy,
+    plan: &PlanView,
+    targets: &[Target],
+    request: &ComparisonRequest,
+) -> Result<Vec<Subject>, Error> {
+    let look = look_of(stored, plan)?;
+    let labels: Vec<String> = plan.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
+    let truth = truth(stored, plan);
+    let subject = |target: &Target| {
+        // Every condition of the workload tells how boots treat conditions, whichever are compared.
+        let conditions = &plan.plan.conditions;
+        let alike = |condition: usize| {
+            let workload = conditions.get(condition).map(|one| one.workload.name.as_str());
+            workload == Some(target.workload.as_str())
+        };
+        let observations: Vec<Observation> = stored
+            .values(target.metric.key)
+            .filter(|(condition, ..)| alike(*condition))
+            .map(|(condition, boot, value)| Observation { condition, boot, value })
+            .collect();
+        if !observations.iter().any(|observation| observation.condition == target.baseline) {
+            let hint = hint(stored, target.baseline);
+            let study = stored.row.id.0;
+            return Err(Error::NothingRecorded { study, metric: target.metric.key.to_owned(), hint });
+        }
+        let said = target.equivalent.or(look.map(|(stop, _)| stop.detect));
+        let question = Question {
+            against: if request.all_pairs { Against::AllPairs } else { Against::Baseline(target.baseline) },
+            level: request.confidence,
+            margin: request.margin.or(said.map(|share| Margin::Percent(share.value()))),
+            design: request.design,
+            correction: request.correction,
+            look: look.map(|(_, look)| look),
+            // Rates, times, shares and counts.
+            non_negative: true,
+        };
+        let metric = (target.metric.key, target.metric.unit);
+        let compared = target.conditions.iter().copied().chain([target.baseline]).collect();
+        let subject = Subject::new(&target.workload, metric, labels.clone(), observations, question);
+        let cannot_differ =
+            limits::cannot_differ(stored, conditions, target.metric.key, target.baseline, &target.conditions);
+        let is_counted = plan.plan.exact && exact::is_count(target.metric);
+        Ok(Subject {
+            compared: Some(compared),
+            notes: cannot_differ.into_iter().collect(),
+            quality: Some(Quality::of(target.metric)),
+            truth,
+            resolution: is_counted.then_some(exact::RESOLUTION),
+            copies: conditions.get(target.baseline).filter(|_| is_counted).and_then(Condition::copies),
+            ..subject
+        })
+    };
+    targets.iter().map(subject).collect()
+}

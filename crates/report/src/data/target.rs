@@ -1,0 +1,143 @@
+//! Which conditions of a stored study are compared with which, and in what metric.
+
+use serde::Serialize;
+use stats::{Correction, Design, Margin};
+use store::StoredStudy;
+use study::Percent;
+use study::metric::Metric;
+
+use crate::data::error::Error;
+use crate::data::exact;
+use crate::data::metric::known;
+use crate::data::view::PlanView;
+
+/// What is to be compared; whatever is left out is as the study says.
+#[derive(Debug, Clone)]
+pub struct ComparisonRequest {
+    /// The metric's word.
+    pub metric: Option<String>,
+    /// The baseline's label or slug.
+    pub baseline: Option<String>,
+    /// Confidence of the intervals, between 0 and 1.
+    pub confidence: f64,
+    /// Compares all pairs of conditions instead of all with a baseline.
+    pub all_pairs: bool,
+    /// How large a difference would not matter; none: as the study says.
+    pub margin: Option<Margin>,
+    /// The design; none: as the data show it.
+    pub design: Option<Design>,
+    /// What is done about several comparisons.
+    pub correction: Correction,
+}
+
+impl Default for ComparisonRequest {
+    fn default() -> Self {
+        Self {
+            metric: None,
+            baseline: None,
+            confidence: 0.95,
+            all_pairs: false,
+            margin: None,
+            design: None,
+            correction: Correction::Family,
+        }
+    }
+}
+
+/// One set of conditions compared in one metric with one of them.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Target {
+    pub(crate) workload: String,
+    #[serde(serialize_with = "key_of")]
+    pub(crate) metric: &'static Metric,
+    pub(crate) baseline: usize,
+    /// In the plan's order, the baseline not among them.
+    pub(crate) conditions: Vec<usize>,
+    /// Differences up to this share of the baseline do not matter.
+    pub(crate) equivalent: Option<Percent>,
+}
+
+/// The comparisons that a request means.
+pub(crate) fn targets(
+    stored: &StoredStudy,
+    plan: &PlanView,
+    request: &ComparisonRequest,
+) -> Result<Vec<Target>, Error> {
+    let metric = request.metric.as_deref().map(known).transpose()?;
+    let baseline = request.baseline.as_deref().map(|word| condition(stored, plan, word)).transpose()?;
+    let own = own_targets(plan);
+    let mut targets: Vec<Target> = Vec::new();
+    for mut target in own {
+        if let Some(metric) = metric {
+            target.metric = metric;
+        }
+        if let Some(baseline) = baseline {
+            rebase(&mut target, baseline);
+        }
+        let workload = plan.plan.conditions[target.baseline].workload.traffic.kind;
+        let concerned = baseline.is_none_or(|baseline| target.baseline == baseline);
+        let again = targets.iter().any(|t| {
+            (t.metric.key, t.baseline, &t.conditions)
+                == (target.metric.key, target.baseline, &target.conditions)
+        });
+        if concerned && !again && workload.produces(target.metric) {
+            targets.push(target);
+        }
+    }
+    if targets.is_empty() {
+        let metric = metric.map_or("a metric to compare", |metric| metric.key).to_owned();
+        let hint = "its workloads do not give that metric, or a single condition is all there is".to_owned();
+        return Err(Error::NothingRecorded { study: stored.row.id.0, metric, hint });
+    }
+    Ok(targets)
+}
+
+/// The study's own comparisons.
+pub(crate) fn own_targets(plan: &PlanView) -> Vec<Target> {
+    plan.plan
+        .comparisons
+        .iter()
+        .map(|comparison| Target {
+            workload: comparison.workload.clone(),
+            metric: metric_of(plan, comparison),
+            baseline: comparison.baseline,
+            conditions: comparison.conditions.clone(),
+            equivalent: comparison.equivalent,
+        })
+        .collect()
+}
+
+/// The metric that a study compares in: in exact mode a count, where the file has no say.
+fn metric_of(plan: &PlanView, comparison: &study::Comparison) -> &'static Metric {
+    let kind = plan.plan.conditions[comparison.baseline].workload.traffic.kind;
+    let metric = study::metric::find(&comparison.metric).unwrap_or_else(|| kind.primary_metric());
+    if plan.plan.exact && !exact::is_count(metric) { kind.exact_metric() } else { metric }
+}
+
+/// Compares the same conditions with another of them.
+fn rebase(target: &mut Target, baseline: usize) {
+    if let Some(place) = target.conditions.iter().position(|condition| *condition == baseline) {
+        target.conditions[place] = target.baseline;
+        target.conditions.sort_unstable();
+        target.baseline = baseline;
+    }
+}
+
+fn condition(stored: &StoredStudy, plan: &PlanView, word: &str) -> Result<usize, Error> {
+    let found = plan.plan.conditions.iter().position(|one| one.label == word || one.slug == word);
+    found.ok_or_else(|| Error::UnknownCondition {
+        study: stored.row.id.0,
+        word: word.to_owned(),
+        known: plan
+            .plan
+            .conditions
+            .iter()
+            .map(|one| format!("{:?}", one.label))
+            .collect::<Vec<_>>()
+            .join(", "),
+    })
+}
+
+fn key_of<S: serde::Serializer>(metric: &&'static Metric, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(metric.key)
+}

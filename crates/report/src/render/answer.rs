@@ -1,0 +1,132 @@
+//! The answer to a study's question, in a sentence drawn from the comparisons.
+
+use stats::{Margin, Ratio, Verdict};
+
+use crate::render::group::Group;
+use crate::render::row::Row;
+use crate::words::number::{counted, figure, percent, plain, range, times};
+use crate::words::phrases::{list, words};
+
+/// One sentence for one comparison: what is proven with its size, then what is not.
+pub(crate) fn answer(group: &Group) -> String {
+    let baseline = group.baseline.as_deref().unwrap_or("one condition");
+    let Some(first) = group.rows.first() else {
+        return format!("only {baseline} was measured: there is nothing to compare it with.");
+    };
+    let metric = words(&group.metric);
+    let mut proven: Vec<String> = Vec::new();
+    let mut equivalent: Vec<String> = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
+    let mut unknown: Vec<String> = Vec::new();
+    let unit = plain(&group.unit);
+    for row in &group.rows {
+        let comparison = &row.comparison;
+        if let (Verdict::Equivalent, Some(margin)) = (comparison.verdict, comparison.margin) {
+            equivalent.push(format!("{} ({})", row.label, margin_words(margin, unit)));
+            continue;
+        }
+        if let Some(gap) = comparison.gap {
+            unknown.push(format!("{} ({})", row.label, gap.as_str()));
+            continue;
+        }
+        if !row.is_proven() {
+            open.push(&row.label);
+            continue;
+        }
+        proven.push(match (comparison.relative, comparison.relative_interval) {
+            (Some(relative), Some((low, high))) => {
+                let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+                format!(
+                    "{} % {} {} ({} to {} %{})",
+                    percent(relative.abs()),
+                    row.verdict(),
+                    with(&row.label),
+                    percent(low),
+                    percent(high),
+                    as_measured(relative, comparison.unadjusted_relative, |share| format!(
+                        "{} %",
+                        percent(share)
+                    ))
+                )
+            }
+            (Some(relative), None) if comparison.resolution.is_some() => {
+                format!("{} % {} {}", percent(relative.abs()), row.verdict(), with(&row.label))
+            }
+            _ => other_size(row, unit),
+        });
+    }
+    // The mean that the table shows.
+    let own = group.conditions.iter().find(|one| one.estimate.condition == first.comparison.baseline);
+    let mean = own.map_or(first.comparison.baseline_mean, |own| own.estimate.mean);
+    let base = format!("against {baseline} ({})", format!("{} {unit}", figure(mean)).trim_end());
+    let mut parts = Vec::new();
+    if !proven.is_empty() {
+        parts.push(format!("{metric} is {}", list(&proven)));
+    }
+    if !equivalent.is_empty() {
+        parts.push(format!("{metric} is equivalent for {}", list(&equivalent)));
+    }
+    if !open.is_empty() {
+        // Where a margin was stated, neither of the two things that could have been shown was.
+        let has_margin = group.rows.iter().any(|row| row.comparison.margin.is_some());
+        let what = if has_margin { "neither a difference nor equivalence" } else { "no difference" };
+        let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
+        parts.push(format!("{subject} is proven for {}", list(&open)));
+    }
+    if !unknown.is_empty() {
+        let subject = if parts.is_empty() { format!("nothing of {metric}") } else { "nothing".to_owned() };
+        parts.push(format!("{subject} is proven for {}", list(&unknown)));
+    }
+    let judged = |row: &&Row| row.comparison.interval.is_some() || row.comparison.resolution.is_some();
+    let boots: Vec<usize> = group.rows.iter().filter(judged).map(|row| row.comparison.boots).collect();
+    let parts = parts.join("; ");
+    let (Some(least), Some(most)) = (boots.iter().min(), boots.iter().max()) else {
+        return format!("{base}, {parts}.");
+    };
+    let boots = if least == most { counted(*most, "boot") } else { format!("{least} to {most} boots") };
+    match group.resolution {
+        Some(resolution) => format!("{base}, {parts}; counted, to {resolution} %, in {boots}."),
+        None => format!("{base}, {parts}; {} % intervals from {boots}.", stats::confidence(group.level)),
+    }
+}
+
+/// The size of a proven difference that has no interval in %: how many times the baseline, or in the metric's unit.
+fn other_size(row: &Row, unit: &str) -> String {
+    let Row { comparison, label, .. } = row;
+    if let Some(Ratio { value, interval }) = comparison.ratio {
+        let interval = range(Some(interval), times);
+        let quality = row.quality.map_or_else(String::new, |word| format!(" ({word})"));
+        return format!("{} times as high{quality} {} ({interval}, log scale)", times(value), with(label));
+    }
+    let size = format!("{} {unit}", figure(comparison.difference.abs()));
+    let (size, verdict) = (size.trim_end(), row.verdict());
+    let interval = comparison.interval.map_or_else(String::new, |(low, high)| {
+        let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+        let measured = as_measured(comparison.difference, comparison.unadjusted, |value| {
+            format!("{} {unit}", figure(value)).trim_end().to_owned()
+        });
+        format!(" ({}{measured})", format!("{} to {} {unit}", figure(low), figure(high)).trim_end())
+    });
+    format!("{size} {verdict} {}{interval}", with(label))
+}
+
+/// What was measured, where the looks of the study made it another than what is stated.
+fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String) -> String {
+    let words = |value: f64| show(value.abs());
+    match measured.map(&words) {
+        Some(measured) if measured != words(stated) => format!("; {}", stats::corrected(&measured)),
+        _ => String::new(),
+    }
+}
+
+/// A condition as what a value is seen with; one whose name says what it is without is its own word.
+fn with(label: &str) -> String {
+    if label.starts_with("without ") { label.to_owned() } else { format!("with {label}") }
+}
+
+fn margin_words(margin: Margin, unit: &str) -> String {
+    match margin {
+        Margin::Percent(percent) => format!("within {percent} %"),
+        Margin::Absolute(size) => format!("within {size} {unit}"),
+    }
+}

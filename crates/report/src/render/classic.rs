@@ -1,0 +1,76 @@
+//! The classic comparison: every run taken for independent, in ministat's words.
+
+use ministat::{Level, MAX_SETS, Set};
+use serde::Serialize;
+use store::StoredStudy;
+
+use crate::data::error::Error;
+use crate::data::metric::plan_of;
+use crate::data::target::{ComparisonRequest, targets};
+
+/// What ministat would say of a stored study's runs.
+#[derive(Debug, Serialize)]
+pub struct Classic {
+    study: i64,
+    name: String,
+    groups: Vec<Group>,
+}
+
+#[derive(Debug, Serialize)]
+struct Group {
+    metric: &'static str,
+    unit: &'static str,
+    /// Names and values of the sets, the baseline first.
+    sets: Vec<(String, Vec<f64>)>,
+    /// ministat's table and verdicts.
+    text: String,
+}
+
+impl Classic {
+    /// Compares as asked.
+    ///
+    /// # Errors
+    /// As [`crate::Comparisons::new`]; and for a confidence that ministat does not know, or sets of fewer than 3 runs.
+    pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
+        // The confidence came in as a percentage, and ministat compares for equality.
+        let percent = (request.confidence * 1e4).round() / 1e2;
+        let level = Level::from_percent(percent).ok_or(Error::UnknownLevel { percent })?;
+        let plan = plan_of(stored)?;
+        let mut groups = Vec::new();
+        for target in targets(stored, &plan, request)? {
+            let set = |index: usize| {
+                let values = stored.values(target.metric.key).filter(|(condition, ..)| *condition == index);
+                let values: Vec<f64> = values.map(|(.., value)| value).collect();
+                Set::new(&plan.plan.conditions[index].slug, values.clone()).map(|set| (set, values))
+            };
+            let (baseline, baseline_values) = set(target.baseline)?;
+            let mut named = vec![(baseline.name().to_owned(), baseline_values)];
+            let mut text = String::new();
+            // ministat has symbols for seven sets: more conditions make more tables, each with the baseline first.
+            for some in target.conditions.chunks(MAX_SETS - 1) {
+                let mut sets = vec![baseline.clone()];
+                for index in some {
+                    let (set, values) = set(*index)?;
+                    named.push((set.name().to_owned(), values));
+                    sets.push(set);
+                }
+                text.push_str(&ministat::report(&sets, level)?);
+            }
+            groups.push(Group { metric: target.metric.key, unit: target.metric.unit, sets: named, text });
+        }
+        Ok(Self { study: stored.row.id.0, name: stored.row.name.clone(), groups })
+    }
+
+    /// The comparison for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!("study {} ({})\n", self.study, self.name);
+        for group in &self.groups {
+            text.push_str(&format!("\n{} in {}\n{}", group.metric, group.unit, group.text));
+        }
+        text.push_str(
+            "\nThe classic test takes the runs of a boot for independent. They are not, and it sees differences where none are;\nits averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.\n`netassay compare` without --classic takes the boot as the unit of replication.\n",
+        );
+        text
+    }
+}

@@ -1,0 +1,93 @@
+//! What differs, and how sure that is: in a stored study, or in values from elsewhere.
+
+use serde::Serialize;
+use store::StoredStudy;
+
+use crate::data::error::Error;
+use crate::data::exact;
+use crate::data::metric::{asked_of, known, plan_of};
+use crate::data::missing::Missing;
+use crate::data::stored::subjects;
+use crate::data::subject::{Subject, answer};
+use crate::data::target::{ComparisonRequest, targets};
+use crate::render::credit::Credits;
+use crate::render::explain::explain;
+use crate::render::group::Group;
+
+/// Comparisons, worked out.
+#[derive(Debug, Serialize)]
+pub struct Comparisons {
+    /// The stored study's number; none for values from elsewhere.
+    study: Option<i64>,
+    name: String,
+    confidence: f64,
+    /// Planned runs without a measurement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<Missing>,
+    groups: Vec<Group>,
+    /// What each offload of the study's design brings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credit: Option<Credits>,
+}
+
+impl Comparisons {
+    /// Compares the conditions of a stored study as asked.
+    ///
+    /// # Errors
+    /// [`Error`] for a metric or condition that is not there, and when nothing was recorded.
+    pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
+        let plan = plan_of(stored)?;
+        let subjects = subjects(stored, &plan, &targets(stored, &plan, request)?, request)?;
+        let mut comparisons = Self::of(&stored.row.name, subjects)?;
+        explain(&mut comparisons.groups, stored);
+        let metric = request.metric.as_deref().map(known).transpose()?;
+        let credit = Credits::of(stored, &plan, metric, request.confidence);
+        let missing = Missing::of(stored, &plan, &asked_of(stored, &plan)?.protocol);
+        Ok(Self { study: Some(stored.row.id.0), missing, credit, ..comparisons })
+    }
+
+    /// Compares values from elsewhere. `name` says what they are.
+    ///
+    /// # Errors
+    /// What the statistics refuse.
+    pub fn of(name: &str, mut subjects: Vec<Subject>) -> Result<Self, Error> {
+        Ok(Self {
+            study: None,
+            name: name.to_owned(),
+            confidence: subjects.first().map_or(0.95, |subject| subject.asked),
+            missing: None,
+            groups: groups(&mut subjects)?,
+            credit: None,
+        })
+    }
+
+    /// The comparisons for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = match self.study {
+            Some(study) => format!("study {study} ({})\n", self.name),
+            None => format!("{}\n", self.name),
+        };
+        let compared = self.groups.iter().flat_map(|group| &group.unlike);
+        text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
+        text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
+        for group in &self.groups {
+            text.push('\n');
+            // A study's table has the workload in its labels.
+            if self.study.is_none() && !group.workload.is_empty() {
+                text.push_str(&format!("{}\n\n", group.workload));
+            }
+            text.push_str(&group.text());
+        }
+        if let Some(credit) = &self.credit {
+            text.push_str(&credit.details());
+        }
+        text
+    }
+}
+
+/// Answers all questions together.
+pub(crate) fn groups(subjects: &mut [Subject]) -> Result<Vec<Group>, Error> {
+    let analyses = answer(subjects)?;
+    subjects.iter().zip(analyses).map(|(subject, analysis)| Group::of(subject, analysis)).collect()
+}

@@ -1,0 +1,49 @@
+//! Whether an answer in exact mode depends on how copies are counted: the same comparisons, counted both ways.
+
+use study::{Condition, Copies};
+
+use crate::data::view::PlanView;
+use crate::render::group::Group;
+use crate::render::row::{Row, size};
+
+/// A sentence for each comparison that was counted both ways, without a full stop: both figures, and first of all whether they
+/// disagree.
+pub(crate) fn both_ways(groups: &[Group], plan: &PlanView) -> Vec<String> {
+    let of = |copies: Copies| {
+        groups.iter().flat_map(move |group| {
+            let rows = group.rows.iter().map(move |row| (group, row));
+            rows.filter(move |(_, row)| condition(plan, row).copies() == Some(copies))
+        })
+    };
+    let sentence = |(group, row): (&Group, &Row)| {
+        let is_same = |(other_group, other): &(&Group, &Row)| {
+            other_group.metric == group.metric
+                && levels(condition(plan, other)) == levels(condition(plan, row))
+                && condition(plan, other).workload.name == group.workload
+        };
+        let (_, other) = of(Copies::Bytes).find(is_same)?;
+        let [words, bytes] = [row, other].map(|row| {
+            let [difference, _] = size(&row.comparison, &group.unit);
+            let unit = if row.comparison.relative.is_some() { " %" } else { "" };
+            format!("{difference}{unit} ({})", row.comparison.verdict)
+        });
+        let depends = row.comparison.verdict != other.comparison.verdict;
+        let word =
+            if depends { "the answer DEPENDS on how copies are counted" } else { "the answer is the same" };
+        Some(format!(
+            "{}: {word}: {words} with copies by the word, {bytes} by the byte",
+            levels(condition(plan, row))
+        ))
+    };
+    of(Copies::Words).filter_map(sentence).collect()
+}
+
+fn condition<'p>(plan: &'p PlanView, row: &Row) -> &'p Condition {
+    &plan.plan.conditions[row.comparison.condition]
+}
+
+/// What a condition is but for the way to copy.
+fn levels(condition: &Condition) -> String {
+    let levels = condition.levels.iter().filter(|(factor, _)| factor != "copies");
+    levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")
+}

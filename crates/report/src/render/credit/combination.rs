@@ -1,0 +1,142 @@
+//! The conditions of a design under the same levels of all other factors: what credit is shared among.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use stats::Observation;
+use stats::effects::Layout;
+use store::StoredStudy;
+use study::{Condition, Design, Kind};
+
+use crate::data::missing::why_without;
+use crate::data::view::PlanView;
+
+/// A state that the plan has and no run measured. What cannot be reached is none: it is not in the plan.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Missing {
+    /// In words: `all off`, `without tso`.
+    pub(super) state: String,
+    /// The offloads that are on in it.
+    on: Vec<String>,
+    /// Whether it is all on or all off.
+    #[serde(skip)]
+    pub(super) is_end: bool,
+    /// Why no run of it counts.
+    pub(super) why: String,
+}
+
+/// One combination of the levels of the factors that are not the design's.
+pub(super) struct Combination<'a> {
+    pub(super) design: &'a Design,
+    pub(super) workload: &'a str,
+    pub(super) kind: Kind,
+    /// The levels of the other factors, `family=ipv4 mtu=1500`; empty if there are none.
+    pub(super) at: String,
+    /// Its conditions, by their numbers in the plan. Effects and shares count by places in this list.
+    pub(super) conditions: Vec<usize>,
+    /// For each of them whether each of the design's factors is on (1).
+    levels: Vec<Vec<usize>>,
+}
+
+impl<'a> Combination<'a> {
+    /// All combinations that the plan has, in its order; none without a design.
+    pub(super) fn all(plan: &'a PlanView) -> Vec<Self> {
+        let Some(design) = &plan.plan.design else { return Vec::new() };
+        let mut combinations: Vec<Self> = Vec::new();
+        for condition in &plan.plan.conditions {
+            let Some(levels) = levels(design, condition) else { continue };
+            let at = others(design, condition);
+            let workload = condition.workload.name.as_str();
+            let place = combinations.iter().position(|one| (one.workload, &one.at) == (workload, &at));
+            let place = place.unwrap_or_else(|| {
+                let kind = condition.workload.traffic.kind;
+                combinations.push(Self {
+                    design,
+                    workload,
+                    kind,
+                    at,
+                    conditions: Vec::new(),
+                    levels: Vec::new(),
+                });
+                combinations.len() - 1
+            });
+            combinations[place].conditions.push(condition.index);
+            combinations[place].levels.push(levels);
+        }
+        combinations
+    }
+
+    pub(super) fn layout(&self) -> Layout<'_> {
+        Layout { factors: &self.design.factors, levels: &self.levels }
+    }
+
+    /// The runs of its conditions, these by their places.
+    pub(super) fn observations(&self, stored: &StoredStudy, metric: &str) -> Vec<Observation> {
+        let place = |condition| self.conditions.iter().position(|one| *one == condition);
+        let values = stored.values(metric);
+        values
+            .filter_map(|(condition, boot, value)| {
+                Some(Observation { condition: place(condition)?, boot, value })
+            })
+            .collect()
+    }
+
+    /// The places whose state no run measured in a metric, with the names of what is on there, and why.
+    pub(super) fn missing(&self, stored: &StoredStudy, metric: &str) -> Vec<Missing> {
+        let measured: BTreeSet<usize> = stored.values(metric).map(|(condition, ..)| condition).collect();
+        let missing = self.places().filter(|place| !measured.contains(&self.conditions[*place]));
+        missing
+            .map(|place| {
+                let on: Vec<bool> = self.levels[place].iter().map(|level| *level == 1).collect();
+                Missing {
+                    state: self.design.words(&on),
+                    is_end: on.windows(2).all(|pair| pair[0] == pair[1]),
+                    on: self.names(place, 1).into_iter().map(str::to_owned).collect(),
+                    why: why_without(stored, self.conditions[place], metric),
+                }
+            })
+            .collect()
+    }
+
+    /// The place of the condition with just these factors on.
+    pub(super) fn place(&self, is_on: impl Fn(usize) -> bool) -> Option<usize> {
+        let wanted: Vec<usize> =
+            (0..self.design.factors.len()).map(|factor| usize::from(is_on(factor))).collect();
+        self.levels.iter().position(|levels| *levels == wanted)
+    }
+
+    /// Whether the plan has all on and all off here.
+    pub(super) fn plans_the_whole(&self) -> bool {
+        self.place(|_| true).is_some() && self.place(|_| false).is_some()
+    }
+
+    /// The names of the factors that are on, or off, at a place.
+    pub(super) fn names(&self, place: usize, level: usize) -> Vec<&'a str> {
+        let factors = self.design.factors.iter().zip(&self.levels[place]);
+        factors.filter(|(_, own)| **own == level).map(|(name, _)| name.as_str()).collect()
+    }
+
+    pub(super) fn places(&self) -> std::ops::Range<usize> {
+        0..self.conditions.len()
+    }
+}
+
+/// Whether each of the design's factors is on; none for a condition that is no combination of them.
+fn levels(design: &Design, condition: &Condition) -> Option<Vec<usize>> {
+    let level = |factor: &String| {
+        let (_, level) = condition.levels.iter().find(|(name, _)| name == factor)?;
+        match level.as_str() {
+            "on" => Some(1),
+            "off" => Some(0),
+            _ => None,
+        }
+    };
+    design.factors.iter().map(level).collect()
+}
+
+/// The levels of the factors that are neither the design's nor the workload.
+fn others(design: &Design, condition: &Condition) -> String {
+    let is_other = |name: &String| name != "workload" && !design.factors.contains(name);
+    let others = condition.levels.iter().filter(|(name, _)| is_other(name));
+    others.map(|(name, level)| format!("{name}={level}")).collect::<Vec<_>>().join(" ")
+}

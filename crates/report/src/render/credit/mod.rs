@@ -1,0 +1,237 @@
+//! Fair credit: what each offload of a study's design brings, for every combination of the other factors, in the rate and in
+//! CPU per unit of work, both sides apart.
+
+mod combination;
+mod gain;
+mod parts;
+mod text;
+
+use serde::Serialize;
+use store::StoredStudy;
+use study::metric::Metric;
+use study::{Design, DesignKind, Dropped, Kind};
+
+use crate::data::exact::{self, RESOLUTION, Unlike};
+use crate::data::limits;
+use crate::data::truth::truth;
+use crate::data::view::PlanView;
+use combination::{Combination, Missing};
+use parts::{EffectView, Orders, Part, Parts, Whole};
+
+/// The credit that a study with a design gives.
+#[derive(Debug, Serialize)]
+pub(crate) struct Credits {
+    design: DesignKind,
+    /// Combinations of the design that cannot be had here, each once.
+    unreachable: Vec<Unreachable>,
+    /// Offloads that left the design because nothing here can switch them.
+    dropped: Vec<Dropped>,
+    /// Which kind of truth the figures are, if not time on a machine.
+    #[serde(skip)]
+    truth: Option<&'static str>,
+    credits: Vec<Credit>,
+}
+
+/// A combination that cannot be had.
+#[derive(Debug, PartialEq, Serialize)]
+struct Unreachable {
+    /// The offloads that were asked to be on; the others were asked to be off.
+    asked: Vec<String>,
+    /// Those that then read back as on.
+    reads: Vec<String>,
+}
+
+/// The credit under one combination of the levels of the other factors, in one metric.
+#[derive(Debug, Serialize)]
+struct Credit {
+    workload: String,
+    /// `family=ipv4 mtu=1500`; empty where the design's are the only factors.
+    at: String,
+    metric: &'static str,
+    unit: &'static str,
+    level: f64,
+    /// Whether counts without noise are judged by the resolution instead of intervals.
+    exact: bool,
+    /// States whose counts are not the same each time: while there are any, nothing is proven.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unlike: Vec<Unlike>,
+    /// Everything on against everything off; none where one of them is not planned or was not measured.
+    whole: Option<Whole>,
+    /// Why the plan's whole is not known.
+    whole_is_not_known: Option<String>,
+    /// By offload, or by step.
+    parts: Vec<Part>,
+    adds_up: bool,
+    /// Of shares: how many orders of switching on they are averaged over, and how many there are.
+    orders: Option<Orders>,
+    /// How many states the plan has here.
+    planned_states: usize,
+    /// Those of them that no run measured. What cannot be reached is not planned.
+    missing: Vec<Missing>,
+    effects: Vec<EffectView>,
+    /// What set the rate at both ends of the whole, if something outside the hosts did: nothing can be gained then.
+    saturated: Option<String>,
+    /// Parts of which the same is true, by name.
+    saturated_parts: Vec<String>,
+    remarks: Vec<String>,
+    /// The credit, in sentences.
+    sentences: Vec<String>,
+}
+
+impl Credits {
+    /// States whose counts are not the same each time.
+    pub(crate) fn unlike(&self) -> impl Iterator<Item = &Unlike> {
+        self.credits.iter().flat_map(|credit| &credit.unlike)
+    }
+
+    /// None for a study without a design. `metric`: none for the rate and CPU per unit of work.
+    pub(crate) fn of(
+        stored: &StoredStudy,
+        plan: &PlanView,
+        metric: Option<&'static Metric>,
+        level: f64,
+    ) -> Option<Self> {
+        let design = plan.plan.design.as_ref()?;
+        let mut credits = Vec::new();
+        for combination in Combination::all(plan) {
+            let metrics =
+                metric.map_or_else(|| metrics(combination.kind, plan.plan.exact), |metric| vec![metric]);
+            let of_metric = |metric| Credit::of(stored, plan, &combination, metric, level);
+            credits.extend(metrics.into_iter().filter_map(of_metric));
+        }
+        Some(Self {
+            design: design.kind,
+            unreachable: unreachable(design),
+            dropped: design.dropped.clone(),
+            truth: truth(stored, plan),
+            credits,
+        })
+    }
+}
+
+fn unreachable(design: &Design) -> Vec<Unreachable> {
+    let on = |states: &[bool]| {
+        let factors = design.factors.iter().zip(states).filter(|(_, is_on)| **is_on);
+        factors.map(|(name, _)| name.clone()).collect()
+    };
+    let mut unreachable: Vec<Unreachable> = Vec::new();
+    for one in &design.unreachable {
+        let one = Unreachable { asked: on(&one.asked), reads: on(&one.reads) };
+        if !unreachable.contains(&one) {
+            unreachable.push(one);
+        }
+    }
+    unreachable
+}
+
+/// What credit is given in: the rate, and the CPU for a unit of work on each side; of guests the host's too. In exact mode
+/// the instructions for a unit of work, as time means nothing there. What was not recorded gives none.
+fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
+    if exact {
+        let per = exact::counted_unit(kind);
+        let keys = ["", "user_", "kernel_", "softirq_"].map(|part| format!("{part}instructions_{per}"));
+        return keys.iter().filter_map(|key| study::metric::find(key)).collect();
+    }
+    let per = exact::unit_of_work(kind);
+    let mut keys = vec![kind.primary_metric().key.to_owned()];
+    for host in ["", "host_"] {
+        for side in ["transmitter", "receiver"] {
+            keys.push(format!("{side}.{host}service_demand_{per}"));
+        }
+    }
+    keys.iter().filter_map(|key| study::metric::find(key)).collect()
+}
+
+impl Credit {
+    /// None where no run has the metric.
+    fn of(
+        stored: &StoredStudy,
+        plan: &PlanView,
+        combination: &Combination,
+        metric: &'static Metric,
+        level: f64,
+    ) -> Option<Self> {
+        let runs = combination.observations(stored, metric.key);
+        if runs.is_empty() {
+            return None;
+        }
+        let missing = combination.missing(stored, metric.key);
+        let Parts { whole, parts, adds_up, orders, effects, remarks } =
+            Parts::of(combination, &runs, &missing, level);
+        let outside = |[one, other]: [usize; 2]| {
+            let (one, other) = (combination.conditions[one], combination.conditions[other]);
+            limits::set_from_outside(stored, metric.key, one, other)
+        };
+        let saturated = whole.as_ref().and_then(|whole| outside(whole.ends));
+        let is_saturated = |part: &&Part| part.ends.is_some_and(|ends| outside(ends).is_some());
+        let saturated_parts = parts.iter().filter(is_saturated).map(|part| part.name.clone()).collect();
+        let exact = plan.plan.exact && exact::is_count(metric);
+        let label = |place: usize| plan.plan.conditions[combination.conditions[place]].label.clone();
+        let mut credit = Self {
+            workload: combination.workload.to_owned(),
+            at: combination.at.clone(),
+            metric: metric.key,
+            unit: metric.unit,
+            level,
+            exact,
+            unlike: if exact { exact::unlike(&runs, metric.key, label) } else { Vec::new() },
+            whole_is_not_known: unknown(combination, whole.as_ref(), &missing),
+            whole,
+            parts,
+            adds_up,
+            orders,
+            planned_states: combination.conditions.len(),
+            missing,
+            effects,
+            saturated,
+            saturated_parts,
+            remarks,
+            sentences: Vec::new(),
+        };
+        if !credit.exact && credit.parts.iter().any(|part| part.change.interval.is_some()) {
+            credit.remarks.push(format!("each interval has its {} % by itself", stats::confidence(level)));
+        }
+        credit.remarks.extend(limited_states(stored, combination, metric));
+        credit.sentences = credit.sentences();
+        Some(credit)
+    }
+
+    /// Is the change more than chance, or of counts without noise more than their resolution?
+    fn is_proven(&self, change: &stats::effects::Estimated) -> bool {
+        if self.exact {
+            return self.unlike.is_empty()
+                && change.relative.is_some_and(|relative| relative.abs() > RESOLUTION);
+        }
+        change.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
+    }
+}
+
+/// What keeps a whole that the plan has from being known.
+fn unknown(combination: &Combination, whole: Option<&Whole>, missing: &[Missing]) -> Option<String> {
+    if whole.is_some() || !combination.plans_the_whole() {
+        return None;
+    }
+    let ends: Vec<&str> = missing.iter().filter(|one| one.is_end).map(|one| one.state.as_str()).collect();
+    Some(match ends.as_slice() {
+        [] => "no boot measured all on and all off together".to_owned(),
+        [one] => format!("{one} was not measured"),
+        both => format!("{} were not measured", crate::words::phrases::list(both)),
+    })
+}
+
+/// What must be said where only some of the states ran at a limit from outside: averages over them hide what it cut off.
+fn limited_states(stored: &StoredStudy, combination: &Combination, metric: &Metric) -> Option<String> {
+    let limits: Vec<String> = combination
+        .conditions
+        .iter()
+        .filter_map(|condition| limits::set_from_outside(stored, metric.key, *condition, *condition))
+        .collect();
+    let (count, of) = (limits.len(), combination.conditions.len());
+    let limit = limits.first()?;
+    (count > 0).then(|| {
+        format!(
+            "{count} of {of} states ran at the limit of {limit}: {} there is its, not the offloads', and what they spare shows in the CPU",
+            metric.key
+        )
+    })
+}

@@ -1,0 +1,89 @@
+//! Where a study was measured.
+
+use serde_json::Value;
+use store::StoredStudy;
+
+use crate::words::number::instant;
+
+/// The environment of every boot, as indented text.
+#[must_use]
+pub fn environments(stored: &StoredStudy) -> String {
+    let mut text = String::new();
+    for boot in &stored.boots {
+        let part = if boot.part > 1 { format!(", part {}", boot.part) } else { String::new() };
+        text.push_str(&format!(
+            "\nboot {}{part}, begun {} UTC\n",
+            boot.number,
+            instant(boot.started_unix_ms)
+        ));
+        outline(&boot.environment, 1, &mut text);
+        match &boot.environment_after {
+            Some(after) if *after != boot.environment => {
+                text.push_str("  changed by its end:\n");
+                changes("", &boot.environment, after, &mut text);
+            }
+            Some(_) => {}
+            None => text.push_str("  it did not end in order\n"),
+        }
+    }
+    text
+}
+
+/// A JSON document as an outline: `key: value`, nested by indentation, nulls left out.
+fn outline(value: &Value, depth: usize, text: &mut String) {
+    let Value::Object(fields) = value else { return };
+    let indent = "  ".repeat(depth);
+    for (key, value) in fields {
+        match value {
+            Value::Null => {}
+            Value::Object(_) => {
+                text.push_str(&format!("{indent}{key}:\n"));
+                outline(value, depth + 1, text);
+            }
+            _ => text.push_str(&format!("{indent}{key}: {}\n", leaf(value))),
+        }
+    }
+}
+
+fn leaf(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.trim_end().to_owned(),
+        Value::Array(items) => items.iter().map(leaf).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn changes(path: &str, before: &Value, after: &Value, text: &mut String) {
+    match (before, after) {
+        (Value::Object(old), Value::Object(new)) => {
+            for (key, value) in new {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                changes(&path, old.get(key).unwrap_or(&Value::Null), value, text);
+            }
+        }
+        _ if before != after => {
+            text.push_str(&format!("    {path}: {} -> {}\n", leaf(before), leaf(after)));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn outlines_leave_nothing_out_but_nulls() {
+        let mut text = String::new();
+        outline(&json!({"a": {"b": [1, 2], "c": null}, "d": "x\n"}), 0, &mut text);
+        assert_eq!(text, "a:\n  b: 1, 2\nd: x\n");
+    }
+
+    #[test]
+    fn changes_are_named_by_their_path() {
+        let mut text = String::new();
+        changes("", &json!({"a": {"b": 1, "c": 2}}), &json!({"a": {"b": 1, "c": 3}}), &mut text);
+        assert_eq!(text, "    a.c: 2 -> 3\n");
+    }
+}

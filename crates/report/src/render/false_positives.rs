@@ -1,0 +1,221 @@
+//! How often methods see a difference between a condition and itself: what an A/A study is measured for.
+
+use std::collections::BTreeSet;
+
+use ministat::{Level, Set};
+use serde::Serialize;
+use stats::distribution::beta::binomial_interval;
+use stats::{Components, Design, Observation, Question, Verdict};
+use store::StoredStudy;
+use study::metric::Metric;
+
+use crate::data::error::Error;
+use crate::data::metric::plan_of;
+use crate::data::unmeasured::hint;
+use crate::data::view::PlanView;
+use crate::render::spread;
+use crate::words::number::{counted, percent};
+use crate::words::table::Table;
+
+/// The confidence of every method, and of the intervals of their rates.
+const LEVEL: f64 = 0.95;
+
+/// The methods compared, from netassay's own to what everybody else does.
+const METHODS: [(Method, &str); 3] = [
+    (Method::Crossed, "netassay: differences inside boots"),
+    (Method::Nested, "Welch's t on boot means, boots taken apart"),
+    (Method::Pooled, "t on pooled runs (ministat)"),
+];
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Method {
+    Crossed,
+    Nested,
+    Pooled,
+}
+
+/// What an A/A study found.
+#[derive(Debug, Serialize)]
+pub struct FalsePositives {
+    study: i64,
+    name: String,
+    /// The condition that was measured under both labels.
+    condition: String,
+    /// Boots of one experiment.
+    boots: u32,
+    /// How many whole experiments there are.
+    experiments: usize,
+    metrics: Vec<MetricRates>,
+}
+
+#[derive(Debug, Serialize)]
+struct MetricRates {
+    metric: &'static str,
+    unit: &'static str,
+    rates: Vec<Rate>,
+    /// How far boots and runs spread, from all boots together.
+    spread: Components,
+    mean: f64,
+}
+
+/// How often one method saw a difference.
+#[derive(Debug, Serialize)]
+struct Rate {
+    method: Method,
+    found: u64,
+    of: u64,
+    /// In %.
+    rate: f64,
+    /// Clopper and Pearson's, in %.
+    interval: (f64, f64),
+}
+
+impl FalsePositives {
+    /// Divides the boots of a stored study of two twins into experiments of `boots` each, in their order, and lets each
+    /// method judge each experiment. A boot that lacks one of the two labels is left out.
+    ///
+    /// # Errors
+    /// [`Error::NoTwins`] for another study, [`Error::NothingRecorded`] with less than one whole experiment.
+    pub fn new(stored: &StoredStudy, boots: u32) -> Result<Self, Error> {
+        let plan = plan_of(stored)?;
+        let [one, other] = plan.plan.conditions.as_slice() else { return Err(no_twins(stored)) };
+        if one.twin().is_none() || one.workload != other.workload {
+            return Err(no_twins(stored));
+        }
+        let metrics = metrics(&plan);
+        let rates = metrics
+            .iter()
+            .map(|metric| rates(stored, metric, boots))
+            .collect::<Result<Vec<Option<MetricRates>>, Error>>()?;
+        let metrics: Vec<MetricRates> = rates.into_iter().flatten().collect();
+        let Some(first) = metrics.first() else {
+            let has_values = stored.measurements().next().is_some();
+            let hint = if has_values {
+                format!("an experiment takes {boots} whole boots; --resume goes on")
+            } else {
+                hint(stored, 0)
+            };
+            let metric = one.workload.traffic.kind.primary_metric().key.to_owned();
+            return Err(Error::NothingRecorded { study: stored.row.id.0, metric, hint });
+        };
+        Ok(Self {
+            study: stored.row.id.0,
+            name: stored.row.name.clone(),
+            condition: words(&one.levels),
+            boots,
+            experiments: first.rates.first().map_or(0, |rate| usize::try_from(rate.of).unwrap_or(usize::MAX)),
+            metrics,
+        })
+    }
+
+    /// What was found, for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "study {} ({}): {} of {} each, every one a comparison of a condition with itself{}\n\n",
+            self.study,
+            self.name,
+            counted(self.experiments, "experiment"),
+            counted(self.boots as usize, "boot"),
+            if self.condition.is_empty() { String::new() } else { format!(" ({})", self.condition) },
+        );
+        let mut table = Table::new(&["metric", "method", "seen to differ", "rate %", "95 % interval"]);
+        for metric in &self.metrics {
+            for (rate, (_, words)) in metric.rates.iter().zip(METHODS) {
+                let (low, high) = rate.interval;
+                table.row(&[
+                    metric.metric,
+                    words,
+                    &format!("{} of {}", rate.found, rate.of),
+                    &percent(rate.rate),
+                    &format!("{} to {}", percent(low), percent(high)),
+                ]);
+            }
+        }
+        text.push_str(&table.render());
+        text.push_str(
+            "\nA method that keeps its word errs in 5 % of such comparisons. The interval is that of the count (Clopper and\nPearson): more experiments narrow it.\n",
+        );
+        if let Some(first) = self.metrics.first() {
+            text.push_str(&format!("\n{}", spread::of(&first.spread, first.unit, first.mean, LEVEL)));
+            text.push_str(&format!(
+                "netassay simulate --from-study {} shows what such a spread does to each method.\n",
+                self.study
+            ));
+        }
+        text
+    }
+}
+
+/// The metrics to judge: what the workload is about, then what it costs.
+fn metrics(plan: &PlanView) -> Vec<&'static Metric> {
+    let kind = plan.plan.conditions[0].workload.traffic.kind;
+    let costs = ["service_demand_byte", "service_demand_transaction"];
+    let costs =
+        ["transmitter", "receiver"].iter().flat_map(|side| costs.map(|cost| format!("{side}.{cost}")));
+    let keys = std::iter::once(kind.primary_metric().key.to_owned())
+        .chain(["latency_p50".to_owned(), "latency_p99".to_owned()])
+        .chain(costs);
+    keys.filter_map(|key| study::metric::find(&key)).filter(|metric| kind.produces(metric)).collect()
+}
+
+fn rates(stored: &StoredStudy, metric: &'static Metric, boots: u32) -> Result<Option<MetricRates>, Error> {
+    let all: Vec<Observation> = stored
+        .values(metric.key)
+        .map(|(condition, boot, value)| Observation { condition, boot, value })
+        .collect();
+    let measured = |condition: usize| -> BTreeSet<u32> {
+        all.iter().filter(|run| run.condition == condition).map(|run| run.boot).collect()
+    };
+    let whole: Vec<u32> = measured(0).intersection(&measured(1)).copied().collect();
+    let experiments: Vec<Vec<Observation>> = whole
+        .chunks_exact(boots.max(1) as usize)
+        .map(|numbers| all.iter().filter(|run| numbers.contains(&run.boot)).copied().collect())
+        .collect();
+    if experiments.is_empty() {
+        return Ok(None);
+    }
+    let mut rates = Vec::new();
+    for (method, _) in METHODS {
+        let mut found = 0;
+        for experiment in &experiments {
+            found += u64::from(differs(method, experiment)?);
+        }
+        let of = experiments.len() as u64;
+        let (low, high) = binomial_interval(found, of, LEVEL).unwrap_or((0.0, 1.0));
+        let rate = 100.0 * found as f64 / of as f64;
+        rates.push(Rate { method, found, of, rate, interval: (100.0 * low, 100.0 * high) });
+    }
+    let analysis = stats::analyse(&all, &Question::against(0))?;
+    let mean = analysis.conditions.iter().map(|one| one.mean).sum::<f64>() / analysis.conditions.len() as f64;
+    Ok(Some(MetricRates { metric: metric.key, unit: metric.unit, rates, spread: analysis.components, mean }))
+}
+
+/// Does this method see a difference?
+fn differs(method: Method, experiment: &[Observation]) -> Result<bool, Error> {
+    let design = match method {
+        Method::Pooled => {
+            let set = |condition: usize| {
+                let runs = experiment.iter().filter(|run| run.condition == condition);
+                Set::new("", runs.map(|run| run.value).collect())
+            };
+            return Ok(set(1)?.against(&set(0)?, Level::default()).is_proven);
+        }
+        Method::Crossed => Design::Crossed,
+        Method::Nested => Design::Nested,
+    };
+    let question = Question { design: Some(design), level: LEVEL, ..Question::against(0) };
+    let analysis = stats::analyse(experiment, &question)?;
+    Ok(analysis.comparisons.iter().any(|one| matches!(one.verdict, Verdict::Higher | Verdict::Lower)))
+}
+
+/// The levels of a condition, its twin's label left out.
+fn words(levels: &[(String, String)]) -> String {
+    let levels = levels.iter().filter(|(factor, _)| factor != "twin");
+    levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")
+}
+
+fn no_twins(stored: &StoredStudy) -> Error {
+    Error::NoTwins { study: stored.row.id.0, name: stored.row.name.clone() }
+}

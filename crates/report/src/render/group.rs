@@ -1,0 +1,221 @@
+//! One comparison, worked out: a baseline and the conditions beside it, as a table and as sentences.
+
+use serde::Serialize;
+use stats::diagnostics::Names;
+use stats::{Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Verdict};
+use study::metric::Better;
+
+use crate::data::error::Error;
+use crate::data::exact::Unlike;
+use crate::data::subject::{BootNames, Subject};
+use crate::data::truth;
+use crate::render::method;
+use crate::render::remarks::remarks;
+use crate::render::row::{Row, cells};
+use crate::render::spread;
+use crate::words::number::{figure, plain};
+use crate::words::phrases::words;
+use crate::words::table::Table;
+
+/// One comparison, worked out.
+#[derive(Debug, Serialize)]
+pub(crate) struct Group {
+    pub(crate) workload: String,
+    pub(crate) metric: String,
+    pub(crate) unit: String,
+    /// Which direction is better; none where nobody says.
+    better: Option<Better>,
+    /// The condition that the others are compared with; none when all pairs are.
+    pub(crate) baseline: Option<String>,
+    /// The confidence of the intervals, as a probability; more than was asked for where several metrics share the error.
+    pub(crate) level: f64,
+    pub(crate) design: Design,
+    pub(crate) error: ErrorTerm,
+    pub(crate) conditions: Vec<Estimate>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) spread: Components,
+    /// How the differences were judged, as sentences.
+    pub(crate) method: Vec<String>,
+    /// What a reader should know of the data. Nothing is left out of a verdict for it.
+    pub(crate) flags: Vec<String>,
+    /// What a reader must know of where the values come from.
+    pub(crate) notes: Vec<String>,
+    /// Which kind of truth the values are, if not time on a machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) truth: Option<&'static str>,
+    /// Conditions whose counts are not the same each time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unlike: Vec<Unlike>,
+    /// Counts without noise were judged by this share, in %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resolution: Option<f64>,
+}
+
+/// One condition by itself.
+#[derive(Debug, Serialize)]
+pub(crate) struct Estimate {
+    pub(crate) label: String,
+    #[serde(flatten)]
+    pub(crate) estimate: ConditionEstimate,
+}
+
+impl Group {
+    /// Puts the answer to a subject's question into words.
+    ///
+    /// # Errors
+    /// What the statistics refuse.
+    pub(crate) fn of(subject: &Subject, analysis: Analysis) -> Result<Group, Error> {
+        let label = |condition: usize| subject.label(condition);
+        let baseline = match subject.question.against {
+            Against::Baseline(baseline) => Some(label(baseline)),
+            Against::AllPairs => None,
+        };
+        let method = method::sentences(subject, &analysis);
+        let row = |comparison: Comparison| {
+            let (name, against) = (label(comparison.condition), label(comparison.baseline));
+            let named = if baseline.is_some() { name.clone() } else { format!("{name} against {against}") };
+            let quality = match comparison.verdict {
+                Verdict::Higher => subject.quality.and_then(|quality| quality.word(true)),
+                Verdict::Lower => subject.quality.and_then(|quality| quality.word(false)),
+                _ => None,
+            };
+            Row {
+                sentence: comparison.sentence(&named, plain(&subject.unit), quality),
+                label: name,
+                quality,
+                remarks: remarks(subject, &comparison),
+                against,
+                comparison,
+                why: Vec::new(),
+            }
+        };
+        Ok(Group {
+            workload: subject.name.clone(),
+            metric: subject.metric.clone(),
+            unit: subject.unit.clone(),
+            better: subject.quality.map(|quality| quality.better),
+            level: analysis.level,
+            design: analysis.design,
+            error: analysis.error,
+            conditions: analysis
+                .conditions
+                .into_iter()
+                .map(|estimate| Estimate { label: label(estimate.condition), estimate })
+                .collect(),
+            rows: analysis.comparisons.into_iter().map(row).collect(),
+            baseline,
+            spread: analysis.components,
+            method,
+            flags: flags(subject)?,
+            notes: subject.notes.clone(),
+            truth: subject.truth,
+            unlike: subject.unlike(),
+            resolution: subject.resolution,
+        })
+    }
+
+    /// Everything that there is to say, for people.
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.table() + &truth::line(self.truth);
+        text.push('\n');
+        for row in &self.rows {
+            text.push_str(&format!("{}.\n", row.sentence));
+            for remark in &row.remarks {
+                text.push_str(&format!("  {remark}.\n"));
+            }
+            if let Some(why) = row.why() {
+                text.push_str(&format!("  why: {why}\n"));
+            }
+        }
+        // Counts without noise have no spread to show.
+        let is_measured = self.resolution.is_none();
+        text.push('\n');
+        if is_measured {
+            text.push_str(&spread::of(&self.spread, plain(&self.unit), self.mean(), self.level));
+        }
+        if let Some(seen) = spread::seen(&self.rows, plain(&self.unit)) {
+            text.push_str(&format!("Power: {seen}.\n"));
+        }
+        for (head, sentences) in [("Method", &self.method), ("Flag", &self.flags), ("Note", &self.notes)] {
+            for sentence in sentences {
+                text.push_str(&format!("{head}: {sentence}.\n"));
+            }
+        }
+        text
+    }
+
+    /// How far boots and runs spread, and what difference would have been seen, in a sentence without a full stop; none where
+    /// nothing tells it.
+    pub(crate) fn spread_sentence(&self) -> Option<String> {
+        if self.resolution.is_some() {
+            return None;
+        }
+        let parts = spread::parts(&self.spread, self.mean());
+        let metric = words(&self.metric);
+        let metric = metric.trim_start_matches("the ");
+        let seen =
+            spread::seen(&self.rows, plain(&self.unit)).map_or(String::new(), |seen| format!("; {seen}"));
+        (!parts.is_empty()).then(|| format!("{} of the mean {metric} (sd){seen}", parts.join(", ")))
+    }
+
+    /// The mean of all conditions.
+    fn mean(&self) -> f64 {
+        stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
+    }
+
+    fn table(&self) -> String {
+        let interval = format!("{} % interval", stats::confidence(self.level));
+        // A file may call its metric like another column.
+        let is_taken =
+            ["condition", "difference", "in %", "boots", "verdict"].contains(&self.metric.as_str());
+        let metric = if is_taken { format!("value ({})", self.metric) } else { self.metric.clone() };
+        let head = ["condition", &metric, "difference", &interval, "in %", &interval, "boots", "verdict"];
+        let unit = plain(&self.unit);
+        let mut table = Table::new(&head).under(&["", unit, unit, unit, "", "in %"]);
+        if self.baseline.is_none() {
+            self.all_pairs(&mut table);
+            return table.render();
+        }
+        for Estimate { label, estimate } in &self.conditions {
+            let (mean, boots) = (figure(estimate.mean), estimate.boots.to_string());
+            let Some(row) = self.rows.iter().find(|row| row.label == *label) else {
+                table.row(&[label, &mean, "-", "", "-", "", &boots, "baseline"]);
+                continue;
+            };
+            table.row(
+                &[&[label.as_str(), &mean], cells(row).each_ref().map(String::as_str).as_slice()].concat(),
+            );
+        }
+        table.render()
+    }
+
+    /// The conditions, then one row for each pair.
+    fn all_pairs(&self, table: &mut Table) {
+        for Estimate { label, estimate } in &self.conditions {
+            table.row(&[label, &figure(estimate.mean), "-", "", "-", "", &estimate.boots.to_string(), ""]);
+        }
+        for row in &self.rows {
+            let pair = format!("{} against {}", row.label, row.against);
+            table
+                .row(&[&[pair.as_str(), "-"], cells(row).each_ref().map(String::as_str).as_slice()].concat());
+        }
+    }
+}
+
+/// What looks odd about the runs that are compared.
+fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
+    let (runs, label) = (subject.compared_observations(), |condition: usize| subject.label(condition));
+    if subject.resolution.is_some() {
+        // Those that do not repeat are said before all else.
+        return Ok(Vec::new());
+    }
+    let boot = |number: u32| subject.boot(number);
+    let names = Names {
+        condition: &label,
+        boot: &boot,
+        knows_boots: !matches!(subject.boots, BootNames::Unknown),
+        knows_order: matches!(subject.boots, BootNames::Numbered),
+    };
+    let flags = stats::diagnostics::diagnose(&runs)?;
+    Ok(flags.iter().map(|flag| flag.sentence(names)).collect())
+}

@@ -1,0 +1,133 @@
+//! How differences were judged, in words.
+
+use stats::planning::{Family, Noise, Plan};
+use stats::{Against, Analysis, Correction, Design, ErrorTerm};
+
+use crate::data::exact;
+use crate::data::subject::Subject;
+use crate::words::number::counted;
+
+/// One sentence for each decision that the intervals rest on, without full stops.
+pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
+    if let Some(resolution) = subject.resolution {
+        let judged = format!("{} ({resolution} %)", analysis.error.as_sentence());
+        return [judged]
+            .into_iter()
+            .chain(subject.copies.map(|copies| exact::way(copies).to_owned()))
+            .collect();
+    }
+    let mut sentences = vec![if is_of_several_states(analysis) {
+        format!("{SEVERAL_STATES}; {BETWEEN_STATES}")
+    } else if analysis.error == ErrorTerm::OwnBoots {
+        analysis.error.as_sentence().to_owned()
+    } else {
+        format!("{}; {}", design(analysis.design), analysis.error.as_sentence())
+    }];
+    let count = analysis.comparisons.len();
+    if count > 1 {
+        sentences.push(together(subject, analysis));
+    }
+    sentences.extend(few_boots(subject, analysis));
+    if analysis.level > subject.asked {
+        sentences.push(format!(
+            "several metrics are judged, so each interval of this one has {} % for all of them to hold together with {} % (Holm)",
+            stats::confidence(analysis.level),
+            stats::confidence(subject.asked)
+        ));
+    }
+    if let Some(look) = subject.question.look {
+        let levels = analysis.comparisons.iter().filter_map(|one| one.look_level);
+        let (least, most) =
+            levels.fold((f64::INFINITY, 0.0), |(least, most), level| (level.min(least), level.max(most)));
+        let spent = match (format!("{least:.2e}"), format!("{most:.2e}")) {
+            _ if most == 0.0 => String::new(),
+            (least, most) if least == most => format!(" (nominal error rate of this look {least})"),
+            (least, most) => format!(" (nominal error rates of this look {least} to {most})"),
+        };
+        sentences.push(format!(
+            "look {} of {} of a group-sequential study: the intervals hold whenever it stops{spent}",
+            look.number, look.schedule.looks
+        ));
+        if analysis.comparisons.iter().any(|one| one.unadjusted.is_some()) {
+            sentences.push(
+                "a stop is likelier where chance makes a difference large, so what the looks chose is stated as its median-unbiased estimate (Emerson and Fleming), with what was measured beside it"
+                    .to_owned(),
+            );
+        }
+    }
+    sentences
+}
+
+/// How conditions and boots meet where a condition needs a boot of its state.
+const SEVERAL_STATES: &str = "conditions of one state of the testbed share boots (crossed), those of different states have boots of their own (nested)";
+
+/// Is something compared across states of the testbed, of which each boot has one?
+fn is_of_several_states(analysis: &Analysis) -> bool {
+    analysis.comparisons.iter().any(|comparison| comparison.boots_apart)
+}
+
+/// What the intervals rest on inside a state and between two, without a full stop.
+const BETWEEN_STATES: &str = "inside a state intervals rest on how differently boots treat each condition (condition x boot), moderated by the others (Smyth), and between states on the spread between the boots of each too (Satterthwaite)";
+
+fn design(design: Design) -> &'static str {
+    match design {
+        Design::Crossed => "the conditions share boots (crossed)",
+        Design::Nested => "each condition has boots of its own (nested)",
+    }
+}
+
+fn together(subject: &Subject, analysis: &Analysis) -> String {
+    let comparisons = counted(analysis.comparisons.len(), "comparison");
+    match subject.question.correction {
+        Correction::None => {
+            format!(
+                "each of the {comparisons} has its confidence by itself: that one of them errs is likelier"
+            )
+        }
+        Correction::Family => {
+            let rule = match subject.question.against {
+                Against::Baseline(_) => "Dunnett",
+                Against::AllPairs => "Šidák",
+            };
+            format!("the {comparisons} hold together ({rule})")
+        }
+    }
+}
+
+/// Intervals so many times as wide as if the spread were known are worth a word.
+const WIDE: f64 = 1.4;
+/// And so many times not.
+const NARROW: f64 = 1.25;
+
+/// What few boots cost a family, and how many would not; none where it is little.
+fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<String> {
+    let judged: Vec<u32> = analysis
+        .comparisons
+        .iter()
+        .filter(|one| one.interval.is_some())
+        .map(|one| one.boots as u32)
+        .collect();
+    let is_family = subject.question.correction == Correction::Family && judged.len() > 1;
+    let boots = judged.iter().copied().min().filter(|_| is_family)?;
+    let plan = Plan {
+        // Between states of the testbed boots are compared as if nested.
+        design: if is_of_several_states(analysis) { Design::Nested } else { analysis.design },
+        conditions: analysis.conditions.len(),
+        noise: Noise { cell: 0.0, run: 0.0 },
+        family: match subject.question.against {
+            Against::Baseline(_) => Family::Baseline,
+            Against::AllPairs => Family::AllPairs,
+        },
+        alpha: 1.0 - analysis.level,
+        looks: None,
+    };
+    let stretch = plan.stretch(boots).filter(|stretch| *stretch >= WIDE)?;
+    let enough = (boots..1000).find(|boots| plan.stretch(*boots).is_some_and(|stretch| stretch < NARROW))?;
+    Some(format!(
+        "{} hardly carry {}: the intervals hold, but few boots tell each condition's spread badly, so they are about {stretch:.1} times as wide as if the \
+         spread were known; with {} that is less than {NARROW} times",
+        counted(boots as usize, "boot"),
+        counted(judged.len(), "comparison"),
+        counted(enough as usize, "boot"),
+    ))
+}

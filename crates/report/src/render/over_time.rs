@@ -1,0 +1,239 @@
+//! How the rates went over the runs' windows: drift, and stalls.
+
+use std::collections::BTreeMap;
+
+use stats::{fixed, signed};
+use store::{RunId, Series, StoredSeries, StoredStudy};
+use study::Kind;
+
+use crate::data::metric::plan_of;
+use crate::words::number::percent;
+use crate::words::table::Table;
+
+/// How many parts of the window a drawing shows.
+const PARTS: usize = 24;
+
+/// A rate that stood still for so many steps stalled: a single step may have been taken between two bursts.
+const STALLED_STEPS: f64 = 3.0;
+
+/// And for so long, in ns: TCP's shortest retransmission timeout is 200 ms, and the scheduler's slices are 3 ms.
+const STALLED_NS: u64 = 50_000_000;
+
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// A table with the rate of each condition over the window, from the counters that its measured runs kept; empty without any.
+#[must_use]
+pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
+    let Ok(plan) = plan_of(stored) else { return String::new() };
+    let mut by_run: BTreeMap<RunId, Vec<&Series>> = BTreeMap::new();
+    for one in series {
+        by_run.entry(one.run).or_default().push(&one.series);
+    }
+    let mut table = Table::new(&[
+        "condition",
+        "rate over the window",
+        "lowest",
+        "highest",
+        "drift",
+        "stalls",
+    ])
+    .under(&["", "(0 to the highest)", "% of mean", "% of mean", "%", ""]);
+    let mut any = false;
+    for (index, condition) in plan.plan.conditions.iter().enumerate() {
+        let runs: Vec<Course> = stored
+            .measurements()
+            .filter(|run| run.condition == index)
+            .filter_map(|run| Course::of(condition.workload.traffic.kind, by_run.get(&run.id)?))
+            .collect();
+        let Some(mean) = mean(&runs) else { continue };
+        any = true;
+        let highest = mean.iter().copied().fold(0.0, f64::max);
+        let lowest = mean.iter().copied().fold(highest, f64::min);
+        let drift = drift(&mean).map_or_else(|| "-".to_owned(), |drift| signed(fixed(drift, 1)));
+        table.row(&[
+            &condition.label,
+            &drawing(&mean, highest),
+            &percent(lowest * 100.0),
+            &percent(highest * 100.0),
+            &drift,
+            &stalls(&runs),
+        ]);
+    }
+    if !any {
+        return String::new();
+    }
+    format!(
+        "\nOver time (means of all runs; drift: the last third against the first; netassay export --format series has the counters):\n{}",
+        table.render()
+    )
+}
+
+/// How one run went.
+struct Course {
+    /// The rate in each part of the window, as a multiple of the run's mean.
+    parts: [f64; PARTS],
+    /// The longest time without any progress, in ns.
+    stalled_ns: u64,
+    /// The usual time between two rows, in ns.
+    step_ns: u64,
+}
+
+impl Course {
+    /// From the counter that tells a workload's progress; none if there is none, or it never moved.
+    fn of(kind: Kind, series: &[&Series]) -> Option<Self> {
+        let (at, progress) = progress(kind, series)?;
+        let (end, total) = (*at.last()?, *progress.last()?);
+        if end == 0 || total == 0 {
+            return None;
+        }
+        let edge = |part: usize| end as f64 * part as f64 / PARTS as f64;
+        let mut parts = [0.0; PARTS];
+        for (part, rate) in parts.iter_mut().enumerate() {
+            let moved = reached(at, progress, edge(part + 1)) - reached(at, progress, edge(part));
+            *rate = moved / total as f64 * PARTS as f64;
+        }
+        Some(Self { parts, stalled_ns: longest_stall(at, progress), step_ns: end / at.len() as u64 })
+    }
+
+    fn has_stalled(&self) -> bool {
+        self.stalled_ns >= STALLED_NS && self.stalled_ns as f64 >= STALLED_STEPS * self.step_ns as f64
+    }
+}
+
+/// The moments and the counter of useful work: what arrived for a stream, what was answered for transactions, what was sent for
+/// traffic that nobody takes.
+fn progress<'a>(kind: Kind, series: &[&'a Series]) -> Option<(&'a [u64], &'a [u64])> {
+    let wanted: &[(&str, &str)] = if kind.is_stream() {
+        &[("receiver", "bytes_received"), ("transmitter", "bytes_received"), ("transmitter", "messages_sent")]
+    } else {
+        &[("transmitter", "transactions")]
+    };
+    wanted.iter().find_map(|(side, counter)| {
+        let one = series.iter().find(|one| one.side == *side)?;
+        let values =
+            one.counters.get(*counter).filter(|values| values.last().is_some_and(|last| *last > 0))?;
+        (values.len() == one.at_ns.len()).then_some((one.at_ns.as_slice(), values.as_slice()))
+    })
+}
+
+/// What the counter had come to by a moment, between two rows on a straight line. It begins at 0 with the window.
+fn reached(at: &[u64], progress: &[u64], moment: f64) -> f64 {
+    let next = at.partition_point(|at| (*at as f64) < moment);
+    let point = |row: usize| (at[row] as f64, progress[row] as f64);
+    let (from, value) = next.checked_sub(1).map_or((0.0, 0.0), point);
+    if next == at.len() {
+        return value;
+    }
+    let (to, later) = point(next);
+    if to <= from { later } else { value + (later - value) * (moment - from) / (to - from) }
+}
+
+/// The longest time in which the counter did not move, in ns.
+fn longest_stall(at: &[u64], progress: &[u64]) -> u64 {
+    let (mut longest, mut since, mut last) = (0, 0, 0);
+    for (at, value) in at.iter().zip(progress) {
+        if *value > last {
+            (since, last) = (*at, *value);
+        }
+        longest = longest.max(at.saturating_sub(since));
+    }
+    longest
+}
+
+fn mean(runs: &[Course]) -> Option<[f64; PARTS]> {
+    let mut mean = [0.0; PARTS];
+    for run in runs {
+        for (sum, part) in mean.iter_mut().zip(run.parts) {
+            *sum += part / runs.len() as f64;
+        }
+    }
+    (!runs.is_empty()).then_some(mean)
+}
+
+/// How much higher the last third is than the first, in %.
+fn drift(mean: &[f64; PARTS]) -> Option<f64> {
+    let third = PARTS / 3;
+    let (first, last) = (mean[..third].iter().sum::<f64>(), mean[PARTS - third..].iter().sum::<f64>());
+    (first > 0.0).then(|| (last / first - 1.0) * 100.0)
+}
+
+fn drawing(mean: &[f64; PARTS], highest: f64) -> String {
+    let level = |part: &f64| {
+        let place = (part / highest * LEVELS.len() as f64).ceil() as usize;
+        LEVELS[place.clamp(1, LEVELS.len()) - 1]
+    };
+    mean.iter().map(level).collect()
+}
+
+fn stalls(runs: &[Course]) -> String {
+    let stalled: Vec<u64> = runs.iter().filter(|run| run.has_stalled()).map(|run| run.stalled_ns).collect();
+    match stalled.iter().max() {
+        Some(longest) => {
+            format!("in {} of {} runs, up to {} ms", stalled.len(), runs.len(), longest / 1_000_000)
+        }
+        None => "none".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn receiver(rows: &[(u64, u64)]) -> Series {
+        Series {
+            side: "receiver".to_owned(),
+            at_ns: rows.iter().map(|(ms, _)| ms * MS).collect(),
+            counters: BTreeMap::from([(
+                "bytes_received".to_owned(),
+                rows.iter().map(|(_, bytes)| *bytes).collect(),
+            )]),
+        }
+    }
+
+    fn course(rows: &[(u64, u64)]) -> Course {
+        Course::of(Kind::TcpStream, &[&receiver(rows)]).unwrap()
+    }
+
+    #[test]
+    fn a_steady_rate_is_flat_whatever_the_steps() {
+        let even: Vec<(u64, u64)> = (1..=100).map(|row| (row * 10, row * 1000)).collect();
+        // Rows that the machine had no time for are missing.
+        let uneven: Vec<(u64, u64)> = even.iter().copied().filter(|(ms, _)| ms % 70 != 0).collect();
+        for rows in [even, uneven] {
+            let course = course(&rows);
+            assert!(course.parts.iter().all(|part| (part - 1.0).abs() < 1e-9), "{:?}", course.parts);
+            assert!(!course.has_stalled());
+            assert!(drift(&course.parts).unwrap().abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_stall_is_as_long_as_nothing_moved() {
+        let rows: Vec<(u64, u64)> =
+            (1..=100).map(|row| (row * 10, if (40..=52).contains(&row) { 40 } else { row })).collect();
+        let course = course(&rows);
+        assert_eq!((course.stalled_ns, course.has_stalled()), (120 * MS, true));
+        assert_eq!(stalls(&[course]), "in 1 of 1 runs, up to 120 ms");
+    }
+
+    #[test]
+    fn a_rate_that_doubles_drifts_by_a_hundred_percent() {
+        let rows: Vec<(u64, u64)> =
+            (1..=240).map(|row| (row, if row <= 120 { row } else { 120 + (row - 120) * 2 })).collect();
+        let course = course(&rows);
+        assert!((drift(&course.parts).unwrap() - 100.0).abs() < 1e-6);
+        let drawn = drawing(&course.parts, course.parts[PARTS - 1]);
+        assert_eq!(drawn, format!("{}{}", "▄".repeat(12), "█".repeat(12)));
+    }
+
+    #[test]
+    fn what_never_moved_or_is_no_table_has_no_course() {
+        let none = |series: &Series| Course::of(Kind::TcpStream, &[series]).is_none();
+        assert!(none(&receiver(&[])) && none(&receiver(&[(10, 0), (20, 0)])));
+        let mut short = receiver(&[(10, 1), (20, 2)]);
+        short.at_ns.pop();
+        assert!(none(&short));
+    }
+}

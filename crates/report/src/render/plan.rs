@@ -1,0 +1,242 @@
+//! What a study is going to do, before it does it.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use study::{Costs, Dropped, Expected, Study};
+
+use crate::data::view::{EffectiveView, PlanView};
+use crate::words::number::{counted, duration};
+use crate::words::table::Table;
+
+/// A study's plan, for `--dry-run`.
+#[derive(Debug, Serialize)]
+pub struct PlanListing {
+    study: String,
+    question: String,
+    scenario: String,
+    /// Were the switches tried out, or is this only what the file says?
+    tried: bool,
+    #[serde(flatten)]
+    view: PlanView,
+    boots: u32,
+    warmups: u32,
+    runs: u32,
+    /// When it may end before its last boot.
+    stop: Option<study::Stop>,
+    order: String,
+    seed: u64,
+    total_runs: usize,
+    expected_s: f64,
+    /// What that is made of.
+    expected: Expected,
+    /// For each boot, its runs in order.
+    schedule: Vec<Vec<study::PlannedRun>>,
+    /// What the testbed cannot give.
+    notes: Vec<String>,
+}
+
+impl PlanListing {
+    /// The listing of a plan document (as the runner stores it, or as `study` makes it when nothing was tried), and what its boots and runs
+    /// take where that was measured.
+    ///
+    /// # Errors
+    /// What is wrong with the document.
+    pub fn new(
+        study: &Study,
+        document: &Value,
+        notes: Vec<String>,
+        costs: Option<&Costs>,
+    ) -> Result<Self, String> {
+        let view = PlanView::read(document)?;
+        let protocol = study.protocol();
+        let schedule = study::schedule(&view.plan.states_of_conditions(), protocol);
+        let expected = match costs {
+            Some(costs) => costs.expect(&view.plan, protocol),
+            None => Costs::stated(&view.plan).expect(&view.plan, protocol),
+        };
+        Ok(Self {
+            study: study.name().to_owned(),
+            question: study.question().to_owned(),
+            scenario: study.scenario().to_string(),
+            tried: !view.effective.is_empty(),
+            expected_s: expected.total().as_secs_f64(),
+            expected,
+            view,
+            boots: protocol.boots,
+            warmups: protocol.warmup,
+            runs: protocol.runs,
+            stop: protocol.stop,
+            order: protocol.order.to_string(),
+            seed: protocol.seed,
+            total_runs: schedule.iter().map(Vec::len).sum(),
+            schedule,
+            notes,
+        })
+    }
+
+    /// The listing for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let expected = duration(self.expected.total());
+        let states = self.view.plan.states().len();
+        let of_each =
+            if states > 1 { format!(" of each of {states} states of the testbed") } else { String::new() };
+        let mut text = format!("{}: {}\n", self.study, self.question);
+        text.push_str(&format!(
+            "scenario {}, {} x {}{of_each} x ({} warm-up + {} recorded) = {}, {}, seed {}, about {expected}\n",
+            self.scenario,
+            counted(self.view.plan.conditions.len(), "condition"),
+            counted(self.boots as usize, "boot"),
+            self.warmups,
+            self.runs,
+            counted(self.total_runs, "run"),
+            self.order,
+            self.seed,
+        ));
+        text.push_str(&self.time());
+        if let Some(stop) = self.stop {
+            let looks: Vec<String> = stop.after(self.boots).map(|boot| boot.to_string()).collect();
+            text.push_str(&format!(
+                "ends as soon as every comparison is decided to within {}: looks after boot {} ({})\n",
+                stop.detect,
+                looks.join(", "),
+                stop.bounds
+            ));
+        }
+        if self.view.plan.conditions.is_empty() {
+            text.push_str("\nNothing to run: every condition is excluded.\n");
+        } else {
+            text.push_str(&self.condition_table());
+        }
+        text.push_str(&dropped("Not measured", &self.view.plan.excluded));
+        text.push_str(&dropped("Merged, because both ends read back the same state", &self.view.plan.merged));
+        text.push_str(&self.order_of_runs());
+        if let Some(dropped) = self.view.plan.looks_dropped {
+            text.push_str(&format!("\nLooks: {dropped}.\n"));
+        }
+        for note in &self.notes {
+            text.push_str(&format!("\nNote: {note}\n"));
+        }
+        text
+    }
+
+    /// What the time is made of.
+    fn time(&self) -> String {
+        let Expected { windows, beside, boots, trying } = self.expected;
+        let mut parts = Vec::new();
+        if !windows.is_zero() {
+            parts.push(format!("{} of ramps and windows", brief(windows)));
+        }
+        let what = if windows.is_zero() { "runs" } else { "setting up and ending runs" };
+        parts.push(format!("{} of {what}", brief(beside)));
+        parts.push(format!("{} of boots", brief(boots)));
+        if !trying.is_zero() {
+            parts.push(format!("{} of trying out first", brief(trying)));
+        }
+        let measured =
+            if self.tried { "boots as measured when they were tried" } else { "figures of another machine" };
+        format!("time on an idle machine, {measured}: {}\n", parts.join(", "))
+    }
+
+    fn condition_table(&self) -> String {
+        let head = if self.tried {
+            "switches as read back, against condition 1"
+        } else {
+            "switches (not tried here)"
+        };
+        let mut table = Table::new(&["", "condition", "short name", head]);
+        let mut details = String::new();
+        for (index, condition) in self.view.plan.conditions.iter().enumerate() {
+            let number = (index + 1).to_string();
+            let effective = self.view.effective.get(index);
+            let words = match (self.view.effective.first(), effective) {
+                (Some(base), Some(effective)) => shortened(&effective.against(base)),
+                _ => String::new(),
+            };
+            table.row(&[&number, &condition.label, &condition.slug, &words]);
+            let refused = effective.map(refusals).unwrap_or_default();
+            if !refused.is_empty() {
+                details.push_str(&format!("  {number}: {refused}\n"));
+            }
+        }
+        let mut text = format!("\n{}", table.render());
+        if !details.is_empty() {
+            text.push_str(&format!("\nAsked for, but not got:\n{details}"));
+        }
+        text
+    }
+
+    fn order_of_runs(&self) -> String {
+        let mut text = String::from("\nOrder of runs, by condition:\n");
+        for runs in &self.schedule {
+            let Some(first) = runs.first() else { continue };
+            let mut line = format!("  boot {}:", first.boot);
+            let mut block = None;
+            for run in runs {
+                if block != Some((run.block, run.warmup)) {
+                    block = Some((run.block, run.warmup));
+                    line.push_str(if run.warmup { "  warm-up" } else { "  |" });
+                }
+                line.push_str(&format!(" {}", run.condition + 1));
+            }
+            text.push_str(&shortened_to(&line, 200));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A time of which tenths of a second count.
+fn brief(time: Duration) -> String {
+    if time < Duration::from_secs(10) { format!("{:.1} s", time.as_secs_f64()) } else { duration(time) }
+}
+
+fn dropped(title: &str, list: &[Dropped]) -> String {
+    if list.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = list.iter().map(|one| format!("  {}: {}\n", one.label, one.why)).collect();
+    format!("\n{title}:\n{}", lines.concat())
+}
+
+/// Features that were asked for and not got, told apart by reason.
+fn refusals(effective: &EffectiveView) -> String {
+    let mut words = Vec::new();
+    for (side, settled) in effective.sides() {
+        let mut by_reason: std::collections::BTreeMap<&str, Vec<&str>> = std::collections::BTreeMap::new();
+        for (name, why) in settled.unmet() {
+            by_reason.entry(why).or_default().push(name);
+        }
+        for (why, names) in by_reason {
+            words.push(format!("{side}: {} ({why})", names.join(" ")));
+        }
+    }
+    words.join("; ")
+}
+
+/// Feature lists run long; the JSON has them whole.
+fn shortened(text: &str) -> String {
+    shortened_to(text, 100)
+}
+
+fn shortened_to(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most).collect();
+    let cut = kept.rfind(' ').unwrap_or(kept.len());
+    format!("{} …", &kept[..cut])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_cut_between_words() {
+        assert_eq!(shortened_to("off aa bb cc", 9), "off aa …");
+        assert_eq!(shortened_to("off aa", 9), "off aa");
+    }
+}

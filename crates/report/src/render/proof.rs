@@ -1,0 +1,195 @@
+//! The evidence that each condition's switches acted: what was asked, what was got, and what the kernel counted.
+
+use crate::data::means::boot_means;
+use crate::data::outcomes;
+use crate::render::results::Results;
+use crate::words::number::{figure, percent};
+use crate::words::table::Table;
+
+impl Results {
+    /// The evidence for people.
+    #[must_use]
+    pub fn proof(&self) -> String {
+        if !self.has_measurements() {
+            return self.states();
+        }
+        let mut table = Table::new(&[
+            "condition",
+            "wire packets",
+            "bytes per",
+            "segments per",
+            "segments",
+            "retransmits",
+            "drops tx",
+            "drops rx",
+            "switches tx",
+            "switches rx",
+        ])
+        .under(&[
+            "",
+            "tx, 1/run",
+            "wire packet",
+            "wire packet",
+            "1/run",
+            "1/run",
+            "1/run",
+            "1/run",
+            "1/run",
+            "1/run",
+        ]);
+        for (index, condition) in self.plan.plan.conditions.iter().enumerate() {
+            let means = boot_means(self.stored(), index);
+            let show = |key: &str| means.get(key).map_or_else(|| "-".to_owned(), |value| figure(*value));
+            table.row(&[
+                &condition.label,
+                &show("transmitter.wire_packets"),
+                &show("transmitter.bytes_per_wire_packet"),
+                &show("transmitter.segments_per_wire_packet"),
+                &show("transmitter.segments"),
+                &show("transmitter.retransmits"),
+                &show("transmitter.drops"),
+                &show("receiver.drops"),
+                &show("transmitter.context_switches"),
+                &show("receiver.context_switches"),
+            ]);
+        }
+        format!(
+            "\nProof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver):\n{}{}{}{}{}{}",
+            table.render(),
+            self.acted(),
+            self.losses(),
+            outcomes::zerocopy(self.stored(), &self.plan.plan.conditions),
+            outcomes::clock(self.stored()),
+            self.states()
+        )
+    }
+
+    /// Which offloads acted.
+    fn acted(&self) -> String {
+        let all = || self.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
+        let has_tunnel = all().any(|(_, acted)| acted.segments_per_underlay_packet.is_some());
+        let (mut head, mut under) = (vec!["condition", "segments per"], vec!["", "buffer, tx"]);
+        if has_tunnel {
+            head.push("segments per");
+            under.push("underlay packet");
+        }
+        head.extend(["packets per", "checksums"]);
+        under.extend(["batch, rx", "computed by"]);
+        let mut table = Table::new(&head).under(&under);
+        let show = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figure);
+        for (label, acted) in all() {
+            let checksum = acted.checksum.map_or("-", |checksum| checksum.as_str());
+            let mut row = vec![label.to_owned(), show(acted.segments_per_buffer)];
+            if has_tunnel {
+                row.push(show(acted.segments_per_underlay_packet));
+            }
+            row.extend([show(acted.packets_per_batch), checksum.to_owned()]);
+            table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        format!(
+            "\nWhat acted (buffers as the transmitter's interface is given them, cut by TSO; batches as TCP is given them, merged by GRO):\n{}\
+             Buffers that the stack cuts before the interface (GSO) are not counted anywhere, nor is who computed a checksum: its place is what the switches read back. Tracing would tell.\n",
+            table.render(),
+        )
+    }
+
+    /// Where UDP messages went; nothing for TCP.
+    fn losses(&self) -> String {
+        let mut table = Table::new(&[
+            "condition",
+            "offered",
+            "received",
+            "lost",
+            "loss",
+            "queue",
+            "device",
+            "socket",
+            "unaccounted",
+        ])
+        .under(&["", "1/run", "1/run", "1/run", "%", "1/run", "1/run", "1/run", "1/run"]);
+        let mut any = false;
+        let mut beyond = String::new();
+        for (index, condition) in self.plan.plan.conditions.iter().enumerate() {
+            if condition.workload.traffic.kind.is_tcp() {
+                continue;
+            }
+            any = true;
+            let means = boot_means(self.stored(), index);
+            let show = |key: &str| means.get(key).map_or_else(|| "-".to_owned(), |value| figure(*value));
+            let parts: f64 = ["lost_queue", "lost_device", "lost_socket", "lost_unaccounted"]
+                .iter()
+                .filter_map(|part| means.get(*part))
+                .sum();
+            let lost = means.get("lost").copied().unwrap_or(0.0);
+            // Half a message a run: the means are no whole numbers.
+            if parts > lost + 0.5 {
+                beyond.push_str(&format!(
+                    "  {}: {} drops were counted for {} lost messages: some were dropped twice, or were not the run's\n",
+                    condition.label,
+                    figure(parts),
+                    figure(lost)
+                ));
+            }
+            let loss = means.get("loss").map_or_else(|| "-".to_owned(), |value| percent(*value));
+            table.row(&[
+                &condition.label,
+                &show("offered"),
+                &show("received"),
+                &show("lost"),
+                &loss,
+                &show("lost_queue"),
+                &show("lost_device"),
+                &show("lost_socket"),
+                &show("lost_unaccounted"),
+            ]);
+        }
+        if any {
+            format!(
+                "\nWhere messages were lost, over the whole run (lost = queue + device + socket + unaccounted):\n{}{beyond}",
+                table.render()
+            )
+        } else {
+            String::new()
+        }
+    }
+
+    /// The switches as they were read back.
+    fn states(&self) -> String {
+        let Some(base) = self.plan.effective.first() else { return String::new() };
+        let who = if base.receiver.is_some() { "both ends" } else { "the one end" };
+        let mut text = format!("\nSwitches as {who} read them back, against the first condition:\n");
+        for (index, (condition, effective)) in
+            self.plan.plan.conditions.iter().zip(&self.plan.effective).enumerate()
+        {
+            // Conditions that differ in the traffic only have states in common: each is spelt out once.
+            if let Some(twin) = self.plan.effective[..index].iter().position(|earlier| earlier == effective) {
+                let twin = &self.plan.plan.conditions[twin].label;
+                text.push_str(&format!("  {}: as {twin}\n", condition.label));
+                continue;
+            }
+            let difference = effective.against(base);
+            let words = if difference.is_empty() { "as built" } else { &difference };
+            text.push_str(&format!("  {}: {words}\n", condition.label));
+            for (side, settled) in effective.sides() {
+                for (feature, why) in settled.unmet() {
+                    text.push_str(&format!("    {side}: {feature} was not got: {why}\n"));
+                }
+                let followed: Vec<String> = settled
+                    .follow_on
+                    .iter()
+                    .map(|(feature, on)| format!("{feature} {}", if *on { "on" } else { "off" }))
+                    .collect();
+                if !followed.is_empty() {
+                    text.push_str(&format!("    {side}: the kernel's own doing: {}\n", followed.join(", ")));
+                }
+            }
+        }
+        for (title, list) in [("Not measured", &self.plan.plan.excluded), ("Merged", &self.plan.plan.merged)]
+        {
+            for dropped in list {
+                text.push_str(&format!("{title}: {}: {}\n", dropped.label, dropped.why));
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,78 @@
+//! How far boots and runs spread: what tells whether more boots or more runs would help.
+
+use stats::{Comparison, Component, Components};
+
+use crate::render::row::Row;
+use crate::words::number::{counted, figure, percent, range};
+use crate::words::table::Table;
+
+/// The components that the data tell, with their names.
+fn named(spread: &Components) -> impl Iterator<Item = (&'static str, &Component)> {
+    let all = [
+        ("between boots", &spread.boots),
+        ("condition x boot", &spread.interaction),
+        ("between runs", &spread.runs),
+    ];
+    all.into_iter().filter_map(|(name, component)| Some((name, component.as_ref()?)))
+}
+
+/// Each component in % of `mean`, with its interval; nothing if there is no mean to hold it against.
+pub(crate) fn parts(spread: &Components, mean: f64) -> Vec<String> {
+    let share = |value: f64| percent(100.0 * value / mean.abs());
+    let part = |(name, component): (&str, &Component)| {
+        let interval = component
+            .interval
+            .map_or(String::new(), |interval| format!(" ({})", range(Some(interval), share)));
+        format!("{name} {} %{interval}", share(component.sd))
+    };
+    if mean == 0.0 { Vec::new() } else { named(spread).map(part).collect() }
+}
+
+/// The smallest difference that the data would have shown, in a sentence without a full stop: in % where all comparisons
+/// have one.
+pub(crate) fn seen(rows: &[Row], unit: &str) -> Option<String> {
+    type Interval = Option<(f64, f64)>;
+    let all = |of: fn(&Comparison) -> (Option<f64>, Interval)| -> Vec<(f64, Interval)> {
+        let seen = rows.iter().map(|row| of(&row.comparison));
+        seen.filter_map(|(size, interval)| Some((size?, interval))).collect()
+    };
+    let relative = all(|one| (one.detectable_relative, one.detectable_relative_interval));
+    let absolute = all(|one| (one.detectable, one.detectable_interval));
+    let is_relative = !relative.is_empty() && relative.len() == rows.len();
+    let (sizes, show, unit): (_, fn(f64) -> String, _) = if is_relative {
+        (relative, percent, " %".to_owned())
+    } else {
+        (absolute, figure, if unit.is_empty() { String::new() } else { format!(" {unit}") })
+    };
+    let (low, high) = ends(sizes.iter().map(|(size, _)| (*size, *size)))?;
+    let (low, high) = (show(low), show(high));
+    let size = if low == high { low } else { format!("{low} to {high}") };
+    let interval = ends(sizes.iter().filter_map(|(_, interval)| *interval));
+    // Runs without spread have nothing to tell.
+    let interval = interval.map(|(low, high)| (show(low), show(high))).filter(|(low, high)| low != high);
+    let interval = interval.map(|(low, high)| format!("{low} to {high}"));
+    let boots = rows.iter().filter(|row| row.comparison.detectable.is_some()).map(|row| row.comparison.boots);
+    let (least, most) = ends(boots.map(|boots| (boots as f64, boots as f64)))?;
+    let boots =
+        if least == most { counted(most as usize, "boot") } else { format!("{least} to {most} boots") };
+    Some(stats::seen(&size, interval.as_deref(), &unit, &boots))
+}
+
+/// The least of the first and the most of the second; none of nothing.
+fn ends(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    ranges.reduce(|(low, high), (least, most)| (low.min(least), high.max(most)))
+}
+
+/// The standard deviations that runs come from, each with its interval, in the metric's unit and in % of `mean`; empty
+/// where nothing tells them.
+pub(crate) fn of(spread: &Components, unit: &str, mean: f64, confidence: f64) -> String {
+    let interval = format!("{} % interval", stats::confidence(confidence));
+    let mut table = Table::new(&["spread (sd)", unit, &interval, "% of mean"]);
+    let mut is_empty = true;
+    for (name, Component { sd, interval, .. }) in named(spread) {
+        let share = if mean == 0.0 { "-".to_owned() } else { percent(100.0 * sd / mean.abs()) };
+        table.row(&[name, &figure(*sd), &range(*interval, figure), &share]);
+        is_empty = false;
+    }
+    if is_empty { String::new() } else { table.render() + "\n" }
+}

@@ -1,0 +1,127 @@
+//! One counter, and what it may explain.
+
+use std::collections::BTreeMap;
+
+use stats::mean;
+use study::metric::find;
+
+use super::reason::Why;
+use crate::words::number::{percent, rounded};
+
+/// A counter for each hundred of another one.
+pub(super) const PERCENT: f64 = 100.0;
+/// A part of a counter from this share of it on is worth a word.
+const PART: f64 = 0.5;
+
+/// Which of a counter's directions costs performance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum More {
+    Costs,
+    Helps,
+}
+
+/// What a counter is about; of several about the same thing only the most telling is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum About {
+    Batches,
+    Timers,
+    OtherCpus,
+    Losses,
+    Waits,
+}
+
+/// A counter, and what it may explain.
+pub(super) struct Rule {
+    pub(super) about: About,
+    /// The metric.
+    pub(super) counter: &'static str,
+    /// The metric that it is divided by, and what the quotient is multiplied by; none: it is a figure by itself.
+    pub(super) per: Option<(&'static str, f64)>,
+    pub(super) more: More,
+    /// What follows the two figures.
+    pub(super) words: &'static str,
+    /// Figures up to this are too small to matter, and count as this one.
+    pub(super) floor: f64,
+    /// The least factor between the two.
+    pub(super) factor: f64,
+    /// A metric that counts a part of this one, and how that part is told after its share.
+    pub(super) part: Option<(&'static str, &'static str)>,
+    /// How the keys begin, without the side, of the metrics that it may explain.
+    pub(super) explains: &'static [&'static str],
+}
+
+/// The metrics' means of each boot of a condition.
+pub(super) type Boots = Vec<BTreeMap<String, f64>>;
+
+impl Rule {
+    /// What it is about, how telling it is, and the reason, if the counter differs as the effect does.
+    pub(super) fn reason(&self, side: &str, is_worse: bool, boots: &[Boots; 2]) -> Option<(About, f64, Why)> {
+        let counter = find(&format!("{side}.{}", self.counter))?.key;
+        let figures = |boots: &Boots| -> Option<Vec<f64>> {
+            boots.iter().map(|means| self.figure(side, means)).collect()
+        };
+        let [value, baseline] = boots.each_ref().map(figures);
+        let factor = |[value, baseline]: [&[f64]; 2]| self.factor_between(is_worse, [value, baseline]);
+        let (value, baseline) = (value?, baseline?);
+        let least = factor([&value, &baseline])?;
+        if self.per.is_none() && self.more == More::Costs {
+            // A rate may be higher only because more was done.
+            let per_work = |figures: &[f64], boots: &Boots| -> Option<Vec<f64>> {
+                figures.iter().zip(boots).map(|(figure, means)| Some(figure / work(means)?)).collect()
+            };
+            let [value, baseline] = [per_work(&value, &boots[0])?, per_work(&baseline, &boots[1])?];
+            let (value, baseline) = (mean(&value), mean(&baseline));
+            let ratio = if is_worse { value / baseline } else { baseline / value };
+            if ratio < self.factor {
+                return None;
+            }
+        }
+        let more = if is_worse == (self.more == More::Costs) { &boots[0] } else { &boots[1] };
+        let (value, baseline) = (mean(&value), mean(&baseline));
+        let words = self.words.replace('@', side);
+        let part = self.part(side, more).unwrap_or_default();
+        let sentence = format!("with {} against {} {words}{part}", rounded(value), rounded(baseline));
+        Some((self.about, least.ln() / self.factor.ln(), Why { counter, value, baseline, sentence }))
+    }
+
+    /// The figure of one boot, if there is one.
+    fn figure(&self, side: &str, means: &BTreeMap<String, f64>) -> Option<f64> {
+        let of = |key: &str| means.get(&format!("{side}.{key}")).copied();
+        let counted = of(self.counter)?;
+        let figure = match self.per {
+            None => counted,
+            Some((per, scale)) => of(per).filter(|per| *per > 0.0).map(|per| counted * scale / per)?,
+        };
+        // More than all of them: a packet of the interface held many of what is counted, and the two are no shares.
+        let is_share = self.per.is_some_and(|(_, scale)| scale == PERCENT);
+        (figure.is_finite() && !(is_share && figure > PERCENT)).then_some(figure)
+    }
+
+    /// By how much the figures differ in the effect's direction, if it is enough and no boot says otherwise.
+    fn factor_between(&self, is_worse: bool, [value, baseline]: [&[f64]; 2]) -> Option<f64> {
+        let is_higher = is_worse == (self.more == More::Costs);
+        let [high, low] = if is_higher { [value, baseline] } else { [baseline, value] };
+        if high.is_empty() || low.is_empty() {
+            return None;
+        }
+        let least = high.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = low.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let factor = mean(high).max(self.floor) / mean(low).max(self.floor);
+        (least > most && factor.is_finite() && factor >= self.factor).then_some(factor)
+    }
+
+    /// The share of a part of the counter in the condition that has more of it, where it is most of it.
+    fn part(&self, side: &str, boots: &Boots) -> Option<String> {
+        let (key, words) = self.part?;
+        let sum =
+            |key: &str| -> f64 { boots.iter().filter_map(|means| means.get(&format!("{side}.{key}"))).sum() };
+        let share = sum(key) / sum(self.counter);
+        (share >= PART).then(|| format!(", {} % of which {words}", percent((share * 100.0).min(100.0))))
+    }
+}
+
+/// What was done in a second of a boot's windows, whatever the workload counts it in.
+fn work(means: &BTreeMap<String, f64>) -> Option<f64> {
+    let done = ["throughput", "packets", "transactions"].iter().find_map(|key| means.get(*key).copied());
+    done.filter(|done| *done > 0.0)
+}

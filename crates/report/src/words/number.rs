@@ -1,0 +1,150 @@
+//! Numbers and times as people read them.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use stats::fixed;
+
+/// A value with about four significant digits: figures that differ by less than that do not differ for a reader, and a column of
+/// them can be compared by eye. In exponent form only beyond what a cell can hold.
+#[must_use]
+pub fn figure(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    // The exponent after rounding to four digits: 0.99999 is shown as 1.000, beside 1.001.
+    let rounded = format!("{value:.3e}");
+    let exponent: i32 = rounded.rsplit_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
+    if value != 0.0 && !(-8..15).contains(&exponent) {
+        return rounded;
+    }
+    let decimals = if value == 0.0 { 0 } else { (3 - exponent).clamp(0, 9) };
+    fixed(value, usize::try_from(decimals).unwrap_or(0))
+}
+
+/// A value with three significant digits and no zeros at its end, from 1000 on in groups of three digits: `6.7`, `41,200`.
+pub(crate) fn rounded(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return figure(value);
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    let unit = 10f64.powi(exponent - 2);
+    let text =
+        format!("{:.*}", usize::try_from(2 - exponent).unwrap_or(0).min(9), (value / unit).round() * unit);
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let mut grouped = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) && grouped != "-" {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    match part.trim_end_matches('0') {
+        "" => grouped,
+        part => format!("{grouped}.{part}"),
+    }
+}
+
+/// A percentage: one decimal, three below 1 %, where one would hide what is proven, and in exponent form where three would.
+#[must_use]
+pub fn percent(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => "-".to_owned(),
+        size if size < 0.0005 && size > 0.0 => format!("{value:.1e}"),
+        size if size < 0.9995 && size > 0.0 => fixed(value, 3),
+        _ => fixed(value, 1),
+    }
+}
+
+/// A unit as it is said: a plain number's, `1` in the vocabulary of metrics, is not.
+#[must_use]
+pub fn plain(unit: &str) -> &str {
+    if unit == "1" { "" } else { unit }
+}
+
+/// A count with its noun: `1 run`, `3 runs`.
+#[must_use]
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A time span in its two largest units.
+#[must_use]
+pub fn duration(time: Duration) -> String {
+    let seconds = (time.as_secs_f64()).round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        3600..86_400 => format!("{} h {:02} min", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{} d {:02} h", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}
+
+/// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`; at the latest the end of the year 9999, which is
+/// the last that has four digits.
+#[must_use]
+pub fn instant(unix_ms: i64) -> String {
+    const LAST: u64 = 253_402_300_799_000;
+    let since = Duration::from_millis(u64::try_from(unix_ms).unwrap_or(0).min(LAST));
+    let text = humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string();
+    text.replace('T', " ").trim_end_matches('Z').to_owned()
+}
+
+/// How many times the baseline, in three significant digits: `11.7`, `0.0853`.
+pub(crate) fn times(ratio: f64) -> String {
+    if !(1e-6..1e6).contains(&ratio) {
+        return figure(ratio);
+    }
+    let decimals = (2.0 - ratio.log10().floor()).max(0.0) as usize;
+    format!("{ratio:.decimals$}")
+}
+
+/// Both ends of an interval, as `show` writes a number; a dash for none.
+pub(crate) fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
+    interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", show(low), show(high)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_of_a_clock_that_is_wrong_is_a_date_too() {
+        assert_eq!(instant(i64::MIN), "1970-01-01 00:00:00");
+        assert_eq!(instant(i64::MAX), "9999-12-31 23:59:59");
+    }
+
+    #[test]
+    fn figures_keep_four_digits() {
+        let shown = [42613.07, 999.96, 12.345, 1.2345, 0.99999, 0.012345, 0.0, -3.5].map(figure);
+        assert_eq!(shown, ["42613", "1000", "12.35", "1.234", "1.000", "0.01235", "0", "-3.500"]);
+        assert_eq!([f64::NAN, -0.0].map(figure), ["-", "0"]);
+        assert_eq!([1e-12, 1.0e308, 999_999.0e9].map(figure), ["1.000e-12", "1.000e308", "1.000e15"]);
+    }
+
+    #[test]
+    fn rounded_figures_are_short() {
+        let shown = [0.0, 6.7, 26.0, 0.000_3, 999.9, 41_234.0, 1_234_567.0, -1500.0].map(rounded);
+        assert_eq!(shown, ["0", "6.7", "26", "0.0003", "1,000", "41,200", "1,230,000", "-1,500"]);
+    }
+
+    #[test]
+    fn small_percentages_keep_their_digits() {
+        assert_eq!(
+            [0.0, 0.0978, -0.5, -0.0004, 12.34, f64::NAN].map(percent),
+            ["0.0", "0.098", "-0.500", "-4.0e-4", "12.3", "-"]
+        );
+    }
+
+    #[test]
+    fn times_show_two_units() {
+        let shown = [0.4, 59.0, 61.0, 3600.0, 90_000.0].map(|s| duration(Duration::from_secs_f64(s)));
+        assert_eq!(shown, ["0 s", "59 s", "1 min 01 s", "1 h 00 min", "1 d 01 h"]);
+    }
+
+    #[test]
+    fn instants_are_utc() {
+        assert_eq!(instant(0), "1970-01-01 00:00:00");
+        assert_eq!(instant(1_795_181_965_000), "2026-11-20 13:39:25");
+        assert_eq!(instant(-1000), "1970-01-01 00:00:00");
+    }
+}
