@@ -7,18 +7,30 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
+use clap::Args;
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use serde::Serialize;
 
-use crate::cli::{Bench, Controller as Options};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::report::{Goal, Report};
 use crate::spread::Spread;
 use crate::table::Table;
 use crate::terminal::Terminal;
 use crate::{clock, interrupt};
+
+/// Options of `controller`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How long each observed run is, in seconds
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=3600))]
+    pub(crate) seconds: u64,
+    /// How often each way of showing progress is observed
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) count: u32,
+}
 
 /// Percent of one CPU.
 const GOAL: f64 = 1.0;

@@ -5,17 +5,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use clap::Args;
 use guest::Kernel;
 use load::{Kind, Traffic};
 use serde_json::{Value, json};
 use study::Scenario;
-use testbed::{Options, RunOrder, Testbed};
+use testbed::{RunOrder, Testbed};
 
-use crate::cli::{Bench, Exact};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::report::{Bound, Goal, Report};
 use crate::spread::Spread;
 use crate::table::Table;
+
+/// Options of `exact`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// What is booted: an image, a directory with one, or a package that `netassay kernel fetch` brought; may be given several times
+    #[arg(long = "kernel", value_name = "KERNEL", default_value = "linux-image-cloud-amd64")]
+    pub(crate) kernels: Vec<String>,
+    /// How often each is booted on an idle machine, and as often on a busy one
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub(crate) boots: u32,
+}
 
 /// How far boots may be apart, in % of the least: what exact mode calls its resolution.
 const GOAL: f64 = 0.1;
@@ -23,7 +35,7 @@ const GOAL: f64 = 0.1;
 const MESSAGES: [u32; 2] = [1, 1400];
 
 /// `netassay-bench exact`
-pub(crate) fn run(bench: &Bench<'_>, options: &Exact) -> Result<Report, Failure> {
+pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failure> {
     let head = ["instructions per packet", "median", "min", "max", "boots", "apart %"];
     let mut report = Report::begin("exact", Table::new(1, head));
     report.note("one UDP datagram over a veth pair inside one guest, sent and taken; busy: as many threads as there are CPUs, each in a loop without end");
@@ -65,7 +77,7 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Exact) -> Result<Report, Failure>
 fn boot_and_count(bench: &Bench<'_>, image: &str) -> Result<[f64; MESSAGES.len()], Failure> {
     let program = std::env::current_exe().map_err(Failure::io("cannot find this program"))?;
     let cpus = testbed::split(&testbed::usable());
-    let mut options = Options::new(Scenario::Veth, program, cpus, false);
+    let mut options = testbed::Options::new(Scenario::Veth, program, cpus, false);
     options.inside_guest = true;
     options.exact = true;
     options.state.guest = Some(study::Guest { kernel: Some(image.to_owned()), ..study::Guest::default() });

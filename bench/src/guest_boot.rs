@@ -5,14 +5,29 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use guest::{Acceleration, Archive, Guest, Kernel, Nic, Order, Tools};
 use serde_json::json;
 
-use crate::cli::{Bench, GuestBoot as Options};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::report::{Bound, Goal, Report};
 use crate::spread::{Spread, median_interval};
 use crate::table::Table;
+
+/// Options of `guest-boot`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// What both guests boot: an image, a directory with one, or a package that `netassay kernel fetch` brought
+    #[arg(long, default_value = "linux-image-cloud-amd64")]
+    pub(crate) kernel: String,
+    /// A static busybox; left out: the machine's
+    #[arg(long, value_name = "PATH")]
+    pub(crate) busybox: Option<PathBuf>,
+    /// How often each boots
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) count: u32,
+}
 
 /// Boot to agent-ready beside boot to prompt, the median of the ratios of neighbours.
 const GOAL: f64 = 1.2;

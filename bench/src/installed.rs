@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use load::Kind;
 use nix::unistd::geteuid;
 
-use crate::cli::Bench;
+use crate::bench::Bench;
 use crate::peers::{End, KINDS, Peer};
 use crate::report::Report;
 

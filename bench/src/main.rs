@@ -1,6 +1,7 @@
 //! netassay beside its goals and its peers: what it costs, and how its traffic compares. `README.md` says how to run it
 //! and how to read it.
 
+mod bench;
 mod cli;
 mod clock;
 mod controller;

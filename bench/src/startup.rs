@@ -4,13 +4,22 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use clap::Args;
 use serde_json::json;
 
-use crate::cli::{Bench, Startup as Options};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::report::{Goal, Report};
 use crate::spread::Spread;
 use crate::table::Table;
+
+/// Options of `startup`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// How often each program is started
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) count: u32,
+}
 
 /// `netassay --help`, in ms.
 const GOAL: f64 = 5.0;

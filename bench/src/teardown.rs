@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use study::Scenario;
 
-use crate::cli::{Bench, Mode, Testbed as Options, Wire};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::netassay::{no_root, receiver};
 use crate::observer::Observer;
@@ -13,6 +14,39 @@ use crate::report::{Goal, Report};
 use crate::spread::Spread;
 use crate::table::Table;
 use crate::{clock, interrupt};
+
+/// Options of `testbed`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Which
+    #[arg(long, value_enum, default_value_t = Wire::Veth)]
+    pub(crate) scenario: Wire,
+    /// As whom
+    #[arg(long, value_enum, default_value_t = Mode::Both)]
+    pub(crate) mode: Mode,
+    /// How often each is built
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) count: u32,
+}
+
+/// The testbeds that are built and taken down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Wire {
+    /// Two namespaces and a veth pair
+    Veth,
+    /// The same with a tunnel over it
+    Vxlan,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// With root's privileges and in a user namespace
+    Both,
+    /// With root's privileges
+    Root,
+    /// In a user namespace
+    Rootless,
+}
 
 /// Between two testbeds: what the kernel still has to tidy up of the watcher's own namespace must not slow the next.
 const PAUSE: Duration = Duration::from_millis(150);

@@ -2,7 +2,7 @@
 
 use load::Kind;
 
-use crate::peers::{Amount, Door, Job, Peer, READ, Said, number_after, words};
+use super::peer::{Amount, Door, Job, Peer, READ, Said, number_after, words};
 
 /// iperf: one thread for each flow, and one for reports.
 #[derive(Debug)]

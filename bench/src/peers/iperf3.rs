@@ -3,7 +3,7 @@
 use load::Kind;
 use serde_json::Value;
 
-use crate::peers::{Amount, Door, Job, Peer, Said, words};
+use super::peer::{Amount, Door, Job, Peer, Said, words};
 
 /// iperf3: one thread, both ends read and write `-l` bytes at a time.
 #[derive(Debug)]

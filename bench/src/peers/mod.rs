@@ -5,167 +5,10 @@ mod iperf3;
 mod neper;
 mod netperf;
 mod nuttcp;
+mod peer;
 mod sockperf;
 
-use std::fmt::Debug;
-use std::net::IpAddr;
-
-use load::Kind;
-use serde::Serialize;
-
-/// What both netassay and a peer are asked to do.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Job {
-    pub(crate) kind: Kind,
-    pub(crate) ipv6: bool,
-    /// Bytes per write, datagram, request and answer.
-    pub(crate) message: u32,
-    /// Connections, or pairs of sockets, at once.
-    pub(crate) flows: u32,
-    /// How many CPUs each end has for them.
-    pub(crate) cpus: u32,
-    /// TCP's congestion control, if it is not the machine's own.
-    pub(crate) congestion_control: Option<String>,
-    /// Whether nobody sleeps: receives poll, the socket too where it may.
-    pub(crate) polling: Polling,
-    /// How long the traffic flows: what peers take are whole seconds.
-    pub(crate) seconds: u32,
-    pub(crate) client: IpAddr,
-    pub(crate) server: IpAddr,
-}
-
-/// How programs wait for a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) enum Polling {
-    /// They sleep.
-    None,
-    /// They ask again and again.
-    Program,
-    /// They do, and the socket polls its device for so many µs too (`SO_BUSY_POLL`).
-    ProgramAndSocket(u32),
-}
-
-/// How much is to be sent for a count of instructions: so many messages, or for so long where a program cannot count.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Amount {
-    pub(crate) messages: u64,
-    pub(crate) seconds: u32,
-}
-
-/// What a program says of its own traffic.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub(crate) struct Said {
-    /// Received bits/s, or transactions/s.
-    pub(crate) rate: Option<f64>,
-    /// Half of the round trips took at most this long, in µs.
-    pub(crate) p50_us: Option<f64>,
-    /// 99 % of them took at most this long, in µs.
-    pub(crate) p99_us: Option<f64>,
-}
-
-/// Where a server can be seen to be ready.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Door {
-    Tcp(u16),
-    Udp(u16),
-}
-
-/// Which end of a job a program is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    Server,
-    Client,
-}
-
-/// How a peer is installed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// From the Debian package of its name.
-    Debian,
-    /// Built from the source at this address: Debian's main archive has no package of it.
-    Source(&'static str),
-}
-
-/// How many bytes netassay's receiver reads at once from a stream. Servers with an option for that
-/// read as many.
-const READ: u32 = 256 << 10;
-
-/// The kinds of traffic that are compared with peers.
-pub(crate) const KINDS: [Kind; 4] = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr];
-
-/// A program that can do what netassay's traffic does.
-pub(crate) trait Peer: Debug + Sync {
-    /// Its name.
-    fn name(&self) -> &'static str;
-
-    /// How it is installed.
-    fn origin(&self) -> Origin {
-        Origin::Debian
-    }
-
-    /// The name of an end's program.
-    fn program(&self, _end: End, _kind: Kind) -> &'static str {
-        self.name()
-    }
-
-    /// The arguments with which it tells its version.
-    fn version(&self) -> &'static [&'static str] {
-        &["--version"]
-    }
-
-    /// Has it such traffic?
-    fn runs(&self, kind: Kind) -> bool {
-        KINDS.contains(&kind)
-    }
-
-    /// Bytes of its smallest message.
-    fn smallest(&self, _kind: Kind) -> u32 {
-        1
-    }
-
-    /// Can it have several flows at once?
-    fn has_many_flows(&self) -> bool {
-        false
-    }
-
-    /// Has it such traffic in messages of that many bytes, and with so many flows?
-    fn supports(&self, kind: Kind, message: u32, flows: u32) -> bool {
-        self.runs(kind) && message >= self.smallest(kind) && (flows == 1 || self.has_many_flows())
-    }
-
-    /// How many clients have all flows of a job.
-    fn clients(&self, _job: &Job) -> u32 {
-        1
-    }
-
-    /// The server's arguments.
-    fn server(&self, job: &Job) -> Vec<String>;
-
-    /// What the server has open once it is ready.
-    fn door(&self, job: &Job) -> Door;
-
-    /// The client's arguments.
-    fn client(&self, job: &Job) -> Vec<String>;
-
-    /// What the client says in the end; `None` if that cannot be understood.
-    fn said(&self, job: &Job, client: &str) -> Option<Said>;
-
-    /// The arguments of a client that sends an amount of a stream: by default the amount's seconds.
-    fn sends(&self, job: &Job, amount: Amount) -> Vec<String> {
-        self.client(&Job { seconds: amount.seconds, ..job.clone() })
-    }
-
-    /// How many messages such a client has sent, from what it says in the end; `None` if that has
-    /// no such number.
-    fn sent(&self, _job: &Job, _amount: Amount, _client: &str) -> Option<u64> {
-        None
-    }
-
-    /// Do these words of a server that has ended mean that it was never made for the job?
-    fn declines(&self, _words: &str) -> Option<&'static str> {
-        None
-    }
-}
+pub(crate) use peer::{Amount, Door, End, Job, KINDS, Origin, Peer, Polling, Said};
 
 /// Those with a package in Debian's main archive.
 pub(crate) const PEERS_IN_DEBIAN: [&dyn Peer; 4] =
@@ -186,21 +29,11 @@ pub(crate) fn named(name: &str) -> Result<&'static dyn Peer, String> {
     })
 }
 
-/// Words as arguments.
-fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
-    words.map(str::to_owned).to_vec()
-}
-
-/// The number that follows `key` in a text.
-fn number_after(text: &str, key: &str) -> Option<f64> {
-    let rest = text.split_once(key)?.1.trim_start();
-    let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
-    rest[..end].trim_end_matches('.').parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::peer::number_after;
     use super::*;
+    use load::Kind;
     use proptest::prelude::*;
 
     pub(crate) fn job(kind: Kind, ipv6: bool) -> Job {

@@ -2,7 +2,7 @@
 
 use load::Kind;
 
-use crate::peers::{Door, End, Job, Origin, Peer, READ, Said, number_after, words};
+use super::peer::{Door, End, Job, Origin, Peer, READ, Said, number_after, words};
 
 /// neper: a program for each kind of traffic; it shares flows out over threads that wait with
 /// epoll.

@@ -2,7 +2,7 @@
 
 use load::Kind;
 
-use crate::peers::{Amount, Door, End, Job, Origin, Peer, Said, number_after, words};
+use super::peer::{Amount, Door, End, Job, Origin, Peer, Said, number_after, words};
 
 /// netperf: one flow for each client; its server reads a TCP stream 128 KiB at a time.
 #[derive(Debug)]

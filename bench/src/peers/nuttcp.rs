@@ -2,7 +2,7 @@
 
 use load::Kind;
 
-use crate::peers::{Amount, Door, Job, Peer, Said, number_after, words};
+use super::peer::{Amount, Door, Job, Peer, Said, number_after, words};
 
 /// nuttcp: one process, both ends read and write `-l` bytes at a time.
 #[derive(Debug)]

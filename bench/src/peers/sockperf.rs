@@ -2,7 +2,7 @@
 
 use load::Kind;
 
-use crate::peers::{Amount, Door, Job, Peer, Polling, Said, number_after, words};
+use super::peer::{Amount, Door, Job, Peer, Polling, Said, number_after, words};
 
 /// sockperf: ping-pong over one socket, or datagrams one way; messages of 14 bytes at least.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::material::{Content, Material};
-use crate::cli::Bench;
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::report::Report;
 use crate::spread::Spread;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::material::{Content, Material};
-use crate::cli::Bench;
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::report::{Goal, Report};
 use crate::spread::{Spread, median_interval};

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use stats::effects::{Layout, Orders, factorial, ladder, shapley};
 use stats::{Against, Design, Margin, Observation, Question, analyse, diagnostics};
 
-use crate::cli::Bench;
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::random::normal;
 use crate::report::{Goal, Report};

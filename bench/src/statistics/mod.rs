@@ -5,9 +5,10 @@ mod contest;
 mod inference;
 mod material;
 
+use clap::Args;
 use serde_json::json;
 
-use crate::cli::{Bench, Stats as Options};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::installed;
 use crate::report::Report;
@@ -15,6 +16,26 @@ use crate::table::Table;
 use crate::timed;
 use contest::{Contest, Sides, TASKS, Task};
 use material::Material;
+
+/// Options of `stats`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Only this part; may be given several times
+    #[arg(long = "part", value_name = "NAME", value_parser = part)]
+    pub(crate) parts: Vec<String>,
+    /// Lines of a large file
+    #[arg(long, default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(3..=1_000_000_000))]
+    pub(crate) lines: u64,
+    /// Pairs of runs on large files, and times that inference is made
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) pairs: u32,
+    /// Pairs of runs on a file of three lines
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) repeats: u32,
+    /// Do not install ministat if it is missing, even as root
+    #[arg(long)]
+    pub(crate) no_install: bool,
+}
 
 /// The program that netassay is measured against, and its Debian package.
 const MINISTAT: &str = "ministat";

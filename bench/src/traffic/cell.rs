@@ -5,17 +5,14 @@ use std::collections::HashMap;
 use load::Kind;
 use study::{Family, Scenario};
 
-use crate::cli::Load as Options;
 use crate::installed::Installed;
 use crate::traffic::grid;
-use crate::traffic::part::{Part, Task, Way};
+use crate::traffic::options::{ALL_SCENARIOS, Options};
+use crate::traffic::part::Part;
+use crate::traffic::task::{Task, Way};
 
 /// The paths of a comparison, unless others are asked for.
 const SCENARIOS: [Scenario; 2] = [Scenario::Veth, Scenario::Loopback];
-/// Those that can be asked for.
-pub(crate) const ALL_SCENARIOS: [Scenario; 3] = [Scenario::Veth, Scenario::Loopback, Scenario::Vm];
-pub(crate) const FAMILIES: [Family; 2] = [Family::Ipv4, Family::Ipv6];
-
 /// One comparison that is to be made.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {

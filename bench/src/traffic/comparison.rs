@@ -7,19 +7,10 @@ use study::{Family, Scenario};
 use crate::peers::Polling;
 use crate::report::{Bound, Goal, Report};
 use crate::spread::{Spread, median_interval};
-use crate::traffic::part::{Part, Way};
+use crate::traffic::measure::Measure;
+use crate::traffic::part::Part;
+use crate::traffic::task::Way;
 use crate::traffic::turn::Turn;
-
-/// A figure that turns are compared by.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Measure {
-    pub(crate) name: &'static str,
-    /// What one unit of the figure as shown is worth.
-    pub(crate) scale: f64,
-    pub(crate) of: fn(&Turn) -> Option<f64>,
-    /// Where the ratio of netassay's to the best peer's must lie; none if it is only shown.
-    pub(crate) goal: Option<(Bound, f64)>,
-}
 
 /// A peer's turn, and netassay's around it, in the order of its ways.
 #[derive(Debug, Clone, Serialize)]
@@ -220,6 +211,13 @@ fn best(figures: &[Figure]) -> Option<&Figure> {
         let order = one.peers.median.total_cmp(&other.peers.median);
         if one.goal.is_some_and(|(bound, _)| bound == Bound::AtLeast) { order } else { order.reverse() }
     })
+}
+
+/// Counts the cells that meet their goal.
+pub(crate) fn sum_up(comparisons: &[Comparison], report: &mut Report) {
+    let met: Vec<bool> = comparisons.iter().filter_map(Comparison::is_met).collect();
+    let count = met.iter().filter(|met| **met).count();
+    report.note(format!("netassay is at least 1.00 of the best peer in {count} of {} cells", met.len()));
 }
 
 #[cfg(test)]

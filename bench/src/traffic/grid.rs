@@ -6,8 +6,7 @@ use load::Kind;
 
 use crate::report::Report;
 use crate::table::Table;
-use crate::traffic::comparison::Comparison;
-use crate::traffic::part::Task;
+use crate::traffic::task::Task;
 
 /// Cells that differ in the size of their messages, or in the number of their flows.
 struct Row {
@@ -124,13 +123,6 @@ pub(crate) fn table() -> Table {
         "goal 1.00",
     ];
     Table::new(5, heading)
-}
-
-/// Counts the cells that meet their goal.
-pub(crate) fn sum_up(comparisons: &[Comparison], report: &mut Report) {
-    let met: Vec<bool> = comparisons.iter().filter_map(Comparison::is_met).collect();
-    let count = met.iter().filter(|met| **met).count();
-    report.note(format!("netassay is at least 1.00 of the best peer in {count} of {} cells", met.len()));
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
+use agent::Interrupt;
 use guest::Kernel;
 use study::{Family, Scenario};
-use testbed::{Options, Testbed};
+use testbed::{CpuSplit, Options, Testbed};
 
 use crate::failure::Failure;
 use crate::netassay::receiver;
@@ -16,7 +17,6 @@ use crate::place::{Guest, Places, Way, needed};
 use crate::report::Report;
 use crate::traffic::cell::Cell;
 use crate::traffic::grid::PACED;
-use crate::traffic::session::Session;
 use crate::traffic::turn::SHELL;
 
 /// Addresses of the bridge's in the guests' networks, one for each way to a guest.
@@ -30,19 +30,28 @@ const PREFIX_IPV6: u8 = 64;
 const GUESTS_OWN: &str = "cubic";
 
 /// The testbed: its guests boot this program, which is netassay and the shell.
-pub(crate) fn testbed(session: &Session<'_>) -> Result<Testbed, Failure> {
+pub(crate) fn testbed(
+    kernel: &Kernel,
+    cpus: &CpuSplit,
+    rootless: bool,
+    interrupt: &Interrupt,
+) -> Result<Testbed, Failure> {
     let program = std::env::current_exe().map_err(Failure::io("cannot find this program"))?;
-    let mut options = Options::new(Scenario::Vm, program, session.cpus.clone(), session.rootless);
-    let kernel = Some(kernel(session)?.image.to_string_lossy().into_owned());
+    let mut options = Options::new(Scenario::Vm, program, cpus.clone(), rootless);
+    let kernel = Some(kernel.image.to_string_lossy().into_owned());
     options.state.guest = Some(study::Guest { kernel, ..study::Guest::default() });
-    Ok(Testbed::build(&options, &session.bench.interrupt)?)
+    Ok(Testbed::build(&options, interrupt)?)
 }
 
 /// Both guests, with all that the peers of a cell need in them.
-pub(crate) fn places(session: &Session<'_>, cell: &Cell, testbed: &Testbed) -> Result<Places, Failure> {
+pub(crate) fn places(
+    kernel: &Kernel,
+    rootless: bool,
+    cell: &Cell,
+    testbed: &Testbed,
+) -> Result<Places, Failure> {
     let (process, bridge) =
         testbed.bridge().ok_or_else(|| Failure::Internal("there is no bridge".to_owned()))?;
-    let kernel = kernel(session)?;
     let ends = [(&testbed.transmitter, End::Client), (receiver(testbed)?, End::Server)];
     let mut places = Vec::new();
     for (index, (end, role)) in ends.into_iter().enumerate() {
@@ -51,7 +60,7 @@ pub(crate) fn places(session: &Session<'_>, cell: &Cell, testbed: &Testbed) -> R
             Family::Ipv4 => (IpAddr::from(OWN_IPV6[index]), PREFIX_IPV6, end.ipv6),
             Family::Ipv6 => (IpAddr::from(OWN_IPV4[index]), PREFIX_IPV4, end.ipv4),
         };
-        let way = Way { process, rootless: session.rootless, bridge, own, prefix, guest };
+        let way = Way { process, rootless, bridge, own, prefix, guest };
         let cpus = end.cpus.iter().copied().take(cell.task.flows as usize).collect();
         let guest = Guest::reach(&way, cpus)?;
         for file in files(cell, role, kernel)? {
@@ -65,10 +74,6 @@ pub(crate) fn places(session: &Session<'_>, cell: &Cell, testbed: &Testbed) -> R
         Some((transmitter, receiver)) => Ok(Places { transmitter, receiver }),
         None => Err(Failure::Internal("there are two guests".to_owned())),
     }
-}
-
-fn kernel<'a>(session: &'a Session<'_>) -> Result<&'a Kernel, Failure> {
-    session.kernel.as_ref().ok_or_else(|| Failure::Internal("nobody has looked for a kernel".to_owned()))
 }
 
 /// What an end of a cell needs: its programs, with what they need to start, and the module of its congestion control.

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use study::{Family, Scenario};
 use testbed::Testbed;
 
-use crate::cli::Load as Options;
 use crate::failure::Failure;
 use crate::installed::{self, Installed};
 use crate::netassay::receiver;
@@ -19,6 +18,7 @@ use crate::peers::{Amount, Door, End, Job, Polling};
 use crate::place::{Namespace, Place as _, Resident};
 use crate::report::{Bound, Goal, Report};
 use crate::traffic::callgrind::{self, Instructions, Linked};
+use crate::traffic::options::Options;
 use crate::traffic::part::Part;
 use crate::traffic::sending;
 use crate::traffic::session::Session;

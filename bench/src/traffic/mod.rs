@@ -6,11 +6,14 @@ mod comparison;
 pub(crate) mod grid;
 mod guests;
 mod instructions;
+mod measure;
 mod memory;
+pub(crate) mod options;
 mod part;
 pub(crate) mod prepare;
 pub(crate) mod sending;
 mod session;
+mod task;
 mod turn;
 mod yardstick;
 
@@ -18,25 +21,21 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use guest::Kernel;
-use load::Kind;
 use serde_json::json;
-use study::{Family, Scenario};
 
-use crate::cli::{Bench, Load as Options};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::installed::{self, Installed};
 use crate::netassay::no_root;
 use crate::peers::{Origin, PEERS, Peer};
 use crate::report::Report;
 use crate::table::Table;
-use cell::{ALL_SCENARIOS, FAMILIES};
 use comparison::Comparison;
-pub(crate) use part::Part;
+pub(crate) use options::Options;
+use part::Part;
 use session::Session;
 use turn::Timing;
 
-/// Those of `components`.
-const KINDS: [Kind; 3] = [Kind::TcpStream, Kind::UdpStream, Kind::UdpRr];
 /// The times of the parts.
 const TIMING: Timing = Timing {
     ramp: Duration::from_millis(300),
@@ -66,32 +65,6 @@ const EACH_FLOW: Duration = Duration::from_millis(5);
 const SMOKE_SLACK: Duration = Duration::from_millis(1500);
 const PAIRS: u32 = 7;
 const PAIRS_OF_GRID: u32 = 6;
-
-/// A kind of traffic by its name, for the command line.
-pub(crate) fn kind(name: &str) -> Result<Kind, String> {
-    by_name(name, &KINDS)
-}
-
-/// A scenario by its name, for the command line.
-pub(crate) fn scenario(name: &str) -> Result<Scenario, String> {
-    by_name(name, &ALL_SCENARIOS)
-}
-
-/// A family by its name, for the command line.
-pub(crate) fn family(name: &str) -> Result<Family, String> {
-    by_name(name, &FAMILIES)
-}
-
-/// A window in seconds, for the command line.
-pub(crate) fn window(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    if (0.1..=600.0).contains(&seconds) { Ok(seconds) } else { Err("0.1 to 600 seconds".to_owned()) }
-}
-
-fn by_name<T: Copy + ToString>(name: &str, of: &[T]) -> Result<T, String> {
-    let names = || of.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
-    of.iter().copied().find(|one| one.to_string() == name).ok_or_else(|| format!("use one of {}", names()))
-}
 
 /// `netassay-bench load`
 pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failure> {
@@ -200,7 +173,7 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
         }
     }
     if options.grid {
-        grid::sum_up(&comparisons, &mut report);
+        comparison::sum_up(&comparisons, &mut report);
     }
     let told = |one: &Comparison| json!({"comparison": one, "figures": one.figures()});
     let mut results = json!({"comparisons": comparisons.iter().map(told).collect::<Vec<_>>()});
@@ -260,16 +233,4 @@ fn peers(bench: &Bench<'_>, options: &Options, parts: &[Part], report: &mut Repo
         }
     }
     there
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_the_command_line() {
-        assert_eq!(kind("udp_rr"), Ok(Kind::UdpRr));
-        assert!(family("ipv5").unwrap_err().contains("ipv4, ipv6"));
-        assert!(window("0").is_err() && window("x").is_err() && window("2.5") == Ok(2.5));
-    }
 }

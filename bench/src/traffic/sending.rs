@@ -9,7 +9,7 @@ use clap::Args;
 use load::{Kind, Spec, Traffic, Transmitter};
 
 use crate::failure::Failure;
-use crate::traffic::kind;
+use crate::traffic::options::kind;
 
 /// Where the sink listens: nobody else does in the namespaces of a testbed.
 pub(crate) const PORT: u16 = 5002;

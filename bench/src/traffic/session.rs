@@ -7,7 +7,7 @@ use guest::Kernel;
 use study::{Family, Scenario};
 use testbed::{CpuSplit, Testbed};
 
-use crate::cli::Bench;
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::installed::Installed;
 use crate::netassay::receiver;
@@ -40,7 +40,7 @@ impl Session<'_> {
     pub(crate) fn testbed(&self, scenario: Scenario, report: &mut Report) -> Result<Testbed, Failure> {
         let bench = self.bench;
         let testbed = if scenario.has_guests() {
-            guests::testbed(self)?
+            guests::testbed(self.kernel()?, &self.cpus, self.rootless, &bench.interrupt)?
         } else {
             bench.netassay.testbed(scenario, &self.cpus, self.rootless, &bench.interrupt)?
         };
@@ -129,6 +129,10 @@ impl Session<'_> {
         })
     }
 
+    fn kernel(&self) -> Result<&Kernel, Failure> {
+        self.kernel.as_ref().ok_or_else(|| Failure::Internal("nobody has looked for a kernel".to_owned()))
+    }
+
     fn job(&self, cell: &Cell, testbed: &Testbed) -> Result<Job, Failure> {
         let ipv6 = cell.family == Family::Ipv6;
         let address = |end: &testbed::End| if ipv6 { end.ipv6 } else { end.ipv4 };
@@ -155,7 +159,7 @@ impl Session<'_> {
     /// The hosts of a testbed. netassay pins one flow to the first of a host's CPUs and shares many out over all of them.
     fn places(&self, cell: &Cell, testbed: &Testbed) -> Result<Places, Failure> {
         if cell.scenario.has_guests() {
-            return guests::places(self, cell, testbed);
+            return guests::places(self.kernel()?, self.rootless, cell, testbed);
         }
         let place = |end: &testbed::End| {
             let cpus = end.cpus.iter().copied().take(cell.task.flows as usize).collect();

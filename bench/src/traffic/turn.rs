@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::peers::{Door, End, Job, Polling, Said};
 use crate::place::{Place, Places, Resident};
 use crate::report::Report;
-use crate::traffic::part::Way;
+use crate::traffic::task::Way;
 use crate::traffic::yardstick::{Cpu, Flow, Yardstick};
 
 /// How long a server may take until it listens.

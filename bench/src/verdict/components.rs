@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use clap::Args;
 use load::{Kind, Traffic};
 use serde_json::json;
 use stats::{Component, Question, analyse};
@@ -9,10 +10,21 @@ use stats::{Component, Question, analyse};
 use super::experiment::conduct;
 use super::protocol::Protocol;
 use super::rig::Rig;
-use crate::cli::{Bench, Components as Options};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::report::Report;
 use crate::table::Table;
+
+/// Options of `components`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Only this workload (tcp_stream, udp_stream, udp_rr); may be given several times
+    #[arg(long = "workload", value_name = "KIND", value_parser = crate::traffic::options::kind)]
+    pub(crate) kinds: Vec<load::Kind>,
+    /// No runs longer than this, in seconds
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=10))]
+    pub(crate) longest: u64,
+}
 
 /// What is measured: length of the runs in ms, boots, runs of each condition in each boot. Longer runs are fewer, so that each
 /// takes minutes at most.

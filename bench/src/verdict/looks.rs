@@ -7,7 +7,7 @@ use stats::sequential::{Bounds, Schedule};
 use stats::simulate::{Estimates, Looking, Plan, Shape, World, look_often};
 use stats::{Against, Design, Look, Margin, Observation, Question, Spending, Verdict, analyse_with};
 
-use crate::cli::Bench;
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::random::normal;
 use crate::report::{Goal, Report};

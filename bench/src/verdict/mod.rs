@@ -4,6 +4,7 @@ pub(crate) mod components;
 mod experiment;
 mod families;
 mod looks;
+mod options;
 mod pilots;
 mod protocol;
 mod rig;
@@ -17,10 +18,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use study::Percent;
 
-use crate::cli::{Bench, Verdict as Options};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::report::{Goal, Report};
 use crate::table::Table;
+pub(crate) use options::Options;
 use protocol::{Costs, Protocol, Rule, Short};
 use simulation::Draw;
 use tally::Tally;
@@ -36,36 +38,6 @@ const WRONG: f64 = 5.0;
 /// The windows of R1's protocol.
 const LONG: Duration = Duration::from_secs(10);
 const OWN: &str = "(c) netassay";
-
-/// A spread in %, for the command line.
-pub(crate) fn spread(text: &str) -> Result<f64, String> {
-    between(text, 0.0, 100.0, "0 to 100 %")
-}
-
-/// A time in seconds, for the command line.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    between(text, 0.0, 600.0, "0 to 600 seconds")
-}
-
-/// A time in minutes, for the command line.
-pub(crate) fn minutes(text: &str) -> Result<f64, String> {
-    between(text, 0.1, 10_000.0, "0.1 to 10000 minutes")
-}
-
-/// A run's length in seconds, for the command line.
-pub(crate) fn length(text: &str) -> Result<f64, String> {
-    between(text, 0.001, 600.0, "0.001 to 600 seconds")
-}
-
-/// A probability that can be planned for, for the command line.
-pub(crate) fn power(text: &str) -> Result<f64, String> {
-    between(text, 0.06, 0.999, "0.06 to 0.999")
-}
-
-fn between(text: &str, low: f64, high: f64, range: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if (low..=high).contains(&number) { Ok(number) } else { Err(range.to_owned()) }
-}
 
 /// `netassay-bench verdict`
 pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failure> {

@@ -7,7 +7,7 @@ use stats::planning::{Cost, Family, Goal, Noise, Plan};
 use stats::{Design, Observation, Question, analyse};
 
 use super::protocol::{CONDITIONS, ERROR_RATE};
-use crate::cli::Bench;
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::random::normal;
 use crate::report::{Bound, Goal as Limit, Report};

@@ -9,7 +9,7 @@ use testbed::{CpuSplit, RunAccount, RunOrder};
 
 use super::experiment::Source;
 use super::protocol::{CONDITIONS, Costs, Protocol};
-use crate::cli::Bench;
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::netassay::no_root;
 

@@ -13,7 +13,7 @@ use super::experiment::{Worth, conduct};
 use super::protocol::Protocol;
 use super::rig::Rig;
 use super::tally::Tally;
-use crate::cli::Bench;
+use crate::bench::Bench;
 use crate::failure::Failure;
 
 /// Bytes of each datagram.

@@ -11,10 +11,11 @@ use stats::distribution::beta::binomial_interval;
 use stats::{Question, Verdict, analyse};
 
 use super::simulation::THREADS;
-use crate::cli::{Bench, Verdict as Options};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::report::{Bound, Goal, Report};
 use crate::table::Table;
+use crate::verdict::options::Options;
 use world::{Layout, POWER, Spreads, World};
 
 const CONDITIONS: [usize; 5] = [2, 3, 4, 8, 20];

@@ -1,0 +1,100 @@
+//! The options of `load`.
+
+use clap::Args;
+use load::Kind;
+use study::{Family, Scenario};
+
+use crate::peers::{Peer, named};
+use crate::traffic::grid;
+use crate::traffic::part::Part;
+
+/// Those of `components`.
+const KINDS: [Kind; 3] = [Kind::TcpStream, Kind::UdpStream, Kind::UdpRr];
+/// Those that can be asked for.
+pub(crate) const ALL_SCENARIOS: [Scenario; 3] = [Scenario::Veth, Scenario::Loopback, Scenario::Vm];
+const FAMILIES: [Family; 2] = [Family::Ipv4, Family::Ipv6];
+
+/// Options of `load`. Options that name things may be given several times. Without them everything
+/// runs, over IPv4.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Instead of the parts: writes and datagrams of every size, 1 to 64 flows, TCP with and
+    /// without pacing, each beside the best of iperf3, netperf and neper, if installed
+    #[arg(long, conflicts_with = "parts")]
+    pub(crate) grid: bool,
+    /// (--grid) Only this cell, such as tcp:64 or udp_rr:16, or this row of cells, such as tcp
+    #[arg(long = "cell", value_name = "NAME", requires = "grid", value_parser = grid::cell)]
+    pub(crate) cells: Vec<String>,
+    /// (--grid) TCP only under this congestion control; by default cubic (reno where namespaces may
+    /// not have cubic) and bbr
+    #[arg(long = "congestion-control", value_name = "NAME", requires = "grid")]
+    pub(crate) congestion_controls: Vec<String>,
+    /// Only this part
+    #[arg(long = "part", value_name = "NAME", value_enum)]
+    pub(crate) parts: Vec<Part>,
+    /// Only this scenario: veth, loopback, and with --grid vm, between two virtual machines, which
+    /// runs only when it is asked for
+    #[arg(long = "scenario", value_name = "NAME", value_parser = scenario)]
+    pub(crate) scenarios: Vec<Scenario>,
+    /// This family
+    #[arg(long = "family", value_name = "NAME", value_parser = family, default_value = "ipv4")]
+    pub(crate) families: Vec<Family>,
+    /// Only this peer
+    #[arg(long = "peer", value_name = "NAME", value_parser = named)]
+    pub(crate) peers: Vec<&'static dyn Peer>,
+    /// Pairs of runs with each peer; fewer than 6 give no interval; by default 7, with --grid 6
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) pairs: Option<u32>,
+    /// The window of each run, in seconds; by default 0.5, with --grid 0.3, and between
+    /// virtual machines 1
+    #[arg(long, value_parser = window)]
+    pub(crate) window: Option<f64>,
+    /// (--scenario vm) What the virtual machines boot: an image, a directory with one, or a package
+    /// that `netassay kernel fetch` brought
+    #[arg(long, requires = "grid", default_value = "linux-image-cloud-amd64")]
+    pub(crate) kernel: String,
+    /// Only messages of this size, in bytes
+    #[arg(long = "message", value_name = "BYTES")]
+    pub(crate) messages: Vec<u32>,
+    /// Do not install peers, and valgrind, that are missing, even as root
+    #[arg(long)]
+    pub(crate) no_install: bool,
+}
+
+/// A kind of traffic by its name, for the command line.
+pub(crate) fn kind(name: &str) -> Result<Kind, String> {
+    by_name(name, &KINDS)
+}
+
+/// A scenario by its name, for the command line.
+fn scenario(name: &str) -> Result<Scenario, String> {
+    by_name(name, &ALL_SCENARIOS)
+}
+
+/// A family by its name, for the command line.
+fn family(name: &str) -> Result<Family, String> {
+    by_name(name, &FAMILIES)
+}
+
+/// A window in seconds, for the command line.
+fn window(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    if (0.1..=600.0).contains(&seconds) { Ok(seconds) } else { Err("0.1 to 600 seconds".to_owned()) }
+}
+
+fn by_name<T: Copy + ToString>(name: &str, of: &[T]) -> Result<T, String> {
+    let names = || of.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
+    of.iter().copied().find(|one| one.to_string() == name).ok_or_else(|| format!("use one of {}", names()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_command_line() {
+        assert_eq!(kind("udp_rr"), Ok(Kind::UdpRr));
+        assert!(family("ipv5").unwrap_err().contains("ipv4, ipv6"));
+        assert!(window("0").is_err() && window("x").is_err() && window("2.5") == Ok(2.5));
+    }
+}
