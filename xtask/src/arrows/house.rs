@@ -172,6 +172,8 @@ fn resolve(
                     Target { node: *child, is_module: true }
                 } else if let Some(one) =
                     node.module.uses.iter().find(|one| one.name.as_deref() == Some(name))
+                    // A derive may have the name of what it is derived for.
+                    && !node.module.items.contains(name)
                     && seen.insert((place.node, segment.clone()))
                 {
                     resolve(nodes, place.node, &one.path, seen)?
@@ -209,19 +211,23 @@ mod tests {
     #[test]
     fn arrows_lead_to_where_a_name_is_defined() {
         let files = [
-            ("lib.rs", "mod a; mod b; mod c; pub use a::A; pub use b::*;"),
+            ("lib.rs", "mod a; mod b; mod c; mod d; pub use a::A; pub use b::*;"),
             (
                 "a.rs",
                 "use crate::b::{self, B, deep}; use serde::C; fn f() { b::deep::g(); C::d(); deep::h() }",
             ),
             ("b/mod.rs", "mod deep; pub use deep::B; pub(crate) fn x(b: other::B) {}"),
             ("b/deep.rs", "use super::x; mod inner { use super::super::x; use crate::A; }"),
-            ("c.rs", "#[cfg(test)] mod tests { use crate::A; }"),
+            (
+                "c.rs",
+                "#[cfg(test)] mod tests { use crate::A; } use thiserror::Error; enum Error {} fn f(e: crate::d::Error) {}",
+            ),
+            ("d.rs", "use thiserror::Error; pub enum Error {}"),
         ];
         let house = house("arrows", &files);
-        assert_eq!(house.files, ["lib", "a", "b", "b/deep", "c"]);
-        let all: Vec<usize> = (0..5).collect();
-        let expected = "  a -> b/deep: B, g, h\n  b/deep -> a: A\n  b/deep -> b: x\n";
+        assert_eq!(house.files, ["lib", "a", "b", "b/deep", "c", "d"]);
+        let all: Vec<usize> = (0..6).collect();
+        let expected = "  a -> b/deep: B, g, h\n  b/deep -> a: A\n  b/deep -> b: x\n  c -> d: Error\n";
         assert_eq!(house.shown(&all), expected);
         let rooms = house.rooms();
         assert_eq!(rooms.shown(&[0, 1, 2]), "  a -> b: B, g, h\n  b -> a: A\n");

@@ -14,6 +14,8 @@ pub(super) struct Module {
     pub(super) uses: Vec<Use>,
     /// Paths of two words or more outside `use` lines.
     pub(super) paths: BTreeSet<Vec<String>>,
+    /// Items of its own, but for those inside others.
+    pub(super) items: BTreeSet<String>,
     /// Words outside `use` lines.
     pub(super) words: BTreeSet<String>,
 }
@@ -34,6 +36,9 @@ impl Module {
         reader.module()
     }
 }
+
+/// What stands before the name of an item.
+const ITEMS: [&str; 8] = ["struct", "enum", "union", "trait", "type", "fn", "const", "static"];
 
 struct Reader<'a> {
     tokens: Vec<&'a str>,
@@ -79,6 +84,9 @@ impl<'a> Reader<'a> {
                     self.tree(&mut Vec::new(), is_handed_on, &mut module.uses);
                 }
                 word if is_name(word) => {
+                    if depth == 0 && ITEMS.contains(&self.before(1)) {
+                        module.items.insert(word.to_owned());
+                    }
                     self.path(&mut module);
                     continue;
                 }
@@ -183,12 +191,13 @@ mod tests {
     #[test]
     fn modules_and_paths() {
         let module = Module::of(
-            "mod a; pub(in crate::z) mod b { use super::X; fn f() {} } fn g(x: &'_ Y) -> crate::c::D<e::F> { x.h::i() }",
+            "mod a; pub(in crate::z) mod b { use super::X; fn f() {} } struct S { t: u8 } fn g(x: &'_ Y) -> crate::c::D<e::F> { x.h::i() }",
         );
         assert_eq!(module.files, ["a"]);
         assert_eq!(shown(&module.inline[0].1), ["super::X X"]);
         let paths: Vec<_> = module.paths.iter().map(|path| path.join("::")).collect();
         assert_eq!(paths, ["crate::c::D", "e::F"]);
+        assert_eq!(module.items.iter().collect::<Vec<_>>(), ["S", "g"]);
         assert!(module.words.contains("Y") && !module.words.contains("X"));
     }
 }
