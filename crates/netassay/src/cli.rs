@@ -1,5 +1,6 @@
 //! The command line.
 
+mod common;
 mod compare;
 mod kernel;
 mod load;
@@ -14,7 +15,8 @@ use study::{Assignment, Percent};
 
 use crate::exit;
 
-pub(crate) use compare::{BetterWord, Compare, CompareFiles, DesignWord, MeasurementFormat};
+pub(crate) use common::{Database, DesignWord, Format, Formatted, Stored, TurnFlags};
+pub(crate) use compare::{BetterWord, Compare, CompareFiles, MeasurementFormat};
 pub(crate) use kernel::{Kernel, KernelAction};
 pub(crate) use load::{Load, option};
 pub(crate) use simulate::Simulate;
@@ -83,14 +85,6 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people
-    Text,
-    /// One JSON document
-    Json,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProgressStyle {
     /// A bar on a terminal, plain lines elsewhere
     Auto,
@@ -103,34 +97,10 @@ pub(crate) enum ProgressStyle {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Database {
-    /// The database
-    #[arg(long, value_name = "FILE", default_value = "netassay.db")]
-    pub(crate) db: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Formatted {
-    /// How to print results
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Changes {
     /// Change the study: duration=2s, boots=2, sender=send,gso (levels), stop= (taken out); repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) changes: Vec<Assignment>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TurnFlags {
-    /// Refuse at once when another session measures on this machine, instead of waiting until it has ended
-    #[arg(long, conflicts_with = "beside")]
-    pub(crate) no_wait: bool,
-    /// Measure beside another session: both are disturbed, and every run of this one is marked so
-    #[arg(long)]
-    pub(crate) beside: bool,
 }
 
 #[derive(Debug, Args)]
@@ -248,14 +218,6 @@ pub(crate) struct Check {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) set: Changes,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Stored {
-    #[command(flatten)]
-    pub(crate) database: Database,
-    #[command(flatten)]
-    pub(crate) output: Formatted,
 }
 
 #[derive(Debug, Args)]

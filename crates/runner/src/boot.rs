@@ -10,8 +10,8 @@ use testbed::Drift;
 use crate::campaign::{Campaign, Error};
 use crate::event::{Event, Invalid};
 use crate::lab::{Bench, Readings};
+use crate::order::{order_of, switches_of};
 use crate::pending::key_of;
-use crate::probe::{order_of, switches_of};
 use crate::session::Session;
 
 /// How a boot ended.

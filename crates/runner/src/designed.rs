@@ -6,6 +6,8 @@ use agent::message::Settled;
 use study::{Condition, Design, Dropped, Offload, Plan, Side};
 use testbed::{Effective, Switches};
 
+use crate::order::switches_of;
+
 /// What trying a condition out showed.
 #[derive(Debug, Clone)]
 pub(crate) struct Shown {
@@ -132,7 +134,7 @@ fn why<'s>(seen: impl Iterator<Item = &'s Seen> + Clone, refused: Option<String>
 fn groups(plan: &Plan, design: &Design) -> Vec<usize> {
     let mut known: HashMap<(Switches, usize), usize> = HashMap::new();
     let mut group = |(condition, state): (&Condition, usize)| {
-        let switches = crate::probe::switches_of(&condition.with_all(design, true));
+        let switches = switches_of(&condition.with_all(design, true));
         let next = known.len();
         *known.entry((switches, state)).or_insert(next)
     };

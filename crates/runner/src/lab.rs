@@ -1,19 +1,12 @@
-//! What the runner needs of a testbed, as two small traits, and the real one behind them.
+//! What the runner needs of a testbed, as two small traits. The real one is in `local_lab`.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use agent::Interrupt;
-use guest::Memory;
-use serde_json::{Value, json};
+use serde_json::Value;
 use study::{BootState, Condition};
-use testbed::{Effective, RunOrder, Switches, Testbed};
+use testbed::{Effective, RunOrder, Switches};
 
-use crate::arrival::nothing_arrived;
-use crate::exact::instructions;
-use crate::limit::{Limit, limit};
-use crate::measure::{directions, metrics};
-use crate::recall::Recalling;
-use crate::validity::disturbances;
+use crate::limit::Limit;
 
 /// Builds testbeds: one for each boot.
 pub trait Lab {
@@ -85,125 +78,4 @@ pub struct Readings {
     pub series: Vec<store::Series>,
     /// Both sides' whole accounts without these, for a closer look.
     pub detail: Value,
-}
-
-/// The lab on this machine: namespaces, veth pairs, virtual machines.
-#[derive(Debug, Clone)]
-pub struct LocalLab {
-    /// How testbeds are built, but for their state.
-    pub options: testbed::Options,
-    /// The user's wish to stop.
-    pub interrupt: Interrupt,
-    /// What earlier sessions were told by virtual machines.
-    pub memory: Memory,
-}
-
-impl LocalLab {
-    /// Finds out whether KVM can be used, so that the first boot does not take longer than the others.
-    fn settle_kvm(&self, state: &BootState) {
-        let Some(guest) = &state.guest else { return };
-        let open = !self.options.exact && guest.acceleration != study::Acceleration::Emulation;
-        if let (true, Ok(kernel)) = (open, guest::Kernel::find(guest.kernel.as_deref())) {
-            guest::Tools::here().settle_kvm(&kernel.image);
-        }
-    }
-
-    /// What the answers of virtual machines in this state depend on. `None` of hosts that are quick to build, of a kernel that cannot be
-    /// found, and of a program that was replaced since it was started.
-    fn key(&self, state: &BootState) -> Option<Value> {
-        let guest = state.guest.as_ref()?;
-        let kernel = guest::Kernel::find(guest.kernel.as_deref()).ok()?;
-        let program = Some(guest::identity::file(&self.options.program)).filter(|file| !file.is_null())?;
-        let (tools, options) = (guest::Tools::here(), &self.options);
-        Some(json!({
-            "finding": "switches",
-            "machine": guest::identity::machine(),
-            "program": program,
-            "qemu": guest::identity::qemu(&tools),
-            "kvm": guest::identity::file(&tools.kvm),
-            "kernel": guest::identity::kernel(&kernel),
-            "state": state,
-            "scenario": options.scenario,
-            "cpus": options.cpus,
-            "rootless": options.rootless,
-            "inside_guest": options.inside_guest,
-            "exact": options.exact,
-        }))
-    }
-}
-
-impl Lab for LocalLab {
-    fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
-        self.options.state = state.clone();
-        Ok(Box::new(Testbed::build(&self.options, &self.interrupt)?))
-    }
-
-    fn try_out(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
-        let Some(key) = self.key(state) else { return self.build(state) };
-        let (mut lab, state) = (self.clone(), state.clone());
-        let build = Box::new(move || {
-            lab.settle_kvm(&state);
-            let begun = Instant::now();
-            let bench = lab.build(&state)?;
-            Ok((bench, begun.elapsed()))
-        });
-        Ok(Box::new(Recalling::new(self.memory.clone(), key, build)?))
-    }
-
-    fn forget(&mut self, state: &BootState) {
-        if let Some(key) = self.key(state) {
-            self.memory.forget(&key);
-        }
-    }
-}
-
-impl Bench for Testbed {
-    fn notes(&self) -> Vec<String> {
-        Testbed::notes(self).to_vec()
-    }
-
-    fn environment(&mut self) -> Result<Value, testbed::Error> {
-        Testbed::environment(self)
-    }
-
-    fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
-        Testbed::settle(self, switches)
-    }
-
-    fn lacking(&mut self, traffic: &load::Traffic, ipv6: bool) -> Result<Vec<String>, testbed::Error> {
-        Testbed::lacking(self, traffic, ipv6)
-    }
-
-    fn run(
-        &mut self,
-        condition: &Condition,
-        order: &RunOrder,
-        tick: &mut dyn FnMut(),
-    ) -> Result<Readings, testbed::Error> {
-        if self.is_exact() {
-            let account = self.exact(order)?;
-            let metrics = instructions(condition.workload.traffic.kind, order.traffic.message, &account);
-            let detail = serde_json::json!({ "exact": account });
-            return Ok(Readings { metrics, detail, ..Readings::default() });
-        }
-        let mut account = Testbed::run(self, order, tick)?;
-        let mut metrics = metrics(&order.traffic, &account);
-        if order.traffic.direction == load::Direction::Both {
-            metrics.extend(directions(&account));
-        }
-        let disturbed = disturbances(&account, order);
-        let nothing = nothing_arrived(order, &account);
-        let mut series = vec![taken("transmitter", &mut account.transmitter.window.series)];
-        series.extend(account.receiver.as_mut().map(|own| taken("receiver", &mut own.window.series)));
-        let detail = serde_json::to_value(&account).unwrap_or(Value::Null);
-        let limited_by = Some(limit(order, &account));
-        Ok(Readings { metrics, limited_by, disturbed, nothing, series, detail })
-    }
-}
-
-/// A side's counters over time, taken out of its account: they are stored apart from the rest.
-fn taken(side: &str, series: &mut agent::message::Series) -> store::Series {
-    let series = std::mem::take(series);
-    let counters = series.columns().map(|(name, column)| (name.to_owned(), column.to_vec()));
-    store::Series { side: side.to_owned(), counters: counters.into(), at_ns: series.at_ns }
 }

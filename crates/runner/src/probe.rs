@@ -3,13 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-use study::{Condition, Costs, Family, Plan, SideSettings};
-use testbed::{Effective, RunOrder, State, Switches, UnderlaySwitches};
+use study::{Condition, Costs, Plan};
+use testbed::{Effective, RunOrder, State, Switches};
 
 use crate::congestion_control::unpaced;
 use crate::designed::{Shown, reads};
 use crate::document::PlanDocument;
 use crate::lab::{Bench, Lab};
+use crate::order::{order_of, switches_of};
 
 /// What trying a plan out came to.
 #[derive(Debug)]
@@ -140,34 +141,4 @@ fn merged(plan: Plan, effective: Vec<Effective>) -> PlanDocument {
         .map(|index| effective[index].clone())
         .collect();
     PlanDocument { plan, effective }
-}
-
-/// The switches that a condition asks for.
-#[must_use]
-pub fn switches_of(condition: &Condition) -> Switches {
-    let features =
-        |side: &SideSettings| side.wanted().into_iter().map(|(name, on)| (name.to_owned(), on)).collect();
-    Switches {
-        mtu: condition.mtu,
-        transmitter: features(&condition.transmitter),
-        receiver: features(&condition.receiver),
-        underlay: UnderlaySwitches {
-            mtu: condition.underlay.mtu,
-            transmitter: features(&condition.underlay.transmitter),
-            receiver: features(&condition.underlay.receiver),
-        },
-    }
-}
-
-/// The traffic that a condition asks for.
-#[must_use]
-pub fn order_of(condition: &Condition) -> RunOrder {
-    let workload = &condition.workload;
-    RunOrder {
-        traffic: workload.traffic.clone(),
-        ipv6: condition.family == Family::Ipv6,
-        ramp: workload.ramp,
-        window: workload.duration,
-        step: RunOrder::step_of(workload.duration),
-    }
 }

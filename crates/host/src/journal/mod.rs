@@ -33,7 +33,7 @@ pub use error::JournalError;
 pub use line::{Change, Damage, Parsed, parse};
 pub use owner::Journal;
 pub use place::directory;
-pub use restore::{Fate, Manner, Report, restore};
-pub use undo::{Outcome, Undoing};
+pub use restore::{Fate, Report, restore};
+pub use undo::{Manner, Outcome, Undoing};
 #[cfg(feature = "fuzz")]
 pub use written::written;

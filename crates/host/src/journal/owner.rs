@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::claim::Claim;
 use super::line::{Announced, Change, Header, Record};
 use super::paper::Paper;
-use super::restore::{Fate, Manner, follow_all, start_of};
-use super::undo::{Undoing, undo};
+use super::restore::{Fate, follow_all, start_of};
+use super::undo::{Manner, Undoing, undo};
 use super::{JournalError, place};
 use crate::machine::{Machine, MachineError, Target, Value};
 

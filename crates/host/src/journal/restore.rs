@@ -7,20 +7,9 @@ use serde::Serialize;
 use super::claim::Claim;
 use super::line::{Damage, Header, parse};
 use super::paper::Paper;
-use super::undo::{Undoing, undo};
+use super::undo::{Manner, Undoing, undo};
 use super::{JournalError, place};
 use crate::machine::{Identity, Machine};
-
-/// How to restore.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
-    /// Change nothing, only tell what would be done.
-    pub dry_run: bool,
-    /// Also set back what somebody else changed meanwhile.
-    pub force: bool,
-    /// Set journals aside of which something is left: they are kept, but nobody follows them any more.
-    pub forget: bool,
-}
 
 /// What became of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -5,8 +5,19 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::line::Record;
-use super::{Change, JournalError, Manner};
+use super::{Change, JournalError};
 use crate::machine::{Machine, MachineError, Target, Value};
+
+/// How to restore.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Manner {
+    /// Change nothing, only tell what would be done.
+    pub dry_run: bool,
+    /// Also set back what somebody else changed meanwhile.
+    pub force: bool,
+    /// Set journals aside of which something is left: they are kept, but nobody follows them any more.
+    pub forget: bool,
+}
 
 /// What became of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

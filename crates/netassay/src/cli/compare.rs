@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
-use stats::Margin;
+use stats::{Correction, Design, Margin};
 
-use super::Stored;
+use super::common::{DesignWord, Stored};
 
 #[derive(Debug, Args)]
 #[command(
@@ -45,6 +45,21 @@ pub(crate) struct Compare {
     pub(crate) stored: Stored,
     #[command(flatten)]
     pub(crate) files: CompareFiles,
+}
+
+impl Compare {
+    /// How boots of different conditions belong together; none: as the data say.
+    pub(crate) fn design(&self) -> Option<Design> {
+        self.design.map(|design| match design {
+            DesignWord::Crossed => Design::Crossed,
+            DesignWord::Nested => Design::Nested,
+        })
+    }
+
+    /// Whether the comparisons share the error rate.
+    pub(crate) fn correction(&self) -> Correction {
+        if self.uncorrected { Correction::None } else { Correction::Family }
+    }
 }
 
 /// `2%` or `50`.
@@ -110,14 +125,6 @@ pub(crate) enum MeasurementFormat {
     Hyperfine,
     /// go test -bench
     Go,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DesignWord {
-    /// Each boot measured every condition
-    Crossed,
-    /// Each condition has boots of its own
-    Nested,
 }
 
 #[cfg(test)]

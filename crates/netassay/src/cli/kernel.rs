@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::Formatted;
+use super::common::Formatted;
 
 #[derive(Debug, Args)]
 #[command(

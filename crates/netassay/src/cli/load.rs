@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use study::Assignment;
 use words::{KEYS, Key, Kind, Mistake, Shape, Side, feature};
 
-use super::{Formatted, TurnFlags};
+use super::common::{Formatted, TurnFlags};
 
 #[derive(Debug, Args)]
 #[command(

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use stats::simulate::{Method, Shape};
 
-use super::{DesignWord, Stored};
+use super::common::{DesignWord, Stored};
 
 #[derive(Debug, Args)]
 #[command(

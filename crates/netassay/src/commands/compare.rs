@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use stats::{Correction, Design};
 use store::StoredStudy;
 
-use crate::cli::{Compare, DesignWord, Format};
+use crate::cli::{Compare, Format};
 use crate::commands::compare_files;
 use crate::commands::stored::load;
 use crate::failure::Failure;
@@ -29,8 +28,8 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         confidence: flags.confidence / 100.0,
         all_pairs: flags.all_pairs,
         margin: flags.margin,
-        design: design(flags),
-        correction: correction(flags),
+        design: flags.design(),
+        correction: flags.correction(),
     };
     if flags.classic { classic(flags, &stored, &request) } else { by_boots(flags, &stored, &request) }
 }
@@ -46,17 +45,6 @@ fn study(flags: &Compare) -> Option<Option<i64>> {
         [word] if !Path::new(word).exists() => word.to_str().and_then(|text| text.parse().ok()).map(Some),
         _ => None,
     }
-}
-
-pub(crate) fn design(flags: &Compare) -> Option<Design> {
-    flags.design.map(|design| match design {
-        DesignWord::Crossed => Design::Crossed,
-        DesignWord::Nested => Design::Nested,
-    })
-}
-
-pub(crate) fn correction(flags: &Compare) -> Correction {
-    if flags.uncorrected { Correction::None } else { Correction::Family }
 }
 
 fn by_boots(

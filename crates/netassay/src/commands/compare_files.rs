@@ -11,7 +11,6 @@ use study::Quality;
 use study::metric::Better;
 
 use crate::cli::{BetterWord, Compare, CompareFiles, Format, MeasurementFormat};
-use crate::commands::compare::{correction, design};
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 
@@ -49,8 +48,8 @@ fn subject(group: Group, flags: &Compare) -> Subject {
         against: if flags.all_pairs { Against::AllPairs } else { Against::Baseline(group.baseline) },
         level: flags.confidence / 100.0,
         margin: flags.margin,
-        design: design(flags),
-        correction: correction(flags),
+        design: flags.design(),
+        correction: flags.correction(),
         look: None,
         non_negative: group.observations.iter().all(|run| run.value >= 0.0),
     };
@@ -129,7 +128,7 @@ fn options(flags: &Compare) -> Result<Options, Failure> {
             name => Column::Named(name.to_owned()),
         }),
         boots: files.boots.as_deref().map_or(Ok(Boots::Named), boots)?,
-        layout: design(flags).map(|design| match design {
+        layout: flags.design().map(|design| match design {
             Design::Crossed => Layout::Crossed,
             Design::Nested => Layout::Nested,
         }),

@@ -2,7 +2,7 @@
 
 use host::Disturbances;
 
-use super::{Finding, Status};
+use super::finding::{Finding, Status};
 
 const AREA: &str = "noise";
 

@@ -7,8 +7,8 @@ use host::Privileges;
 use study::{Scenario, feature};
 use testbed::{Switches, Testbed};
 
+use super::finding::{Finding, Status};
 use super::scenario::options;
-use super::{Finding, Status};
 use crate::failure::Failure;
 
 const AREA: &str = "feature";

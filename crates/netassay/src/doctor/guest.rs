@@ -2,7 +2,7 @@
 
 use ::guest::{Error, Fetched, Kernel, Tools};
 
-use super::{Finding, Status};
+use super::finding::{Finding, Status};
 
 const AREA: &str = "guests";
 const FETCH: &str = "netassay kernel fetch linux-image-cloud-amd64";

@@ -2,6 +2,7 @@
 
 mod disturbance;
 mod feature;
+mod finding;
 mod guest;
 mod privilege;
 mod scenario;
@@ -12,46 +13,12 @@ use report::Table;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use finding::{Finding, Status};
 
 /// All findings, in the order in which they are shown.
 #[derive(Debug, Serialize)]
 pub(crate) struct Examination {
     findings: Vec<Finding>,
-}
-
-/// One finding.
-#[derive(Debug, Serialize)]
-pub(crate) struct Finding {
-    area: &'static str,
-    name: String,
-    status: Status,
-    what: String,
-    /// What to do about it; `None` where there is nothing to do.
-    fix: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
-    Ok,
-    Warn,
-    Fail,
-}
-
-impl Finding {
-    pub(crate) fn new(
-        area: &'static str,
-        name: impl Into<String>,
-        status: Status,
-        what: impl Into<String>,
-    ) -> Self {
-        Self { area, name: name.into(), status, what: what.into(), fix: None }
-    }
-
-    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Self {
-        self.fix = Some(fix.into());
-        self
-    }
 }
 
 impl Examination {

@@ -2,7 +2,7 @@
 
 use host::Privileges;
 
-use super::{Finding, Status};
+use super::finding::{Finding, Status};
 
 const AREA: &str = "privileges";
 

@@ -7,7 +7,7 @@ use host::Privileges;
 use study::Scenario;
 use testbed::{Options, Testbed};
 
-use super::{Finding, Status};
+use super::finding::{Finding, Status};
 use crate::failure::Failure;
 
 pub(super) const AREA: &str = "scenario";

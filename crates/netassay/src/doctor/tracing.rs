@@ -2,7 +2,7 @@
 
 use trace::{Capabilities, Capability, Verdict};
 
-use super::{Finding, Status};
+use super::finding::{Finding, Status};
 
 const AREA: &str = "tracing";
 

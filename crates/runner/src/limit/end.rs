@@ -8,8 +8,13 @@ use testbed::{RunAccount, RunOrder, SideAccount};
 
 use super::contended::Contention;
 use super::words::{bits, count, percent};
-use super::{MUCH, SEGMENTS_LOST};
 use crate::retransmits::Retransmits;
+
+/// A share of segments dropped that holds TCP back: by the square-root law (Mathis et al., 1997) a loss of 1 in 10,000 allows
+/// a window of about 120 segments.
+pub(super) const SEGMENTS_LOST: f64 = 1e-4;
+/// A share of the time with data to send that TCP spent on one thing, from which on that is what it waited for.
+pub(super) const MUCH: f64 = 0.3;
 
 /// One end of a run.
 pub(super) struct End<'a> {

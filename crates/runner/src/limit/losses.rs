@@ -1,6 +1,6 @@
 //! Where a run's datagrams were lost, as shares of those that were offered.
 
-use super::Case;
+use super::case::Case;
 use super::end::End;
 use super::words::{count, percent};
 use crate::loss::Loss;

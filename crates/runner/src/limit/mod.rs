@@ -29,6 +29,7 @@
 //! `receiver socket` is the socket that received, wherever it was.
 
 mod busy;
+mod case;
 mod contended;
 mod end;
 mod label;
@@ -42,7 +43,8 @@ use study::Side;
 use testbed::{HostAccount, RunAccount, RunOrder};
 
 use self::busy::Busy;
-use self::end::End;
+use self::case::Case;
+use self::end::{End, MUCH, SEGMENTS_LOST};
 use self::words::{bits, count, percent};
 use crate::waiting::Waited;
 
@@ -51,10 +53,6 @@ use crate::waiting::Waited;
 const ASKED: f64 = 0.95;
 /// A share of datagrams lost at one place from which on that place is what limits: one stall of the taker in a long window loses less.
 const LOST: f64 = 0.01;
-/// A share of segments dropped that holds TCP back: by the square-root law (Mathis et al., 1997) a loss of 1 in 10,000 allows
-/// a window of about 120 segments.
-const SEGMENTS_LOST: f64 = 1e-4;
-
 /// What limited a run, from both ends' accounts of it, and those of the hosts of virtual machines.
 #[must_use]
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
@@ -176,13 +174,6 @@ impl Limit {
 /// What streams were asked to carry one way, in bits/s.
 fn asked_bits(order: &RunOrder) -> Option<f64> {
     order.traffic.pacing.map(|pace| pace.bits() as f64 * f64::from(order.traffic.flows))
-}
-
-/// One way of a stream, or requests and their answers.
-struct Case<'a> {
-    order: &'a RunOrder,
-    from: &'a End<'a>,
-    to: &'a End<'a>,
 }
 
 impl Case<'_> {
@@ -359,9 +350,6 @@ impl Case<'_> {
 
 /// A share of the time with data to send that was spent on a closed window, from which on it was the receiver that had no time.
 const CLOSED: f64 = 0.1;
-/// A share of the time with data to send that TCP spent on one thing, from which on that is what it waited for.
-const MUCH: f64 = 0.3;
-
 const NOBODY: &str =
     "neither end was busy all the time and no place dropped much: nothing but the way between them is left";
 

@@ -1,0 +1,53 @@
+//! What several commands take.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// One JSON document
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Database {
+    /// The database
+    #[arg(long, value_name = "FILE", default_value = "netassay.db")]
+    pub(crate) db: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Formatted {
+    /// How to print results
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TurnFlags {
+    /// Refuse at once when another session measures on this machine, instead of waiting until it has ended
+    #[arg(long, conflicts_with = "beside")]
+    pub(crate) no_wait: bool,
+    /// Measure beside another session: both are disturbed, and every run of this one is marked so
+    #[arg(long)]
+    pub(crate) beside: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Stored {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DesignWord {
+    /// Each boot measured every condition
+    Crossed,
+    /// Each condition has boots of its own
+    Nested,
+}

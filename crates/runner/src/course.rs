@@ -1,0 +1,203 @@
+//! A study from its first boot to its last, or from where it stopped.
+
+use std::collections::BTreeSet;
+
+use store::{NewStudy, StudyId, StudyStatus};
+use study::{Costs, Diagnostics, PlannedRun, Study};
+
+use crate::boot::BootEnd;
+use crate::campaign::{Campaign, Ending, Error, Summary};
+use crate::document::PlanDocument;
+use crate::event::Event;
+use crate::need::Needs;
+use crate::pending::{key_of, pending};
+use crate::probe::{Probed, probe};
+use crate::progress::Progress;
+use crate::session::{Repeats, Session};
+
+/// How often a boot is tried on a new testbed after one was lost.
+const ATTEMPTS: u32 = 3;
+
+impl Campaign<'_> {
+    /// Runs a study from its beginning.
+    ///
+    /// # Errors
+    /// [`Error`]; failed runs are not errors but part of the [`Summary`].
+    pub fn run(&mut self, study: &Study) -> Result<Summary, Error> {
+        let Probed { document, costs, .. } = probe(study.plan(), self.lab).map_err(|error| match error {
+            error if error.is_interrupt() => Error::Interrupted,
+            error => error.into(),
+        })?;
+        if document.plan.conditions.is_empty() {
+            let dropped: Vec<String> =
+                document.plan.excluded.iter().map(|one| format!("{}: {}", one.label, one.why)).collect();
+            return Err(Error::NothingToRun {
+                why: format!("every condition is left out ({})", dropped.join("; ")),
+            });
+        }
+        let id = self.store.begin_study(&NewStudy {
+            name: study.name().to_owned(),
+            toml: study.source_text().to_owned(),
+            plan_json: serde_json::to_value(&document)
+                .map_err(|error| Error::Plan { study: 0, what: error.to_string() })?,
+            seed: study.protocol().seed,
+            scenario: study.scenario().to_string(),
+            version: self.version.to_owned(),
+        })?;
+        self.go(id, study, &document, costs, None, BTreeSet::new())
+    }
+
+    /// Goes on with a stored study: whatever the plan holds and the store does not. Of a complete one, that is the runs of
+    /// which every try was disturbed.
+    ///
+    /// # Errors
+    /// As [`Campaign::run`]; [`Error::NothingToRun`] when it is complete.
+    pub fn resume(&mut self, id: StudyId) -> Result<Summary, Error> {
+        let stored = self.store.load(id)?;
+        let complete = stored.row.status == StudyStatus::Complete;
+        if complete && stored.left_invalid().is_empty() {
+            return Err(Error::NothingToRun { why: format!("study {id} is complete", id = id.0) });
+        }
+        // One that ended at a look ends there still.
+        let last = complete.then_some(stored.row.boots);
+        let broken = |what: String| Error::Plan { study: id.0, what };
+        let study = Study::parse(&format!("study {}", id.0), &stored.row.toml)
+            .map_err(|diagnostics: Diagnostics| broken(diagnostics.to_string()))?;
+        let document: PlanDocument =
+            serde_json::from_value(stored.plan_json).map_err(|error| broken(error.to_string()))?;
+        if !document.is_whole() {
+            return Err(broken("conditions and states do not match".to_owned()));
+        }
+        let tried = stored.runs.iter().filter(|run| !run.warmup).map(|run| run.condition).collect();
+        // Before it is asked what is recorded: from here on, nobody else records into this file.
+        self.store.resume_study(id)?;
+        let costs = Costs::stated(&document.plan);
+        self.go(id, &study, &document, costs, last, tried)
+    }
+
+    /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have been tried before.
+    fn go(
+        &mut self,
+        id: StudyId,
+        study: &Study,
+        document: &PlanDocument,
+        costs: Costs,
+        last: Option<u32>,
+        tried: BTreeSet<usize>,
+    ) -> Result<Summary, Error> {
+        let mut schedule = study::schedule(&document.plan.states_of_conditions(), study.protocol());
+        let all_boots = schedule.len();
+        schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
+        let recorded = self.store.recorded(id)?;
+        let measured = recorded.iter().filter(|key| !key.warmup).map(|key| key.condition).collect();
+        let needs = Needs::of(&document.plan, tried, measured);
+        // Looks are after boots in their order.
+        if study.protocol().stop.is_none() {
+            schedule.sort_by_key(|boot| !needs.has_lost(&pending(boot, &recorded)));
+        }
+        let open: Vec<Vec<PlannedRun>> = schedule.iter().map(|boot| pending(boot, &recorded)).collect();
+        let progress = Progress::new(&document.plan, &open, costs);
+        let todo = progress.of();
+        if todo == 0 {
+            self.store.finish_study(id, StudyStatus::Complete)?;
+            return Err(Error::NothingToRun { why: format!("study {} is complete", id.0) });
+        }
+        let boots = u32::try_from(all_boots).unwrap_or(u32::MAX);
+        self.tell(Event::Planned {
+            study: id.0,
+            conditions: document.plan.conditions.iter().map(|condition| condition.label.clone()).collect(),
+            // What the file leaves out comes first in the plan.
+            lacking: document.plan.excluded.iter().skip(study.plan().excluded.len()).cloned().collect(),
+            looks_dropped: document.plan.looks_dropped,
+            boots,
+            runs: todo,
+            expected_s: progress.left().as_secs_f64(),
+        });
+        let mut session = Session {
+            id,
+            document,
+            boots,
+            stop: study.protocol().stop,
+            recorded,
+            given_up: BTreeSet::new(),
+            ahead: open.iter().flatten().filter(|run| !run.warmup).map(key_of).collect(),
+            needs,
+            noted: BTreeSet::new(),
+            repeats: Repeats::of(open.iter().flatten().filter(|run| !run.warmup).count()),
+            progress,
+            failed: 0,
+        };
+        let walked = self.walk(&mut session, &schedule);
+        // A study that stopped at a look lacks nothing.
+        let stopped = match &walked {
+            Ok(Walk::Stopped { after }) => *after as usize,
+            _ => schedule.len(),
+        };
+        let complete = schedule[..stopped].iter().all(|boot| pending(boot, &session.settled()).is_empty());
+        let (ending, status) = match &walked {
+            Ok(Walk::Through | Walk::Stopped { .. }) if complete => (Ending::Complete, StudyStatus::Complete),
+            Ok(Walk::Through | Walk::Stopped { .. }) => (Ending::SomeFailed, StudyStatus::Failed),
+            Ok(Walk::Interrupted) => (Ending::Interrupted, StudyStatus::Interrupted),
+            Err(_) => (Ending::SomeFailed, StudyStatus::Failed),
+        };
+        let closed = self.store.finish_study(id, status);
+        // What went wrong first is what the user must hear: a full disk fails the closing entry too.
+        walked?;
+        closed?;
+        let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
+        let (failed, invalid) = (session.failed, session.given_up.len());
+        self.tell(Event::Finished { study: id.0, complete, recorded, failed, invalid });
+        Ok(Summary { study: id, ending, recorded, failed, invalid })
+    }
+
+    fn walk(&mut self, session: &mut Session<'_>, schedule: &[Vec<PlannedRun>]) -> Result<Walk, Error> {
+        for runs in schedule {
+            for attempt in 1..=ATTEMPTS {
+                let todo = session.needs.first(pending(runs, &session.settled()));
+                let Some(first) = todo.first() else { break };
+                if attempt > 1 {
+                    let windows = todo.iter().map(|run| session.window_of(run)).sum();
+                    session.progress.lengthen(todo.len(), windows);
+                }
+                match self.boot(session, first.boot, &todo)? {
+                    BootEnd::Through => break,
+                    BootEnd::Interrupted => return Ok(Walk::Interrupted),
+                    BootEnd::Lost(why) => {
+                        self.tell(Event::BootLost { boot: first.boot, why, retried: attempt < ATTEMPTS });
+                    }
+                }
+            }
+            if let Some(first) = runs.first()
+                && self.stops_after(session, first.boot)?
+            {
+                return Ok(Walk::Stopped { after: first.boot });
+            }
+        }
+        Ok(Walk::Through)
+    }
+
+    /// Looks at the data, if a look is planned after this boot. A look whose study went on is over: what a resumed session
+    /// adds to earlier boots cannot change its answer any more. After the last boot there is nothing left to stop.
+    fn stops_after(&mut self, session: &Session<'_>, boot: u32) -> Result<bool, Error> {
+        let Some(stop) = session.stop else { return Ok(false) };
+        let Some(place) = stop.after(session.boots).position(|after| after == boot) else { return Ok(false) };
+        let went_on = session.recorded.iter().any(|key| key.boot > boot);
+        if boot == session.boots || went_on {
+            return Ok(false);
+        }
+        let decided = (self.is_decided)(&self.store.load(session.id)?);
+        let look = u32::try_from(place + 1).unwrap_or(u32::MAX);
+        self.tell(Event::Looked { look, of: stop.looks, boot, boots: session.boots, decided });
+        Ok(decided)
+    }
+}
+
+enum Walk {
+    Through,
+    /// A planned look found everything decided.
+    Stopped {
+        /// The last boot that was run.
+        after: u32,
+    },
+    Interrupted,
+}

@@ -1,0 +1,34 @@
+//! What a condition asks of a testbed and of a run.
+
+use study::{Condition, Family, SideSettings};
+use testbed::{RunOrder, Switches, UnderlaySwitches};
+
+/// The switches that a condition asks for.
+#[must_use]
+pub fn switches_of(condition: &Condition) -> Switches {
+    let features =
+        |side: &SideSettings| side.wanted().into_iter().map(|(name, on)| (name.to_owned(), on)).collect();
+    Switches {
+        mtu: condition.mtu,
+        transmitter: features(&condition.transmitter),
+        receiver: features(&condition.receiver),
+        underlay: UnderlaySwitches {
+            mtu: condition.underlay.mtu,
+            transmitter: features(&condition.underlay.transmitter),
+            receiver: features(&condition.underlay.receiver),
+        },
+    }
+}
+
+/// The traffic that a condition asks for.
+#[must_use]
+pub fn order_of(condition: &Condition) -> RunOrder {
+    let workload = &condition.workload;
+    RunOrder {
+        traffic: workload.traffic.clone(),
+        ipv6: condition.family == Family::Ipv6,
+        ramp: workload.ramp,
+        window: workload.duration,
+        step: RunOrder::step_of(workload.duration),
+    }
+}
