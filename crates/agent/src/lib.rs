@@ -8,6 +8,7 @@
 mod account;
 mod bounded;
 mod bounds;
+mod call_error;
 mod client;
 mod controller;
 mod exact;
@@ -27,7 +28,8 @@ mod traffic;
 mod watch;
 
 pub use bounded::{Bounded, Excess};
-pub use client::{CallError, Client};
+pub use call_error::CallError;
+pub use client::Client;
 pub use frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
 pub use interrupt::Interrupt;
 pub use launch::Launch;

@@ -8,6 +8,7 @@
 mod arrival;
 mod boot;
 mod campaign;
+mod clocks;
 mod congestion_control;
 mod course;
 mod designed;
@@ -25,11 +26,13 @@ mod order;
 mod pending;
 mod probe;
 mod progress;
+mod proof;
 mod recall;
 mod retransmits;
 #[cfg(test)]
 mod sample;
 mod session;
+mod sheet;
 mod validity;
 mod waiting;
 

@@ -5,8 +5,9 @@
 
 use host::CpuTimes;
 use study::Side;
-use testbed::{RunAccount, RunOrder, SideAccount};
+use testbed::{RunAccount, RunOrder};
 
+use crate::clocks::{CLOCKS_NS, GUEST_CLOCKS_NS, GUEST_LATE_NS, LATE_NS, clocks, lateness};
 use crate::foreign::{Foreign, TICK_NS, percent};
 use crate::waiting::Waited;
 
@@ -18,25 +19,6 @@ const STOLEN: f64 = 0.02;
 /// [`STOLEN`] is to a host. Of 312 runs between and inside guests on a quiet machine (2 CPUs, two guests on both, or one) none
 /// waited for 0.5 % beyond what its own guests explain, though waits behind these took up to 33 %.
 const WAITED: f64 = 0.02;
-
-/// How far two clocks may be apart, as a share of the window. NTP's daemons slew by up to 0.05 % (`adjtime`) in normal operation.
-const CLOCKS: f64 = 0.001;
-
-/// And in ns: an agent that loses its CPU between two readings sees them apart, though they are not.
-const CLOCKS_NS: f64 = 10e6;
-
-/// How late an edge of the window may be, and how much longer the window, as a share of it: rates are over the time that passed, but
-/// the two sides' windows should be of the same time.
-const LATE: f64 = 0.1;
-
-/// And in ns: an agent that shares its CPU with many flows wakes up when the scheduler comes to it, after some slices of 3 ms.
-const LATE_NS: f64 = 50e6;
-
-/// Of a virtual machine, whose CPUs the host runs and puts aside as it runs and puts aside everything: the same in ns for its clocks, read one
-/// after the other, and for its agent, which shares its CPU with the workload as the whole guest does the host's.
-const GUEST_CLOCKS_NS: f64 = 100e6;
-/// See [`GUEST_CLOCKS_NS`].
-const GUEST_LATE_NS: f64 = 250e6;
 
 /// What disturbed the window, in sentences; nothing if nothing did.
 #[must_use]
@@ -79,45 +61,6 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
     sentences
 }
 
-fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<String> {
-    let clock = &own.window.clock;
-    if clock.source_changed {
-        return Some("the kernel changed its clock source".to_owned());
-    }
-    let apart = |other: u64| {
-        let difference = other as f64 - clock.monotonic_ns as f64;
-        let allowed = (clock.monotonic_ns as f64 * CLOCKS).max(allowed_ns);
-        (difference.abs() > allowed).then(|| milliseconds(difference.abs()))
-    };
-    // While the machine sleeps only this clock goes on.
-    if let Some(slept) = apart(clock.boottime_ns) {
-        return Some(format!("the machine slept for {slept} of the window"));
-    }
-    let apart = apart(clock.raw_ns)?;
-    Some(format!(
-        "the clock was set {apart} apart from the hardware's (CLOCK_MONOTONIC against its raw kin): something slews it"
-    ))
-}
-
-fn lateness(own: &SideAccount, order: &RunOrder, allowed_ns: f64) -> Option<String> {
-    let window = order.window.as_nanos() as f64;
-    let allowed = (window * LATE).max(allowed_ns);
-    let late = &own.window.late;
-    for (edge, by) in [("opened", late.opened_ns), ("closed", late.closed_ns)] {
-        if by as f64 > allowed {
-            return Some(format!("the window {edge} {} late: the agent had no CPU", milliseconds(by as f64)));
-        }
-    }
-    let off = own.window.elapsed_ns as f64 - window;
-    (off.abs() > allowed).then(|| {
-        format!(
-            "the window was {} long, not {}",
-            milliseconds(own.window.elapsed_ns as f64),
-            milliseconds(window)
-        )
-    })
-}
-
 /// The worst of the CPUs: a flow has one of its own, and the mean over many would hide what one lost.
 fn stolen(cpus: &[u32], each: &[CpuTimes], elapsed_ns: u64) -> Option<String> {
     let share = |cpu: &CpuTimes| (cpu.steal as f64 - TICK_NS).max(0.0) / elapsed_ns.max(1) as f64;
@@ -147,10 +90,6 @@ fn others(foreign: &Foreign) -> Option<String> {
     foreign
         .disturbs
         .then(|| format!("other processes took {}; CPU time per unit of work is left out", foreign.words()))
-}
-
-fn milliseconds(ns: f64) -> String {
-    format!("{:.0} ms", ns / 1e6)
 }
 
 #[cfg(test)]

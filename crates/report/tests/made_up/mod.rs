@@ -1,0 +1,116 @@
+//! A made-up study whose figures are easy to check by hand.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
+use study::{Study, bundled};
+
+/// Throughput of the four conditions of `quick` in boot 0; each further boot adds 10, each further run 1.
+pub(crate) const LEVELS: [f64; 4] = [1000.0, 400.0, 1001.0, 300.0];
+
+pub(crate) fn quick() -> Study {
+    bundled::find("quick").expect("bundled").study()
+}
+
+pub(crate) fn plan() -> Value {
+    let mut plan = serde_json::to_value(quick().plan()).unwrap();
+    let side = |on: bool, follow_on: Value| {
+        json!({"mtu": 1500, "active": {"tx-tcp-segmentation": on, "rx-lro": false},
+               "refused": {"rx-lro": "the driver does not let it be switched [fixed]"}, "follow_on": follow_on})
+    };
+    let on = json!({"transmitter": side(true, json!({})), "receiver": side(true, json!({}))});
+    let off = json!({"transmitter": side(false, json!({"tx-udp-segmentation": false})), "receiver": side(false, json!({}))});
+    plan["effective"] = json!([on, off, on, off]);
+    plan
+}
+
+pub(crate) fn run(id: i64, boot: u32, repeat: u32, condition: usize, status: RunStatus) -> StoredRun {
+    let value = LEVELS[condition] + f64::from(boot) * 10.0 + f64::from(repeat);
+    let mut metrics = BTreeMap::from([("throughput".to_owned(), value)]);
+    for (place, side) in ["transmitter", "receiver"].iter().enumerate() {
+        let place = place as f64;
+        for (key, value) in [
+            ("cpu", 90.0 - place),
+            ("cpu_user", 10.0),
+            ("cpu_system", 60.0 - place),
+            ("cpu_softirq", 20.0),
+            ("service_demand_byte", 0.5 + place),
+            ("wire_packets", 8000.0),
+            ("bytes_per_wire_packet", 50_000.0),
+            ("segments_per_wire_packet", 35.0),
+            ("segments", 280_000.0),
+            ("retransmits", 0.0),
+            ("drops", 0.0),
+            ("context_switches", 120.0),
+        ] {
+            metrics.insert(format!("{side}.{key}"), value);
+        }
+    }
+    let failed = status == RunStatus::Failed;
+    StoredRun {
+        id: RunId(id),
+        boot,
+        part: 1,
+        block: repeat,
+        repeat,
+        position: u32::try_from(id).unwrap(),
+        warmup: false,
+        condition,
+        started_unix_ms: 1_795_181_965_000 + id * 1000,
+        status,
+        reason: failed
+            .then(|| "the receiver's agent (process 7) ended unasked: signal: 9 (SIGKILL)".to_owned()),
+        metrics: if failed { BTreeMap::new() } else { metrics },
+        limited_by: None,
+        detail: ran_with("cubic"),
+    }
+}
+
+/// What the sockets of a run read back, as the runner stores it.
+pub(crate) fn ran_with(congestion_control: &str) -> Value {
+    let outcome = json!({"applied": [{"flows": 1, "tcp": {"congestion_control": congestion_control}}]});
+    json!({"transmitter": {"whole": {"outcome": outcome}}, "receiver": {"whole": {"outcome": outcome}}})
+}
+
+pub(crate) fn stored(boots: u32) -> StoredStudy {
+    let mut runs = Vec::new();
+    for boot in 1..=boots {
+        for repeat in 1..=3 {
+            for condition in 0..4 {
+                runs.push(run(i64::try_from(runs.len()).unwrap(), boot, repeat, condition, RunStatus::Ok));
+            }
+        }
+    }
+    let boots = (1..=boots)
+        .map(|number| BootRow {
+            id: BootId(i64::from(number)),
+            number,
+            part: 1,
+            environment: json!({"notes": ["receive work is not steered"], "transmitter": {"kernel": "6.18", "sysctls": {"net.ipv4.tcp_congestion_control": "bbr"}}}),
+            environment_after: Some(json!({"notes": [], "transmitter": {"kernel": "6.18"}})),
+            started_unix_ms: 1_795_181_965_000,
+            ended_unix_ms: None,
+        })
+        .collect();
+    StoredStudy {
+        row: StudyRow {
+            id: StudyId(1),
+            name: "quick".to_owned(),
+            scenario: "veth".to_owned(),
+            seed: 1,
+            version: "0.1.0".to_owned(),
+            status: StudyStatus::Complete,
+            started_unix_ms: 1_795_181_965_000,
+            finished_unix_ms: None,
+            boots: 3,
+            recorded_runs: 36,
+            failed_runs: 0,
+            invalid_runs: 0,
+            toml: quick().source_text().to_owned(),
+        },
+        plan_json: plan(),
+        boots,
+        runs,
+    }
+}

@@ -1,0 +1,132 @@
+//! CPUs that others had, and guests that wait for their host.
+
+use super::*;
+use crate::sample::guest;
+
+/// Another process that had so many ms of the transmitter's CPU, of which the window's own account has them too.
+fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {
+    let ns = ms * 1_000_000;
+    let window = &mut case.1.transmitter.window;
+    window.cpu.system += ns;
+    let spent = host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns };
+    case.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![spent] });
+    taker(case).window.cpus = vec![1];
+}
+
+#[test]
+fn a_cpu_that_others_had_is_contended_and_not_the_path() {
+    for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
+        // As it was seen: the sender waits 45 % of the time, others have 34 %.
+        let mut case = quiet(kind);
+        works(&mut case.1.transmitter, 300, 450, 0);
+        assert_eq!(limit(&case.0, &case.1).label, Label::Path, "{kind}: it may be another thread of the run");
+        beside(&mut case, 340);
+        let words = "transmitter was ready but without a CPU 45.0 % of the time while other processes had 34 % of the time of CPU 0 (dd, \
+                     process 7: 34 %): stop them";
+        expect(&case, Label::Contended, words);
+        // With all the time wanted, it is no limit of the CPU.
+        works(&mut case.1.transmitter, 490, 500, 0);
+        beside(&mut case, 500);
+        assert_eq!(limit(&case.0, &case.1).label, Label::Contended, "{kind}");
+        // Others that hardly run make nobody wait.
+        works(&mut case.1.transmitter, 500, 450, 0);
+        beside(&mut case, 90);
+        assert_ne!(limit(&case.0, &case.1).label, Label::Contended, "{kind}");
+    }
+}
+
+#[test]
+fn what_was_asked_for_and_the_other_ends_cpu_come_before_contention() {
+    let mut paced = quiet(Kind::TcpStream);
+    paced.0.traffic.pacing = Pacing::of_bits(100_000_000);
+    works(&mut paced.1.transmitter, 300, 450, 0);
+    beside(&mut paced, 340);
+    assert_eq!(limit(&paced.0, &paced.1).label, Label::Pacing);
+
+    let mut busy = quiet(Kind::TcpStream);
+    works(&mut busy.1.transmitter, 300, 200, 0);
+    works(taker(&mut busy), 990, 0, 1);
+    beside(&mut busy, 200);
+    assert_eq!(limit(&busy.0, &busy.1).label, Label::ReceiverCpu);
+}
+
+#[test]
+fn stolen_time_is_contended_with_its_own_remedy() {
+    let mut stolen = quiet(Kind::UdpStream);
+    stolen.1.transmitter.window.cpu_each[0].steal = 200_000_000;
+    expect(
+        &stolen,
+        Label::Contended,
+        "the hypervisor gave 20.0 % of the time of transmitter's CPUs to others (steal)",
+    );
+    stolen.1.transmitter.window.cpu_each[0].steal = 90_000_000;
+    assert_eq!(limit(&stolen.0, &stolen.1).label, Label::Path);
+}
+
+#[test]
+fn guests_are_contended_by_what_their_host_tells() {
+    let mut case = quiet(Kind::TcpStream);
+    let host = |cpu: u32| HostAccount {
+        cpu_each: vec![host::CpuTimes { system: 950_000_000, idle: 50_000_000, ..Default::default() }],
+        ..guest(cpu, &[(500, 320)])
+    };
+    case.1.hosts = Some([host(2), host(3)]);
+    // What moves the packets had 200 ms. Nobody is seen who had the rest.
+    expect(
+        &case,
+        Label::Contended,
+        "without a CPU 32.0 % of the time while the guests' own threads explain 20.0 % at most",
+    );
+    let dd = |cpu| host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu, ns: 350_000_000 };
+    case.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![dd(2), dd(3)] });
+    expect(
+        &case,
+        Label::Contended,
+        "without a CPU 32.0 % of the time while other processes had 35 % of the time of CPUs 2,3",
+    );
+}
+
+#[test]
+fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
+    let waiting = |kind: Kind, ms: u64| {
+        let mut case = quiet(kind);
+        case.1.hosts = Some([guest(2, &[(700, ms)]), guest(3, &[(700, 0)])]);
+        case
+    };
+    for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
+        let words = "a virtual CPU of transmitter's guest was ready but waited for a CPU of the host 15.0 % of the time, behind threads of the \
+                     run's own guests: 2 virtual CPUs and the threads that move their packets share 2 CPUs";
+        let mut case = waiting(kind, 150);
+        expect(&case, Label::HostCpu, words);
+        let last = limit(&case.0, &case.1).evidence;
+        let told = "transmitter's virtual machine took 70.0 % of a CPU of its host to run and 10.0 % to move its packets; of the time a virtual CPU was \
+                    ready but without a CPU for 15.0 %, what moves its packets for 0.0 %";
+        assert_eq!(last[last.len() - 2], told);
+        // It replaces the CPU inside, which is busy for that reason.
+        works(&mut case.1.transmitter, 987, 0, 2);
+        assert_eq!(limit(&case.0, &case.1).label, Label::HostCpu, "{kind}");
+        assert_eq!(limit(&waiting(kind, 90).0, &waiting(kind, 90).1).label, Label::Path, "{kind}");
+    }
+    let mut paced = waiting(Kind::TcpStream, 150);
+    paced.0.traffic.pacing = Pacing::of_bits(100_000_000);
+    assert_eq!(limit(&paced.0, &paced.1).label, Label::Pacing);
+    // Others who had the CPUs come first.
+    let mut both = waiting(Kind::TcpStream, 150);
+    for host in both.1.hosts.as_mut().unwrap() {
+        host.cpu_each[0].system = 200_000_000;
+    }
+    let dd = |cpu| host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu, ns: 190_000_000 };
+    both.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![dd(2), dd(3)] });
+    assert_eq!(limit(&both.0, &both.1).label, Label::Contended);
+    // What a guest is told by its hypervisor is told on.
+    let mut inside = quiet(Kind::TcpStream);
+    inside.1.around = Some(guest(2, &[(700, 150)]));
+    inside.1.receiver.as_mut().unwrap().window.cpu_each[0].steal = 140_000_000;
+    inside.1.transmitter.window.cpu_each[0].steal = 140_000_000;
+    let last = limit(&inside.0, &inside.1).evidence.pop().unwrap();
+    assert!(
+        last.starts_with("the virtual machine took")
+            && last.contains("15.0 % (its kernel was told of 14.0 %)"),
+        "{last}"
+    );
+}
