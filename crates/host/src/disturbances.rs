@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::environment::{CpuEnvironment, IdleState, LoadEnvironment};
-use crate::files::Files;
+use crate::kernel::files::Files;
 
 /// Facts about this machine that make measurements noisy, or different from those of another day.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,7 +109,7 @@ fn interrupt_balancing(files: &Files) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::fixture::files;
+    use crate::kernel::files::fixture::files;
 
     #[test]
     fn the_facts_are_found() {

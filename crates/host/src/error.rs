@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::netlink::Failure;
+use crate::kernel::netlink::Failure;
 
 /// What can go wrong when looking at, or changing, this machine. Each message names the thing, the place and, where there is
 /// one, the way out; the kernel's own words are in it, so that it can cross the agent protocol as plain text.

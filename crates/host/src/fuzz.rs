@@ -1,19 +1,19 @@
 //! (fuzzing) Every reader of what the kernel tells. None may panic, whatever it is given.
 
-use crate::attributes::attributes;
-use crate::bitset::{parse_features, wanted_bits};
-use crate::cpu;
-use crate::cpu_list::{format_cpu_list, parse_cpu_list, parse_cpu_mask};
-use crate::discipline::Discipline;
+use crate::cpu::interrupts::{self, Interrupts};
+use crate::cpu::list::{format_cpu_list, parse_cpu_list, parse_cpu_mask};
+use crate::cpu::tasks::Task;
+use crate::cpu::times as cpu;
 use crate::disturbances;
 use crate::environment;
-use crate::interrupts::{self, Interrupts};
-use crate::link::Link;
-use crate::neighbours;
-use crate::netlink::{Verdict, frames, verdict};
-use crate::queue::QueueCounters;
-use crate::snmp::{Table, softnet};
-use crate::tasks::Task;
+use crate::kernel::attributes::attributes;
+use crate::kernel::netlink::{Verdict, frames, verdict};
+use crate::link::bitset::{parse_features, wanted_bits};
+use crate::link::discipline::Discipline;
+use crate::link::interface::Link;
+use crate::link::neighbours;
+use crate::link::queue::QueueCounters;
+use crate::link::snmp::{Table, softnet};
 
 /// Reads a datagram of the kernel, and each of its answers as everything that an answer may be.
 pub fn netlink(datagram: &[u8]) {

@@ -4,81 +4,55 @@
 //! Everything here is synchronous and is meant for an agent process that lives in a network namespace of its own. What the
 //! kernel says, in netlink messages or in text files, is read by total functions that never panic.
 
-mod attributes;
-mod bitset;
-mod bridge;
-mod clock;
-mod counted;
-mod counters;
 mod cpu;
-mod cpu_list;
-mod discard;
-mod discipline;
 mod disturbances;
 mod environment;
 mod error;
-mod ethtool;
-mod features;
-mod files;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
-mod interrupts;
+mod kernel;
 mod least;
 mod link;
-mod link_limit;
-mod links;
-mod neighbours;
-mod netlink;
 mod privileges;
-mod process_threads;
-mod queue;
-mod snmp;
-mod softirqs;
-mod tap;
-mod tasks;
-mod thread_times;
-mod tunnel;
 mod turn;
-mod urgency;
-mod xdp;
 
-pub mod affinity;
-pub mod bpf;
 pub mod journal;
 pub mod machine;
 pub mod named;
 pub mod namespace;
-pub mod steering;
 
-pub use clock::{ClockCheck, ClockReading};
-pub use counters::{
-    ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters, WireCounters,
-};
-pub use cpu::{CpuTimes, CpuUsage};
-pub use discard::{Discard, DiscardDevice};
-pub use discipline::Discipline;
+pub use cpu::affinity;
+pub use cpu::clock::{ClockCheck, ClockReading};
+pub use cpu::interrupts::{Interrupt, Interrupts};
+pub use cpu::process_threads::ProcessThreads;
+pub use cpu::softirqs::Softirqs;
+pub use cpu::tasks::{Others, Spent, Tasks};
+pub use cpu::thread_times::{ProcessTimes, ThreadTimes};
+pub use cpu::times::{CpuTimes, CpuUsage};
+pub use cpu::urgency::hurry_current_thread;
 pub use disturbances::Disturbances;
 pub use environment::{
     CpuEnvironment, Environment, IdleState, InterfaceEnvironment, KernelEnvironment, LoadEnvironment,
     MachineEnvironment, visible_sysctls,
 };
 pub use error::Error;
-pub use ethtool::Ethtool;
-pub use features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
-pub use interrupts::{Interrupt, Interrupts};
+pub use kernel::bpf;
 pub use least::{
     Capability, close_inherited, gain_no_privileges, keep_capabilities, lower_bounds, open_files,
 };
-pub use link::{Link, LinkCounters};
-pub use link_limit::LinkLimit;
-pub use links::{Links, forget_path_mtus};
+pub use link::counters::{
+    ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters, WireCounters,
+};
+pub use link::discard::{Discard, DiscardDevice};
+pub use link::discipline::Discipline;
+pub use link::ethtool::Ethtool;
+pub use link::features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
+pub use link::interface::{Link, LinkCounters};
+pub use link::limit::LinkLimit;
+pub use link::links::{Links, forget_path_mtus};
+pub use link::queue::QueueCounters;
+pub use link::steering;
+pub use link::tap::create_tap;
+pub use link::tunnel::Vxlan;
 pub use privileges::{Privileges, UserNamespaces};
-pub use process_threads::ProcessThreads;
-pub use queue::QueueCounters;
-pub use softirqs::Softirqs;
-pub use tap::create_tap;
-pub use tasks::{Others, Spent, Tasks};
-pub use thread_times::{ProcessTimes, ThreadTimes};
-pub use tunnel::Vxlan;
 pub use turn::{Holder, Turn};
-pub use urgency::hurry_current_thread;

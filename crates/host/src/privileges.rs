@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::files::Files;
+use crate::kernel::files::Files;
 
 /// The privileges of this process, and whether it could get more inside a user namespace of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,7 +121,7 @@ fn effective_capabilities(status: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::fixture::files;
+    use crate::kernel::files::fixture::files;
 
     #[test]
     fn root_on_the_machine_and_an_ordinary_user_are_told_apart() {

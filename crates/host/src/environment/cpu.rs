@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpu_list::{format_cpu_list, parse_cpu_list};
-use crate::files::Files;
+use crate::cpu::list::{format_cpu_list, parse_cpu_list};
+use crate::kernel::files::Files;
 
 /// The CPUs of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,7 +131,7 @@ fn vulnerabilities(files: &Files) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::fixture::files;
+    use crate::kernel::files::fixture::files;
 
     #[test]
     fn an_x86_machine_is_read() {

@@ -11,11 +11,11 @@ pub(crate) use cpu::hypervisor;
 pub use cpu::{CpuEnvironment, IdleState};
 pub use sysctls::visible_sysctls;
 
-use crate::ethtool::Ethtool;
-use crate::features::Features;
-use crate::files::Files;
-use crate::link::Link;
-use crate::links::Links;
+use crate::kernel::files::Files;
+use crate::link::ethtool::Ethtool;
+use crate::link::features::Features;
+use crate::link::interface::Link;
+use crate::link::links::Links;
 
 /// A fingerprint of a host, taken at the start of a boot and compared with one at its end. A part that this machine does not
 /// tell is `None` (or missing from its list), never an error.
@@ -213,7 +213,7 @@ impl LoadEnvironment {
         // Only the share matters here, so the unit of the numbers needs not be asked for; 100 a second is what Linux shows on
         // every architecture but one that is gone.
         const TICK: u64 = 10_000_000;
-        let times = files.text("proc/stat").map(|text| crate::cpu::since_boot(&text, TICK));
+        let times = files.text("proc/stat").map(|text| crate::cpu::times::since_boot(&text, TICK));
         Self {
             average: files.text("proc/loadavg").and_then(|text| load_average(&text)),
             stolen: times.map(|times| times.steal),
@@ -241,7 +241,7 @@ fn driver(uevent: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::fixture::files;
+    use crate::kernel::files::fixture::files;
 
     #[test]
     fn a_machine_without_any_file_gives_an_environment_without_content() {

@@ -19,8 +19,8 @@ pub(crate) use target::check_value;
 pub use value::Value;
 pub use wishes::{FeatureWish, Wishes};
 
-use crate::ethtool::Ethtool;
-use crate::files::Files;
+use crate::kernel::files::Files;
+use crate::link::ethtool::Ethtool;
 
 /// The machine whose settings are changed: this one, or a made-up tree of files.
 #[derive(Debug)]
@@ -217,7 +217,7 @@ fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::fixture::files;
+    use crate::kernel::files::fixture::files;
 
     fn sysctl(name: &str) -> Target {
         Target::Sysctl { name: name.to_owned() }

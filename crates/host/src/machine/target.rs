@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Value, allowed};
-use crate::cpu_list::parse_cpu_list;
-use crate::links::check_name;
+use crate::cpu::list::parse_cpu_list;
+use crate::link::links::check_name;
 
 /// One setting of the machine, outside of our own namespaces and guests, that may be changed for a study.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::affinity::online_cpus;
-use crate::cpu_list::format_cpu_list;
-use crate::ethtool::Ethtool;
-use crate::links::check_name;
+use crate::cpu::affinity::online_cpus;
+use crate::cpu::list::format_cpu_list;
+use crate::link::ethtool::Ethtool;
+use crate::link::links::check_name;
 
 use super::{Machine, MachineError, Target, no_feature, switch};
 
@@ -106,7 +106,7 @@ fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, MachineErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::fixture::files;
+    use crate::kernel::files::fixture::files;
 
     #[test]
     fn wishes_become_settings_of_this_machine() {

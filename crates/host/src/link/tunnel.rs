@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::links::{Links, named};
+use crate::link::links::{Links, named};
 
 /// A VXLAN tunnel (RFC 7348) between two hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use netlink_packet_core::{
 };
 use netlink_sys::{Socket, SocketAddr};
 
-use crate::attributes::{attributes, text};
+use crate::kernel::attributes::{attributes, text};
 
 /// A socket to the kernel. It belongs to the network namespace of the thread that opened it, whatever namespace that
 /// thread joins afterwards.
@@ -218,7 +218,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::attributes::push;
+    use crate::kernel::attributes::push;
 
     fn message(kind: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
         let mut bytes = u32::try_from(HEADER + payload.len()).unwrap().to_ne_bytes().to_vec();

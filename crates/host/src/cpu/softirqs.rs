@@ -6,8 +6,8 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use crate::affinity;
-use crate::bpf::{Cell, Instruction, Program, attach_to_tracepoint, load};
+use crate::cpu::affinity;
+use crate::kernel::bpf::{Cell, Instruction, Program, attach_to_tracepoint, load};
 
 /// Counts it, from when it is made until it is dropped, on a machine with one CPU.
 ///

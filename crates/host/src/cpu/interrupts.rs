@@ -227,7 +227,7 @@ IPI1:        50         60       Function call interrupts
 
     #[test]
     fn this_machine_counts_interrupts() {
-        let cpus = crate::affinity::online_cpus();
+        let cpus = crate::cpu::affinity::online_cpus();
         let counted: Vec<Interrupt> =
             Interrupts::read(&cpus).each().map(|(interrupt, _)| interrupt).collect();
         assert!(

@@ -5,7 +5,7 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{InfoBridge, InfoData, InfoKind, LinkAttribute, LinkInfo};
 
 use crate::error::Error;
-use crate::links::{Links, named};
+use crate::link::links::{Links, named};
 
 impl Links {
     /// Makes a bridge, down and without ports. It neither looks into multicast packets nor, being without spanning tree, makes its ports wait

@@ -22,7 +22,7 @@ pub(crate) use counted;
 
 #[cfg(test)]
 mod tests {
-    use crate::link::LinkCounters;
+    use crate::link::interface::LinkCounters;
 
     #[test]
     fn what_passed_is_the_difference_and_never_negative() {

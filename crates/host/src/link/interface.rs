@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::attributes::{Attribute, attributes, number, text};
-use crate::counted::counted;
+use crate::kernel::attributes::{Attribute, attributes, number, text};
+use crate::kernel::counted::counted;
 
 /// One interface of a network namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,7 +149,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::attributes::{NESTED, push};
+    use crate::kernel::attributes::{NESTED, push};
 
     fn header(index: u32, flags: u32) -> Vec<u8> {
         let mut bytes = vec![0; 4];

@@ -12,11 +12,11 @@ use netlink_packet_route::tc::TcMessage;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 
-use crate::discipline::Discipline;
 use crate::error::Error;
-use crate::link::Link;
-use crate::netlink::{Failure, Netlink};
-use crate::queue::QueueCounters;
+use crate::kernel::netlink::{Failure, Netlink};
+use crate::link::discipline::Discipline;
+use crate::link::interface::Link;
+use crate::link::queue::QueueCounters;
 
 /// How long an interface may take to notice its carrier: the kernel looks once a second, and most times at once
 /// (net/core/link_watch.c).
@@ -274,7 +274,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Error> {
 
 /// `IFLA_AF_SPEC { AF_INET6 { IFLA_INET6_ADDR_GEN_MODE = none } }`.
 fn address_generation_off() -> DefaultNla {
-    use crate::attributes::{NESTED, push};
+    use crate::kernel::attributes::{NESTED, push};
     const IFLA_AF_SPEC: u16 = 26;
     const AF_INET6: u16 = 10;
     const IFLA_INET6_ADDR_GEN_MODE: u16 = 8;

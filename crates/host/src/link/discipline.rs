@@ -1,6 +1,6 @@
 //! Queueing disciplines as the kernel tells of them, read without trusting its bytes, and the rate that one may have.
 
-use crate::attributes::{Attribute, attributes, number, text};
+use crate::kernel::attributes::{Attribute, attributes, number, text};
 
 /// One queueing discipline, or one class of one: a payload of `RTM_NEWQDISC` or `RTM_NEWTCLASS`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -104,7 +104,7 @@ fn default_class(options: &[u8]) -> Result<Option<u32>, String> {
 #[cfg(test)]
 pub(crate) mod fixture {
     use super::*;
-    use crate::attributes::{NESTED, push};
+    use crate::kernel::attributes::{NESTED, push};
 
     pub(crate) fn payload(
         [index, handle, parent]: [u32; 3],
@@ -133,7 +133,7 @@ mod tests {
 
     use super::fixture::{payload, specification};
     use super::*;
-    use crate::attributes::{NESTED, push};
+    use crate::kernel::attributes::{NESTED, push};
 
     #[test]
     fn a_token_buckets_rate_is_read_narrow_and_wide() {

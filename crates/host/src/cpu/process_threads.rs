@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use crate::cpu::thread_times::ThreadTimes;
 use crate::error::Error;
-use crate::thread_times::ThreadTimes;
 
 /// The threads of a process with their names and CPU times, at one moment or between two.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpu_list::format_cpu_list;
+use crate::cpu::list::format_cpu_list;
 use crate::error::Error;
 
 /// Time of a set of CPUs by what it was spent on, in nanoseconds summed over the CPUs, since boot or between two readings.
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn this_machines_cpus_are_read_and_one_it_has_not_is_named() {
-        let cpus = crate::affinity::online_cpus();
+        let cpus = crate::cpu::affinity::online_cpus();
         let earlier = CpuTimes::read(&cpus).unwrap();
         assert!(earlier.total() > 0);
         let later = CpuTimes::read(&cpus).unwrap();

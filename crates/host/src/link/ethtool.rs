@@ -8,12 +8,12 @@ use netlink_packet_generic::ctrl::{GenlCtrl, GenlCtrlCmd};
 use netlink_packet_generic::{GenlFamily, GenlMessage};
 use netlink_sys::protocols::NETLINK_GENERIC;
 
-use crate::attributes::{NESTED, attributes, push};
-use crate::bitset::{parse_features, wanted_bits};
 use crate::error::Error;
-use crate::features::{FeatureChange, Features, sendable};
-use crate::links::check_name;
-use crate::netlink::{Failure, Netlink};
+use crate::kernel::attributes::{NESTED, attributes, push};
+use crate::kernel::netlink::{Failure, Netlink};
+use crate::link::bitset::{parse_features, wanted_bits};
+use crate::link::features::{FeatureChange, Features, sendable};
+use crate::link::links::check_name;
 
 /// The ethtool interface of one network namespace: that of the thread which opened this.
 ///

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::cpu_list::{format_cpu_list, format_cpu_mask, parse_cpu_mask};
+use crate::cpu::list::{format_cpu_list, format_cpu_mask, parse_cpu_mask};
 use crate::error::Error;
-use crate::links::Links;
+use crate::link::links::Links;
 
 /// Why receive work could not be steered.
 #[derive(Debug, Error)]

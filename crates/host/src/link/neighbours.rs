@@ -8,10 +8,10 @@ use netlink_packet_route::neighbour::{
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use crate::attributes::attributes;
 use crate::error::Error;
-use crate::links::Links;
-use crate::netlink::Failure;
+use crate::kernel::attributes::attributes;
+use crate::kernel::netlink::Failure;
+use crate::link::links::Links;
 
 /// `struct ndmsg` (linux/neighbour.h): family, padding, interface, state, flags, type.
 const HEADER: usize = 12;
@@ -118,7 +118,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::attributes::push;
+    use crate::kernel::attributes::push;
 
     fn told(state: u16, with_address: bool) -> Vec<u8> {
         let mut payload = vec![2, 0, 0, 0, 7, 0, 0, 0];

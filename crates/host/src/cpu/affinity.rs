@@ -4,9 +4,9 @@ use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
-pub use crate::cpu_list::{CpuListError, format_cpu_list, parse_cpu_list};
+pub use crate::cpu::list::{CpuListError, format_cpu_list, parse_cpu_list};
 use crate::error::Error;
-use crate::files::Files;
+use crate::kernel::files::Files;
 
 /// The CPUs that are online on this machine, in order.
 pub fn online_cpus() -> Vec<u32> {

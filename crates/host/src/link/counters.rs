@@ -3,12 +3,12 @@
 use nix::sys::resource::{UsageWho, getrusage};
 use serde::{Deserialize, Serialize};
 
-use crate::counted::counted;
 use crate::error::Error;
-use crate::link::LinkCounters;
-use crate::links::Links;
-use crate::queue::QueueCounters;
-use crate::snmp::{Table, softnet};
+use crate::kernel::counted::counted;
+use crate::link::interface::LinkCounters;
+use crate::link::links::Links;
+use crate::link::queue::QueueCounters;
+use crate::link::snmp::{Table, softnet};
 
 /// A reading of the counters of one interface, its network namespace and this process; [`Counters::since`] turns two of them
 /// into what happened between.

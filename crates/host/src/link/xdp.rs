@@ -5,9 +5,9 @@ use std::os::fd::AsRawFd;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, LinkXdp};
 
-use crate::bpf::{Program, load_return};
 use crate::error::Error;
-use crate::links::{Links, named};
+use crate::kernel::bpf::{Program, load_return};
+use crate::link::links::{Links, named};
 
 /// Has the interface drop everything that arrives on it, before the network stack sees it. The program lives as long as the
 /// interface.

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::attributes::{NESTED, attributes, push, text};
-use crate::features::{FeatureState, Features};
+use crate::kernel::attributes::{NESTED, attributes, push, text};
+use crate::link::features::{FeatureState, Features};
 
 /// Reads the attributes of a `FEATURES_GET_REPLY`.
 pub(crate) fn parse_features(bytes: &[u8]) -> Result<Features, String> {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpu::tick;
+use crate::cpu::times::tick;
 use crate::error::Error;
 
 /// CPU time of all threads that can be seen, at one moment.

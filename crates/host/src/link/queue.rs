@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::attributes::{attributes, number};
+use crate::kernel::attributes::{attributes, number};
 
 /// What the queueing disciplines of an interface did since they were made (`RTM_GETQDISC`, `TCA_STATS2`).
 ///
@@ -88,7 +88,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::attributes::{NESTED, push};
+    use crate::kernel::attributes::{NESTED, push};
 
     fn discipline(index: u32, parent: u32, numbers: [u32; 5]) -> Vec<u8> {
         let mut bytes = vec![0; 4];

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::discipline::Discipline;
 use crate::error::Error;
-use crate::files::Files;
-use crate::link::Link;
-use crate::links::Links;
+use crate::kernel::files::Files;
+use crate::link::discipline::Discipline;
+use crate::link::interface::Link;
+use crate::link::links::Links;
 
 /// The rate that an interface lets through at most, and from where it is known.
 ///
@@ -93,8 +93,8 @@ fn negotiated(files: &Files, link: &Link) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::fixture::files;
-    use crate::link::LinkCounters;
+    use crate::kernel::files::fixture::files;
+    use crate::link::interface::LinkCounters;
 
     fn link(kind: Option<&str>) -> Link {
         Link {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpu::tick;
+use crate::cpu::times::tick;
 use crate::error::Error;
 
 /// CPU time of one thread, in nanoseconds since it began, or between two readings.

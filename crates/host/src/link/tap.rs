@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::libc;
 
 use crate::error::Error;
-use crate::links::check_name;
+use crate::link::links::check_name;
 
 const DEVICE: &str = "/dev/net/tun";
 

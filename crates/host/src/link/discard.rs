@@ -10,9 +10,9 @@ use netlink_packet_route::link::{InfoBridge, InfoData, InfoKind, LinkAttribute, 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::links::{Links, named};
-use crate::neighbours::permanent;
-use crate::xdp;
+use crate::link::links::{Links, named};
+use crate::link::neighbours::permanent;
+use crate::link::xdp;
 
 /// What stands behind a discarding interface.
 ///

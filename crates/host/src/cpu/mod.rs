@@ -1,0 +1,12 @@
+//! CPUs: which there are, what they did, and who runs on them.
+
+pub mod affinity;
+pub(crate) mod clock;
+pub(crate) mod interrupts;
+pub(crate) mod list;
+pub(crate) mod process_threads;
+pub(crate) mod softirqs;
+pub(crate) mod tasks;
+pub(crate) mod thread_times;
+pub(crate) mod times;
+pub(crate) mod urgency;

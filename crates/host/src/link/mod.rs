@@ -1,0 +1,19 @@
+//! Interfaces: what they are, what is set on them, what they count.
+
+pub(crate) mod bitset;
+pub(crate) mod bridge;
+pub(crate) mod counters;
+pub(crate) mod discard;
+pub(crate) mod discipline;
+pub(crate) mod ethtool;
+pub(crate) mod features;
+pub(crate) mod interface;
+pub(crate) mod limit;
+pub(crate) mod links;
+pub(crate) mod neighbours;
+pub(crate) mod queue;
+pub(crate) mod snmp;
+pub mod steering;
+pub(crate) mod tap;
+pub(crate) mod tunnel;
+pub(crate) mod xdp;
