@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::message::{Answer, Request};
 use crate::refusal::Refusal;
-use crate::serve::{AgentOptions, Isolation};
+use crate::options::{AgentOptions, Isolation};
 use crate::session::Session;
 
 /// One controller's conversation with an agent.

@@ -7,7 +7,7 @@ mod common;
 use std::net::IpAddr;
 
 use common::{ADDRESS, answers, outcome};
-use load::{Kind, Spec, Traffic};
+use load::{CongestionControl, Kind, Spec, Traffic};
 use netassay_agent::message::{Answer, ExactTaker, Finished, Request};
 use netassay_agent::{Bounded, Isolation, Launch, decode, encode};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 fn spec() -> Spec {
-    let congestion_control = Some("cubic".to_owned());
+    let congestion_control = CongestionControl::Named("cubic".to_owned());
     let traffic = Traffic { congestion_control, ..Traffic::new(Kind::UdpStream) };
     Spec { traffic, local: IpAddr::from([10, 0, 0, 1]), cpus: vec![0] }
 }
