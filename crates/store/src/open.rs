@@ -66,14 +66,9 @@ pub(crate) fn for_reading(path: &Path) -> Result<(Opened, Place), StoreError> {
     if state.is_empty {
         return Err(StoreError::Empty { path: place.named });
     }
-    let prepare = || -> rusqlite::Result<()> {
-        if let Some(views) = schema::as_newest(state.version) {
-            connection.pragma_update(None, "temp_store", "memory")?;
-            connection.execute_batch(views)?;
-        }
-        connection.pragma_update(None, "query_only", true)
-    };
-    prepare().map_err(|error| StoreError::from_sqlite(path, error))?;
+    connection
+        .pragma_update(None, "query_only", true)
+        .map_err(|error| StoreError::from_sqlite(path, error))?;
     Ok(((connection, budget), place))
 }
 

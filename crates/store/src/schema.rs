@@ -10,18 +10,10 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"NASY");
 pub const SCHEMA_VERSION: i32 = STEPS.len() as i32;
 
 /// One step per schema version, each applied in one transaction. A published step is never edited: add another.
-const STEPS: &[M<'static>] = &[
-    M::up(include_str!("schema/1.sql")).foreign_key_check(),
-    M::up(include_str!("schema/2.sql")).foreign_key_check(),
-];
+const STEPS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")).foreign_key_check()];
 
 /// The way from any older schema, an empty file included, to [`SCHEMA_VERSION`].
 pub(crate) const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
-
-/// What makes a file of `version`, which is only read and so keeps its schema, look like one of [`SCHEMA_VERSION`].
-pub(crate) fn as_newest(version: i32) -> Option<&'static str> {
-    (version == 1).then_some(include_str!("schema/1-as-2.sql"))
-}
 
 /// How the file's schema differs from that of `version` as this program makes it; none if it is the same to the letter.
 ///

@@ -49,14 +49,16 @@ CREATE TABLE run (
     warmup           INTEGER NOT NULL CHECK (warmup IN (0, 1)),
     condition        INTEGER NOT NULL CHECK (condition >= 0),
     started_unix_ms  INTEGER NOT NULL,
-    status           TEXT NOT NULL CHECK (status IN ('ok', 'failed')),
+    status           TEXT NOT NULL CHECK (status IN ('ok', 'failed', 'invalid')),
     reason           TEXT CHECK ((reason IS NULL) = (status = 'ok')),
+    limited_by       TEXT, -- a label; none if nothing was measured
+    evidence         TEXT CHECK (json_valid(evidence) AND (evidence IS NULL) = (limited_by IS NULL)), -- sentences
     detail           TEXT NOT NULL CHECK (json_valid(detail)),
     FOREIGN KEY (boot, study, number, part) REFERENCES boot (id, study, number, part) ON DELETE CASCADE
 ) STRICT;
 CREATE INDEX run_by_boot ON run (boot, study, number, part);
 
--- No run is recorded twice. A failed one may be tried again; warm-ups are due again in each part of a boot.
+-- No run is recorded twice. A failed or disturbed one may be tried again; warm-ups are due again in each part of a boot.
 CREATE UNIQUE INDEX run_once ON run (study, number, repeat, condition) WHERE status = 'ok' AND warmup = 0;
 CREATE UNIQUE INDEX warmup_once ON run (study, number, part, repeat, condition) WHERE status = 'ok' AND warmup = 1;
 
@@ -65,4 +67,12 @@ CREATE TABLE metric (
     key    TEXT NOT NULL,
     value  REAL NOT NULL,
     PRIMARY KEY (run, key)
+) STRICT, WITHOUT ROWID;
+
+-- A run's counters at small steps, one row for each side: apart from the runs, so that loading those stays quick.
+CREATE TABLE series (
+    run      INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    side     TEXT NOT NULL,
+    columns  TEXT NOT NULL CHECK (json_valid(columns)), -- an object of arrays of equal length, at_ns among them
+    PRIMARY KEY (run, side)
 ) STRICT, WITHOUT ROWID;
