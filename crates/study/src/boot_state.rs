@@ -9,7 +9,6 @@ use crate::guest::Guest;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootState {
     /// The version of IP that carries the tunnel, in scenarios that have one.
-    #[serde(default = "ipv4")]
     pub underlay_family: Family,
     /// The virtual machines, in studies that have any; they are all alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -18,10 +17,7 @@ pub struct BootState {
 
 impl Default for BootState {
     fn default() -> Self {
-        Self { underlay_family: ipv4(), guest: None }
+        Self { underlay_family: Family::Ipv4, guest: None }
     }
 }
 
-fn ipv4() -> Family {
-    Family::Ipv4
-}

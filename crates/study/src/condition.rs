@@ -38,10 +38,8 @@ pub struct Condition {
     /// On `discard` nobody receives, and it means nothing.
     pub receiver: SideSettings,
     /// What the interfaces under the tunnel are set to, where there is one.
-    #[serde(default)]
     pub underlay: Underlay,
     /// What it takes a fresh boot to have.
-    #[serde(default)]
     pub boot: BootState,
 }
 

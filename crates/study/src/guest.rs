@@ -24,13 +24,8 @@ pub struct Guest {
     pub acceleration: Acceleration,
     /// Whether its CPUs stay on the CPUs of its side.
     pub pin: bool,
-    /// How an emulated one copies and clears memory. Plans that were stored before they held it had strings.
-    #[serde(default = "bytes")]
+    /// How an emulated one copies and clears memory.
     pub copies: Copies,
-}
-
-fn bytes() -> Copies {
-    Copies::Bytes
 }
 
 impl Default for Guest {

@@ -29,11 +29,9 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<Design>,
     /// Whether instructions are counted instead of time.
-    #[serde(default)]
     pub exact: bool,
-    /// What the study asks; none in plans that were stored before they held it.
-    #[serde(default)]
-    pub asked: Option<Asked>,
+    /// What the study asks.
+    pub asked: Asked,
     /// The looks that a change of the study left no boots for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks_dropped: Option<LooksDropped>,
@@ -139,7 +137,7 @@ impl Draft {
             comparisons,
             design: study.design().cloned(),
             exact: study.exact(),
-            asked: Some(Asked::of(study)),
+            asked: Asked::of(study),
             looks_dropped: study.looks_dropped(),
         }
     }

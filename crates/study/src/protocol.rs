@@ -22,7 +22,6 @@ pub struct Protocol {
     /// version.
     pub seed: u64,
     /// When it may stop before the last boot; none: never.
-    #[serde(default)]
     pub stop: Option<Stop>,
 }
 

@@ -78,10 +78,9 @@ impl Serialize for CongestionControl {
 }
 
 impl<'de> Deserialize<'de> for CongestionControl {
-    /// A stored plan without a name is older than the choice, and ran with what the hosts had.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Option::<String>::deserialize(deserializer)?;
-        Ok(text.map_or(Self::System, |text| text.parse().unwrap_or_else(|never| match never {})))
+        let text = String::deserialize(deserializer)?;
+        Ok(text.parse().unwrap_or_else(|never| match never {}))
     }
 }
 
@@ -90,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_survives_being_stored_and_an_old_plan_has_what_it_ran_with() {
+    fn it_survives_being_stored() {
         for (one, json) in [
             (CongestionControl::Unpaced, "\"default\""),
             (CongestionControl::System, "\"system\""),
@@ -99,7 +98,6 @@ mod tests {
             assert_eq!(serde_json::to_string(&one).unwrap(), json);
             assert_eq!(serde_json::from_str::<CongestionControl>(json).unwrap(), one);
         }
-        assert_eq!(serde_json::from_str::<CongestionControl>("null").unwrap(), CongestionControl::System);
     }
 
     #[test]

@@ -44,72 +44,48 @@ pub struct Traffic {
     pub flows: u32,
     /// `SO_SNDBUF` and `SO_RCVBUF` in bytes; `None` leaves the kernel's, but for the 1 MiB that a stream of datagrams is
     /// received into. The kernel doubles what it is asked for and may limit it.
-    #[serde(default)]
     pub socket_buffer: Option<u32>,
     /// The receiver's port; UDP flows use this one and those that follow. `None`: the kernel chooses.
-    #[serde(default)]
     pub port: Option<u16>,
     /// How data are handed to the kernel.
-    #[serde(default)]
     pub sender: Sender,
     /// How data are read from the kernel.
-    #[serde(default)]
     pub reader: Reader,
     /// The threads of either end that share the flows out, neighbours to one thread; with [`Direction::Both`], for each way.
     /// More than there are flows are not started. `None`: the engine chooses.
-    #[serde(default)]
     pub threads: Option<u32>,
     /// Which way a stream flows.
-    #[serde(default)]
     pub direction: Direction,
     /// `tcp_rr`, `udp_rr`: transactions in flight per flow.
-    #[serde(default = "one")]
     pub in_flight: u32,
     /// Request-response: requests per second over all flows, each sent at its own intended time and its latency measured
     /// from there, whether earlier ones are answered or not: [`MAX_IN_FLIGHT`] per flow may be under way (one with `tcp_crr`,
     /// 128 with `udp_rr` messages of one byte), and those beyond wait. `None`: the next request follows an answer.
-    #[serde(default)]
     pub rate: Option<u32>,
     /// Streams and `pps`: the pace of each flow in bits of payload per second. `None`: as fast as it goes. The kernel paces
     /// TCP (`SO_MAX_PACING_RATE`), in bursts of two segments and more; datagrams are paced by the sender, call by call, with
     /// or without the `fq` qdisc, and after a delay it makes up for 10 ms at most.
-    #[serde(default)]
     pub pacing: Option<Pacing>,
     /// How long a receive polls the device's queue instead of sleeping, in whole microseconds (`SO_BUSY_POLL` and its kin).
     #[serde(default, with = "duration::maybe_text")]
     pub busy_poll: Option<Duration>,
     /// TCP's congestion control.
-    #[serde(default)]
     pub congestion_control: CongestionControl,
     /// The differentiated services code point of all packets, 0 to 63 (RFC 2474); `None`: the kernel's, which is 0. Over IPv4
     /// the kernel derives from it the priority that qdiscs see, too.
-    #[serde(default)]
     pub dscp: Option<u8>,
     /// TCP: whether small segments are sent at once (`TCP_NODELAY`); `None`: on where requests are answered.
-    #[serde(default)]
     pub nodelay: Option<bool>,
     /// TCP: bytes that may wait unsent in a socket before it takes no more (`TCP_NOTSENT_LOWAT`); `None`: the kernel's.
-    #[serde(default)]
     pub notsent_lowat: Option<u32>,
     /// UDP: whether the sending sockets are connected. If not, each datagram names its destination and the kernel looks up
     /// its route.
-    #[serde(default = "on")]
     pub connected: bool,
     /// Whether UDP datagrams carry a checksum. Off only over IPv4 (`SO_NO_CHECK`).
-    #[serde(default = "on")]
     pub checksum: bool,
     /// Whether every byte and every sequence number is checked where it arrives, which costs time. If not, the last message
     /// of each flow is.
-    #[serde(default)]
     pub verify: bool,
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn on() -> bool {
-    true
 }
 
 impl Traffic {
@@ -241,8 +217,16 @@ mod tests {
     }
 
     #[test]
-    fn traffic_stored_before_there_was_a_choice_of_senders_reads_as_plain() {
-        let json = r#"{"kind":"tcp_stream","message":16384,"response":0,"flows":1,"socket_buffer":null,"port":null}"#;
-        assert_eq!(serde_json::from_str::<Traffic>(json).unwrap(), Traffic::new(Kind::TcpStream));
+    fn traffic_that_lacks_a_key_or_has_another_is_refused() {
+        let whole = serde_json::to_value(Traffic::new(Kind::UdpStream)).unwrap();
+        let read = |change: &dyn Fn(&mut serde_json::Map<String, serde_json::Value>)| {
+            let mut value = whole.clone();
+            change(value.as_object_mut().unwrap());
+            serde_json::from_value::<Traffic>(value).map_err(|error| error.to_string())
+        };
+        assert_eq!(read(&|_| ()).unwrap(), Traffic::new(Kind::UdpStream));
+        let lacks = read(&|keys| drop(keys.remove("checksum"))).unwrap_err();
+        assert!(lacks.contains("missing field `checksum`"), "{lacks}");
+        assert!(read(&|keys| drop(keys.insert("sum".into(), true.into()))).unwrap_err().contains("sum"));
     }
 }

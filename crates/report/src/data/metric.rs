@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use store::StoredStudy;
 use study::metric::{self, Metric};
-use study::{Asked, Study};
+use study::Asked;
 
 use crate::data::error::Error;
 use crate::data::view::PlanView;
@@ -45,24 +45,18 @@ pub fn primary_metrics(stored: &StoredStudy) -> Result<Vec<String>, Error> {
     Ok(keys.into_iter().map(str::to_owned).collect())
 }
 
-/// What a stored study asked: as stored with its plan, or of studies stored before plans held it from the file.
+/// What a stored study asked.
 ///
 /// # Errors
-/// [`Error::Plan`] when neither can be read: without it nothing says at which looks the error rate was spent.
+/// [`Error::Plan`] when it is more than a study can ask: pages go through all planned runs.
 pub(crate) fn asked_of(stored: &StoredStudy, plan: &PlanView) -> Result<Asked, Error> {
-    if let Some(asked) = &plan.plan.asked {
-        // Pages go through all planned runs.
-        if !asked.protocol.is_possible(plan.plan.conditions.len()) {
-            let what = "it has more runs than a study can have".to_owned();
-            return Err(Error::Plan { study: stored.row.id.0, what });
-        }
-        return Ok(asked.clone());
+    let asked = &plan.plan.asked;
+    if asked.protocol.is_possible(plan.plan.conditions.len()) {
+        Ok(asked.clone())
+    } else {
+        let what = "it has more runs than a study can have".to_owned();
+        Err(Error::Plan { study: stored.row.id.0, what })
     }
-    let unreadable = |problems| Error::Plan {
-        study: stored.row.id.0,
-        what: format!("its file ({}) is no study of this version: {problems}", stored.row.name),
-    };
-    Study::parse(&stored.row.name, &stored.row.toml).map(|study| Asked::of(&study)).map_err(unreadable)
 }
 
 pub(crate) fn plan_of(stored: &StoredStudy) -> Result<PlanView, Error> {
