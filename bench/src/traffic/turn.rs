@@ -141,14 +141,16 @@ pub(crate) fn traffic(job: &Job, Way { sender, reader }: Way) -> load::Traffic {
         Polling::None | Polling::Program => None,
     };
     let response = if job.kind.is_rr() { job.message } else { 0 };
+    let congestion_control = match &job.congestion_control {
+        Some(name) => load::CongestionControl::Named(name.clone()),
+        None if job.kind.is_tcp() => load::CongestionControl::System,
+        None => load::CongestionControl::default(),
+    };
     load::Traffic {
         message: job.message,
         response,
         flows: job.flows,
-        congestion_control: job
-            .congestion_control
-            .clone()
-            .map_or(load::CongestionControl::System, load::CongestionControl::Named),
+        congestion_control,
         sender,
         reader,
         busy_poll,
