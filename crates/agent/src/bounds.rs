@@ -8,9 +8,10 @@ use crate::account::{Finished, Measured, Watched};
 use crate::bounded::{Bounded, Excess};
 use crate::init::Settings;
 use crate::launch::Launch;
-use crate::message::{Answer, ExactTaker, Request, Settled};
+use crate::message::{Answer, ExactTaker, Request};
 use crate::series;
 use crate::traffic::MOST_FLOWS;
+use words::Settled;
 
 /// CPUs, by count and by number: what the largest kernel is built for (`NR_CPUS`).
 pub(crate) const CPUS: u32 = 8_192;
@@ -168,7 +169,7 @@ impl Bounded for Answer {
                 most("lacking", discard.lacking.len(), FEW)?;
                 texts("lacking", discard.lacking.iter())
             }
-            Self::Settled(settled) => settled.check(),
+            Self::Settled(state) => settled(state),
             Self::Environment(about) => environment(about),
             Self::Lacking { what } => {
                 most("what", what.len(), FEW)?;
@@ -187,13 +188,11 @@ impl Bounded for Answer {
     }
 }
 
-impl Settled {
-    fn check(&self) -> Checked {
-        features("active", &self.active)?;
-        features("refused", &self.refused)?;
-        texts("refused", self.refused.values())?;
-        features("follow_on", &self.follow_on)
-    }
+fn settled(settled: &Settled) -> Checked {
+    features("active", &settled.active)?;
+    features("refused", &settled.refused)?;
+    texts("refused", settled.refused.values())?;
+    features("follow_on", &settled.follow_on)
 }
 
 impl Measured {

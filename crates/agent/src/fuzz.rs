@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::message::{Answer, Request};
-use crate::refusal::Refusal;
 use crate::options::{AgentOptions, Isolation};
+use crate::refusal::Refusal;
 use crate::session::Session;
 
 /// One controller's conversation with an agent.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
+use words::Settled;
 
 pub use crate::account::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
@@ -255,18 +256,4 @@ pub enum Answer {
         #[serde(default)]
         broken: bool,
     },
-}
-
-/// The state of an interface after its switches were set, as the kernel reported it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settled {
-    /// MTU in bytes.
-    pub mtu: u32,
-    /// Every feature with its active state, by kernel name.
-    pub active: BTreeMap<String, bool>,
-    /// Features that did not become what was asked, each with the reason.
-    pub refused: BTreeMap<String, String>,
-    /// Features that the kernel changed though nobody asked: name and new state.
-    pub follow_on: BTreeMap<String, bool>,
 }

@@ -7,11 +7,12 @@ use std::time::Duration;
 use host::{Ethtool, Features, Links};
 
 use crate::exact::exact;
-use crate::message::{Answer, PROTOCOL, Request, Settled};
+use crate::message::{Answer, PROTOCOL, Request};
 use crate::options::AgentOptions;
 use crate::refusal::{Refusal, Reply};
 use crate::traffic::Traffic;
 use crate::watch::Watch;
+use words::Settled;
 
 /// One controller's conversation with this host.
 pub(crate) struct Session {

@@ -100,7 +100,10 @@ fn a_change_is_made_for_every_command_that_takes_a_study() {
         (vec!["run", "two.toml", "--set", "duratoin=2s"], "did you mean `duration`?"),
         (vec!["aa", "quick", "--set", "boots=0"], "from `--set boots=0`"),
         (vec!["plan", "quick", "--detect", "1%", "--set", "kind=tcp"], "from `--set kind=tcp`"),
-        (vec!["check", "two.toml", "--set", "sender=sendfile"], "sender `sendfile` is not supported for `udp_stream`"),
+        (
+            vec!["check", "two.toml", "--set", "sender=sendfile"],
+            "sender `sendfile` is not supported for `udp_stream`",
+        ),
     ] {
         let output = bench.run(&arguments);
         expect(&output, 2);

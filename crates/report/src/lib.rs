@@ -12,7 +12,6 @@ pub use data::error::Error;
 pub use data::metric::{primary_metrics, resolve_metric, unit_of};
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
-pub use data::view::{EffectiveView, PlanView, SettledView};
 pub use render::classic::Classic;
 pub use render::comparison::Comparisons;
 pub use render::environment::environments;

@@ -115,7 +115,7 @@ impl Campaign<'_> {
         let started_unix_ms = unix_ms();
         let observe = &mut *self.observe;
         let result = bench.settle(&switches).and_then(|effective| {
-            if let Some(drift) = effective.drift(&switches, planned) {
+            if let Some(drift) = Drift::between(planned, &effective, &switches) {
                 return Ok(Err(drift));
             }
             let mut differences = (self.differences)();

@@ -7,13 +7,13 @@ use study::{Costs, Diagnostics, PlannedRun, Study};
 
 use crate::boot::BootEnd;
 use crate::campaign::{Campaign, Ending, Error, Summary};
-use crate::document::PlanDocument;
 use crate::event::Event;
 use crate::need::Needs;
 use crate::pending::{key_of, pending};
 use crate::probe::{Probed, probe};
 use crate::progress::Progress;
 use crate::session::{Repeats, Session};
+use study::PlanDocument;
 
 /// How often a boot is tried on a new testbed after one was lost.
 const ATTEMPTS: u32 = 3;
@@ -63,10 +63,9 @@ impl Campaign<'_> {
         let broken = |what: String| Error::Plan { study: id.0, what };
         let study = Study::parse(&format!("study {}", id.0), &stored.row.toml)
             .map_err(|diagnostics: Diagnostics| broken(diagnostics.to_string()))?;
-        let document: PlanDocument =
-            serde_json::from_value(stored.plan_json).map_err(|error| broken(error.to_string()))?;
-        if !document.is_whole() {
-            return Err(broken("conditions and states do not match".to_owned()));
+        let document = PlanDocument::read(&stored.plan_json).map_err(broken)?;
+        if document.effective.is_empty() {
+            return Err(broken("it lacks the states of its conditions".to_owned()));
         }
         let tried = stored.runs.iter().filter(|run| !run.warmup).map(|run| run.condition).collect();
         // Before it is asked what is recorded: from here on, nobody else records into this file.

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use agent::message::Settled;
+use study::Effective;
+use study::Settled;
 use study::{Condition, Design, Dropped, Offload, Plan, Side};
-use testbed::{Effective, Switches};
+use testbed::Switches;
 
 use crate::order::switches_of;
 

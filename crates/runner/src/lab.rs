@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use study::Effective;
 use study::{BootState, Condition};
-use testbed::{Effective, RunOrder, Switches};
+use testbed::{RunOrder, Switches};
 
 use crate::limit::Limit;
 

@@ -5,8 +5,9 @@ use std::time::Instant;
 use agent::Interrupt;
 use guest::Memory;
 use serde_json::{Value, json};
+use study::Effective;
 use study::{BootState, Condition};
-use testbed::{Effective, RunOrder, Switches, Testbed};
+use testbed::{RunOrder, Switches, Testbed};
 
 use crate::arrival::nothing_arrived;
 use crate::exact::instructions;

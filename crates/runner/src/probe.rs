@@ -4,13 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
 use study::{Condition, Costs, Plan};
-use testbed::{Effective, RunOrder, State, Switches};
+use study::{Effective, State};
+use testbed::{RunOrder, Switches};
 
 use crate::congestion_control::unpaced;
 use crate::designed::{Shown, reads};
-use crate::document::PlanDocument;
 use crate::lab::{Bench, Lab};
 use crate::order::{order_of, switches_of};
+use study::PlanDocument;
 
 /// What trying a plan out came to.
 #[derive(Debug)]

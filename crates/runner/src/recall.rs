@@ -6,7 +6,8 @@ use guest::Memory;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use study::Condition;
-use testbed::{Effective, RunOrder, Switches};
+use study::Effective;
+use testbed::{RunOrder, Switches};
 
 use crate::lab::{Bench, Readings};
 
@@ -124,8 +125,8 @@ mod tests {
     use std::collections::BTreeMap;
     use std::rc::Rc;
 
-    use agent::message::Settled;
     use serde_json::json;
+    use study::Settled;
     use testbed::Switches;
 
     use super::*;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use store::{RunKey, StudyId};
 use study::{PlannedRun, Stop};
 
-use crate::document::PlanDocument;
 use crate::need::Needs;
 use crate::progress::Progress;
+use study::PlanDocument;
 
 /// How often one run is repeated because something disturbed it. A disturbance that outlasts three windows is the machine's
 /// normal state, and a fourth would be disturbed too.

@@ -20,4 +20,3 @@ impl Default for BootState {
         Self { underlay_family: Family::Ipv4, guest: None }
     }
 }
-

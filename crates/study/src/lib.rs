@@ -21,6 +21,8 @@ mod costs;
 mod dependency;
 mod design;
 mod diagnostic;
+mod document;
+mod effective;
 mod factor;
 mod grid;
 mod guest;
@@ -55,6 +57,8 @@ pub use condition::{Condition, Offloads, SideSettings};
 pub use costs::{Costs, Expected, expected_duration};
 pub use design::{Design, DesignKind, Offload, Unreachable};
 pub use diagnostic::{Diagnostic, Diagnostics};
+pub use document::PlanDocument;
+pub use effective::{Effective, State};
 pub use factor::Factor;
 pub use guest::{Acceleration, Copies, Guest, Nic};
 pub use machine::Machine;
@@ -70,6 +74,6 @@ pub use study::Study;
 pub use twins::twins;
 pub use underlay::Underlay;
 pub use words::{
-    CongestionControl, Direction, Family, KEYS, Key, Kind, Pacing, Reader, Scenario, Sender, Side, Traffic,
-    Workload, feature, format_duration, metric, parse_duration,
+    CongestionControl, Direction, Family, KEYS, Key, Kind, Pacing, Reader, Scenario, Sender, Settled, Side,
+    Traffic, Workload, feature, format_duration, metric, parse_duration,
 };

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use agent::message::Settled;
 use serde::Serialize;
+use study::Settled;
 use study::{Side, feature};
 
-use crate::switches::{Effective, Switches};
+use crate::switches::Switches;
+use study::Effective;
 
 /// Every difference between two states of a testbed that the same switches should give. It prints as one short sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -59,34 +60,34 @@ pub enum Setting {
     },
 }
 
-impl Effective {
-    /// What is otherwise here than it was in `before`; `None` if nothing is that matters ([`Effective::state`]).
+impl Drift {
+    /// What is otherwise in `after` than it was in `before`; `None` if nothing is that matters ([`Effective::state`]).
     #[must_use]
-    pub fn drift(&self, asked: &Switches, before: &Self) -> Option<Drift> {
-        let differences: Vec<Difference> = self
-            .interfaces(asked)
-            .zip(before.interfaces(asked))
+    pub fn between(before: &Effective, after: &Effective, asked: &Switches) -> Option<Self> {
+        let differences: Vec<Difference> = interfaces(after, asked)
+            .zip(interfaces(before, asked))
             .flat_map(|(after, before)| after.differences(&before))
             .collect();
-        (!differences.is_empty()).then_some(Drift(differences))
+        (!differences.is_empty()).then_some(Self(differences))
     }
+}
 
-    /// Every interface of a testbed, with what was asked of it.
-    fn interfaces<'a>(&'a self, asked: &'a Switches) -> impl Iterator<Item = ReadBack<'a>> {
-        let ends = [(Side::Transmitter, Some(&self.transmitter)), (Side::Receiver, self.receiver.as_ref())];
-        let features = [&asked.transmitter, &asked.receiver];
-        let ends = ends.into_iter().zip(features).filter_map(move |((side, settled), features)| {
-            let interface = Interface { side, underlay: false };
-            Some(ReadBack { interface, mtu: asked.mtu, features, settled: settled? })
-        });
-        let under =
-            [(Side::Transmitter, &asked.underlay.transmitter), (Side::Receiver, &asked.underlay.receiver)];
-        let under = self.underlay.iter().flatten().zip(under).map(move |(settled, (side, features))| {
-            let interface = Interface { side, underlay: true };
-            ReadBack { interface, mtu: asked.underlay.mtu, features, settled }
-        });
-        ends.chain(under)
-    }
+/// Every interface of a testbed, with what was asked of it.
+fn interfaces<'a>(effective: &'a Effective, asked: &'a Switches) -> impl Iterator<Item = ReadBack<'a>> {
+    let ends =
+        [(Side::Transmitter, Some(&effective.transmitter)), (Side::Receiver, effective.receiver.as_ref())];
+    let features = [&asked.transmitter, &asked.receiver];
+    let ends = ends.into_iter().zip(features).filter_map(move |((side, settled), features)| {
+        let interface = Interface { side, underlay: false };
+        Some(ReadBack { interface, mtu: asked.mtu, features, settled: settled? })
+    });
+    let under =
+        [(Side::Transmitter, &asked.underlay.transmitter), (Side::Receiver, &asked.underlay.receiver)];
+    let under = effective.underlay.iter().flatten().zip(under).map(move |(settled, (side, features))| {
+        let interface = Interface { side, underlay: true };
+        ReadBack { interface, mtu: asked.underlay.mtu, features, settled }
+    });
+    ends.chain(under)
 }
 
 /// One interface's state, and what was asked for.
@@ -193,7 +194,7 @@ mod tests {
             effective(settled(&[("rx-gro", false)], 1500), settled(&[("tx-tcp-segmentation", false)], 1500));
         let mut asked = Switches::default();
         asked.receiver.insert("tx-tcp-segmentation".into(), true);
-        let drift = after.drift(&asked, &before).unwrap();
+        let drift = Drift::between(&before, &after, &asked).unwrap();
         assert_eq!(
             drift.to_string(),
             "the receiver's tx-tcp-segmentation (asked for: on) was on and is off; \
@@ -206,7 +207,7 @@ mod tests {
                 "setting": "feature", "name": "rx-gro", "asked": null, "before": true, "after": false
             })
         );
-        assert_eq!(before.drift(&asked, &before), None);
+        assert_eq!(Drift::between(&before, &before, &asked), None);
     }
 
     #[test]
@@ -220,7 +221,7 @@ mod tests {
             underlay: UnderlaySwitches { mtu: Some(1500), ..Default::default() },
             ..Default::default()
         };
-        let text = after.drift(&asked, &before).unwrap().to_string();
+        let text = Drift::between(&before, &after, &asked).unwrap().to_string();
         assert!(
             text.starts_with("the receiver's underlay's MTU (asked for: 1500) was 1500 and is 9000; "),
             "{text}"
@@ -244,7 +245,7 @@ mod tests {
             [one, two, three, four] in [any_settled(), any_settled(), any_settled(), any_settled()]
         ) {
             let (before, after) = (effective(one, two), effective(three, four));
-            let drift = after.drift(&Switches::default(), &before);
+            let drift = Drift::between(&before, &after, &Switches::default());
             prop_assert_eq!(drift.is_some(), before.state() != after.state());
         }
     }

@@ -30,5 +30,5 @@ pub use end::End;
 pub use error::Error;
 pub use options::Options;
 pub use run::{HostAccount, RunAccount, RunOrder, SideAccount};
-pub use switches::{Effective, State, Switches, UnderlaySwitches};
+pub use switches::{Switches, UnderlaySwitches};
 pub use testbed::Testbed;

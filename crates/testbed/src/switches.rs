@@ -1,12 +1,11 @@
 //! What is asked of both ends' switches, and what came of it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::collections::BTreeMap;
 
-use agent::message::{Answer, Request, Settled};
+use agent::message::{Answer, Request};
 use serde::{Deserialize, Serialize};
 
-use study::{Family, Side};
+use study::{Effective, Family, Settled, Side};
 
 use crate::end::End;
 use crate::error::Error;
@@ -36,73 +35,6 @@ pub struct UnderlaySwitches {
     pub transmitter: BTreeMap<String, bool>,
     /// Features of the receiver's, by kernel name.
     pub receiver: BTreeMap<String, bool>,
-}
-
-/// The state that both ends read back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Effective {
-    /// The transmitter's interface.
-    pub transmitter: Settled,
-    /// The receiver's interface; `None` where nobody receives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receiver: Option<Settled>,
-    /// The interfaces under the tunnel, the transmitter's first; `None` where there is no tunnel.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub underlay: Option<[Settled; 2]>,
-    /// What a reader of the results must know of this state.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-}
-
-impl Effective {
-    /// What makes two effective states one, whatever was asked for.
-    #[must_use]
-    pub fn state(&self) -> State {
-        State {
-            transmitter: InterfaceState::of(&self.transmitter),
-            receiver: self.receiver.as_ref().map(InterfaceState::of),
-            underlay: self.underlay.as_ref().map(|both| both.each_ref().map(InterfaceState::of)),
-        }
-    }
-}
-
-/// The interfaces' state by itself: equal for conditions that come to the same.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct State {
-    transmitter: InterfaceState,
-    receiver: Option<InterfaceState>,
-    underlay: Option<[InterfaceState; 2]>,
-}
-
-/// An interface's MTU, and the features that are on. One that it does not have is off.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct InterfaceState {
-    mtu: u32,
-    on: BTreeSet<String>,
-}
-
-impl InterfaceState {
-    fn of(settled: &Settled) -> Self {
-        let on = settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| name.clone());
-        Self { mtu: settled.mtu, on: on.collect() }
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = |state: &InterfaceState| {
-            let on: Vec<&str> = state.on.iter().map(String::as_str).collect();
-            format!("mtu {} {}", state.mtu, on.join(" "))
-        };
-        write!(out, "{}", side(&self.transmitter))?;
-        if let Some(receiver) = &self.receiver {
-            write!(out, " | {}", side(receiver))?;
-        }
-        for (whose, underlay) in ["transmitter", "receiver"].iter().zip(self.underlay.iter().flatten()) {
-            write!(out, " | {whose}'s underlay {}", side(underlay))?;
-        }
-        Ok(())
-    }
 }
 
 impl Testbed {
@@ -206,39 +138,6 @@ pub(crate) mod tests {
 
     pub(crate) fn effective(transmitter: Settled, receiver: Settled) -> Effective {
         Effective { transmitter, receiver: Some(receiver), underlay: None, notes: Vec::new() }
-    }
-
-    #[test]
-    fn the_state_of_an_underlay_is_part_of_the_whole() {
-        let plain = effective(settled(&[], 1450), settled(&[], 1450));
-        let over = |features: [&[(&str, bool)]; 2], mtu| {
-            let underlay = Some(features.map(|features| settled(features, mtu)));
-            Effective { underlay, ..plain.clone() }.state()
-        };
-        let base = over([&[("a", true)], &[]], 1500);
-        assert_ne!(base, plain.state());
-        assert_ne!(base, over([&[], &[("a", true)]], 1500));
-        assert_ne!(base, over([&[("a", true)], &[]], 9000));
-        assert_eq!(base, over([&[("a", true), ("b", false)], &[]], 1500));
-    }
-
-    #[test]
-    fn states_are_equal_whatever_was_refused() {
-        let plain = effective(settled(&[("a", true)], 1500), settled(&[], 1500));
-        let mut refused = plain.clone();
-        refused.transmitter.refused.insert("b".into(), "fixed".into());
-        refused.transmitter.active.insert("b".into(), false);
-        assert_eq!(plain.state(), refused.state());
-    }
-
-    #[test]
-    fn mtu_side_and_feature_tell_states_apart() {
-        let state =
-            |t: &[(&str, bool)], r: &[(&str, bool)], mtu| effective(settled(t, mtu), settled(r, mtu)).state();
-        let base = state(&[("a", true)], &[], 1500);
-        assert_ne!(base, state(&[], &[("a", true)], 1500));
-        assert_ne!(base, state(&[("a", false)], &[], 1500));
-        assert_ne!(base, state(&[("a", true)], &[], 9000));
     }
 
     #[test]

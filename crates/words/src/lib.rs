@@ -18,6 +18,7 @@ mod mode;
 mod pacing;
 mod rules;
 mod scenario;
+mod settled;
 mod shape;
 mod side;
 mod traffic;
@@ -37,6 +38,7 @@ pub use kind::Kind;
 pub use mode::{Direction, Reader, Sender};
 pub use pacing::{Pacing, PacingError};
 pub use scenario::{Scenario, VXLAN_OVERHEAD};
+pub use settled::Settled;
 pub use shape::{Mistake, Shape, Words};
 pub use side::Side;
 pub use traffic::{

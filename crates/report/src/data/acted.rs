@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use study::{Condition, Direction, Family, Nic, Side};
 
-use crate::data::view::{EffectiveView, SettledView};
 use crate::words::number::figure;
+use study::{Effective, Settled};
 
 /// Up to this many in one are one: a few segments are retransmitted, or come with others.
 const ONE: f64 = 1.05;
@@ -59,7 +59,7 @@ impl Acted {
     /// From the means of a condition's metrics.
     pub(crate) fn of(
         condition: &Condition,
-        effective: Option<&EffectiveView>,
+        effective: Option<&Effective>,
         means: &BTreeMap<String, f64>,
     ) -> Self {
         let mean = |key: &str| means.get(key).copied();
@@ -90,7 +90,7 @@ impl Acted {
     }
 
     /// What TSO says against what the interface was given.
-    fn cutting(&self, condition: &Condition, transmitter: &SettledView) -> Option<String> {
+    fn cutting(&self, condition: &Condition, transmitter: &Settled) -> Option<String> {
         let counts_frames = condition.boot.guest.as_ref().is_some_and(|guest| guest.nic == Nic::E1000e);
         let segments = self.segments_per_buffer.filter(|_| !counts_frames)?;
         let feature = match condition.family {
@@ -112,7 +112,7 @@ impl Acted {
     }
 
     /// What GRO says against what TCP was given. Where packets came in large already there was nothing left to merge.
-    fn merging(&self, receiver: &SettledView, came_singly: bool) -> Option<String> {
+    fn merging(&self, receiver: &Settled, came_singly: bool) -> Option<String> {
         let packets = self.packets_per_batch?;
         let shown = figure(packets);
         let is_on = |feature: &str| receiver.active.get(feature).copied();
@@ -137,7 +137,7 @@ impl Acted {
 }
 
 /// Where the switches put the checksums of this traffic.
-fn checksum(condition: &Condition, transmitter: &SettledView) -> Checksum {
+fn checksum(condition: &Condition, transmitter: &Settled) -> Checksum {
     if !condition.workload.traffic.kind.is_tcp() && !condition.workload.traffic.checksum {
         return Checksum::Nobody;
     }

@@ -4,13 +4,13 @@ use store::StoredStudy;
 use study::CongestionControl;
 
 use crate::data::outcomes::outcomes;
-use crate::data::view::PlanView;
+use study::PlanDocument;
 
 /// Those that let the window alone set the rate. All others may pace by a timer.
 const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
 
 /// Each congestion control of TCP runs, with the conditions that ran with it; empty without TCP.
-fn of_runs(stored: &StoredStudy, plan: &PlanView) -> Vec<(String, Vec<usize>)> {
+fn of_runs(stored: &StoredStudy, plan: &PlanDocument) -> Vec<(String, Vec<usize>)> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     let mut add = |name: &str, condition: usize| match found.iter_mut().find(|(known, _)| known == name) {
         Some((_, members)) if members.contains(&condition) => {}
@@ -52,12 +52,12 @@ fn older<'a>(stored: &'a StoredStudy, asked: &'a CongestionControl) -> Vec<&'a s
 }
 
 /// Those of all runs, in the order in which the page names them; none without TCP.
-pub(crate) fn names(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
+pub(crate) fn names(stored: &StoredStudy, plan: &PlanDocument) -> Vec<String> {
     of_runs(stored, plan).into_iter().map(|(name, _)| name).collect()
 }
 
 /// What a reader must know of each that may pace.
-pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
+pub(crate) fn notes(stored: &StoredStudy, plan: &PlanDocument) -> Vec<String> {
     let conditions = &plan.plan.conditions;
     let found = of_runs(stored, plan);
     let pacing = found.iter().filter(|(name, _)| !WINDOW_BASED.contains(&name.as_str()));

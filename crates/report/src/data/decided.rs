@@ -9,7 +9,7 @@ use crate::data::metric::{asked_of, plan_of};
 use crate::data::stored::subjects;
 use crate::data::subject::answer;
 use crate::data::target::{ComparisonRequest, own_targets};
-use crate::data::view::PlanView;
+use study::PlanDocument;
 
 /// Whether every comparison of a study that may stop early is decided: proven to differ, or proven to differ by less than
 /// the study is to detect. What cannot be judged is not decided.
@@ -37,7 +37,7 @@ fn judged(stored: &StoredStudy) -> Result<bool, Error> {
 ///
 /// # Errors
 /// [`Error::Plan`] when what the study asked cannot be read.
-pub(crate) fn stopping(stored: &StoredStudy, plan: &PlanView) -> Result<Option<String>, Error> {
+pub(crate) fn stopping(stored: &StoredStudy, plan: &PlanDocument) -> Result<Option<String>, Error> {
     let Protocol { stop, boots: most, .. } = asked_of(stored, plan)?.protocol;
     let Some(stop) = stop else { return Ok(None) };
     let over = boots_over(stored);

@@ -7,7 +7,7 @@ use study::{Protocol, Stop};
 
 use crate::data::error::Error;
 use crate::data::metric::asked_of;
-use crate::data::view::PlanView;
+use study::PlanDocument;
 
 /// The look that a stored study's data stand at, with what the study says of stopping; none if it takes all its boots
 /// whatever they show.
@@ -17,7 +17,7 @@ use crate::data::view::PlanView;
 ///
 /// # Errors
 /// [`Error::Plan`] when what the study asked cannot be read.
-pub(crate) fn look_of(stored: &StoredStudy, plan: &PlanView) -> Result<Option<(Stop, Look)>, Error> {
+pub(crate) fn look_of(stored: &StoredStudy, plan: &PlanDocument) -> Result<Option<(Stop, Look)>, Error> {
     let Protocol { stop, boots, .. } = asked_of(stored, plan)?.protocol;
     let Some(stop) = stop else { return Ok(None) };
     let over = boots_over(stored);

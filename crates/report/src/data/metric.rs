@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use store::StoredStudy;
-use study::metric::{self, Metric};
 use study::Asked;
+use study::metric::{self, Metric};
 
 use crate::data::error::Error;
-use crate::data::view::PlanView;
+use study::PlanDocument;
 
 /// The unit of a metric; `None` for a metric that this program does not know.
 #[must_use]
@@ -49,7 +49,7 @@ pub fn primary_metrics(stored: &StoredStudy) -> Result<Vec<String>, Error> {
 ///
 /// # Errors
 /// [`Error::Plan`] when it is more than a study can ask: pages go through all planned runs.
-pub(crate) fn asked_of(stored: &StoredStudy, plan: &PlanView) -> Result<Asked, Error> {
+pub(crate) fn asked_of(stored: &StoredStudy, plan: &PlanDocument) -> Result<Asked, Error> {
     let asked = &plan.plan.asked;
     if asked.protocol.is_possible(plan.plan.conditions.len()) {
         Ok(asked.clone())
@@ -59,6 +59,6 @@ pub(crate) fn asked_of(stored: &StoredStudy, plan: &PlanView) -> Result<Asked, E
     }
 }
 
-pub(crate) fn plan_of(stored: &StoredStudy) -> Result<PlanView, Error> {
-    PlanView::read(&stored.plan_json).map_err(|what| Error::Plan { study: stored.row.id.0, what })
+pub(crate) fn plan_of(stored: &StoredStudy) -> Result<PlanDocument, Error> {
+    PlanDocument::read(&stored.plan_json).map_err(|what| Error::Plan { study: stored.row.id.0, what })
 }

@@ -7,8 +7,8 @@ use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyStatus};
 use study::Protocol;
 
 use crate::data::decided::is_decided;
-use crate::data::view::PlanView;
 use crate::words::number::counted;
+use study::PlanDocument;
 
 /// Planned runs without a measurement, warm-ups not counted.
 #[derive(Debug, Serialize)]
@@ -46,7 +46,7 @@ struct Reason {
 
 impl Missing {
     /// What is missing of a stored study, by the protocol it was planned with; none if nothing is.
-    pub(crate) fn of(stored: &StoredStudy, plan: &PlanView, protocol: &Protocol) -> Option<Self> {
+    pub(crate) fn of(stored: &StoredStudy, plan: &PlanDocument, protocol: &Protocol) -> Option<Self> {
         let mut tries: BTreeMap<RunKey, (RunStatus, &str)> = BTreeMap::new();
         for run in stored.runs.iter().filter(|run| !run.warmup) {
             let recorded = tries.get(&run.key()).is_some_and(|(status, _)| *status == RunStatus::Ok);
@@ -158,7 +158,7 @@ pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) 
 }
 
 /// The runs that a study plans. Of one that ended at a look, those of the boots after it are not.
-fn planned(stored: &StoredStudy, plan: &PlanView, protocol: &Protocol) -> Vec<RunKey> {
+fn planned(stored: &StoredStudy, plan: &PlanDocument, protocol: &Protocol) -> Vec<RunKey> {
     let taken = stored.row.boots;
     let at_a_look = protocol.stop.is_some_and(|stop| stop.after(protocol.boots).any(|boot| boot == taken));
     let complete = stored.row.status == StudyStatus::Complete;

@@ -19,4 +19,3 @@ pub(crate) mod subject;
 pub(crate) mod target;
 pub(crate) mod truth;
 pub(crate) mod unmeasured;
-pub(crate) mod view;

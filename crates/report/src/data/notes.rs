@@ -5,11 +5,11 @@ use store::{StoredRun, StoredStudy};
 use crate::data::ambient::ambient;
 use crate::data::congestion_control;
 use crate::data::outcomes::fallbacks;
-use crate::data::view::PlanView;
 use crate::words::number::counted;
+use study::PlanDocument;
 
 /// What the testbeds could not give, and what of the machine shapes the results, each once.
-pub(crate) fn notes(stored: &StoredStudy, plan: &PlanView) -> Vec<String> {
+pub(crate) fn notes(stored: &StoredStudy, plan: &PlanDocument) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for boot in &stored.boots {
         for note in

@@ -12,7 +12,7 @@ use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, Target};
 use crate::data::truth::truth;
 use crate::data::unmeasured::hint;
-use crate::data::view::PlanView;
+use study::PlanDocument;
 
 /// The runs and the question of each target.
 ///
@@ -20,7 +20,7 @@ use crate::data::view::PlanView;
 /// [`Error::NothingRecorded`] for a target whose baseline has no run.
 pub(crate) fn subjects(
     stored: &StoredStudy,
-    plan: &PlanView,
+    plan: &PlanDocument,
     targets: &[Target],
     request: &ComparisonRequest,
 ) -> Result<Vec<Subject>, Error> {

@@ -9,7 +9,7 @@ use study::metric::Metric;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::metric::known;
-use crate::data::view::PlanView;
+use study::PlanDocument;
 
 /// What is to be compared; whatever is left out is as the study says.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ pub(crate) struct Target {
 /// The comparisons that a request means.
 pub(crate) fn targets(
     stored: &StoredStudy,
-    plan: &PlanView,
+    plan: &PlanDocument,
     request: &ComparisonRequest,
 ) -> Result<Vec<Target>, Error> {
     let metric = request.metric.as_deref().map(known).transpose()?;
@@ -93,7 +93,7 @@ pub(crate) fn targets(
 }
 
 /// The study's own comparisons.
-pub(crate) fn own_targets(plan: &PlanView) -> Vec<Target> {
+pub(crate) fn own_targets(plan: &PlanDocument) -> Vec<Target> {
     plan.plan
         .comparisons
         .iter()
@@ -108,7 +108,7 @@ pub(crate) fn own_targets(plan: &PlanView) -> Vec<Target> {
 }
 
 /// The metric that a study compares in: in exact mode a count, where the file has no say.
-fn metric_of(plan: &PlanView, comparison: &study::Comparison) -> &'static Metric {
+fn metric_of(plan: &PlanDocument, comparison: &study::Comparison) -> &'static Metric {
     let kind = plan.plan.conditions[comparison.baseline].workload.traffic.kind;
     let metric = study::metric::find(&comparison.metric).unwrap_or_else(|| kind.primary_metric());
     if plan.plan.exact && !exact::is_count(metric) { kind.exact_metric() } else { metric }
@@ -123,7 +123,7 @@ fn rebase(target: &mut Target, baseline: usize) {
     }
 }
 
-fn condition(stored: &StoredStudy, plan: &PlanView, word: &str) -> Result<usize, Error> {
+fn condition(stored: &StoredStudy, plan: &PlanDocument, word: &str) -> Result<usize, Error> {
     let found = plan.plan.conditions.iter().position(|one| one.label == word || one.slug == word);
     found.ok_or_else(|| Error::UnknownCondition {
         study: stored.row.id.0,

@@ -2,13 +2,13 @@
 
 use study::{Condition, Copies};
 
-use crate::data::view::PlanView;
 use crate::render::group::Group;
 use crate::render::row::{Row, size};
+use study::PlanDocument;
 
 /// A sentence for each comparison that was counted both ways, without a full stop: both figures, and first of all whether they
 /// disagree.
-pub(crate) fn both_ways(groups: &[Group], plan: &PlanView) -> Vec<String> {
+pub(crate) fn both_ways(groups: &[Group], plan: &PlanDocument) -> Vec<String> {
     let of = |copies: Copies| {
         groups.iter().flat_map(move |group| {
             let rows = group.rows.iter().map(move |row| (group, row));
@@ -38,7 +38,7 @@ pub(crate) fn both_ways(groups: &[Group], plan: &PlanView) -> Vec<String> {
     of(Copies::Words).filter_map(sentence).collect()
 }
 
-fn condition<'p>(plan: &'p PlanView, row: &Row) -> &'p Condition {
+fn condition<'p>(plan: &'p PlanDocument, row: &Row) -> &'p Condition {
     &plan.plan.conditions[row.comparison.condition]
 }
 

@@ -12,10 +12,10 @@ use study::metric::Metric;
 use crate::data::error::Error;
 use crate::data::metric::plan_of;
 use crate::data::unmeasured::hint;
-use crate::data::view::PlanView;
 use crate::render::spread;
 use crate::words::number::{counted, percent};
 use crate::words::table::Table;
+use study::PlanDocument;
 
 /// The confidence of every method, and of the intervals of their rates.
 const LEVEL: f64 = 0.95;
@@ -149,7 +149,7 @@ impl FalsePositives {
 }
 
 /// The metrics to judge: what the workload is about, then what it costs.
-fn metrics(plan: &PlanView) -> Vec<&'static Metric> {
+fn metrics(plan: &PlanDocument) -> Vec<&'static Metric> {
     let kind = plan.plan.conditions[0].workload.traffic.kind;
     let costs = ["service_demand_byte", "service_demand_transaction"];
     let costs =

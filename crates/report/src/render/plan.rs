@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 use study::{Costs, Dropped, Expected, Study};
 
-use crate::data::view::{EffectiveView, PlanView};
 use crate::words::number::{counted, duration};
 use crate::words::table::Table;
+use study::{Effective, PlanDocument};
 
 /// A study's plan, for `--dry-run`.
 #[derive(Debug, Serialize)]
@@ -19,7 +19,7 @@ pub struct PlanListing {
     /// Were the switches tried out, or is this only what the file says?
     tried: bool,
     #[serde(flatten)]
-    view: PlanView,
+    view: PlanDocument,
     boots: u32,
     warmups: u32,
     runs: u32,
@@ -49,7 +49,7 @@ impl PlanListing {
         notes: Vec<String>,
         costs: Option<&Costs>,
     ) -> Result<Self, String> {
-        let view = PlanView::read(document)?;
+        let view = PlanDocument::read(document)?;
         let protocol = study.protocol();
         let schedule = study::schedule(&view.plan.states_of_conditions(), protocol);
         let expected = match costs {
@@ -202,7 +202,7 @@ fn dropped(title: &str, list: &[Dropped]) -> String {
 }
 
 /// Features that were asked for and not got, told apart by reason.
-fn refusals(effective: &EffectiveView) -> String {
+fn refusals(effective: &Effective) -> String {
     let mut words = Vec::new();
     for (side, settled) in effective.sides() {
         let mut by_reason: std::collections::BTreeMap<&str, Vec<&str>> = std::collections::BTreeMap::new();

@@ -21,7 +21,6 @@ use crate::data::notes::notes;
 use crate::data::stored::subjects;
 use crate::data::target::{ComparisonRequest, Target, own_targets};
 use crate::data::truth::{self, truth};
-use crate::data::view::PlanView;
 use crate::render::answer::answer;
 use crate::render::column::{columns, counted as columns_of_counts};
 use crate::render::comparison::groups;
@@ -33,6 +32,7 @@ use crate::render::remarks::once;
 use crate::render::row::size;
 use crate::words::number::{counted, figure};
 use crate::words::table::Table;
+use study::PlanDocument;
 
 /// What a stored study found.
 #[derive(Debug, Serialize)]
@@ -67,7 +67,7 @@ pub struct Results {
     #[serde(skip)]
     stored: StoredStudy,
     #[serde(skip)]
-    pub(crate) plan: PlanView,
+    pub(crate) plan: PlanDocument,
 }
 
 /// One condition's figures.
@@ -352,7 +352,7 @@ fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
     notes
 }
 
-fn conditions(stored: &StoredStudy, plan: &PlanView) -> Vec<Condition> {
+fn conditions(stored: &StoredStudy, plan: &PlanDocument) -> Vec<Condition> {
     let planned = plan.plan.conditions.iter().enumerate();
     planned
         .map(|(index, condition)| {

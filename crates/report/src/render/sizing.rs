@@ -13,9 +13,9 @@ use crate::data::error::Error;
 use crate::data::looks::schedule;
 use crate::data::metric::{known, plan_of};
 use crate::data::target::{Target, own_targets};
-use crate::data::view::PlanView;
 use crate::words::number::{counted, duration, instant, percent};
 use crate::words::table::Table;
+use study::PlanDocument;
 
 /// The most boots and runs that are looked through.
 const BOOTS: u32 = 1_000;
@@ -321,7 +321,7 @@ impl Sizing {
 /// What is sized: the study's first comparison, in that metric if one is given.
 fn target(study: &Study, metric: Option<&str>) -> Result<Target, Error> {
     let metric = metric.map(known).transpose()?;
-    let view = PlanView { plan: study.plan(), effective: Vec::new() };
+    let view = PlanDocument { plan: study.plan(), effective: Vec::new() };
     let nothing = || Error::NothingToSize { study: study.name().to_owned() };
     let mut target = own_targets(&view).into_iter().next().ok_or_else(nothing)?;
     if let Some(metric) = metric {

@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use agent::message::Settled;
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
 use serde_json::{Value, json};
+use study::Effective;
+use study::Settled;
 use study::{BootState, Condition, Study};
-use testbed::{Effective, RunOrder, Switches};
+use testbed::{RunOrder, Switches};
 
 /// The same study over up to 6 boots, with looks after 2, 4 and 6.
 pub(crate) fn looking_study() -> Study {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use netassay_runner::{PlanDocument, switches_of};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
+use study::Effective;
 use study::Offload;
-use testbed::Effective;
 
 use crate::host::{Interface, RuledLab, Rules, free, kernel};
 use crate::{probed, study};
@@ -100,7 +100,7 @@ fn check(document: &PlanDocument, lab: &RuledLab, asked: usize) -> Result<(), Te
     let design = plan.design.as_ref().unwrap();
     prop_assert_eq!(plan.conditions.len(), document.effective.len());
     prop_assert!(!plan.conditions.is_empty() && plan.conditions.len() <= asked);
-    let mut seen: BTreeMap<testbed::State, &str> = BTreeMap::new();
+    let mut seen: BTreeMap<study::State, &str> = BTreeMap::new();
     for (index, (condition, effective)) in plan.conditions.iter().zip(&document.effective).enumerate() {
         prop_assert_eq!(condition.index, index);
         let same = seen.insert(effective.state(), &condition.label);

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agent::message::Settled;
 use netassay_runner::{Bench, Lab, Readings};
 use serde_json::{Value, json};
+use study::Effective;
+use study::Settled;
 use study::{BootState, Condition};
-use testbed::{Effective, RunOrder, Switches};
+use testbed::{RunOrder, Switches};
 
 /// What an interface makes of the features that are wanted.
 pub(crate) type Rules = fn(&mut BTreeSet<String>);

@@ -2,8 +2,8 @@
 
 use load::{Direction, Kind};
 use serde_json::{Map, Value, json};
-use study::{Side, metric};
-use testbed::{Effective, RunAccount, SideAccount};
+use study::{Effective, Side, metric};
+use testbed::{RunAccount, SideAccount};
 
 use crate::commands::load::asked::Asked;
 

@@ -72,7 +72,7 @@ impl Origin {
 
     /// As a stored study's first comparison shows it.
     fn measured(stored: &StoredStudy, metric: Option<&str>) -> Result<Origin, Failure> {
-        let plan = report::PlanView::read(&stored.plan_json).map_err(Failure::Environment)?.plan;
+        let plan = study::PlanDocument::read(&stored.plan_json).map_err(Failure::Environment)?.plan;
         let comparison = plan.comparisons.first();
         let word = metric.or(comparison.map(|comparison| comparison.metric.as_str())).unwrap_or("throughput");
         let metric = report::resolve_metric(word).map_err(usage)?;

@@ -9,7 +9,7 @@ use store::StoredStudy;
 use study::{Condition, Design, Kind};
 
 use crate::data::missing::why_without;
-use crate::data::view::PlanView;
+use study::PlanDocument;
 
 /// A state that the plan has and no run measured. What cannot be reached is none: it is not in the plan.
 #[derive(Debug, PartialEq, Serialize)]
@@ -40,7 +40,7 @@ pub(super) struct Combination<'a> {
 
 impl<'a> Combination<'a> {
     /// All combinations that the plan has, in its order; none without a design.
-    pub(super) fn all(plan: &'a PlanView) -> Vec<Self> {
+    pub(super) fn all(plan: &'a PlanDocument) -> Vec<Self> {
         let Some(design) = &plan.plan.design else { return Vec::new() };
         let mut combinations: Vec<Self> = Vec::new();
         for condition in &plan.plan.conditions {

@@ -14,9 +14,9 @@ use study::{Design, DesignKind, Dropped, Kind};
 use crate::data::exact::{self, RESOLUTION, Unlike};
 use crate::data::limits;
 use crate::data::truth::truth;
-use crate::data::view::PlanView;
 use combination::{Combination, Missing};
 use parts::{EffectView, Orders, Part, Parts, Whole};
+use study::PlanDocument;
 
 /// The credit that a study with a design gives.
 #[derive(Debug, Serialize)]
@@ -87,7 +87,7 @@ impl Credits {
     /// None for a study without a design. `metric`: none for the rate and CPU per unit of work.
     pub(crate) fn of(
         stored: &StoredStudy,
-        plan: &PlanView,
+        plan: &PlanDocument,
         metric: Option<&'static Metric>,
         level: f64,
     ) -> Option<Self> {
@@ -146,7 +146,7 @@ impl Credit {
     /// None where no run has the metric.
     fn of(
         stored: &StoredStudy,
-        plan: &PlanView,
+        plan: &PlanDocument,
         combination: &Combination,
         metric: &'static Metric,
         level: f64,

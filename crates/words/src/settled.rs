@@ -1,0 +1,67 @@
+//! The state of an interface, as its kernel reported it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::feature;
+
+/// The state of an interface after its switches were set, as the kernel reported it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settled {
+    /// MTU in bytes.
+    pub mtu: u32,
+    /// Every feature with its active state, by kernel name.
+    pub active: BTreeMap<String, bool>,
+    /// Features that did not become what was asked, each with the reason.
+    pub refused: BTreeMap<String, String>,
+    /// Features that the kernel changed though nobody asked: name and new state.
+    pub follow_on: BTreeMap<String, bool>,
+}
+
+impl Settled {
+    /// What was asked for and not got, with the reason. A word such as `tso` stands for several features, of which a
+    /// driver has some: what such a word asked for was got if one of them is on, so the others are not listed.
+    pub fn unmet(&self) -> impl Iterator<Item = (&str, &str)> {
+        let is_on = |name: &&str| self.active.get(*name).copied().unwrap_or(false);
+        let stood_for = move |feature: &str| {
+            let groups = feature::GROUPS.iter().filter(|group| group.members.contains(&feature));
+            groups.flat_map(|group| group.members).any(&is_on)
+        };
+        self.refused
+            .iter()
+            .filter(move |(name, _)| self.active.get(*name) == Some(&true) || !stood_for(name))
+            .map(|(name, why)| (name.as_str(), why.as_str()))
+    }
+
+    /// The features in which this state differs from `base`, with their state here.
+    pub fn changes(&self, base: &Self) -> BTreeMap<&str, bool> {
+        self.active
+            .iter()
+            .filter(|(name, on)| base.active.get(*name) != Some(on))
+            .map(|(name, on)| (name.as_str(), *on))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_met_by_one_of_its_features() {
+        let active = [("tx-checksum-ip-generic", true), ("tx-checksum-ipv4", false), ("rx-lro", false)];
+        let mut state = Settled {
+            mtu: 1500,
+            active: active.map(|(name, on)| (name.to_owned(), on)).into(),
+            refused: BTreeMap::new(),
+            follow_on: BTreeMap::new(),
+        };
+        state.refused.insert("tx-checksum-ipv4".into(), "fixed".into());
+        state.refused.insert("rx-lro".into(), "fixed".into());
+        assert_eq!(state.unmet().collect::<Vec<_>>(), [("rx-lro", "fixed")]);
+        state.active.insert("tx-checksum-ip-generic".into(), false);
+        assert_eq!(state.unmet().count(), 2);
+    }
+}
