@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use agent::Interrupt;
 use common::{Bench, is_root, links, skip};
 use host::Vxlan;
-use study::{BootState, Family, Scenario};
-use testbed::{Effective, Options, RunAccount, RunOrder, Switches, Testbed, UnderlaySwitches};
+use study::{BootState, Effective, Family, Scenario};
+use testbed::{Options, RunAccount, RunOrder, Switches, Testbed, UnderlaySwitches};
 
 /// Segmentation of what goes through a tunnel, by what carries it: without an outer checksum, as over IPv4, and with one, as over IPv6.
 const SEGMENTATION: [&str; 2] = ["tx-udp_tnl-segmentation", "tx-udp_tnl-csum-segmentation"];

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use store::{NewStudy, StudyId, StudyStatus};
-use study::{Costs, Diagnostics, PlannedRun, Study};
+use study::{Costs, Diagnostics, PlanDocument, PlannedRun, Study};
 
 use crate::boot::BootEnd;
 use crate::campaign::{Campaign, Ending, Error, Summary};
@@ -13,7 +13,6 @@ use crate::pending::{key_of, pending};
 use crate::probe::{Probed, probe};
 use crate::progress::Progress;
 use crate::session::{Repeats, Session};
-use study::PlanDocument;
 
 /// How often a boot is tried on a new testbed after one was lost.
 const ATTEMPTS: u32 = 3;

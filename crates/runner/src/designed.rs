@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use study::Effective;
-use study::Settled;
-use study::{Condition, Design, Dropped, Offload, Plan, Side};
+use study::{Condition, Design, Dropped, Effective, Offload, Plan, Settled, Side};
 use testbed::Switches;
 
 use crate::order::switches_of;

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use study::Effective;
-use study::{BootState, Condition};
+use study::{BootState, Condition, Effective};
 use testbed::{RunOrder, Switches};
 
 use crate::limit::Limit;

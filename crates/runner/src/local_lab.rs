@@ -5,8 +5,7 @@ use std::time::Instant;
 use agent::Interrupt;
 use guest::Memory;
 use serde_json::{Value, json};
-use study::Effective;
-use study::{BootState, Condition};
+use study::{BootState, Condition, Effective};
 use testbed::{RunOrder, Switches, Testbed};
 
 use crate::arrival::nothing_arrived;

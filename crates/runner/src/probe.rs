@@ -3,15 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-use study::{Condition, Costs, Plan};
-use study::{Effective, State};
+use study::{Condition, Costs, Effective, Plan, PlanDocument, State};
 use testbed::{RunOrder, Switches};
 
 use crate::congestion_control::unpaced;
 use crate::designed::{Shown, reads};
 use crate::lab::{Bench, Lab};
 use crate::order::{order_of, switches_of};
-use study::PlanDocument;
 
 /// What trying a plan out came to.
 #[derive(Debug)]

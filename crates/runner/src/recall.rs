@@ -5,8 +5,7 @@ use std::time::{Duration, SystemTime};
 use guest::Memory;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use study::Condition;
-use study::Effective;
+use study::{Condition, Effective};
 use testbed::{RunOrder, Switches};
 
 use crate::lab::{Bench, Readings};

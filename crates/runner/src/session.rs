@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use store::{RunKey, StudyId};
-use study::{PlannedRun, Stop};
+use study::{PlanDocument, PlannedRun, Stop};
 
 use crate::need::Needs;
 use crate::progress::Progress;
-use study::PlanDocument;
 
 /// How often one run is repeated because something disturbed it. A disturbance that outlasts three windows is the machine's
 /// normal state, and a fourth would be disturbed too.

@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Serialize;
-use study::Settled;
-use study::{Side, feature};
+use study::{Effective, Settled, Side, feature};
 
 use crate::switches::Switches;
-use study::Effective;
 
 /// Every difference between two states of a testbed that the same switches should give. It prints as one short sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -8,7 +8,8 @@ use std::net::SocketAddr;
 
 use load::exact::{Account, Spread};
 use load::{Buffers, Counts, FlowOutcome, Outcome, Share, TcpInfo};
-use netassay_agent::message::{Answer, Finished, GuestTimes, Late, Measured, Series, Settled, Watched};
+use netassay_agent::message::{Answer, Finished, GuestTimes, Late, Measured, Series, Watched};
+use words::Settled;
 
 pub(crate) const ADDRESS: &str = "10.0.0.1:5201";
 

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use report::{BootNames, Comparisons, Subject};
 use samples::{Boots, Column, Dataset, Group, Input, InputFormat, Layout, Options, Sheet};
 use stats::{Against, Design, Question};
-use study::Quality;
-use study::metric::Better;
+use study::{Quality, metric::Better};
 
 use crate::cli::{BetterWord, Compare, CompareFiles, Format, MeasurementFormat};
 use crate::failure::Failure;

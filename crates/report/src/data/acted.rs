@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use study::{Condition, Direction, Family, Nic, Side};
+use study::{Condition, Direction, Effective, Family, Nic, Settled, Side};
 
 use crate::words::number::figure;
-use study::{Effective, Settled};
 
 /// Up to this many in one are one: a few segments are retransmitted, or come with others.
 const ONE: f64 = 1.05;

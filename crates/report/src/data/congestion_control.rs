@@ -1,10 +1,9 @@
 //! The congestion control that the runs had: what their sockets read back.
 
 use store::StoredStudy;
-use study::CongestionControl;
 
 use crate::data::outcomes::outcomes;
-use study::PlanDocument;
+use study::{CongestionControl, PlanDocument};
 
 /// Those that let the window alone set the rate. All others may pace by a timer.
 const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;

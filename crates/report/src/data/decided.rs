@@ -1,7 +1,6 @@
 //! Whether a stored study that may stop early has its answer.
 
 use store::StoredStudy;
-use study::Protocol;
 
 use crate::data::error::Error;
 use crate::data::looks::boots_over;
@@ -9,7 +8,7 @@ use crate::data::metric::{asked_of, plan_of};
 use crate::data::stored::subjects;
 use crate::data::subject::answer;
 use crate::data::target::{ComparisonRequest, own_targets};
-use study::PlanDocument;
+use study::{PlanDocument, Protocol};
 
 /// Whether every comparison of a study that may stop early is decided: proven to differ, or proven to differ by less than
 /// the study is to detect. What cannot be judged is not decided.

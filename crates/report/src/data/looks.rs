@@ -3,11 +3,10 @@
 use stats::Look;
 use stats::sequential::{Bounds, Schedule};
 use store::StoredStudy;
-use study::{Protocol, Stop};
+use study::{PlanDocument, Protocol, Stop};
 
 use crate::data::error::Error;
 use crate::data::metric::asked_of;
-use study::PlanDocument;
 
 /// The look that a stored study's data stand at, with what the study says of stopping; none if it takes all its boots
 /// whatever they show.

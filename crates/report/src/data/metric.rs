@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use store::StoredStudy;
-use study::Asked;
 use study::metric::{self, Metric};
 
 use crate::data::error::Error;
-use study::PlanDocument;
+use study::{Asked, PlanDocument};
 
 /// The unit of a metric; `None` for a metric that this program does not know.
 #[must_use]

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyStatus};
-use study::Protocol;
 
 use crate::data::decided::is_decided;
 use crate::words::number::counted;
-use study::PlanDocument;
+use study::{PlanDocument, Protocol};
 
 /// Planned runs without a measurement, warm-ups not counted.
 #[derive(Debug, Serialize)]

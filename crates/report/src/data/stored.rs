@@ -2,7 +2,7 @@
 
 use stats::{Against, Margin, Observation, Question};
 use store::StoredStudy;
-use study::{Condition, Quality};
+use study::{Condition, PlanDocument, Quality};
 
 use crate::data::error::Error;
 use crate::data::exact;
@@ -12,7 +12,6 @@ use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, Target};
 use crate::data::truth::truth;
 use crate::data::unmeasured::hint;
-use study::PlanDocument;
 
 /// The runs and the question of each target.
 ///

@@ -3,13 +3,11 @@
 use serde::Serialize;
 use stats::{Correction, Design, Margin};
 use store::StoredStudy;
-use study::Percent;
-use study::metric::Metric;
 
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::metric::known;
-use study::PlanDocument;
+use study::{Percent, PlanDocument, metric::Metric};
 
 /// What is to be compared; whatever is left out is as the study says.
 #[derive(Debug, Clone)]

@@ -1,10 +1,9 @@
 //! Whether an answer in exact mode depends on how copies are counted: the same comparisons, counted both ways.
 
-use study::{Condition, Copies};
+use study::{Condition, Copies, PlanDocument};
 
 use crate::render::group::Group;
 use crate::render::row::{Row, size};
-use study::PlanDocument;
 
 /// A sentence for each comparison that was counted both ways, without a full stop: both figures, and first of all whether they
 /// disagree.

@@ -7,7 +7,6 @@ use serde::Serialize;
 use stats::distribution::beta::binomial_interval;
 use stats::{Components, Design, Observation, Question, Verdict};
 use store::StoredStudy;
-use study::metric::Metric;
 
 use crate::data::error::Error;
 use crate::data::metric::plan_of;
@@ -15,7 +14,7 @@ use crate::data::unmeasured::hint;
 use crate::render::spread;
 use crate::words::number::{counted, percent};
 use crate::words::table::Table;
-use study::PlanDocument;
+use study::{PlanDocument, metric::Metric};
 
 /// The confidence of every method, and of the intervals of their rates.
 const LEVEL: f64 = 0.95;

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
-use study::{Costs, Dropped, Expected, Study};
+use study::{Costs, Dropped, Effective, Expected, PlanDocument, Study};
 
 use crate::words::number::{counted, duration};
 use crate::words::table::Table;
-use study::{Effective, PlanDocument};
 
 /// A study's plan, for `--dry-run`.
 #[derive(Debug, Serialize)]

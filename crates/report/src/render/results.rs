@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use store::StoredStudy;
-use study::{Asked, Kind};
+use study::{Asked, Kind, PlanDocument};
 
 use crate::data::acted::Acted;
 use crate::data::congestion_control;
@@ -32,7 +32,6 @@ use crate::render::remarks::once;
 use crate::render::row::size;
 use crate::words::number::{counted, figure};
 use crate::words::table::Table;
-use study::PlanDocument;
 
 /// What a stored study found.
 #[derive(Debug, Serialize)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
 use stats::{Analysis, Component, Components, Design, Question};
 use store::StoredStudy;
-use study::{Percent, Protocol, Study};
+use study::{Percent, PlanDocument, Protocol, Study};
 
 use crate::data::error::Error;
 use crate::data::looks::schedule;
@@ -15,7 +15,6 @@ use crate::data::metric::{known, plan_of};
 use crate::data::target::{Target, own_targets};
 use crate::words::number::{counted, duration, instant, percent};
 use crate::words::table::Table;
-use study::PlanDocument;
 
 /// The most boots and runs that are looked through.
 const BOOTS: u32 = 1_000;

@@ -7,9 +7,7 @@ use std::rc::Rc;
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
 use serde_json::{Value, json};
-use study::Effective;
-use study::Settled;
-use study::{BootState, Condition, Study};
+use study::{BootState, Condition, Effective, Settled, Study};
 use testbed::{RunOrder, Switches};
 
 /// The same study over up to 6 boots, with looks after 2, 4 and 6.

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use netassay_runner::{PlanDocument, switches_of};
+use netassay_runner::switches_of;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use study::Effective;
-use study::Offload;
+use study::{Effective, Offload, PlanDocument};
 
 use crate::host::{Interface, RuledLab, Rules, free, kernel};
 use crate::{probed, study};

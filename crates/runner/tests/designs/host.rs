@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use netassay_runner::{Bench, Lab, Readings};
 use serde_json::{Value, json};
-use study::Effective;
-use study::Settled;
-use study::{BootState, Condition};
+use study::{BootState, Condition, Effective, Settled};
 use testbed::{RunOrder, Switches};
 
 /// What an interface makes of the features that are wanted.

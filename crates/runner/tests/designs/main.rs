@@ -5,8 +5,8 @@
 mod any_rules;
 mod host;
 
-use netassay_runner::{PlanDocument, probe};
-use study::Study;
+use netassay_runner::probe;
+use study::{PlanDocument, Study};
 
 use host::{Interface, RuledLab};
 

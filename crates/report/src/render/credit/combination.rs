@@ -6,10 +6,9 @@ use serde::Serialize;
 use stats::Observation;
 use stats::effects::Layout;
 use store::StoredStudy;
-use study::{Condition, Design, Kind};
+use study::{Condition, Design, Kind, PlanDocument};
 
 use crate::data::missing::why_without;
-use study::PlanDocument;
 
 /// A state that the plan has and no run measured. What cannot be reached is none: it is not in the plan.
 #[derive(Debug, PartialEq, Serialize)]

@@ -8,15 +8,13 @@ mod text;
 
 use serde::Serialize;
 use store::StoredStudy;
-use study::metric::Metric;
-use study::{Design, DesignKind, Dropped, Kind};
+use study::{Design, DesignKind, Dropped, Kind, PlanDocument, metric::Metric};
 
 use crate::data::exact::{self, RESOLUTION, Unlike};
 use crate::data::limits;
 use crate::data::truth::truth;
 use combination::{Combination, Missing};
 use parts::{EffectView, Orders, Part, Parts, Whole};
-use study::PlanDocument;
 
 /// The credit that a study with a design gives.
 #[derive(Debug, Serialize)]
