@@ -15,7 +15,10 @@ struct Generated {
 }
 
 /// The one place for such files.
-const GENERATED: &[Generated] = &[Generated { file: "docs/study.schema.json", arguments: &["schema"] }];
+const GENERATED: &[Generated] = &[
+    Generated { file: "docs/study.schema.json", arguments: &["schema"] },
+    Generated { file: "docs/glossary.md", arguments: &["explain", "--markdown"] },
+];
 
 /// `cargo xtask generate`
 pub(crate) fn run(workspace: &Workspace, _: &[String]) -> Result<(), Failure> {

@@ -73,6 +73,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Compare files of numbers as ministat(1) does, byte for byte
     Ministat(Ministat),
+    /// Define a term of the output or the docs; without a word: list all terms
+    Explain(Explain),
     /// Fetch and list kernels for guests
     Kernel(Kernel),
     /// Tell what this machine can do, and what disturbs measurement here
@@ -273,6 +275,20 @@ pub(crate) struct Ministat {
     /// ministat's options and files
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "WORD")]
     pub(crate) words: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay explain\n  netassay explain disturbed\n  netassay explain no difference proven"
+)]
+pub(crate) struct Explain {
+    /// The term: a word of the output, a key of traffic, a metric, a feature; left out: all terms
+    pub(crate) word: Vec<String>,
+    /// Print the whole glossary as docs/glossary.md has it
+    #[arg(long, conflicts_with_all = ["word", "format"])]
+    pub(crate) markdown: bool,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ mod commands;
 mod doctor;
 mod exit;
 mod failure;
+mod glossary;
 mod machine;
 mod output;
 mod signals;

@@ -41,6 +41,29 @@ fn wrong_usage_is_exit_code_2_and_names_the_word() {
 }
 
 #[test]
+fn explain_defines_terms_keys_and_metrics() {
+    let bench = Bench::new();
+    for (arguments, name) in [
+        (vec!["explain", "no", "difference", "proven"], "explain_verdict"),
+        (vec!["explain", "PACING"], "explain_key_and_limit"),
+        (vec!["explain", "receiver.service_demand_byte"], "explain_metric"),
+        (vec!["explain", "tso"], "explain_feature"),
+        (vec!["explain"], "explain"),
+    ] {
+        let output = bench.run(&arguments);
+        expect(&output, 0);
+        insta::assert_snapshot!(name, stdout(&output));
+    }
+    let json = bench.run(&["explain", "gro", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&json)).unwrap();
+    assert_eq!((&json[0]["section"], &json[1]["name"]), (&"Readers".into(), &"gro".into()));
+    let unknown = bench.run(&["explain", "verdit"]);
+    expect(&unknown, 2);
+    assert_eq!(stdout(&unknown), "");
+    insta::assert_snapshot!("explain_unknown", stderr(&unknown));
+}
+
+#[test]
 fn a_study_is_found_wrong_with_place_and_remedy() {
     let bench = Bench::new();
     let study = bench.write(

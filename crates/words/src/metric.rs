@@ -18,6 +18,9 @@ pub struct Metric {
     pub better: Better,
     /// What it says, as a fragment of a sentence.
     pub meaning: &'static str,
+    /// The same without its side.
+    #[serde(skip)]
+    pub quantity: &'static str,
     /// The traffic whose runs yield it.
     #[serde(skip)]
     pub(crate) source: Source,
@@ -121,22 +124,22 @@ macro_rules! metrics {
         /// Every metric, in the order in which tables show them.
         pub const METRICS: &[Metric] = &[
             $(Metric {
-                key: $key, unit: $unit, better: Better::$better, meaning: $meaning, source: Source::$source,
-                needs: Needs::Nothing,
+                key: $key, unit: $unit, better: Better::$better, meaning: $meaning,
+                quantity: $meaning, source: Source::$source, needs: Needs::Nothing,
             },)*
             $(Metric {
                 key: $exact_key, unit: "1", better: Better::Lower, meaning: $exact_meaning,
-                source: Source::$exact_source, needs: Needs::Exact,
+                quantity: $exact_meaning, source: Source::$exact_source, needs: Needs::Exact,
             },)*
             $(Metric {
                 key: concat!("transmitter.", $side_key), unit: $side_unit, better: Better::$side_better,
-                meaning: concat!($side_meaning, ", at the transmitter"), source: Source::$side_source,
-                needs: Needs::$needs,
+                meaning: concat!($side_meaning, ", at the transmitter"),
+                quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
             },)*
             $(Metric {
                 key: concat!("receiver.", $side_key), unit: $side_unit, better: Better::$side_better,
-                meaning: concat!($side_meaning, ", at the receiver"), source: Source::$side_source,
-                needs: Needs::$needs,
+                meaning: concat!($side_meaning, ", at the receiver"),
+                quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
             },)*
         ];
     };

@@ -5,6 +5,7 @@ mod agent;
 mod compare;
 mod compare_files;
 mod doctor;
+mod explain;
 mod export;
 mod kernel;
 mod load;
@@ -41,6 +42,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Compare(flags) => compare::compare(flags).map(done),
         Command::Export(flags) => export::export(flags).map(done),
         Command::Ministat(ministat) => Ok(ministat::ministat(ministat.words.iter().cloned())),
+        Command::Explain(flags) => explain::explain(flags).map(done),
         Command::Kernel(flags) => kernel::kernel(flags).map(done),
         Command::Doctor(flags) => doctor::doctor(flags),
         Command::Restore(flags) => restore::restore(flags),
