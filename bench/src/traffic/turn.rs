@@ -67,7 +67,7 @@ impl Timing {
 pub(crate) struct Turn {
     /// Length of the window in s.
     seconds: f64,
-    /// Payload bits/s at the receiver, or transactions/s, as the kernel counted; of datagrams taken several at once as netassay
+    /// Payload bits/s at the receiver, or transactions/s, as the kernel counted; of datagrams accepted several at once as netassay
     /// did, whose calls the kernel counts.
     pub(crate) received: f64,
     /// Datagrams sent per second; 0 but for `udp_stream`.

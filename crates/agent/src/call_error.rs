@@ -25,7 +25,7 @@ pub enum CallError {
         patience: Duration,
     },
     /// The agent is there, but did not take what it was asked.
-    #[error("the {host}'s agent did not read what it was asked within {} s", .patience.as_secs_f64())]
+    #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
     Deaf {
         /// Which host.
         host: String,
@@ -51,7 +51,7 @@ pub enum CallError {
         source: FrameError,
     },
     /// An answer to another question.
-    #[error("the {host}'s agent answered another question: {got}")]
+    #[error("the {host}'s agent sent an answer to another request: {got}")]
     Unexpected {
         /// Which host.
         host: String,

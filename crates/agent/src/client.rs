@@ -269,7 +269,7 @@ mod tests {
     fn an_agent_that_does_not_read_is_not_waited_for_for_ever() {
         let (mut client, _agent, _) = conversation();
         let error = client.call(&long_request(), A_MOMENT).unwrap_err();
-        assert_eq!(error.to_string(), "the receiver's agent did not read what it was asked within 0.05 s");
+        assert_eq!(error.to_string(), "the receiver's agent did not read the request within 0.05 s");
         assert!(!error.agent_is_well());
     }
 

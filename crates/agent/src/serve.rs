@@ -23,7 +23,7 @@ pub enum ServeError {
     #[error(transparent)]
     Host(#[from] host::Error),
     /// Standard input or output failed.
-    #[error("the controller's pipe: {0}")]
+    #[error("cannot use the controller's pipe: {0}")]
     Pipe(#[from] io::Error),
     /// What the agent needs no more could not be given up.
     #[error("cannot give up the privileges that an agent does not need: {0}")]

@@ -22,7 +22,7 @@ pub(crate) struct Session {
     version: &'static str,
     /// The machine's settings as they were seen outside the namespace.
     machine: BTreeMap<String, String>,
-    /// Interfaces as they were when they were set up: what "not asked for" returns to.
+    /// Interfaces as they were when they were set up: what "not requested" returns to.
     originals: BTreeMap<String, Original>,
     /// What interfaces were given: the kernel takes what is IPv6 of it away when the MTU is too small for IPv6.
     given: BTreeMap<String, Given>,

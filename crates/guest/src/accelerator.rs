@@ -54,7 +54,7 @@ impl Tools {
         let device = self.kvm.display();
         if let Err(error) = File::options().read(true).write(true).open(&self.kvm) {
             return Verdict::now(Err(match error.kind() {
-                std::io::ErrorKind::NotFound => format!("{device} is not there"),
+                std::io::ErrorKind::NotFound => format!("{device} does not exist"),
                 std::io::ErrorKind::PermissionDenied => {
                     format!("{device} may not be opened: its group is usually kvm")
                 }
@@ -106,7 +106,7 @@ impl Tools {
             }
             let waited = || Threads::read(process.id()).map_or(Duration::ZERO, |threads| threads.waited());
             if let Some(lasts) = silence(begun.elapsed(), waited) {
-                let why = format!("under KVM a guest says nothing within {} s", PATIENCE.as_secs());
+                let why = format!("a guest under KVM printed nothing within {} s", PATIENCE.as_secs());
                 break Boot { outcome: Err(why), lasts };
             }
         };
@@ -149,7 +149,7 @@ pub(crate) fn decide(order: &Order, tools: &Tools) -> Result<(Accelerated, Optio
             Err(Error::NoKvm { why: "exact mode counts instructions, which only emulation can".to_owned() })
         }
         _ if order.exact => emulation("exact mode counts instructions, which only emulation can"),
-        Acceleration::Emulation => emulation("asked for"),
+        Acceleration::Emulation => emulation("requested"),
         asked => {
             let Verdict { outcome, recalled } = verdict(tools, &order.kernel.image);
             match (outcome, asked) {

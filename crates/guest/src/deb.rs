@@ -43,7 +43,7 @@ impl Package<'_> {
     pub(crate) fn describe(&self) -> Result<Candidate, Error> {
         let control =
             self.read("--ctrl-tarfile", |stream| control(stream).map_err(|error| self.bad(&error)))?;
-        candidate(&control).ok_or_else(|| self.error("it does not tell a package's name".to_owned()))
+        candidate(&control).ok_or_else(|| self.error("it does not contain a package name".to_owned()))
     }
 
     /// Writes its kernel and its modules into the directory `tree`, which may hold those of other packages.
@@ -101,7 +101,7 @@ impl Package<'_> {
     fn bad(&self, error: &io::Error) -> Error {
         let why = match error.kind() {
             io::ErrorKind::UnexpectedEof => "it is cut short".to_owned(),
-            _ => format!("it is no sound package: {error}"),
+            _ => format!("it is not a valid package: {error}"),
         };
         self.error(why)
     }

@@ -20,7 +20,7 @@ pub fn loaded_part(file: &[u8]) -> Result<Vec<u8>, &'static str> {
 /// # Errors
 /// As [`loaded_part`].
 pub(crate) fn loaded_length(head: &[u8]) -> Result<usize, &'static str> {
-    let header = Header::read(head).ok_or("it is no 64-bit little-endian ELF file")?;
+    let header = Header::read(head).ok_or("it is not a 64-bit little-endian ELF file")?;
     if header.machine != EM_X86_64 {
         return Err("it is not a program for x86-64");
     }
@@ -29,7 +29,7 @@ pub(crate) fn loaded_length(head: &[u8]) -> Result<usize, &'static str> {
     }
     // The kernel takes no other (load_elf_phdrs in fs/binfmt_elf.c), and what is read of each must be within its own bytes.
     if header.program_size != PROGRAM {
-        return Err("its program headers have another size than the kernel takes");
+        return Err("its program headers do not have the size that the kernel accepts");
     }
     let mut end = header.programs.checked_add(header.program_size.saturating_mul(header.program_count));
     let mut loads = 0;
@@ -48,7 +48,7 @@ pub(crate) fn loaded_length(head: &[u8]) -> Result<usize, &'static str> {
         }
     }
     if loads == 0 {
-        return Err("nothing of it is loaded: it is no program");
+        return Err("it has no loadable segment: it is not a program");
     }
     end.ok_or("its program headers lie beyond its end")
 }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_is_no_program_is_refused_in_words() {
-        assert!(loaded_part(b"#!/bin/sh\n").unwrap_err().contains("no 64-bit"));
+        assert!(loaded_part(b"#!/bin/sh\n").unwrap_err().contains("not a 64-bit"));
         let mut empty = vec![0; HEADER];
         empty[..6].copy_from_slice(b"\x7fELF\x02\x01");
         assert!(loaded_part(&empty).unwrap_err().contains("x86-64"));
@@ -181,7 +181,7 @@ mod tests {
         empty[0x20] = 64;
         assert!(loaded_part(&empty).unwrap_err().contains("size"));
         empty[0x36] = 56;
-        assert!(loaded_part(&empty).unwrap_err().contains("nothing of it"));
+        assert!(loaded_part(&empty).unwrap_err().contains("no loadable segment"));
     }
 
     /// Found by fuzzing: headers of another size reach beyond what was thought to be theirs, and were cut off.

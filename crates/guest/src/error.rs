@@ -47,7 +47,7 @@ pub enum Error {
         asked: String,
     },
     /// A directory holds no image, or several.
-    #[error("{} holds {found}: give the path of the one that is meant", .directory.display())]
+    #[error("{} holds {found}: give the path of one of them", .directory.display())]
     Images {
         /// The directory.
         directory: PathBuf,
@@ -77,7 +77,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The program for `/init` is no 64-bit ELF file.
-    #[error("{} cannot become a guest's /init: {why}", .path.display())]
+    #[error("{} cannot be used as a guest's /init: {why}", .path.display())]
     Program {
         /// The file.
         path: PathBuf,
@@ -85,7 +85,7 @@ pub enum Error {
         why: String,
     },
     /// A module file cannot be understood.
-    #[error("the module {}: {why}", .path.display())]
+    #[error("cannot use the kernel module {}: {why}", .path.display())]
     Module {
         /// The file.
         path: PathBuf,
@@ -156,7 +156,7 @@ pub enum Error {
         console: String,
     },
     /// The guest's first process says that it cannot serve.
-    #[error("the {name} started, but cannot serve: {why}\n{console}")]
+    #[error("the {name} booted, but its agent did not start: {why}\n{console}")]
     Init {
         /// The guest.
         name: String,
@@ -166,7 +166,7 @@ pub enum Error {
         console: String,
     },
     /// The guest ended itself before it served, without a panic: a triple fault, or a command line that ends it.
-    #[error("the {name} reset or switched itself off before it had booted\n{console}")]
+    #[error("the {name} reset or powered off before it booted\n{console}")]
     Reset {
         /// The guest.
         name: String,
@@ -174,7 +174,7 @@ pub enum Error {
         console: String,
     },
     /// QEMU ended.
-    #[error("the {name}'s QEMU ended ({status})\n{console}")]
+    #[error("QEMU of the {name} exited ({status})\n{console}")]
     Exited {
         /// The guest.
         name: String,
@@ -205,7 +205,7 @@ pub enum Error {
     },
     /// A program that `fetch` needs is missing.
     #[error(
-        "no {program} in the PATH: packages are fetched with Debian's tools; elsewhere unpack a kernel package by hand and give \
+        "no {program} in the PATH: netassay fetches packages with Debian's tools; on other systems unpack a kernel package by hand and give \
          kernel = \"DIRECTORY\", which holds boot/vmlinuz-* and lib/modules"
     )]
     NoTool {
@@ -221,7 +221,7 @@ pub enum Error {
         why: String,
     },
     /// There is nowhere to keep kernels.
-    #[error("no place for fetched kernels: neither XDG_DATA_HOME nor HOME is set")]
+    #[error("cannot store fetched kernels: neither XDG_DATA_HOME nor HOME is set; set one")]
     NoHome,
     /// The user asked to stop.
     #[error("interrupted")]

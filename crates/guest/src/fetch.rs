@@ -86,7 +86,7 @@ fn sweep(kept: &Path) -> Result<(), Error> {
 fn take(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fetched, Error> {
     let asked = file.display().to_string();
     if !file.is_file() {
-        return Err(Error::Fetch { package: asked, why: "there is no such file".to_owned() });
+        return Err(Error::Fetch { package: asked, why: "the file does not exist".to_owned() });
     }
     let file = absolute(file)?;
     let package = Package { name: &asked, file: &file, workplace, tools };
@@ -99,7 +99,7 @@ fn take(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fet
 fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<Fetched, Error> {
     let asked = Asked::read(text).ok_or_else(|| Error::Fetch {
         package: text.to_owned(),
-        why: "this is no package's name, PACKAGE or PACKAGE/RELEASE".to_owned(),
+        why: "this is not a package name: write PACKAGE or PACKAGE/RELEASE".to_owned(),
     })?;
     let mut package = describe(tools, workplace, &asked)?;
     // From "linux-image-amd64" through "linux-image-6.1-amd64", perhaps, to the one with the image.

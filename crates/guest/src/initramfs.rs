@@ -118,8 +118,8 @@ fn program(path: &Path) -> Result<Vec<u8>, Error> {
 }
 
 const VIRTIO: &str =
-    "take a kernel for virtual machines, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
-const E1000E: &str = "take a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
+    "use a kernel for virtual machines, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
+const E1000E: &str = "use a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
 
 /// A driver of one of the guest's devices.
 struct Driver {

@@ -86,7 +86,8 @@ impl Modules {
             let contents = named::read(path, MOST as u64).map_err(Error::read(path))?;
             let broken = |why: String| Error::Module { path: path.clone(), why };
             let contents = unpack(contents).map_err(broken)?;
-            let info = module_info(&contents).ok_or_else(|| broken("it is no kernel module".to_owned()))?;
+            let info =
+                module_info(&contents).ok_or_else(|| broken("it is not a kernel module".to_owned()))?;
             files.insert(name.to_owned(), contents);
             Ok(Some(info))
         })?;

@@ -19,7 +19,7 @@ impl Payload {
     /// # Errors
     /// Why it cannot be, in words.
     pub(crate) fn of(image: &[u8]) -> Result<Self, String> {
-        let packed = packed(image).ok_or("it does not tell where it holds the kernel")?;
+        let packed = packed(image).ok_or("it does not say where it contains the kernel")?;
         // The build appends the unpacked length to all that do not tell it themselves.
         let cut = packed.get(..packed.len().saturating_sub(4)).unwrap_or_default();
         let kernel = match packed {

@@ -27,7 +27,9 @@ pub enum Error {
         name: String,
     },
     /// The interface is not in the network namespace of the socket.
-    #[error("cannot {action}: no interface {name:?} in this network namespace (never made, or gone since)")]
+    #[error(
+        "cannot {action}: no interface {name:?} in this network namespace (it was not created, or was removed)"
+    )]
     NoInterface {
         /// What was being done.
         action: String,
@@ -36,7 +38,7 @@ pub enum Error {
     },
     /// No interface has this link-layer address.
     #[error(
-        "no interface here has the link-layer address {address} (there are: {found}): its device was not made, or this kernel has no driver for it"
+        "no interface here has the link-layer address {address} (there are: {found}): its device was not created, or this kernel has no driver for it"
     )]
     NoAddress {
         /// The address asked for.
@@ -65,7 +67,7 @@ pub enum Error {
         errno: io::Error,
     },
     /// The kernel's answer could not be read.
-    #[error("cannot {action}: the kernel's answer makes no sense: {why}")]
+    #[error("cannot {action}: the kernel's answer is invalid: {why}")]
     Malformed {
         /// What was being done.
         action: String,
@@ -78,7 +80,9 @@ pub enum Error {
     )]
     NoEthtool,
     /// An interface that does not come up.
-    #[error("interface {interface:?} has no carrier after {seconds} s: its far end is gone, or was set down")]
+    #[error(
+        "interface {interface:?} has no carrier after {seconds} s: its other end was removed, or set down"
+    )]
     NoCarrier {
         /// The interface.
         interface: String,
@@ -142,7 +146,7 @@ pub enum Error {
         errno: io::Error,
     },
     /// A file of the kernel does not hold what it should.
-    #[error("cannot understand {path}: {why}")]
+    #[error("cannot parse {path}: {why}")]
     Unreadable {
         /// The file.
         path: &'static str,

@@ -31,7 +31,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     } else if kind.is_dir() {
         Err(Errno::EISDIR.into())
     } else {
-        Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file and no pipe"))
+        Err(io::Error::new(ErrorKind::InvalidInput, "it is neither a regular file nor a pipe"))
     }
 }
 
@@ -54,7 +54,7 @@ fn open_pipe(path: &Path, patience: Duration) -> io::Result<File> {
     let path = path.to_owned();
     thread::spawn(move || give.send(File::open(path)));
     opened.recv_timeout(patience).unwrap_or_else(|_| {
-        let why = format!("nobody has written into this pipe for {} s", patience.as_secs());
+        let why = format!("no data arrived on this pipe for {} s", patience.as_secs());
         Err(io::Error::new(ErrorKind::TimedOut, why))
     })
 }
@@ -90,7 +90,7 @@ mod tests {
     fn a_device_is_refused_before_it_is_read() {
         for device in ["/dev/zero", "/dev/urandom", "/dev/null"] {
             let error = open(Path::new(device)).unwrap_err();
-            assert_eq!(error.to_string(), "it is no regular file and no pipe");
+            assert_eq!(error.to_string(), "it is neither a regular file nor a pipe");
         }
     }
 

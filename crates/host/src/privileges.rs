@@ -99,7 +99,7 @@ impl UserNamespaces {
             )
         } else if self.apparmor_restricts == Some(true) {
             Some(
-                "AppArmor takes the capabilities in user namespaces away: `sysctl \
+                "AppArmor removes the capabilities in user namespaces: `sysctl \
                  kernel.apparmor_restrict_unprivileged_userns=0` or an AppArmor profile with `userns,` allows them, or run as \
                  root",
             )

@@ -117,7 +117,7 @@ impl std::fmt::Display for Holder {
         match (self.pid, &self.command) {
             (Some(pid), Some(command)) => write!(f, "process {pid} ({command})"),
             (Some(pid), None) => write!(f, "process {pid}"),
-            (None, _) => write!(f, "a process that cannot be named, as too many have asked it"),
+            (None, _) => write!(f, "a process that did not give its name, because too many others asked it"),
         }
     }
 }

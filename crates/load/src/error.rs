@@ -50,7 +50,7 @@ pub enum Error {
         errno: Errno,
     },
     /// A socket does not have what was asked for, though the kernel took it.
-    #[error("`{option}` = {asked} was asked for, and the connected socket reads back {applied}: {way_out}")]
+    #[error("`{option}` = {asked} was requested, but the connected socket reads back {applied}: {way_out}")]
     NotApplied {
         /// The key of the workload.
         option: &'static str,
@@ -73,7 +73,7 @@ pub enum Error {
     },
     /// Not every flow's connection arrived.
     #[error(
-        "{got} of {wanted} flows connected to {endpoint} within {seconds} s ({strangers} strangers refused): check that the transmitter lives and that nothing filters the port"
+        "{got} of {wanted} flows connected to {endpoint} within {seconds} s ({strangers} connections from other processes rejected): check that the transmitter runs and that no firewall blocks the port"
     )]
     Missing {
         /// Connections accepted.
@@ -98,7 +98,7 @@ pub enum Error {
         errno: Errno,
     },
     /// A flow's thread could not be started.
-    #[error("flow {flow}: cannot start a thread: {errno}; raise the limit of tasks or take fewer flows")]
+    #[error("flow {flow}: cannot start a thread: {errno}; raise the limit of tasks or use fewer flows")]
     Thread {
         /// The flow.
         flow: u32,
@@ -119,7 +119,7 @@ pub enum Error {
     },
     /// Datagrams that were to be cut from one buffer (`UDP_SEGMENT`) cannot be.
     #[error(
-        "flow {flow}: {call} of datagrams of {message} bytes, cut from one buffer (UDP_SEGMENT), with {peer}: {errno}; {}",
+        "flow {flow}: {call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {errno}; {}",
         segments_way_out(*message, *most, *errno)
     )]
     Segments {
@@ -138,8 +138,8 @@ pub enum Error {
     },
     /// Not one message may be lent to the kernel (`MSG_ZEROCOPY`).
     #[error(
-        "flow {flow}: the kernel takes no message of {message} bytes without copying: raise the limits of locked memory \
-         (`ulimit -l`) and of socket options (net.core.optmem_max), take a smaller `message`, or another sender"
+        "flow {flow}: RLIMIT_MEMLOCK or net.core.optmem_max too small for MSG_ZEROCOPY of {message} bytes: raise the limit of locked memory \
+         (`ulimit -l`) and the sysctl net.core.optmem_max, or use a smaller `message` or another sender"
     )]
     Pinned {
         /// The flow.
@@ -148,7 +148,7 @@ pub enum Error {
         message: usize,
     },
     /// The other end closed a flow before the window was over.
-    #[error("flow {flow}: {peer} closed the connection before the window was over: see what ended it there")]
+    #[error("flow {flow}: {peer} closed the connection before the end of the window: find out there why")]
     Closed {
         /// The flow.
         flow: u32,
@@ -157,7 +157,7 @@ pub enum Error {
     },
     /// The other end is there but takes or answers nothing.
     #[error(
-        "flow {flow}: {peer} {silent} for {seconds} s: check that it lives, that it has a CPU, and that the link is up"
+        "flow {flow}: {peer} {silent} for {seconds} s: check that it runs, that it has a CPU, and that the link is up"
     )]
     Stalled {
         /// The flow.
@@ -171,7 +171,7 @@ pub enum Error {
     },
     /// All local ports that could connect to the other end are taken.
     #[error(
-        "flow {flow}: no local port is left to connect to {peer} from: widen the sysctl net.ipv4.ip_local_port_range or take fewer flows"
+        "flow {flow}: no local port is free to connect to {peer}: widen the sysctl net.ipv4.ip_local_port_range or use fewer flows"
     )]
     NoPort {
         /// The flow.
@@ -181,7 +181,7 @@ pub enum Error {
     },
     /// All ports that the kernel gives out by itself are taken.
     #[error(
-        "{what}: all ports that the kernel gives out are taken ({range}): widen the sysctl net.ipv4.ip_local_port_range or take fewer flows"
+        "{what}: all ports of the kernel's range are in use ({range}): widen the sysctl net.ipv4.ip_local_port_range or use fewer flows"
     )]
     NoPortLeft {
         /// The flow.
@@ -190,7 +190,7 @@ pub enum Error {
         range: String,
     },
     /// Bytes arrived that were never sent.
-    #[error("flow {flow}: what {peer} sent arrived damaged at byte {at} of the last {checked} bytes")]
+    #[error("flow {flow}: data from {peer} are corrupt at byte {at} of the last {checked} bytes")]
     Corrupt {
         /// The flow.
         flow: u32,
@@ -208,7 +208,7 @@ pub enum Error {
         flow: u32,
     },
     /// A flow's thread does not end. Its socket is given up with it.
-    #[error("flow {flow}: its thread did not end within {seconds} s and was abandoned")]
+    #[error("flow {flow}: its thread did not exit within {seconds} s and was abandoned")]
     Stuck {
         /// The flow.
         flow: u32,
@@ -235,14 +235,14 @@ impl Error {
 fn segments_way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
     match most {
         Some((mtu, most)) if message > most as usize => format!(
-            "the path's MTU is {mtu}: take a `message` of at most {most} bytes, a larger MTU, or the sender `send`"
+            "the path's MTU is {mtu}: use a `message` of at most {most} bytes, a larger MTU, or the sender `send`"
         ),
         _ if errno.0 == libc::EIO => {
-            "the device does not compute UDP checksums, or IPsec is on the way: turn transmit \
-                                      checksumming on, or take the sender `send` or `sendmmsg`"
+            "the device does not compute UDP checksums, or IPsec is on the path: turn transmit \
+                                      checksumming on, or use the sender `send` or `sendmmsg`"
                 .to_owned()
         }
-        _ => "take the sender `send` or `sendmmsg`".to_owned(),
+        _ => "use the sender `send` or `sendmmsg`".to_owned(),
     }
 }
 
@@ -261,7 +261,7 @@ impl Errno {
     fn way_out(self) -> &'static str {
         match self.0 {
             libc::EMFILE | libc::ENFILE => {
-                "; each flow is an open file at either end: raise the limit of open files (`ulimit -n`, `ulimit -Hn`) or take fewer flows"
+                "; each flow is an open file at either end: raise the limit of open files (`ulimit -n`, `ulimit -Hn`) or use fewer flows"
             }
             libc::EADDRNOTAVAIL => {
                 "; no interface that is up has this address: give it to one, or correct it"
@@ -269,18 +269,20 @@ impl Errno {
             libc::EACCES => "; a port below 1024 needs a privilege, a firewall may refuse: use another port",
             libc::EADDRINUSE => "; use another port or leave `port` out of the workload",
             libc::ENETUNREACH | libc::EHOSTUNREACH => {
-                "; there is no way there: check both ends' addresses, that the link is up, and the MTU"
+                "; no route: check both ends' addresses, that the link is up, and the MTU"
             }
             libc::ECONNREFUSED => "; nothing listens there: the receiver has ended or was never started",
-            libc::ETIMEDOUT => "; nothing answers there: check that the receiver lives and the link is up",
-            libc::ECONNRESET | libc::EPIPE => "; the other end is gone: see what ended it there",
-            libc::EMSGSIZE => "; the path takes no such message: take a smaller `message` or a larger MTU",
+            libc::ETIMEDOUT => "; no answer: check that the receiver runs and the link is up",
+            libc::ECONNRESET | libc::EPIPE => "; the other end closed the connection: find out there why",
+            libc::EMSGSIZE => {
+                "; the message is too large for the path: use a smaller `message` or a larger MTU"
+            }
             libc::ENETDOWN | libc::ENODEV | libc::ENXIO => "; the interface went down or vanished",
             libc::EPERM => "; a firewall rule or a missing privilege forbids it",
             libc::ENOBUFS | libc::ENOMEM => {
-                "; the kernel is short of memory: take fewer flows or smaller buffers"
+                "; the kernel is short of memory: use fewer flows or smaller buffers"
             }
-            libc::EAFNOSUPPORT => "; this kernel does not have this address family: take the other one",
+            libc::EAFNOSUPPORT => "; this kernel does not support this address family: use the other one",
             _ => "",
         }
     }

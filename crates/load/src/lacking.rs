@@ -43,18 +43,12 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
     if traffic.sender.segments()
         && let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, 1400)
     {
-        lacks.push(format!(
-            "no datagrams cut from one buffer (UDP_SEGMENT): {}; Linux 4.18 has it",
-            Errno::of(&error)
-        ));
+        lacks.push(format!("UDP_SEGMENT not supported: {}; it needs Linux 4.18", Errno::of(&error)));
     }
     if traffic.reader == Reader::Gro
         && let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_UDP, sys::UDP_GRO, 1)
     {
-        lacks.push(format!(
-            "no datagrams put together into one buffer (UDP_GRO): {}; Linux 5.0 has it",
-            Errno::of(&error)
-        ));
+        lacks.push(format!("UDP_GRO not supported: {}; it needs Linux 5.0", Errno::of(&error)));
     }
     if traffic.sender == Sender::Zerocopy {
         lacks.extend(no_zerocopy(traffic, &socket));
@@ -67,10 +61,7 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
 fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
     if let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1) {
         let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
-        return Some(format!(
-            "no sending without copying (SO_ZEROCOPY): {}; Linux {since} has it",
-            Errno::of(&error)
-        ));
+        return Some(format!("SO_ZEROCOPY not supported: {}; it needs Linux {since}", Errno::of(&error)));
     }
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid place for the answer.
@@ -79,7 +70,7 @@ fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
     let most = limit.rlim_cur;
     (most < u64::from(traffic.message) && lending_fails(traffic.message as usize)).then(|| {
         format!(
-            "no {} bytes that may be lent to the kernel: the limit of locked memory (`ulimit -l`) is {most} bytes",
+            "RLIMIT_MEMLOCK too small for MSG_ZEROCOPY of {} bytes: it is {most} bytes; raise it (`ulimit -l`)",
             traffic.message
         )
     })

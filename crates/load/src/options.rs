@@ -173,7 +173,7 @@ pub(crate) fn polled_nothing(socket: &Socket) -> Option<String> {
     }
     match sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID) {
         Ok(0) => Some(
-            "busy polling could do nothing: packets came through no device queue that can be polled \
+            "busy polling had no effect: packets came through no device queue that can be polled \
              (SO_INCOMING_NAPI_ID is 0, as on loopback and veth); receivers slept instead"
                 .to_owned(),
         ),

@@ -161,7 +161,7 @@ pub(crate) fn shortfalls(ends: &[End]) -> Vec<String> {
         ));
     }
     if strangers > 0 {
-        notes.push(format!("{strangers} connections of strangers were closed unserved"));
+        notes.push(format!("{strangers} connections from other processes were rejected"));
     }
     notes
 }

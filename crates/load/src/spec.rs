@@ -44,7 +44,7 @@ impl Spec {
             }
             IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some() => "write it as an IPv4 address",
             IpAddr::V6(ip) if ip.is_unicast_link_local() => {
-                "a link-local address means nothing without its interface: take a global or unique local one"
+                "a link-local address needs its interface: use a global or unique local address"
             }
             _ => return Ok(()),
         };

@@ -47,11 +47,11 @@ pub(crate) enum Command {
     Quick(RunFlags),
     /// Run a study: a bundled name, or a TOML file
     Run(Run),
-    /// Run one workload without a study, and say how fast it was, what it cost and what limited it
+    /// Run one workload without a study; print its rate, its cost and its limit
     Load(Load),
-    /// Measure a condition under two labels: how often does each method see a difference that is none?
+    /// A/A test: false-positive rate of each method on this machine
     Aa(Aa),
-    /// Tell how many boots and runs a difference needs, and how long that takes
+    /// Compute how many boots and runs a difference needs, and how long they take
     Plan(Plan),
     /// Simulate experiments: each method's false-positive rate, and how often it finds a difference
     Simulate(Simulate),
@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Studies(Formatted),
     /// Write a commented starter study to NAME.toml
     New(New),
-    /// Say what is wrong with a study file
+    /// Check a study file, and show problems with line, column and remedy
     Check(Check),
     /// Print the JSON schema of study files
     Schema,
@@ -77,9 +77,9 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Fetch and list kernels for guests
     Kernel(Kernel),
-    /// Tell what this machine can do, and what disturbs measurement here
+    /// Show what this machine supports, and what disturbs measurements here
     Doctor(Doctor),
-    /// Undo what a session that was killed changed of this machine itself
+    /// Undo the changes to this machine that a killed session left
     Restore(Restore),
     /// Serve as a host's agent (netassay starts it by itself)
     #[command(hide = true)]
@@ -100,7 +100,7 @@ pub(crate) enum ProgressStyle {
 
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
-    /// Change the study: duration=2s, boots=2, sender=send,gso (levels), stop= (taken out); repeatable
+    /// Change the study: duration=2s, boots=2, sender=send,gso (levels), stop= (removed); repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) changes: Vec<Assignment>,
 }
@@ -121,7 +121,7 @@ pub(crate) struct RunFlags {
     /// Use a user namespace even when privileges would allow more
     #[arg(long)]
     pub(crate) rootless: bool,
-    /// Count runs that something disturbed, and repeat none: for a machine that is never quiet
+    /// Count disturbed runs and repeat none: for a machine that is never idle
     #[arg(long)]
     pub(crate) keep_disturbed: bool,
     /// Allow the study to change this machine itself, as its table `machine` says; undone at the end
@@ -129,7 +129,7 @@ pub(crate) struct RunFlags {
     pub(crate) change_machine: bool,
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
-    /// How to show what happens, on standard error
+    /// Style of progress messages on standard error
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = ProgressStyle::Auto)]
     pub(crate) progress: ProgressStyle,
     #[command(flatten)]
@@ -183,10 +183,10 @@ pub(crate) struct Plan {
     pub(crate) study: String,
     #[command(flatten)]
     pub(crate) set: Changes,
-    /// The difference that is to be proven, in % of the baseline, such as 1%
+    /// The difference to prove, in % of the baseline, such as 1%
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse)]
     pub(crate) detect: Percent,
-    /// The chance that it is, if it is there
+    /// The chance to prove it, if it exists
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "80%")]
     pub(crate) power: Percent,
     /// Confidence of the intervals
@@ -305,13 +305,13 @@ pub(crate) struct Doctor {
     after_help = "Every measuring command does the same when it starts. Only changes that a study's [machine] asked for are undone, and only\nthose of sessions that are gone.\n\nExamples:\n  netassay restore --dry-run\n  netassay restore --force"
 )]
 pub(crate) struct Restore {
-    /// Tell what would be undone, and change nothing
+    /// Show what would be undone, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Also set back what somebody else changed meanwhile
+    /// Also restore what another program has changed since
     #[arg(long)]
     pub(crate) force: bool,
-    /// Set journals aside of which something is left to be done
+    /// Set aside journals whose changes could not all be undone
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) forget: bool,
     #[command(flatten)]

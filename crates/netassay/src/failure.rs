@@ -113,7 +113,7 @@ impl Failure {
         match self {
             Self::Testbed(error) if error.is_interrupt() => None,
             Self::Runner(runner::Error::Testbed(_)) | Self::Testbed(_) => {
-                Some("`netassay doctor` tells what this machine can do, and how to mend what it cannot")
+                Some("`netassay doctor` shows what this machine supports, and how to repair what is missing")
             }
             _ => None,
         }

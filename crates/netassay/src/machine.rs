@@ -181,7 +181,7 @@ fn sentence(undoing: &Undoing, dry_run: bool) -> String {
         Outcome::Undone => format!("{target}: {after} -> {before}, undone"),
         Outcome::AlreadySo => format!("{target}: is {before} already"),
         Outcome::ChangedMeanwhile { now } => format!(
-            "{target}: is {now}, not the {after} that netassay set, so somebody else changed it: left; `netassay restore --force` \
+            "{target}: is {now}, not the {after} that netassay set: another program changed it, so it is left; `netassay restore --force` \
              sets it to {before}, --forget leaves it for good"
         ),
         Outcome::Failed { why } => format!("{target}: cannot be set back to {before}: {why}"),

@@ -119,7 +119,7 @@ fn what_nobody_receives_is_counted_at_the_interface() {
         assert!(
             document["metrics"].get("receiver").is_none() && document["effective"].get("receiver").is_none()
         );
-        assert!(document["notes"][0].as_str().unwrap().contains("thrown away by"), "{}", document["notes"]);
+        assert!(document["notes"][0].as_str().unwrap().contains("discarded by"), "{}", document["notes"]);
     }
 }
 
@@ -202,7 +202,7 @@ fn people_get_a_few_lines() {
         assert_eq!(sockets[side][0]["tcp"]["congestion_control"], system.trim(), "{sockets}");
     }
     let pps = text(&["pps", "--rootless"]);
-    for words in ["counted by the interface", "handed over by the program", "thrown away by"] {
+    for words in ["counted by the interface", "handed over by the program", "discarded by"] {
         assert!(pps.contains(words), "{words}:\n{pps}");
     }
 }

@@ -88,7 +88,7 @@ fn each_device(test: &str, rootless: bool) {
         };
         there += 1;
         let notes = testbed.notes().join("\n");
-        assert!(notes.contains("thrown away by"), "{notes}");
+        assert!(notes.contains("discarded by"), "{notes}");
         let environment = testbed.environment().unwrap();
         assert_eq!(environment["discard_device"], device.to_string());
         assert!(environment["receiver"].is_null() && environment["transmitter"].is_object());

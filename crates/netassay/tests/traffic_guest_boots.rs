@@ -107,7 +107,7 @@ fn traffic_a_guest_that_panics_once_is_booted_again_and_tried_out_once() {
     };
     let listing = dry();
     assert_eq!(qemu.calls(), 3, "nothing was booted");
-    assert!(listing["notes"].to_string().contains("was tried on 2"), "{listing:#}");
+    assert!(listing["notes"].to_string().contains("probed on 2"), "{listing:#}");
     // The time without the boot that failed: runs of known length, and a boot as long as the first, or stated.
     let announced = listing["expected_s"].as_f64().unwrap();
     let boot = listing["expected"]["boots"]["secs"].as_f64().unwrap();
@@ -116,7 +116,7 @@ fn traffic_a_guest_that_panics_once_is_booted_again_and_tried_out_once() {
     expect(&qemu.run(&["kernel", "forget"]), 0);
     let listing = dry();
     assert_eq!(qemu.calls(), 4);
-    assert!(!listing["notes"].to_string().contains("was tried on"), "{listing:#}");
+    assert!(!listing["notes"].to_string().contains("probed on"), "{listing:#}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn sizes_from_stated_spreads_need_no_measurement() {
     assert!(cheapest["power"].as_f64() >= Some(0.8), "{sizing}");
     assert!(sizing["as_written"]["power"].as_f64() < Some(0.8), "{sizing}");
     for (arguments, words) in [
-        (&["plan", "quick", "--detect", "1"][..], "a share ends in `%`"),
+        (&["plan", "quick", "--detect", "1"][..], "a percentage ends in `%`"),
         (&["plan", "quick", "--detect", "1%", "--within", "1%"], "--interaction"),
         (
             &["plan", "quick", "--detect", "1%", "--power", "100%", "--within", "1%", "--interaction", "1%"],

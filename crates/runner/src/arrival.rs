@@ -16,7 +16,7 @@ pub fn nothing_arrived(order: &RunOrder, account: &RunAccount) -> Option<String>
     let at_receiver = receiver.map_or(0, taken);
     let empty = match (traffic.kind, traffic.direction) {
         (Kind::Pps, _) => {
-            (transmitter.window.counters.link.tx_packets == 0).then_some("nothing left by the interface")
+            (transmitter.window.counters.link.tx_packets == 0).then_some("no packet left the interface")
         }
         (kind, _) if kind.is_rr() => {
             (transmitter.window.load.sent.transactions == 0).then_some("no transaction was completed")
@@ -38,7 +38,7 @@ pub fn nothing_arrived(order: &RunOrder, account: &RunAccount) -> Option<String>
         .fold(0, u64::saturating_add);
     let lost = Loss::of(traffic, account).map_or_else(String::new, |loss| {
         format!(
-            "; of {} messages of the whole run {} were lost: queue {}, device {}, behind the wire {}, socket {}, where nobody counts {}",
+            "; of {} messages of the whole run {} were lost: queue {}, device {}, behind the wire {}, socket {}, places without a counter {}",
             loss.offered,
             loss.lost(),
             loss.queue,
@@ -90,7 +90,7 @@ mod tests {
             dropped.as_deref(),
             Some(
                 "nothing arrived at the receiver in the window, in which 1000 messages were sent; of 1000 messages of the whole run 1000 were \
-                 lost: queue 900, device 0, behind the wire 0, socket 0, where nobody counts 100"
+                 lost: queue 900, device 0, behind the wire 0, socket 0, places without a counter 100"
             )
         );
         let tcp = told(Kind::TcpStream, Direction::Forward, deaf);
@@ -120,6 +120,6 @@ mod tests {
             account.receiver = None;
             account.transmitter.window.counters.link.tx_packets = 0;
         });
-        assert!(pps.unwrap().starts_with("nothing left by the interface"));
+        assert!(pps.unwrap().starts_with("no packet left the interface"));
     }
 }

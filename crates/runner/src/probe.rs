@@ -101,7 +101,7 @@ fn try_conditions(
         };
         let lacks = &known[place].2;
         if !lacks.is_empty() {
-            tried[index] = Some(Err(format!("this host lacks: {}", lacks.join("; "))));
+            tried[index] = Some(Err(format!("this host does not support it: {}", lacks.join("; "))));
             continue;
         }
         let own = settle(condition, bench)?;

@@ -65,8 +65,8 @@ impl Bench for Recalling {
     fn notes(&self) -> Vec<String> {
         let recalled = self.when.map(|when| {
             format!(
-                "what the virtual machines can do was tried on {}, with this kernel, this QEMU and this netassay; `netassay kernel forget` \
-                 has it tried again",
+                "the virtual machines were probed on {} with this kernel, this QEMU and this netassay; `netassay kernel forget` \
+                 makes the next session probe them again",
                 guest::date(when)
             )
         });
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(ask(1500), ["emulated"]);
         assert_eq!(counts.get(), [1, 1, 2]);
         let notes = ask(1500);
-        assert!(notes[0] == "emulated" && notes[1].contains("was tried on 2"), "{notes:?}");
+        assert!(notes[0] == "emulated" && notes[1].contains("probed on 2"), "{notes:?}");
         assert_eq!(counts.get(), [1, 1, 2], "nobody was asked");
         // What is not known is asked, and kept beside the rest.
         assert_eq!(ask(9000), ["emulated"]);

@@ -89,7 +89,7 @@ fn waits(waited: &Waited, order: &RunOrder) -> Option<String> {
 fn others(foreign: &Foreign) -> Option<String> {
     foreign
         .disturbs
-        .then(|| format!("other processes took {}; CPU time per unit of work is left out", foreign.words()))
+        .then(|| format!("other processes used {}; CPU time per unit of work is left out", foreign.words()))
 }
 
 #[cfg(test)]
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(
             hogged,
             [
-                "receiver: other processes took 50 % of the time of CPU 1; CPU time per unit of work is left out"
+                "receiver: other processes used 50 % of the time of CPU 1; CPU time per unit of work is left out"
             ]
         );
         // Kernel work may be for the agents' own packets, unless somebody's own account has it.
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(
             kernel(Some(dd)),
             [
-                "transmitter: other processes took 50 % of the time of CPU 0 (dd, process 7: 50 %); CPU time per unit of work is left out"
+                "transmitter: other processes used 50 % of the time of CPU 0 (dd, process 7: 50 %); CPU time per unit of work is left out"
             ]
         );
     }
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(
             hogged,
             [
-                "both ends: other processes took 33 % of the time of CPU 0; CPU time per unit of work is left out"
+                "both ends: other processes used 33 % of the time of CPU 0; CPU time per unit of work is left out"
             ]
         );
     }
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(
             hog,
             [
-                "host: other processes took 20 % of the time of CPUs 2,3; CPU time per unit of work is left out"
+                "host: other processes used 20 % of the time of CPUs 2,3; CPU time per unit of work is left out"
             ]
         );
         let stolen = between_guests(|account| account.hosts.as_mut().unwrap()[0].cpu_each[0].steal = 50 * MS);
@@ -262,7 +262,7 @@ mod tests {
         });
         assert_eq!(
             around,
-            ["host: other processes took 30 % of the time of CPU 2; CPU time per unit of work is left out"]
+            ["host: other processes used 30 % of the time of CPU 2; CPU time per unit of work is left out"]
         );
         let late = between_guests(|account| account.transmitter.window.late.opened_ns = 300 * MS);
         assert_eq!(late, ["transmitter: the window opened 300 ms late: the agent had no CPU"]);

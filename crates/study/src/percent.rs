@@ -16,13 +16,13 @@ const PARTS: f64 = 10_000.0;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PercentError {
     /// It does not end in `%`.
-    #[error("a share ends in `%`")]
+    #[error("a percentage ends in `%`")]
     NoSign,
     /// What stands before the sign is no number.
-    #[error("what stands before `%` is no number")]
+    #[error("the text before `%` is not a number")]
     NoNumber,
     /// It lies outside [`Percent::LEAST`] to [`Percent::MOST`].
-    #[error("a share lies between {} and {}", Percent::LEAST, Percent::MOST)]
+    #[error("a percentage lies between {} and {}", Percent::LEAST, Percent::MOST)]
     Range,
 }
 
@@ -94,7 +94,7 @@ mod tests {
         ] {
             assert_eq!(Percent::parse(text), Err(error), "{text}");
         }
-        assert_eq!(PercentError::Range.to_string(), "a share lies between 0.0001% and 100%");
+        assert_eq!(PercentError::Range.to_string(), "a percentage lies between 0.0001% and 100%");
     }
 
     proptest! {

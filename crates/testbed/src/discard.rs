@@ -57,7 +57,7 @@ fn note(discard: &host::Discard) -> String {
         DiscardDevice::Bridge => "a bridge without ports",
         DiscardDevice::VethXdp => "an XDP program at the far end of a veth pair, on the CPUs that send",
     };
-    let mut note = format!("packets are thrown away by {what}");
+    let mut note = format!("packets are discarded by {what}");
     let lacking: Vec<&str> =
         DiscardDevice::ALL.into_iter().map(DiscardDevice::word).take(discard.lacking.len()).collect();
     if !lacking.is_empty() {
@@ -83,8 +83,8 @@ mod tests {
     fn the_note_says_what_is_there_and_why_not_the_better() {
         let lacking = vec!["cannot make the dummy device".to_owned()];
         let text = note(&host::Discard { device: DiscardDevice::Bridge, lacking });
-        assert_eq!(text, "packets are thrown away by a bridge without ports; this host has no dummy");
+        assert_eq!(text, "packets are discarded by a bridge without ports; this host has no dummy");
         let text = note(&host::Discard { device: DiscardDevice::Dummy, lacking: vec![] });
-        assert_eq!(text, "packets are thrown away by the kernel's dummy device");
+        assert_eq!(text, "packets are discarded by the kernel's dummy device");
     }
 }

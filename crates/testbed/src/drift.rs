@@ -149,7 +149,7 @@ impl fmt::Display for Difference {
             None => "absent",
         };
         let asked = |asked: Option<&dyn fmt::Display>| {
-            asked.map_or_else(|| "not asked for".to_owned(), |value| format!("asked for: {value}"))
+            asked.map_or_else(|| "not requested".to_owned(), |value| format!("requested: {value}"))
         };
         match &self.setting {
             Setting::Mtu { asked: wish, before, after } => {
@@ -195,8 +195,8 @@ mod tests {
         let drift = Drift::between(&before, &after, &asked).unwrap();
         assert_eq!(
             drift.to_string(),
-            "the receiver's tx-tcp-segmentation (asked for: on) was on and is off; \
-             the transmitter's rx-gro (not asked for) was on and is off"
+            "the receiver's tx-tcp-segmentation (requested: on) was on and is off; \
+             the transmitter's rx-gro (not requested) was on and is off"
         );
         assert_eq!(
             serde_json::to_value(&drift).unwrap()[0],
@@ -221,7 +221,7 @@ mod tests {
         };
         let text = Drift::between(&before, &after, &asked).unwrap().to_string();
         assert!(
-            text.starts_with("the receiver's underlay's MTU (asked for: 1500) was 1500 and is 9000; "),
+            text.starts_with("the receiver's underlay's MTU (requested: 1500) was 1500 and is 9000; "),
             "{text}"
         );
         assert!(text.ends_with("; and 1 more"), "{text}");

@@ -40,7 +40,7 @@ pub enum Error {
     #[error(transparent)]
     Guest(#[from] guest::Error),
     /// A virtual machine that runs, but whose agent is gone or says nothing.
-    #[error("{source}, though its virtual machine runs; its console's last lines:\n{console}")]
+    #[error("{source}; the virtual machine still runs; last lines of its console:\n{console}")]
     Mute {
         /// What came of talking to the agent.
         source: CallError,
@@ -49,7 +49,7 @@ pub enum Error {
     },
     /// Somebody has to answer, and the testbed has nobody.
     #[error(
-        "{kind} needs a receiver, and scenario \"discard\" has none: only pps sends to nobody; take scenario \"veth\" or \"loopback\""
+        "{kind} needs a receiver, and scenario \"discard\" has none: use scenario \"veth\" or \"loopback\", or the kind pps"
     )]
     NoReceiver {
         /// The workload in question.
@@ -57,18 +57,18 @@ pub enum Error {
     },
     /// Virtual machines cannot be built inside one.
     #[error(
-        "scenario \"{scenario}\" has virtual machines already: leave `inside` out, or take scenario \"veth\""
+        "scenario \"{scenario}\" already has virtual machines: remove `inside`, or use scenario \"veth\""
     )]
     Nested {
         /// The scenario.
         scenario: study::Scenario,
     },
     /// A receiver's host would answer that nobody listens.
-    #[error("pps sends to nobody, who is to be found in scenario \"discard\" only: take that, or udp_stream")]
+    #[error("pps has no receiver and runs in scenario \"discard\" only: use that scenario, or udp_stream")]
     NeedsDiscard,
     /// Loopback has one interface for both ends.
     #[error(
-        "over loopback both ends are one interface, which cannot have {feature} on and off at once: give both sides the same level, or use scenario = \"veth\""
+        "over loopback both ends share one interface, so {feature} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
     )]
     OneInterface {
         /// The feature in question.

@@ -150,9 +150,10 @@ impl Machine {
 
     /// What of it the reader of any result must know.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let again = self.first.as_ref().map(|first| {
-            format!("{} (that boot was given up, and the machine booted once more)", first.reason())
-        });
+        let again = self
+            .first
+            .as_ref()
+            .map(|first| format!("{} (the boot failed, and the machine was booted again)", first.reason()));
         let root = self.guest.borrow().stays_root().map(|why| {
             format!("QEMU runs as root (without capabilities) because the user `nobody` cannot run it: {why}")
         });

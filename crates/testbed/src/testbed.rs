@@ -102,9 +102,8 @@ impl Testbed {
             return;
         }
         if self.cpus.is_shared() {
-            self.notes.push(
-                "one core only: both hosts share it, and their CPU use cannot be told apart".to_owned(),
-            );
+            self.notes
+                .push("one core only: both hosts share it, so their CPU use cannot be separated".to_owned());
             return;
         }
         if self.scenario.has_guests() {

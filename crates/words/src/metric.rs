@@ -161,13 +161,13 @@ metrics! {
         "latency_max", "ns", Lower, Rr, "longest time from request to response";
         "loss", "%", Lower, Udp, "messages sent that never reached the receiving application";
         "offered", "1", Neither, Udp, "messages the application tried to send in the whole run";
-        "sent", "1", Neither, Udp, "messages the kernel took from the application in the whole run";
-        "received", "1", Neither, Udp, "messages the receiving application got in the whole run";
+        "sent", "1", Neither, Udp, "messages the kernel accepted from the application in the whole run";
+        "received", "1", Neither, Udp, "messages the receiving application received in the whole run";
         "lost", "1", Lower, Udp, "messages sent but not received in the whole run";
         "lost_queue", "1", Lower, Udp, "messages lost in the sender's queue";
         "lost_device", "1", Lower, Udp, "messages lost in a device or on the wire between";
         "lost_socket", "1", Lower, Udp, "messages lost because the receiving socket was full";
-        "lost_unaccounted", "1", Lower, Udp, "messages lost at a place no counter of the kernel tells";
+        "lost_unaccounted", "1", Lower, Udp, "messages lost at a place without a counter";
     }
     exact {
         "instructions_byte", Streams, "instructions executed per byte received";
@@ -210,7 +210,7 @@ metrics! {
         "bytes_per_underlay_packet", "bytes", Neither, Every, Tunnel, "mean size of what the interface under the tunnel counts as a packet";
         "segments_per_underlay_packet", "1", Neither, Every, Tunnel, "segments carried by one packet of the underlay: above 1, the underlay's offloads acted";
         "underlay_fragments", "1", Lower, Every, Tunnel, "IP fragments made in the window: packets of the tunnel that did not fit";
-        "host_cpu", "%", Lower, Every, Guests, "CPU that the virtual machine takes of its host, of the host's CPUs of this side";
+        "host_cpu", "%", Lower, Every, Guests, "CPU that the virtual machine uses of its host, of the host's CPUs of this side";
         "host_cpu_vcpu", "%", Lower, Every, Guests, "CPU of the host that executes the guest, of the host's CPUs of this side";
         "host_cpu_io", "%", Lower, Every, Guests, "CPU of the host that moves the guest's packets, of the host's CPUs of this side";
         "host_vcpu_waiting", "%", Lower, Every, Guests, "time in which a virtual CPU was ready to run but waited for a CPU of its host, the mean of the virtual CPUs";

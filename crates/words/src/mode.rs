@@ -68,7 +68,7 @@ pub enum Direction {
 }
 
 impl Sender {
-    /// Whether traffic of this kind can be sent so. A request leaves alone: there is nothing to batch.
+    /// Whether traffic of this kind has this sender. Requests are sent one at a time, so batching does not apply.
     pub fn sends(self, kind: Kind) -> bool {
         match self {
             Self::Send => true,
@@ -92,7 +92,7 @@ impl Sender {
 }
 
 impl Reader {
-    /// Whether traffic of this kind can be taken so. What nobody receives has the plain reader by default.
+    /// Whether traffic of this kind has this reader. Traffic without a receiver has the default reader.
     pub fn takes(self, kind: Kind) -> bool {
         match self {
             Self::Recv => true,

@@ -20,7 +20,7 @@ pub enum PacingError {
     #[error("a pace ends in `bit`, `kbit`, `Mbit`, `Gbit` or `Tbit`")]
     NoUnit,
     /// What stands before the unit is no number.
-    #[error("what stands before the unit is no number")]
+    #[error("the text before the unit is not a number")]
     NoNumber,
     /// It is not a whole number of bits.
     #[error("it is finer than a bit per second")]

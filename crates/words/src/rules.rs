@@ -102,7 +102,7 @@ impl Traffic {
         }
         let bytes = self.message.min(self.response);
         if self.kind == Kind::UdpRr && bytes == 1 && self.in_flight > 128 {
-            let why = "one byte tells at most 128 transactions in flight apart";
+            let why = "one byte can number at most 128 transactions in flight";
             return misfit("in_flight", why, "use messages and responses of 2 bytes or more");
         }
         self.thread_conflict()

@@ -126,7 +126,10 @@ pub(super) fn await_connection(port: &impl AsFd, patience: Duration) -> io::Resu
             return Ok(());
         }
         if Instant::now() > deadline {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "nobody is at the other end of its port"));
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "the controller is not connected to its port",
+            ));
         }
         std::thread::sleep(Duration::from_millis(1));
     }

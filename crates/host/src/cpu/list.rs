@@ -21,7 +21,7 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
     let wrong = |why| CpuListError { text: text.to_owned(), why };
     let number = |part: &str| -> Result<u32, CpuListError> {
         let cpu = part.parse().map_err(|_| wrong("a CPU is a number"))?;
-        if cpu > HIGHEST { Err(wrong("no machine has a CPU of such a number")) } else { Ok(cpu) }
+        if cpu > HIGHEST { Err(wrong("no machine has a CPU with this number")) } else { Ok(cpu) }
     };
     let mut cpus = Vec::new();
     for part in text.trim().split(',').map(str::trim).filter(|_| !text.trim().is_empty()) {
@@ -101,7 +101,7 @@ mod tests {
             ("a", "is a number"),
             ("1,,2", "is a number"),
             ("-1", "is a number"),
-            ("0-4294967295", "such a number"),
+            ("0-4294967295", "with this number"),
         ] {
             let error = parse_cpu_list(text).unwrap_err().to_string();
             assert!(error.contains(why) && error.contains(text), "{error}");

@@ -142,7 +142,7 @@ pub(crate) fn tick() -> Result<u64, Error> {
         .map(|hertz| 1_000_000_000 / hertz)
         .ok_or_else(|| Error::Unreadable {
             path: STAT,
-            why: "the system does not tell its unit (_SC_CLK_TCK)".to_owned(),
+            why: "the system does not report its unit (_SC_CLK_TCK)".to_owned(),
         })
 }
 

@@ -11,7 +11,7 @@ use crate::machine::MachineError;
 pub enum JournalError {
     /// No place for it.
     #[error(
-        "there is no place for the undo journal: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one"
+        "cannot store the undo journal: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one"
     )]
     NoPlace,
     /// A file or directory cannot be made, read, written or synced.
@@ -26,7 +26,7 @@ pub enum JournalError {
     },
     /// Somebody else may write it, so what it says cannot be trusted.
     #[error(
-        "the undo journal {} is not ours alone ({why}), and is not followed: look at it, then remove it or make it yours \
+        "the undo journal {} is rejected, because other users can change it ({why}): inspect it, then remove it or make it yours \
          (chown, chmod go-w)",
         path.display()
     )]
@@ -48,7 +48,7 @@ pub enum JournalError {
     },
     /// What a process that is gone changed is still so.
     #[error(
-        "what another session changed of this machine is not undone: {}; `netassay restore` undoes it, or says why not",
+        "changes of another session to this machine are not undone: {}; `netassay restore` undoes them, or says why not",
         path.display()
     )]
     Left {

@@ -144,7 +144,7 @@ impl Parsed {
         match record {
             Record::Begun(header) if line == 1 && header.format == FORMAT => {
                 if header.boot.is_empty() || header.network.is_empty() {
-                    return Err("it does not say of which boot or network namespace".to_owned());
+                    return Err("it does not name the boot or the network namespace".to_owned());
                 }
                 self.header = Some(header);
             }
@@ -155,7 +155,7 @@ impl Parsed {
                 ));
             }
             Record::Begun(_) => return Err("a journal begins only once".to_owned()),
-            _ if line == 1 => return Err("it does not say whose journal this is".to_owned()),
+            _ if line == 1 => return Err("it does not name the process that wrote it".to_owned()),
             Record::Change(Announced { number, target, before }) => {
                 target.check()?;
                 check_value(&before)?;
@@ -179,7 +179,7 @@ impl Parsed {
 
     fn change(&mut self, number: u32) -> Result<&mut Change, String> {
         let found = self.changes.iter_mut().find(|change| change.number == number);
-        found.ok_or_else(|| format!("no line before it tells of a change {number}"))
+        found.ok_or_else(|| format!("no line before it announces change {number}"))
     }
 }
 
@@ -289,9 +289,12 @@ mod tests {
             assert!(parsed.damaged[0].why.contains(why), "{:?}", parsed.damaged);
         }
         assert_eq!(parse(b"").damaged.len(), 1);
-        assert_eq!(parse(&write(&Record::Undone(1))).damaged[0].why, "it does not say whose journal this is");
+        assert_eq!(
+            parse(&write(&Record::Undone(1))).damaged[0].why,
+            "it does not name the process that wrote it"
+        );
         let nameless = Record::Begun(Header::new(1, 2, String::new(), "net:[1]".to_owned()));
-        assert!(parse(&write(&nameless)).damaged[0].why.contains("of which boot"));
+        assert!(parse(&write(&nameless)).damaged[0].why.contains("name the boot"));
         let newer = Header { format: 3, ..Header::new(1, 2, String::new(), String::new()) };
         assert!(parse(&write(&Record::Begun(newer))).damaged[0].why.contains("format 3"));
     }

@@ -147,7 +147,10 @@ fn nothing_is_changed_if_one_of_the_values_could_not_be_written_back() {
     std::fs::write("/proc/self/comm", "short").unwrap();
     symlink("/proc/self/comm", &there).unwrap();
     let refused = world.journal().change(&[to("a", "2"), to("b", "4")].concat()).unwrap_err().to_string();
-    assert!(refused.contains("net.ipv4.tcp_rmem is left") && refused.contains("reads back"), "{refused}");
+    assert!(
+        refused.contains("net.ipv4.tcp_rmem is not changed") && refused.contains("reads back"),
+        "{refused}"
+    );
     assert_eq!(world.bytes("a"), b"1\n");
 }
 
@@ -181,7 +184,7 @@ fn one_process_at_a_time_changes_the_machine() {
     assert_eq!(fates(&world.restore(FORCE)), [&Fate::InUse, &Fate::InUse]);
     first.undo().unwrap();
     let left = world.journal().change(&to("b", "2")).unwrap_err().to_string();
-    assert!(left.contains("is not undone") && left.contains("1.journal"), "{left}");
+    assert!(left.contains("are not undone") && left.contains("1.journal"), "{left}");
     assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone]);
     world.journal().change(&to("b", "2")).unwrap();
 }
@@ -344,7 +347,7 @@ fn a_place_that_others_may_write_is_not_trusted() {
     for place in [&world.undo(), &parent] {
         std::fs::set_permissions(place, PermissionsExt::from_mode(0o777)).unwrap();
         let error = restore(&world.undo(), &world.machine(), FORCE).unwrap_err().to_string();
-        assert!(error.contains("is not ours alone") && error.contains("others may write"), "{error}");
+        assert!(error.contains("other users can change it") && error.contains("others may write"), "{error}");
         assert!(world.journal().change(&to("a", "3")).is_err());
         std::fs::set_permissions(place, PermissionsExt::from_mode(0o700)).unwrap();
     }
@@ -352,7 +355,10 @@ fn a_place_that_others_may_write_is_not_trusted() {
     if nix::unistd::geteuid().is_root() {
         std::os::unix::fs::chown(&parent, Some(12345), None).unwrap();
         let error = restore(&world.undo(), &world.machine(), FORCE).unwrap_err().to_string();
-        assert!(error.contains("state is not ours alone (it belongs to user 12345"), "{error}");
+        assert!(
+            error.contains("state is rejected, because other users can change it (it belongs to user 12345"),
+            "{error}"
+        );
         std::os::unix::fs::chown(&parent, Some(0), None).unwrap();
     }
     assert_eq!(world.value("a"), "2");
@@ -395,7 +401,7 @@ fn where_a_link_leads_counts_too() {
     std::fs::set_permissions(&open, PermissionsExt::from_mode(0o777)).unwrap();
     let error =
         Journal::new(&link.join("undo"), world.machine()).change(&to("a", "4")).unwrap_err().to_string();
-    assert!(error.contains("open is not ours alone") && error.contains("others may write"), "{error}");
+    assert!(error.contains("open is rejected") && error.contains("others may write"), "{error}");
     assert_eq!(world.value("a"), "2");
 }
 
@@ -423,7 +429,7 @@ fn a_boot_that_cannot_be_told_is_no_restart() {
         let file = world.root.path().join(file);
         std::fs::rename(&file, file.with_extension("hidden")).unwrap();
         let error = restore(&world.undo(), &world.machine(), Manner::default()).unwrap_err().to_string();
-        assert!(error.contains("cannot tell which boot"), "{error}");
+        assert!(error.contains("cannot identify this machine and its boot"), "{error}");
         assert!(path.exists());
         std::fs::rename(file.with_extension("hidden"), &file).unwrap();
     }

@@ -13,7 +13,7 @@ use crate::machine::{Machine, MachineError, Target, Value};
 pub struct Manner {
     /// Change nothing, only tell what would be done.
     pub dry_run: bool,
-    /// Also set back what somebody else changed meanwhile.
+    /// Also restore what another program has changed since.
     pub force: bool,
     /// Set journals aside of which something is left: they are kept, but nobody follows them any more.
     pub forget: bool,

@@ -58,7 +58,7 @@ impl FromStr for DiscardDevice {
         Self::ALL
             .into_iter()
             .find(|device| device.word() == word)
-            .ok_or_else(|| format!("{word:?} is no discarding device: dummy, bridge and veth-xdp are"))
+            .ok_or_else(|| format!("{word:?} is not a discarding device: dummy, bridge and veth-xdp are"))
     }
 }
 
@@ -106,7 +106,7 @@ impl Links {
     pub fn add_neighbour_behind_discard(&mut self, name: &str, address: IpAddr) -> Result<(), Error> {
         let message = permanent(self.find(name)?.index, address, NOBODY.to_vec());
         self.change(RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
-            format!("tell interface {name:?} where {address} is")
+            format!("add the neighbour {address} to interface {name:?}")
         })
     }
 

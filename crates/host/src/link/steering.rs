@@ -42,7 +42,7 @@ pub enum SteeringError {
         errno: io::Error,
     },
     /// No machine has such a CPU.
-    #[error("cannot steer receive work to CPU {cpu}: no machine has a CPU of such a number")]
+    #[error("cannot steer receive work to CPU {cpu}: no machine has a CPU with this number")]
     NoCpu {
         /// Its number.
         cpu: u32,
@@ -71,7 +71,7 @@ pub enum SteeringError {
     },
     /// Written, but not so when read back.
     #[error(
-        "cannot steer the receive work of {interface:?} to CPUs {cpus}: the kernel made it {got:?} (offline or isolated CPUs?)"
+        "cannot steer the receive work of {interface:?} to CPUs {cpus}: the kernel applied {got:?} (offline or isolated CPUs?)"
     )]
     NotTaken {
         /// The interface.
@@ -150,7 +150,7 @@ fn own_directory(interface: &str) -> Result<PathBuf, SteeringError> {
     let directory = Path::new("/sys/class/net").join(interface);
     let wrong = |why: String| SteeringError::WrongSysfs { interface: interface.to_owned(), why };
     let read = |file: &str| std::fs::read_to_string(directory.join(file)).map(|text| text.trim().to_owned());
-    let index = read("ifindex").map_err(|_| wrong("it has no such interface".to_owned()))?;
+    let index = read("ifindex").map_err(|_| wrong("the interface does not exist there".to_owned()))?;
     if index != link.index.to_string() {
         return Err(wrong(format!("there it has the index {index}, here {}", link.index)));
     }

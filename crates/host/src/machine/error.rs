@@ -52,7 +52,7 @@ pub enum MachineError {
         why: String,
     },
     /// The old value cannot be written back.
-    #[error("{target} is left as it is, because its value could not be written back: {why}")]
+    #[error("{target} is not changed, because its present value could not be written back: {why}")]
     NoWayBack {
         /// The setting.
         target: Target,
@@ -60,19 +60,19 @@ pub enum MachineError {
         why: String,
     },
     /// It cannot be told which boot of the machine or which network namespace this is.
-    #[error("cannot tell which boot of which machine this is, so nothing is changed or undone: {} cannot be read; mount /proc", path.display())]
+    #[error("cannot identify this machine and its boot, so nothing is changed or undone: {} cannot be read; mount /proc", path.display())]
     Identity {
         /// The file.
         path: PathBuf,
     },
     /// No CPU has a governor.
     #[error(
-        "no CPU here has a frequency governor (a virtual machine, or no cpufreq driver): take `governor` out of [machine]"
+        "no CPU here has a frequency governor (a virtual machine, or no cpufreq driver): remove `governor` from [machine]"
     )]
     NoGovernor,
     /// The interface has no interrupts of its own.
     #[error(
-        "interface {interface:?} has no interrupts of its own here (virtual, or not there): take it out of `irq_affinity`"
+        "interface {interface:?} has no interrupts of its own here (virtual, or it does not exist): remove it from `irq_affinity`"
     )]
     NoInterrupts {
         /// The interface.
@@ -80,7 +80,7 @@ pub enum MachineError {
     },
     /// None of the features of a name can be switched.
     #[error(
-        "interface {interface:?} cannot switch {names}: its driver has it fixed, or this kernel does not know it"
+        "interface {interface:?} cannot switch {names}: its driver does not allow it, or this kernel does not know it"
     )]
     NoFeature {
         /// The interface.
@@ -101,7 +101,7 @@ fn hint(errno: &io::Error) -> &'static str {
             "; it is mounted for reading only, as in most containers: run outside of it"
         }
         io::ErrorKind::NotFound => "; this kernel, or this network namespace, does not have it",
-        io::ErrorKind::InvalidInput => "; the kernel does not take this value",
+        io::ErrorKind::InvalidInput => "; the kernel rejects this value",
         _ => "",
     }
 }

@@ -36,7 +36,7 @@ pub enum NamespaceError {
     },
     /// Another process's namespace could not be joined.
     #[error(
-        "cannot join the {kind} namespace of process {pid}: {errno} (it must live, and belong to the same user)"
+        "cannot join the {kind} namespace of process {pid}: {errno} (the process must run, and belong to the same user)"
     )]
     Join {
         /// `user` or `net`.
@@ -48,7 +48,7 @@ pub enum NamespaceError {
     },
     /// No sysfs of this network namespace.
     #[error(
-        "cannot have a sysfs of this network namespace: {step}: {errno}; receive work cannot be steered then (inside \
+        "cannot mount a sysfs of this network namespace: {step}: {errno}; receive work cannot be steered then (inside \
          containers that cover parts of /sys this needs root)"
     )]
     Sysfs {
@@ -58,13 +58,13 @@ pub enum NamespaceError {
         errno: io::Error,
     },
     /// The signal at the parent's death could not be asked for.
-    #[error("cannot ask to be killed with the parent: {errno}")]
+    #[error("cannot request to be killed with the parent: {errno}")]
     DeathSignal {
         /// The kernel's answer.
         errno: io::Error,
     },
     /// The parent died before it could be watched.
-    #[error("the process that started this one ({parent}) is gone; its parent is now {found}")]
+    #[error("the process that started this one ({parent}) has exited; the parent is now {found}")]
     ParentGone {
         /// The parent expected.
         parent: u32,

@@ -95,7 +95,7 @@ impl Ends {
             return Err(Error::Mismatch {
                 peer: "receiver",
                 got: "no address".to_owned(),
-                wanted: "somebody has to take the messages".to_owned(),
+                wanted: "a receiver is required".to_owned(),
             });
         };
         if spec.traffic.connects(true) {

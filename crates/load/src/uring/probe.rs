@@ -52,7 +52,7 @@ fn no_ring(error: &std::io::Error) -> String {
         libc::ENOSYS => format!("no io_uring: this kernel was built without it ({errno})"),
         libc::EPERM | libc::EACCES => {
             let setting = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
-            let setting = setting.map_or_else(|_| "not there".to_owned(), |text| text.trim().to_owned());
+            let setting = setting.map_or_else(|_| "absent".to_owned(), |text| text.trim().to_owned());
             format!(
                 "no io_uring: forbidden ({errno}); the sysctl kernel.io_uring_disabled is {setting}, and 0 allows it; a \
                  container may forbid it as well"

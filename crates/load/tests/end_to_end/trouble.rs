@@ -77,7 +77,8 @@ fn a_transmitter_that_dies_fails_a_tcp_receiver() {
         drop(transmitter);
         let words = failure(SOON, || receiver.failed());
         assert!(
-            words.contains("before the window was over") || words.contains("the other end is gone"),
+            words.contains("before the end of the window")
+                || words.contains("the other end closed the connection"),
             "{words}"
         );
         assert!(receiver.finish().is_err());

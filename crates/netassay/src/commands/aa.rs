@@ -47,7 +47,7 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     let text = study::twins(study, &condition, &protocol);
     Study::parse("the A/A study", &text).map_err(|problems| {
         Failure::Usage(format!(
-            "this A/A study cannot be made (--experiments, --boots, --runs, --duration):\n{problems}"
+            "this A/A study is not valid (--experiments, --boots, --runs, --duration):\n{problems}"
         ))
     })
 }

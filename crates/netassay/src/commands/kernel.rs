@@ -52,5 +52,5 @@ fn list(output: &Formatted) -> Result<(), Failure> {
 }
 
 fn release(fetched: &Fetched) -> String {
-    fetched.kernel.release.clone().unwrap_or_else(|| "a kernel that does not tell its release".to_owned())
+    fetched.kernel.release.clone().unwrap_or_else(|| "a kernel without a release name".to_owned())
 }

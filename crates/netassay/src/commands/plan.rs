@@ -52,7 +52,7 @@ fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
     }
     let of = flags.from.map_or_else(|| named(path), |id| format!("study {id}"));
     Err(Failure::Nothing(format!(
-        "{of} tells nothing of how such runs spread on this machine: run a short pilot of two boots or more first (such as this \
+        "{of} has no runs of this kind to take the spread from: run a short pilot of two boots or more first (such as this \
          study with shorter windows), or state the spread in % of the mean with --interaction (condition x boot) and --within \
          (between runs)"
     )))

@@ -20,7 +20,7 @@ pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
     if !name.contains(['/', '.']) && !path.exists() {
         let names: Vec<&str> = bundled::list().iter().map(|study| study.name).collect();
         return Err(Failure::Usage(format!(
-            "no bundled study is called {name:?}, and there is no such file (bundled: {})",
+            "{name:?} is neither a bundled study nor a file (bundled: {})",
             names.join(", ")
         )));
     }

@@ -49,7 +49,7 @@ fn cpus(facts: &Disturbances) -> Vec<Finding> {
     let cpus = facts.cpus;
     let (status, what) = match cpus {
         0 | 1 => {
-            (Status::Warn, "1 CPU: both hosts share it, and their CPU use cannot be told apart".to_owned())
+            (Status::Warn, "1 CPU: both hosts share it, so their CPU use cannot be separated".to_owned())
         }
         2..5 => (
             Status::Warn,

@@ -32,7 +32,10 @@ fn kvm(tools: &Tools, kernel: Option<&Kernel>) -> Finding {
         Some(kernel) => {
             let verdict = tools.try_kvm(&kernel.image);
             let when = verdict.recalled.map_or_else(String::new, |when| {
-                format!(" (tried on {}; `netassay kernel forget` has it tried again)", ::guest::date(when))
+                format!(
+                    " (tried on {}; `netassay kernel forget` makes the next session try again)",
+                    ::guest::date(when)
+                )
             });
             match verdict.outcome {
                 Ok(()) => finding(Status::Ok, format!("works: a guest said its first line{when}")),
@@ -41,10 +44,10 @@ fn kvm(tools: &Tools, kernel: Option<&Kernel>) -> Finding {
         }
         None if tools.kvm.exists() => {
             let what =
-                format!("{} is there, but was not tried: there is no kernel to boot", tools.kvm.display());
+                format!("{} exists, but was not tried: no kernel to boot was found", tools.kvm.display());
             finding(Status::Warn, what).fix(FETCH)
         }
-        None => finding(Status::Warn, format!("{} is not there", tools.kvm.display())).fix(slow),
+        None => finding(Status::Warn, format!("{} does not exist", tools.kvm.display())).fix(slow),
     }
 }
 

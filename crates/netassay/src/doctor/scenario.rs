@@ -13,8 +13,7 @@ use crate::failure::Failure;
 pub(super) const AREA: &str = "scenario";
 
 const AS_ROOT: &str = "run netassay as root, if you may";
-const NO_REMEDY: &str =
-    "nothing to mend: it is the nature of this scenario; use scenario veth where it matters";
+const NO_REMEDY: &str = "nothing to repair: this scenario works that way; use scenario veth where it matters";
 
 pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();

@@ -15,7 +15,7 @@ use crate::{kernel, order};
 
 const PATIENCE: Duration = Duration::from_secs(300);
 const ADDRESSES: [&str; 2] = ["192.0.2.1", "192.0.2.2"];
-/// Of the interface that throws everything away, and of nobody behind it.
+/// Of the interface that discards packets, and of nobody behind it.
 const DISCARD: [&str; 2] = ["198.51.100.1", "198.51.100.2"];
 
 /// Two hosts inside one exact guest, with a wire between them; the first can also send to nobody.

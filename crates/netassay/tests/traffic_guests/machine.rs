@@ -11,7 +11,7 @@ fn without_kvm_guests_are_emulated_or_refused_as_asked() {
     let tools = Tools { kvm: "/nonexistent/kvm".into(), ..Tools::here() };
     let auto = Order { acceleration: Acceleration::Auto, ..order() };
     let guest = Guest::start_with(&auto, &tools).unwrap();
-    let why = "/nonexistent/kvm is not there";
+    let why = "/nonexistent/kvm does not exist";
     assert_eq!(*guest.accelerated(), Accelerated::Emulation { why: why.to_owned() });
     let error = Guest::start_with(&Order { acceleration: Acceleration::Kvm, ..order() }, &tools).unwrap_err();
     assert!(
@@ -29,7 +29,7 @@ fn kvm_that_brings_no_guest_to_life_is_not_used() {
     let tools = Tools { kvm: "/dev/null".into(), memory: Memory::at(kept.path()), ..tools };
     let guest = Guest::start_with(&Order { acceleration: Acceleration::Auto, ..order() }, &tools).unwrap();
     let Accelerated::Emulation { why } = guest.accelerated() else { panic!("KVM?") };
-    assert_eq!(why, "under KVM a guest says nothing within 5 s");
+    assert_eq!(why, "a guest under KVM printed nothing within 5 s");
     assert_eq!(sleepers("600"), 0, "the trial's QEMU is gone");
     // Tried once in a process.
     let begun = std::time::Instant::now();

@@ -89,10 +89,10 @@ fn traffic_limit_of_a_pace_that_is_kept_is_pacing() {
     let mut wire = Wire::new(Scenario::Veth);
     for kind in [Kind::TcpStream, Kind::UdpStream] {
         let found = wire.run(Traffic { pacing: load::Pacing::of_bits(5_000_000), ..Traffic::new(kind) });
-        found.expect(Label::Pacing, "of the 5.0 Mbit/s that were asked for");
+        found.expect(Label::Pacing, "of the requested 5.0 Mbit/s");
     }
     let found = wire.run(Traffic { rate: Some(100), ..Traffic::new(Kind::TcpRr) });
-    found.expect(Label::Pacing, "of the 100 requests per second that were asked for");
+    found.expect(Label::Pacing, "of the requested 100 requests per second");
 }
 
 #[test]

@@ -63,8 +63,10 @@ impl Busy {
             evidence.push(sentence(end.side, sending, threads.len(), [running, waiting], user));
         }
         if polls {
-            evidence
-                .push(format!("the {}'s threads poll, as asked: that they are busy tells nothing", end.side));
+            evidence.push(format!(
+                "the {}'s threads poll, as configured, so their busy time is no evidence",
+                end.side
+            ));
         }
         let saturated = by_threads || full.is_some();
         evidence.extend(full);

@@ -51,11 +51,11 @@ impl Contention {
         let mut parts = Vec::new();
         if waited >= LOST / 2.0 {
             let had = if foreign.share >= LOST / 2.0 {
-                format!("other processes had {}: stop them, or keep them off these CPUs", foreign.words())
+                format!("other processes used {}: stop them, or keep them off these CPUs", foreign.words())
             } else {
                 format!(
-                    "the guests' own threads explain {} at most: others that cannot be seen from here had the CPUs, or a quota \
-                     (a cgroup's) kept the guest off them",
+                    "the guests' own threads explain {} at most: processes outside this process namespace used the CPUs, or a \
+                     cgroup quota kept the guest off them",
                     percent(waiting - waited)
                 )
             };

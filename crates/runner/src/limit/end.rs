@@ -80,7 +80,7 @@ impl<'a> End<'a> {
             let queue = match (counters.queue.overlimits, counters.queue.drops) {
                 (0, 0) => String::new(),
                 (late, drops) => {
-                    format!("; made wait {} times, dropped {} packets", count(late), count(drops))
+                    format!("; delayed packets {} times, dropped {}", count(late), count(drops))
                 }
             };
             self.reached("sent", sent, rate) + &queue

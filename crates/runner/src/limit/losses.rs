@@ -30,8 +30,8 @@ fn livelock(to: &End<'_>, dropped: f64) -> Option<String> {
     let interrupted = times.irq.saturating_add(times.softirq) as f64 / times.total().max(1) as f64;
     (dropped >= DROPPED && interrupted >= INTERRUPTED).then(|| {
         format!(
-            "receive livelock: interrupts take {} of the time of the {}'s CPUs, most of it for datagrams that its socket then drops. A slower \
-             sender brings more (`pacing`)",
+            "receive livelock: interrupts take {} of the time of the {}'s CPUs, most of it for datagrams that its socket then drops. A lower \
+             rate brings more (`pacing`)",
             percent(interrupted),
             to.side
         )
@@ -50,7 +50,7 @@ pub(super) fn of(case: &Case<'_>) -> Losses {
             format!("the queue before the {}'s wire ({}) dropped", from.side, from.window.link.from),
         ),
         (loss.device, format!("the {}'s device dropped", from.side)),
-        (loss.unaccounted(), "nobody counted".to_owned()),
+        (loss.unaccounted(), "a place without a counter dropped".to_owned()),
     ];
     let livelock = livelock(to, share(loss.socket));
     let said = places.into_iter().filter(|(lost, _)| *lost > 0);

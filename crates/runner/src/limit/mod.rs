@@ -79,7 +79,7 @@ fn on_host(machine: &str, host: &HostAccount, waited: Option<Waited>) -> String 
     let share = |ns: u64| percent(ns as f64 / host.elapsed_ns.max(1) as f64);
     let (waiting, inside) = waited.map_or((0.0, 0.0), |waited| (waited.share, waited.stolen_inside));
     let told =
-        if inside > 0.0 { format!(" (its kernel was told of {})", percent(inside)) } else { String::new() };
+        if inside > 0.0 { format!(" (its kernel reports {})", percent(inside)) } else { String::new() };
     format!(
         "{machine} took {} of a CPU of its host to run and {} to move its packets; of the time a virtual CPU was ready but without a CPU \
          for {}{told}, what moves its packets for {}",
@@ -130,19 +130,19 @@ fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     let mut evidence = Vec::new();
     let asked = asked_bits(order);
     if let Some(asked) = asked {
-        evidence.push(format!("sent {} of the {} that were asked for", bits(sent), bits(asked)));
+        evidence.push(format!("sent {} of the requested {}", bits(sent), bits(asked)));
     }
     let label = if asked.is_some_and(|asked| sent >= ASKED * asked) {
         Label::Pacing
     } else if busy.saturated {
         busy.label(from.side)
     } else if refused > 0 {
-        evidence.insert(0, format!("the {}'s queue refused {} datagrams", from.side, count(refused)));
+        evidence.insert(0, format!("the {}'s queue rejected {} datagrams", from.side, count(refused)));
         Label::Device
     } else {
         evidence.insert(
             0,
-            "the sender was not busy all the time, though nothing refused what it sent".to_owned(),
+            "the sender was idle for part of the time, although nothing rejected its data".to_owned(),
         );
         Label::Path
     };
@@ -181,7 +181,7 @@ impl Case<'_> {
         let mut evidence = Vec::new();
         let received = self.to.received_bits();
         if let Some(asked) = asked_bits(self.order) {
-            evidence.push(format!("received {} of the {} that were asked for", bits(received), bits(asked)));
+            evidence.push(format!("received {} of the requested {}", bits(received), bits(asked)));
             if received >= ASKED * asked {
                 return Limit { label: Label::Pacing, evidence };
             }
@@ -219,7 +219,7 @@ impl Case<'_> {
             return Limit { label: Label::cpu(self.to.side), evidence: evidence(takes.evidence.clone()) };
         }
         let told = if losses.elsewhere >= LOST {
-            format!("{} of the datagrams were lost where nobody counts", percent(losses.elsewhere))
+            format!("{} of the datagrams were lost at a place without a counter", percent(losses.elsewhere))
         } else {
             NOBODY.to_owned()
         };
@@ -255,9 +255,7 @@ impl Case<'_> {
         let mut rest = Vec::new();
         let mut label = None;
         if let Some(asked) = self.order.traffic.rate {
-            first.push(format!(
-                "{done:.0} of the {asked} requests per second that were asked for were answered"
-            ));
+            first.push(format!("{done:.0} of the requested {asked} requests per second were answered"));
             label = (done >= ASKED * f64::from(asked)).then_some(Label::Pacing);
         }
         if label.is_none() && self.order.traffic.kind == Kind::UdpRr {
@@ -351,7 +349,7 @@ impl Case<'_> {
 /// A share of the time with data to send that was spent on a closed window, from which on it was the receiver that had no time.
 const CLOSED: f64 = 0.1;
 const NOBODY: &str =
-    "neither end was busy all the time and no place dropped much: nothing but the way between them is left";
+    "neither end was busy all the time and no place dropped much: only the path between them remains";
 
 #[cfg(test)]
 mod tests;

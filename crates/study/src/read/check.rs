@@ -19,12 +19,12 @@ pub(crate) fn scenario(scenario: Option<Scenario>, workloads: &[workload::Read],
         let kind = read.workload.traffic.kind;
         let (message, help) = match (scenario, kind.is_received()) {
             (Scenario::Discard, true) => (
-                format!("nobody receives a `{kind}` on `discard`, which throws everything away"),
-                "take `pps`, or the scenario `veth` or `loopback`",
+                format!("`{kind}` needs a receiver, and `discard` has none"),
+                "use `pps`, or the scenario `veth` or `loopback`",
             ),
             (Scenario::Loopback | Scenario::Veth, false) => (
-                format!("`{kind}` needs an interface that throws everything away, and `{scenario}` has none"),
-                "take the scenario `discard`, or `udp_stream`",
+                format!("`{kind}` needs an interface that discards packets, and `{scenario}` has none"),
+                "use the scenario `discard`, or `udp_stream`",
             ),
             _ => continue,
         };
@@ -96,7 +96,7 @@ pub(crate) fn plan(
             .map_or("more conditions than can be counted".to_owned(), |size| format!("{size} conditions"));
         let message = format!("the factors combine to {size}, and {} is the most", limit::CONDITIONS);
         problems
-            .push(Problem::new(place_of(study, "[factors]"), message).help("take fewer factors or levels"));
+            .push(Problem::new(place_of(study, "[factors]"), message).help("use fewer factors or levels"));
         return;
     }
     exclusions_act(study, places.exclusions, problems);
@@ -160,7 +160,7 @@ fn sizes(
     if runs > limit::RUNS {
         let message = format!("the study has {runs} runs, and {} is the most", limit::RUNS);
         problems.push(
-            Problem::new(place_of(study, "[protocol]"), message).help("take fewer boots, runs or conditions"),
+            Problem::new(place_of(study, "[protocol]"), message).help("use fewer boots, runs or conditions"),
         );
     }
     for read in workloads {

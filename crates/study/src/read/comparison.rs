@@ -76,7 +76,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
         let near = problems.nearest(key, metric::keys());
         let help = near.map(|near| format!("did you mean `{near}`?"));
         let help = help.unwrap_or_else(|| format!("this study's traffic yields {}", yields(offer)));
-        problems.push(Problem::new(value.span(), format!("`{}` is no metric", quoted(key))).help(help));
+        problems.push(Problem::new(value.span(), format!("`{}` is not a metric", quoted(key))).help(help));
         return None;
     };
     let kinds = offer.kinds;
@@ -88,7 +88,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
         }
         let one_way = metric.is_both_ways() && kinds.iter().any(|kind| kind.produces(metric));
         let help = if one_way {
-            "the traffic flows one way: set `direction = \"both\"`, or take `throughput`".to_owned()
+            "the traffic flows one way: set `direction = \"both\"`, or use `throughput`".to_owned()
         } else {
             format!("use one of {}", yields(offer))
         };
@@ -106,15 +106,15 @@ fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
     let (why, help) = match metric.needs {
         Needs::Exact => (
             "it counts instructions, which exact mode does",
-            "write `exact = true` at the top, or take `service_demand_byte`, `_packet` or `_transaction`",
+            "write `exact = true` at the top, or use `service_demand_byte`, `_packet` or `_transaction`",
         ),
         Needs::Tunnel => (
             "it is counted at the interface under a tunnel",
-            "take the scenario `vxlan` or `vm-vxlan`, or the metric without `underlay_`",
+            "use the scenario `vxlan` or `vm-vxlan`, or the metric without `underlay_`",
         ),
         Needs::Guests | Needs::Nothing => (
             "it is counted on the host of virtual machines",
-            "take the scenario `vm` or `vm-vxlan`, or the metric without `host_`",
+            "use the scenario `vm` or `vm-vxlan`, or the metric without `host_`",
         ),
     };
     Problem::new(place, format!("this study yields no `{key}`")).label(why).help(help)

@@ -63,7 +63,7 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
     let mut of_one_kind = |entry: &Option<Entry<'_>>, only: DesignKind, what: &str| {
         if let Some(entry) = entry.as_ref().filter(|_| kind != only) {
             let message = format!("`{}` is for `{only}`: a `{kind}` has no {what}", entry.key);
-            let help = format!("remove it, or take `kind = \"{only}\"`");
+            let help = format!("remove it, or use `kind = \"{only}\"`");
             problems.push(Problem::new(entry.key_span.clone(), message).help(help));
         }
     };
@@ -120,7 +120,7 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         let named = factor::Named { scope, name: bare, path: Vec::new(), place: place.clone(), value: item };
         let Some(subject) = factor::subject(&named, problems) else { continue };
         if !matches!(subject, Subject::Feature(..)) {
-            let message = format!("`{}` is no feature that a design can turn on and off", quoted(name));
+            let message = format!("`{}` is not a feature that a design can switch on and off", quoted(name));
             problems.push(Problem::new(place, message).help(
                 "name features of `ethtool -k`, and cross other factors with the design in `[factors]`",
             ));
@@ -165,19 +165,19 @@ fn sized(
         let count = count.map_or("uncountably many".to_owned(), |count| count.to_string());
         let message =
             format!("{offloads} offloads have {count} combinations, and {} is the most", limit::CONDITIONS);
-        Problem::new(place, message).help("take `kind = \"fractional\"`, or fewer offloads")
+        Problem::new(place, message).help("use `kind = \"fractional\"`, or fewer offloads")
     } else if offloads > Fraction::MOST_FACTORS {
         let message = format!(
             "there is no fraction of {offloads} offloads here, but of up to {}",
             Fraction::MOST_FACTORS
         );
-        Problem::new(place, message).help("take fewer offloads, or `kind = \"one-out\"`")
+        Problem::new(place, message).help("use fewer offloads, or `kind = \"one-out\"`")
     } else {
         let fewest = Fraction::fewest(offloads);
         let message = format!(
-            "{offloads} offloads cannot be told from each other's pairs in {most} combinations: it takes {fewest}"
+            "{offloads} offloads cannot be separated from each other's pairs in {most} combinations: {fewest} are needed"
         );
-        Problem::new(place, message).help(format!("set `most = {fewest}`, or take fewer offloads"))
+        Problem::new(place, message).help(format!("set `most = {fewest}`, or use fewer offloads"))
     };
     problems.push(problem);
     None

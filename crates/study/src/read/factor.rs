@@ -148,7 +148,7 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
             .help("write several `[[workload]]`: they become the factor `workload` by themselves"),
         _ if scope.underlay && Scope::split(named.name).0 != Scope::default() => {
             let (inner, name) = Scope::split(named.name);
-            Problem::new(at, format!("`{}` is no factor", quoted(&named.full())))
+            Problem::new(at, format!("`{}` is not a factor", quoted(&named.full())))
                 .help(format!("the side comes first: `{inner}underlay.{}`", quoted(name)))
         }
         _ => {
@@ -163,7 +163,7 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
                 },
                 |near| format!("did you mean `{near}`?"),
             );
-            Problem::new(at, format!("`{name}` is no factor")).help(help)
+            Problem::new(at, format!("`{name}` is not a factor")).help(help)
         }
     };
     problems.push(problem);
@@ -234,13 +234,12 @@ pub(crate) fn check(factors: &[Read], scenario: Option<Scenario>, problems: &mut
             let message =
                 format!("`{}` cannot be set on `loopback`: both ends are one interface", factor.name());
             let bare = factor.name().trim_start_matches(&format!("{side}."));
-            problems
-                .push(Problem::new(name.clone(), message).help(format!("write `{bare}`, or take `veth`")));
+            problems.push(Problem::new(name.clone(), message).help(format!("write `{bare}`, or use `veth`")));
         }
         if let (Some(Side::Receiver), Some(Scenario::Discard)) = (subject.scope().side, scenario) {
-            let message = format!("`{}` cannot be set on `discard`: nobody receives there", factor.name());
+            let message = format!("`{}` cannot be set on `discard`, which has no receiver", factor.name());
             let bare = factor.name().trim_start_matches("receiver.");
-            let help = format!("write `transmitter.{bare}`, or take `veth`");
+            let help = format!("write `transmitter.{bare}`, or use `veth`");
             problems.push(Problem::new(name.clone(), message).help(help));
         }
         let of_side = |side| factors.iter().any(|other| *other.factor.subject() == subject.on(Some(side)));

@@ -100,7 +100,7 @@ pub(crate) fn command_line(value: Value<'_>, problems: &mut Problems) -> Option<
     {
         Problem::new(
             value.span(),
-            format!("`{}` says what runs first in a guest, and that is netassay", quoted(ours)),
+            format!("`{}` sets the first program of a guest, which must be netassay", quoted(ours)),
         )
         .help("remove it: boot another system with tools of its own")
     } else {
@@ -121,7 +121,7 @@ fn memory(value: Value<'_>, problems: &mut Problems) -> Option<u32> {
     let digits =
         found.filter(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
     let Some((number, unit)) = digits else {
-        let message = format!("`{}` is no amount of memory", quoted(text));
+        let message = format!("`{}` is not an amount of memory", quoted(text));
         problems.push(Problem::new(value.span(), message).help(EXAMPLES));
         return None;
     };

@@ -85,22 +85,21 @@ impl Testbed<'_> {
     fn guests_in_guests(&self, scenario: Scenario, problems: &mut Problems) {
         if let Some(place) = &self.inside {
             let message =
-                format!("the hosts of `{scenario}` are guests already, and one guest holds no others");
-            problems
-                .push(Problem::new(place.clone(), message).help("remove it, or take the scenario `veth`"));
+                format!("the hosts of `{scenario}` are guests already, and a guest cannot contain guests");
+            problems.push(Problem::new(place.clone(), message).help("remove it, or use the scenario `veth`"));
         }
         if let Some(place) = &self.exact {
             let message =
                 format!("exact mode counts the instructions of one guest, and `{scenario}` has two");
-            let help = "take the scenario `veth` or `loopback`, which then stands inside one guest";
+            let help = "use the scenario `veth` or `loopback`, which then runs inside one guest";
             problems.push(Problem::new(place.clone(), message).help(help));
         }
     }
 
     fn without_guests(&self, scenario: Scenario, problems: &mut Problems) {
-        const HELP: &str = "take the scenario `vm` or `vm-vxlan`, or write `inside = \"guest\"` at the top";
+        const HELP: &str = "use the scenario `vm` or `vm-vxlan`, or write `inside = \"guest\"` at the top";
         if let Some(place) = &self.guest_place {
-            let message = format!("`[guest]` is of virtual machines, and `{scenario}` has none");
+            let message = format!("`[guest]` needs virtual machines, and `{scenario}` has none");
             problems.push(Problem::new(place.clone(), message).help(HELP));
         }
         for read in self.factors.iter().filter(|read| read.factor.subject().is_of_guest()) {
@@ -115,8 +114,8 @@ impl Testbed<'_> {
         let factor = self.factors.iter().find(|read| *read.factor.subject() == Subject::Nic);
         let place = factor.map(|read| read.name.clone()).or_else(|| self.guest.place_of("nic"));
         if let Some(place) = place {
-            let message = format!("`nic` joins two guests, and `{scenario}` stands inside one");
-            problems.push(Problem::new(place, message).help("remove it, or take the scenario `vm`"));
+            let message = format!("`nic` joins two guests, and `{scenario}` runs inside one");
+            problems.push(Problem::new(place, message).help("remove it, or use the scenario `vm`"));
         }
     }
 
@@ -134,14 +133,14 @@ impl Testbed<'_> {
         let tunnel = if scenario.has_guests() { Scenario::VmVxlan } else { Scenario::Vxlan };
         if let Some(place) = &self.underlay_place {
             let message = format!("`[underlay]` is what carries a tunnel, and `{scenario}` has none");
-            let help = format!("take the scenario `{tunnel}`, or remove it");
+            let help = format!("use the scenario `{tunnel}`, or remove it");
             problems.push(Problem::new(place.clone(), message).help(help));
         }
         for read in self.factors.iter().filter(|read| read.factor.subject().scope().underlay) {
             let name = read.factor.name();
             let message = format!("`{name}` is under a tunnel, and `{scenario}` has none");
             let bare = name.replacen("underlay.", "", 1);
-            let help = format!("write `{bare}`, or take the scenario `{tunnel}`");
+            let help = format!("write `{bare}`, or use the scenario `{tunnel}`");
             problems.push(Problem::new(read.name.clone(), message).help(help));
         }
     }

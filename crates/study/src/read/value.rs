@@ -157,7 +157,7 @@ impl<'v> Value<'v> {
                 problems.push(Problem::new(self.span(), message).label("out of range"));
             }
             Err(error) => {
-                let message = format!("`{}` is no share in percent: {error}", quoted(text));
+                let message = format!("`{}` is not a percentage: {error}", quoted(text));
                 problems.push(Problem::new(self.span(), message).help(EXAMPLES));
             }
         }

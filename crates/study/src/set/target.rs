@@ -244,11 +244,11 @@ fn unknown(document: &Document<'_>, key: &str) -> Problem {
     } else if let Some((table, keys)) =
         TABLES.iter().find(|(table, _)| key == *table || key.starts_with(&format!("{table}.")))
     {
-        format!("`{table}` has {}; `--set {table}=` takes it out as a whole", suggest::list(keys))
+        format!("`{table}` has {}; `--set {table}=` removes the whole table", suggest::list(keys))
     } else if let Some(near) = suggest::nearest(bare, of_study.chain(Subject::names())) {
         format!("did you mean `{near}`?")
     } else {
-        "take a key of `[[workload]]`, `[protocol]`, `[guest]`, `[underlay]` or `[design]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"
+        "use a key of `[[workload]]`, `[protocol]`, `[guest]`, `[underlay]` or `[design]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"
             .to_owned()
     };
     Problem::new(0..key.len(), message).help(help)

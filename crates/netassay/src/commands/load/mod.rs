@@ -42,7 +42,10 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
 fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
     let lacking = testbed.lacking(&asked.order.traffic, asked.order.ipv6)?;
     if !lacking.is_empty() {
-        return Err(Failure::Environment(format!("this traffic cannot be had here: {}", lacking.join("; "))));
+        return Err(Failure::Environment(format!(
+            "this traffic is not supported here: {}",
+            lacking.join("; ")
+        )));
     }
     let effective = testbed.settle(&runner::switches_of(&asked.condition))?;
     let account: RunAccount = testbed.run(&asked.order, &mut || {})?;

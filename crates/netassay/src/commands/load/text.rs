@@ -52,7 +52,7 @@ impl Document {
             let [sent, refused, queue, interface, counted] = account.map(|(_, count)| count);
             lines.push((
                 "messages",
-                format!("in the whole run {sent} sent, {refused} refused for want of buffers; {queue} packets dropped by the queue, {interface} by the interface, {counted} counted there"),
+                format!("in the whole run {sent} sent, {refused} rejected for lack of buffers; {queue} packets dropped by the queue, {interface} by the interface, {counted} counted there"),
             ));
         }
         if let Some(count) = self.metric("transmitter.retransmits") {
@@ -102,7 +102,7 @@ impl Document {
         let directions = [("forward", "throughput_forward"), ("reverse", "throughput_reverse")];
         match self.asked.order.traffic.direction {
             Direction::Forward => "at the receiver".to_owned(),
-            Direction::Reverse => "at the transmitter, which takes it here".to_owned(),
+            Direction::Reverse => "at the transmitter, which receives it here".to_owned(),
             Direction::Both => {
                 let parts = directions.map(|(word, key)| {
                     format!("{word} {}", self.metric(key).map_or_else(|| "-".to_owned(), figure))
@@ -120,7 +120,7 @@ impl Document {
                 let whole = if whole { "; a buffer that it takes uncut is one" } else { "" };
                 format!("counted by the interface ({device}), which throws them away{whole}")
             }
-            None => "datagrams taken".to_owned(),
+            None => "datagrams accepted".to_owned(),
         }
     }
 

@@ -21,7 +21,7 @@ fn a_cpu_that_others_had_is_contended_and_not_the_path() {
         works(&mut case.1.transmitter, 300, 450, 0);
         assert_eq!(limit(&case.0, &case.1).label, Label::Path, "{kind}: it may be another thread of the run");
         beside(&mut case, 340);
-        let words = "transmitter was ready but without a CPU 45.0 % of the time while other processes had 34 % of the time of CPU 0 (dd, \
+        let words = "transmitter was ready but without a CPU 45.0 % of the time while other processes used 34 % of the time of CPU 0 (dd, \
                      process 7: 34 %): stop them";
         expect(&case, Label::Contended, words);
         // With all the time wanted, it is no limit of the CPU.
@@ -82,7 +82,7 @@ fn guests_are_contended_by_what_their_host_tells() {
     expect(
         &case,
         Label::Contended,
-        "without a CPU 32.0 % of the time while other processes had 35 % of the time of CPUs 2,3",
+        "without a CPU 32.0 % of the time while other processes used 35 % of the time of CPUs 2,3",
     );
 }
 
@@ -125,8 +125,7 @@ fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
     inside.1.transmitter.window.cpu_each[0].steal = 140_000_000;
     let last = limit(&inside.0, &inside.1).evidence.pop().unwrap();
     assert!(
-        last.starts_with("the virtual machine took")
-            && last.contains("15.0 % (its kernel was told of 14.0 %)"),
+        last.starts_with("the virtual machine took") && last.contains("15.0 % (its kernel reports 14.0 %)"),
         "{last}"
     );
 }

@@ -285,7 +285,7 @@ fn a_rate_that_is_reached_is_the_link() {
         case.1.transmitter.window.link = limited(1_500_000_000, true);
         assert_ne!(limit(&case.0, &case.1).label, Label::Link);
         case.1.transmitter.window.counters.queue.overlimits = 7;
-        expect(&case, Label::Link, "made wait 7 times");
+        expect(&case, Label::Link, "delayed packets 7 times");
         // A bucket at the receiver holds for what that sends; a cable for what it takes.
         case.1.transmitter.window.link = LinkLimit::default();
         taker(&mut case).window.counters.link.tx_bytes = 1000;
@@ -314,13 +314,13 @@ fn what_was_asked_for_and_came_is_pacing() {
         let mut case = quiet(kind);
         works(&mut case.1.transmitter, 999, 0, 2);
         case.0.traffic.pacing = Pacing::of_bits(820_000_000);
-        expect(&case, Label::Pacing, "received 800.0 Mbit/s of the 820.0 Mbit/s that were asked for");
+        expect(&case, Label::Pacing, "received 800.0 Mbit/s of the requested 820.0 Mbit/s");
         case.0.traffic.pacing = Pacing::of_bits(2_000_000_000);
         assert_eq!(limit(&case.0, &case.1).label, Label::TransmitterCpu);
     }
     let mut rr = quiet(Kind::TcpRr);
     rr.0.traffic.rate = Some(100_000);
-    expect(&rr, Label::Pacing, "100000 of the 100000 requests per second");
+    expect(&rr, Label::Pacing, "100000 of the requested 100000 requests per second");
     rr.0.traffic.rate = Some(200_000);
     assert_eq!(limit(&rr.0, &rr.1).label, Label::Path);
 }
@@ -335,7 +335,7 @@ fn what_is_left_is_the_path_and_says_on_what_grounds() {
     );
     let mut lost = quiet(Kind::UdpStream);
     taker(&mut lost).whole.outcome.received.messages = 90_000;
-    expect(&lost, Label::Path, "10.0 % of the datagrams were lost where nobody counts");
+    expect(&lost, Label::Path, "10.0 % of the datagrams were lost at a place without a counter");
 
     let mut tcp = quiet(Kind::TcpStream);
     let info = |change: fn(&mut TcpInfo)| {
@@ -393,12 +393,12 @@ fn what_nobody_receives_is_limited_by_its_sender() {
     works(&mut case.1.transmitter, 990, 0, 5);
     expect(&case, Label::TransmitterCpu, "transmitter's sending thread 99.0 % busy");
     case.0.traffic.pacing = Pacing::of_bits(810_000_000);
-    expect(&case, Label::Pacing, "sent 800.0 Mbit/s of the 810.0 Mbit/s");
+    expect(&case, Label::Pacing, "sent 800.0 Mbit/s of the requested 810.0 Mbit/s");
     case.0.traffic.pacing = None;
     works(&mut case.1.transmitter, 300, 0, 5);
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
     case.1.transmitter.window.load.sent.no_buffers = 7000;
-    expect(&case, Label::Device, "the transmitter's queue refused 7,000 datagrams");
+    expect(&case, Label::Device, "the transmitter's queue rejected 7,000 datagrams");
 }
 
 #[test]
