@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::failure::Failure;
 use crate::random::normal;
 
-/// Mean and standard deviation of the numbers: the throughput of a TCP stream in 10^6 bits/s, to the kilobit.
+/// Mean and standard deviation of the numbers: the throughput of a TCP stream in Mbit/s, to the kilobit.
 const MEAN: f64 = 9400.0;
 const SD: f64 = 120.0;
 /// The second file's mean.

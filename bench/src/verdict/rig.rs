@@ -100,7 +100,7 @@ impl Source for Measured<'_, '_> {
     }
 }
 
-/// As the product has it: 10^6 bits/s at the receiver, or transactions/s at the transmitter.
+/// As the product has it: Mbit/s at the receiver, or transactions/s at the transmitter.
 fn rate(kind: Kind, account: &RunAccount) -> f64 {
     let per_second = |amount: u64, elapsed_ns: u64| amount as f64 * 1e9 / elapsed_ns.max(1) as f64;
     if kind.is_rr() {

@@ -39,7 +39,7 @@ fn run(plan: &Plan) -> Result<(), String> {
     let sender = transmitter.finish().map_err(words)?;
     let sink = receiver.finish().map_err(words)?;
     let rate = |count: u64, sample: &Sample| count as f64 * 1e9 / sample.at_ns as f64;
-    say(&format!("throughput   {:12.1} 10^6 bits/s", rate(received.received.bytes * 8, &received) / 1e6));
+    say(&format!("throughput   {:12.1} Mbit/s", rate(received.received.bytes * 8, &received) / 1e6));
     say(&format!("messages     {:12.0} 1/s sent", rate(sent.sent.messages, &sent)));
     say(&format!("messages     {:12.0} 1/s received", rate(received.received.messages, &received)));
     say(&format!("calls        {:12.0} 1/s sending", rate(sent.sent.calls, &sent)));

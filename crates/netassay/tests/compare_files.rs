@@ -82,7 +82,7 @@ fn an_export_of_netassay_can_be_compared_again() {
             for repeat in 0..3 {
                 let value = base + boot * 2 + repeat;
                 text.push_str(&format!(
-                    "1,s,{boot},0,0,{repeat},0,0,{condition},{label},0,ok,,throughput,10^6 bits/s,{value}\n"
+                    "1,s,{boot},0,0,{repeat},0,0,{condition},{label},0,ok,,throughput,Mbit/s,{value}\n"
                 ));
             }
         }

@@ -30,9 +30,14 @@ impl Key {
             subject: plain(self.subject),
             condition: plain(self.condition),
             metric: plain(self.metric),
-            unit: plain(self.unit),
+            unit: plain(self.unit).map(one_name),
         }
     }
+}
+
+/// Programs write one unit by several names: netperf, and netassay's exports before it said Mbit/s.
+fn one_name(unit: String) -> String {
+    if ["10^6 bits/s", "10^6bits/s"].contains(&unit.as_str()) { "Mbit/s".to_owned() } else { unit }
 }
 
 /// The values of one thing.

@@ -61,7 +61,7 @@ fn iperf3_is_judged_at_the_receiver() {
         |run: &serde_json::Value| run["end"]["sum_received"]["bits_per_second"].as_f64().unwrap() / 1e6;
     assert_eq!(plain(&tcp), documents.iter().map(received).collect::<Vec<_>>());
     let group = &tcp.groups[0];
-    assert_eq!((group.metric.as_deref(), group.unit.as_deref()), (Some("throughput"), Some("10^6 bits/s")));
+    assert_eq!((group.metric.as_deref(), group.unit.as_deref()), (Some("throughput"), Some("Mbit/s")));
     assert!(group.boots.is_none() && group.notes[0].contains("--boots"), "{group:?}");
 
     let udp = twice("iperf3-udp.json", &metric("loss"));
@@ -112,7 +112,7 @@ fn servers_of_iperf_number_connections_on() {
 fn netperf_writes_csv_and_keywords() {
     let omni = twice("netperf-omni.csv", &Options::default());
     assert_eq!(plain(&omni), [14015.61, 16692.33, 15855.90]);
-    assert_eq!(omni.groups[0].unit.as_deref(), Some("10^6bits/s"));
+    assert_eq!(omni.groups[0].unit.as_deref(), Some("Mbit/s"));
     for word in ["Local CPU Util %", "LOCAL_CPU_UTIL", "local_cpu_util"] {
         assert_eq!(plain(&twice("netperf-omni.csv", &metric(word))), [99.50, 97.98, 98.99], "{word}");
     }
@@ -121,7 +121,7 @@ fn netperf_writes_csv_and_keywords() {
     let keyword = twice("netperf-keyword.txt", &Options::default());
     assert_eq!(
         (plain(&keyword), keyword.groups[0].unit.as_deref()),
-        (vec![15985.93, 14340.73], Some("10^6bits/s"))
+        (vec![15985.93, 14340.73], Some("Mbit/s"))
     );
     // CSV and keywords of the same measurement can be compared.
     let mixed = dataset(

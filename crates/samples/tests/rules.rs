@@ -9,7 +9,8 @@ fn default() -> Options {
     Options::default()
 }
 
-const EXPORT_A: &[u8] = b"# study: s (netassay 0.1.0)\n# condition: ipv4\n# metric: throughput (10^6 bits/s)\n# columns: value, boot\n10\t0\n11\t0\n12\t2\n13\t2\n";
+const EXPORT_A: &[u8] = b"# study: s (netassay 0.1.0)\n# condition: ipv4\n# metric: throughput (Mbit/s)\n# columns: value, boot\n10\t0\n11\t0\n12\t2\n13\t2\n";
+// An export from before the unit was written as Mbit/s.
 const EXPORT_B: &[u8] =
     b"# condition: ipv6\n# metric: throughput (10^6 bits/s)\n# columns: value, boot\n8\t0\n9\t2\n9.5\t2\n";
 
@@ -18,7 +19,7 @@ fn netassay_s_own_files_name_everything() {
     let read = dataset(&[("a.stat", EXPORT_A), ("b.stat", EXPORT_B)], &default()).unwrap();
     let group = &read.groups[0];
     assert_eq!(group.labels, ["ipv4", "ipv6"]);
-    assert_eq!((group.metric.as_deref(), group.unit.as_deref()), (Some("throughput"), Some("10^6 bits/s")));
+    assert_eq!((group.metric.as_deref(), group.unit.as_deref()), (Some("throughput"), Some("Mbit/s")));
     // The same boots measured both.
     assert_eq!(values(&read, 0, 0), [(0, 10.0), (0, 11.0), (1, 12.0), (1, 13.0)]);
     assert_eq!(values(&read, 0, 1), [(0, 8.0), (1, 9.0), (1, 9.5)]);

@@ -79,7 +79,7 @@ mod tests {
         assert!(close(ratio.value, 11.886), "{ratio:?}");
         assert!(close(ratio.interval.0, 3.793) && close(ratio.interval.1, 37.244), "{ratio:?}");
         assert_eq!(
-            one.sentence("tso=off", "10^6 bits/s", None),
+            one.sentence("tso=off", "Mbit/s", None),
             "tso=off is 12 times the baseline (95 % interval 4 to 37, 3 boots; on the log scale: boots spread so \
              much that, with the error of this comparison, zero is within the baseline's interval)"
         );

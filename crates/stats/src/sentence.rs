@@ -164,7 +164,7 @@ mod tests {
     fn lower_and_higher() {
         let lower = comparison(Verdict::Lower);
         assert_eq!(
-            lower.sentence("ipv6 offloads=none", "10^6 bits/s", None),
+            lower.sentence("ipv6 offloads=none", "Mbit/s", None),
             "ipv6 offloads=none is 33.3 % lower (95 % interval 31.0 to 35.6, 3 boots)"
         );
         let higher = Comparison {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use support::{environment, run, study, warmup};
 
 fn unit(metric: &str) -> Option<&'static str> {
-    (metric == "throughput").then_some("10^6 bits/s")
+    (metric == "throughput").then_some("Mbit/s")
 }
 
 fn with_throughput(repeat: u32, condition: usize, value: f64) -> NewRun {
@@ -45,7 +45,7 @@ fn stat_files_hold_the_recorded_runs_with_their_boots() {
     assert_eq!(file.name, "tcp4_default.stat");
     let expected = "# study: quick (netassay 0.1.0)\n\
                     # condition: ipv4 offloads=default\n\
-                    # metric: throughput (10^6 bits/s)\n\
+                    # metric: throughput (Mbit/s)\n\
                     # columns: value, boot\n\
                     9414.52\t1\n1e20\t1\n-0.5\t2\n";
     assert_eq!(file.text, expected);
@@ -73,11 +73,11 @@ fn csv_has_a_row_for_each_run_and_metric() {
     let expected = [
         "study,name,boot,part,block,repeat,position,warmup,condition,label,started_unix_ms,status,reason,metric,unit,value",
         "1,quick,1,1,0,1,2,1,0,ipv4 offloads=default,1700000000000,ok,,loss,,0",
-        "1,quick,1,1,0,1,2,1,0,ipv4 offloads=default,1700000000000,ok,,throughput,10^6 bits/s,9414.52",
-        "1,quick,1,1,1,1,2,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,10^6 bits/s,9414.52",
+        "1,quick,1,1,0,1,2,1,0,ipv4 offloads=default,1700000000000,ok,,throughput,Mbit/s,9414.52",
+        "1,quick,1,1,1,1,2,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,Mbit/s,9414.52",
         "1,quick,1,1,2,2,4,0,0,ipv4 offloads=default,1700000000000,failed,\"port 5201 is in use, by \"\"iperf\"\"\",,,",
-        "1,quick,1,2,2,2,4,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,10^6 bits/s,1e20",
-        "1,quick,2,1,1,1,2,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,10^6 bits/s,-0.5",
+        "1,quick,1,2,2,2,4,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,Mbit/s,1e20",
+        "1,quick,2,1,1,1,2,0,0,ipv4 offloads=default,1700000000000,ok,,throughput,Mbit/s,-0.5",
         "1,quick,2,1,1,1,3,0,1,\"ipv6, offloads=none\",1700000000000,ok,,\"a,b\",,3",
     ];
     assert_eq!(lines, expected);
@@ -105,7 +105,7 @@ fn json_is_one_object_with_everything() {
     assert_eq!(object["study"]["seed"], u64::MAX);
     assert_eq!(object["plan"], study.plan_json);
     assert_eq!(object["boots"].as_array().unwrap().len(), 3);
-    assert_eq!(object["units"], json!({"throughput": "10^6 bits/s"}));
+    assert_eq!(object["units"], json!({"throughput": "Mbit/s"}));
     let failed = &object["runs"][2];
     assert_eq!((&failed["status"], &failed["metrics"]), (&json!("failed"), &json!({})));
     assert_eq!(failed["reason"], "port 5201 is in use, by \"iperf\"");

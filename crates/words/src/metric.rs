@@ -147,9 +147,9 @@ macro_rules! metrics {
 
 metrics! {
     run {
-        "throughput", "10^6 bits/s", Higher, Streams, "payload that reached the receiving applications in the window, of both directions";
-        "throughput_forward", "10^6 bits/s", Higher, BothWays, "payload that reached the receiver in the window";
-        "throughput_reverse", "10^6 bits/s", Higher, BothWays, "payload that reached the transmitter in the window";
+        "throughput", "Mbit/s", Higher, Streams, "payload that reached the receiving applications in the window, of both directions";
+        "throughput_forward", "Mbit/s", Higher, BothWays, "payload that reached the receiver in the window";
+        "throughput_reverse", "Mbit/s", Higher, BothWays, "payload that reached the transmitter in the window";
         "packets", "1/s", Higher, Packets, "datagrams that reached the receiving application in the window; of `pps` packets across the interface, counted there";
         "transactions", "1/s", Higher, Rr, "requests answered in the window";
         "latency_mean", "ns", Lower, Rr, "mean time from request to response";

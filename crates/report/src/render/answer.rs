@@ -37,12 +37,11 @@ pub(crate) fn answer(group: &Group) -> String {
             (Some(relative), Some((low, high))) => {
                 let (low, high) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
                 format!(
-                    "{} % {} {} ({} to {} %{})",
+                    "{} % {} {} ({} %{})",
                     percent(relative.abs()),
                     row.verdict(),
                     with(&row.label),
-                    percent(low),
-                    percent(high),
+                    range(Some((low, high)), percent),
                     as_measured(relative, comparison.unadjusted_relative, |share| format!(
                         "{} %",
                         percent(share)
@@ -105,7 +104,7 @@ fn other_size(row: &Row, unit: &str) -> String {
         let measured = as_measured(comparison.difference, comparison.unadjusted, |value| {
             format!("{} {unit}", figure(value)).trim_end().to_owned()
         });
-        format!(" ({}{measured})", format!("{} to {} {unit}", figure(low), figure(high)).trim_end())
+        format!(" ({}{measured})", format!("{} {unit}", range(Some((low, high)), figure)).trim_end())
     });
     format!("{size} {verdict} {}{interval}", with(label))
 }

@@ -18,12 +18,12 @@ fn named(spread: &Components) -> impl Iterator<Item = (&'static str, &Component)
 
 /// Each component in % of `mean`, with its interval; nothing if there is no mean to hold it against.
 pub(crate) fn parts(spread: &Components, mean: f64) -> Vec<String> {
-    let share = |value: f64| percent(100.0 * value / mean.abs());
+    let share = |value: f64| 100.0 * value / mean.abs();
     let part = |(name, component): (&str, &Component)| {
-        let interval = component
-            .interval
-            .map_or(String::new(), |interval| format!(" ({})", range(Some(interval), share)));
-        format!("{name} {} %{interval}", share(component.sd))
+        let interval = component.interval.map_or(String::new(), |(low, high)| {
+            format!(" ({})", range(Some((share(low), share(high))), percent))
+        });
+        format!("{name} {} %{interval}", percent(share(component.sd)))
     };
     if mean == 0.0 { Vec::new() } else { named(spread).map(part).collect() }
 }
@@ -49,8 +49,8 @@ pub(crate) fn seen(rows: &[Row], unit: &str) -> Option<String> {
     let size = if low == high { low } else { format!("{low} to {high}") };
     let interval = ends(sizes.iter().filter_map(|(_, interval)| *interval));
     // Runs without spread have nothing to tell.
-    let interval = interval.map(|(low, high)| (show(low), show(high))).filter(|(low, high)| low != high);
-    let interval = interval.map(|(low, high)| format!("{low} to {high}"));
+    let interval = interval.filter(|(low, high)| show(*low) != show(*high));
+    let interval = interval.map(|ends| range(Some(ends), show));
     let boots = rows.iter().filter(|row| row.comparison.detectable.is_some()).map(|row| row.comparison.boots);
     let (least, most) = ends(boots.map(|boots| (boots as f64, boots as f64)))?;
     let boots =

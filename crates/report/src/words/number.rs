@@ -98,9 +98,28 @@ pub(crate) fn times(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-/// Both ends of an interval, as `show` writes a number; a dash for none.
+/// Both ends of an interval, as `show` writes a number, in at most three significant digits; a dash for none.
 pub(crate) fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
-    interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", show(low), show(high)))
+    let end = |value| three_digits(value, show(value));
+    interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", end(low), end(high)))
+}
+
+/// `value` as it was `shown`, in three significant digits where these are more: the error of an interval's end is far larger than
+/// what is left out. A sign and a unit stay.
+fn three_digits(value: f64, shown: String) -> String {
+    let sign_ends = shown.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0);
+    let (sign, size) = shown.split_at(sign_ends);
+    let number_ends =
+        size.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(size.len());
+    let (number, unit) = size.split_at(number_ends);
+    let digits = number.trim_start_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count();
+    // In exponent form it is short already.
+    if digits <= 3 || unit.starts_with('e') {
+        return shown;
+    }
+    let rounded = format!("{:.2e}", value.abs()).parse().unwrap_or(value.abs());
+    let decimals = (2.0 - rounded.log10().floor()).max(0.0) as usize;
+    format!("{sign}{}{unit}", fixed(rounded, decimals))
 }
 
 #[cfg(test)]
@@ -125,6 +144,19 @@ mod tests {
     fn rounded_figures_are_short() {
         let shown = [0.0, 6.7, 26.0, 0.000_3, 999.9, 41_234.0, 1_234_567.0, -1500.0].map(rounded);
         assert_eq!(shown, ["0", "6.7", "26", "0.0003", "1,000", "41,200", "1,230,000", "-1,500"]);
+    }
+
+    #[test]
+    fn an_interval_has_three_digits_at_its_ends() {
+        let of = |low, high| range(Some((low, high)), |value| stats::signed(percent(value)));
+        assert_eq!(of(-2257.4, 12_345.0), "-2260 to +12300");
+        assert_eq!(of(-100.0, 159.5), "-100 to +160");
+        assert_eq!(of(99.96, 0.427), "+100 to +0.427");
+        assert_eq!(of(-7.3, 45.67), "-7.3 to +45.7");
+        let unit = |value| format!("{} Mbit/s", figure(value));
+        assert_eq!(range(Some((1.2345, 0.99999)), unit), "1.23 Mbit/s to 1.00 Mbit/s");
+        assert_eq!(range(Some((f64::NAN, 1e20)), figure), "- to 1.000e20");
+        assert_eq!(range(Some((-0.0, 0.0)), figure), "0 to 0");
     }
 
     #[test]

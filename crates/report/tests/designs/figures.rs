@@ -65,13 +65,10 @@ fn what_has_no_ratio_shows_the_difference_itself() {
         pair(|condition, boot, repeat| if condition == 0 { 0.0 } else { 500.0 + wobble(boot, repeat, 1) });
     let page = page(&stored);
     let row = line(&page, "tso=off");
-    assert!(
-        row.contains("+500.") && row.contains("10^6 bits/s") && row.ends_with("higher (faster)"),
-        "{page}"
-    );
+    assert!(row.contains("+500.") && row.contains("Mbit/s") && row.ends_with("higher (faster)"), "{page}");
     let answer = line(&page, "Answer:");
     assert!(
-        answer.contains(" 10^6 bits/s higher (faster) with tso=off (") && !answer.contains(" % higher"),
+        answer.contains(" Mbit/s higher (faster) with tso=off (") && !answer.contains(" % higher"),
         "{answer}"
     );
 }
@@ -147,10 +144,7 @@ fn a_condition_has_one_mean_wherever_it_is_shown() {
     let baseline = &stored.plan_json["conditions"][0]["label"];
     let baseline = baseline.as_str().unwrap();
     let in_table = line(&page, &format!("{baseline} ")).split_whitespace().next().unwrap().to_owned();
-    assert!(
-        line(&page, "Answer:").contains(&format!("against {baseline} ({in_table} 10^6 bits/s)")),
-        "{page}"
-    );
+    assert!(line(&page, "Answer:").contains(&format!("against {baseline} ({in_table} Mbit/s)")), "{page}");
     assert!(
         line(&compared(&stored, "throughput"), &format!("{baseline} ")).starts_with(&in_table),
         "{in_table}"

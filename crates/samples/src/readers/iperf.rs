@@ -77,7 +77,7 @@ struct Open {
 struct Total {
     place: Place,
     number: Vec<u8>,
-    /// In 10^6 bits/s.
+    /// In Mbit/s.
     rate: f64,
     /// When it ended, in s since some day.
     time: f64,
@@ -206,7 +206,7 @@ impl Reader {
         self.parallel += u64::from(totals.len() > 1);
         let key = Key {
             metric: Some("throughput".to_owned()),
-            unit: Some("10^6 bits/s".to_owned()),
+            unit: Some("Mbit/s".to_owned()),
             ..Key::default()
         };
         self.collector.push(&key, None, rate, last.place)

@@ -59,7 +59,7 @@ const METRICS: &[Metric] = &[
     // The receiver's count where there is one.
     Metric {
         word: "throughput",
-        unit: "10^6 bits/s",
+        unit: "Mbit/s",
         of: |run| {
             let end = run.end.as_ref()?;
             let rate = |sum: &Option<Sum>| sum.as_ref()?.bits_per_second;
@@ -68,7 +68,7 @@ const METRICS: &[Metric] = &[
     },
     Metric {
         word: "sent",
-        unit: "10^6 bits/s",
+        unit: "Mbit/s",
         of: |run| Some(run.end.as_ref()?.sum_sent.as_ref()?.bits_per_second? / 1e6),
     },
     Metric { word: "retransmits", unit: "1", of: |run| run.end.as_ref()?.sum_sent.as_ref()?.retransmits },

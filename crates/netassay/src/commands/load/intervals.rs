@@ -46,8 +46,8 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> String 
 /// What a counter is shown as.
 fn heading(name: &str) -> String {
     match name {
-        "bytes_sent" => "10^6 bits/s sent".to_owned(),
-        "bytes_received" => "10^6 bits/s received".to_owned(),
+        "bytes_sent" => "Mbit/s sent".to_owned(),
+        "bytes_received" => "Mbit/s received".to_owned(),
         "cpu_busy_ns" => "CPU %".to_owned(),
         name if name.ends_with("drops") => name.replace('_', " "),
         name => format!("{}/s", name.replace('_', " ")),

@@ -31,7 +31,7 @@ impl Document {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         if let Some(rate) = self.metric("throughput") {
-            lines.push(("throughput", format!("{} x 10^6 bits/s {}", figure(rate), self.taker())));
+            lines.push(("throughput", format!("{} Mbit/s {}", figure(rate), self.taker())));
         }
         if let Some(rate) = self.metric("packets") {
             lines.push(("packets", format!("{rate:.0}/s {}", self.counter())));

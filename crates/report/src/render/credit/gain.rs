@@ -19,7 +19,7 @@ pub(super) fn gain(change: &Estimated, unit: &str, base: &str) -> String {
     if size > 0.0 { format!("+{shown} over {base}") } else { format!("-{shown} from {base}") }
 }
 
-/// Its interval in the same unit, with its level: `95 % interval 140.2 to 155.9 %`; none for too few boots.
+/// Its interval in the same unit, with its level: `95 % interval 140 to 156 %`; none for too few boots.
 pub(super) fn interval(change: &Estimated, unit: &str, confidence: f64) -> Option<String> {
     let confidence = stats::confidence(confidence);
     match (change.relative, change.relative_interval, change.interval) {
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn every_gain_names_its_base() {
-        let words = |relative: f64, base| gain(&change(relative, Some(relative)), "10^6 bits/s", base);
+        let words = |relative: f64, base| gain(&change(relative, Some(relative)), "Mbit/s", base);
         assert_eq!(words(148.0, "off"), "+148.0 % over off");
         assert_eq!(words(-59.68, "on"), "-59.7 % from on");
         assert_eq!(words(-0.05, "the step before"), "-0.050 % from the step before");
@@ -66,7 +66,7 @@ mod tests {
     fn without_a_percentage_the_unit_is_named() {
         assert_eq!(gain(&change(12.0, None), "ns", "off"), "+12.00 ns over off");
         assert_eq!(gain(&change(-12.0, None), "", "on"), "-12.00 from on");
-        assert_eq!(interval(&change(-12.0, None), "ns", 0.95).unwrap(), "95 % interval -13.00 to -11.00 ns");
+        assert_eq!(interval(&change(-12.0, None), "ns", 0.95).unwrap(), "95 % interval -13.0 to -11.0 ns");
     }
 
     #[test]
