@@ -15,7 +15,7 @@ use study::{Assignment, Percent};
 
 use crate::exit;
 
-pub(crate) use common::{Database, DesignWord, Format, Formatted, Stored, TurnFlags};
+pub(crate) use common::{Database, DesignWord, Format, Formatted, Stored, Tables, TurnFlags};
 pub(crate) use compare::{BetterWord, Compare, CompareFiles, MeasurementFormat};
 pub(crate) use kernel::{Kernel, KernelAction};
 pub(crate) use load::{Load, option};
@@ -65,7 +65,7 @@ pub(crate) enum Command {
     Schema,
     /// List the stored studies
     List(Stored),
-    /// Show a stored study: results, proof that the switches acted, environment
+    /// Show a stored study: results; with --wide proof that the switches acted too
     Show(Show),
     /// Compare the conditions of a stored study, or files of measurements
     Compare(Compare),
@@ -129,6 +129,8 @@ pub(crate) struct RunFlags {
     pub(crate) change_machine: bool,
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
     /// Style of progress messages on standard error
     #[arg(long, value_enum, value_name = "STYLE", default_value_t = ProgressStyle::Auto)]
     pub(crate) progress: ProgressStyle,
@@ -232,6 +234,8 @@ pub(crate) struct Show {
     /// Show the environment of every boot
     #[arg(long)]
     pub(crate) environment: bool,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) stored: Stored,
 }

@@ -7,15 +7,41 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
+const ESCAPE: char = '\u{1b}';
+
 /// Writes data to standard output. Whatever names, files and databases put into it, nothing commands the terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    write(&text::lines(text))
+}
+
+fn write(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
-    out.write_all(text::lines(text).as_bytes()).and_then(|()| out.flush()).map_err(|error| {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
-            _ => Failure::Write { path: "standard output".into(), source: error },
-        }
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+        _ => Failure::Write { path: "standard output".into(), source: error },
     })
+}
+
+/// Writes a page of the report. Its colours reach the terminal, and no other command does.
+pub(crate) fn print_page(page: &str) -> Result<(), Failure> {
+    write(&but_colours(page, &report::colours()))
+}
+
+/// Text without commands but these, each of which begins with the escape character.
+fn but_colours(page: &str, colours: &[String]) -> String {
+    let mut parts = page.split(ESCAPE);
+    let mut harmless = text::lines(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        let colour = colours.iter().find(|colour| part.starts_with(&colour[ESCAPE.len_utf8()..]));
+        match colour {
+            Some(colour) => {
+                harmless.push_str(colour);
+                harmless.push_str(&text::lines(&part[colour.len() - ESCAPE.len_utf8()..]));
+            }
+            None => harmless.push_str(&text::lines(&format!("{ESCAPE}{part}"))),
+        }
+    }
+    harmless
 }
 
 /// A file's name on one line.
@@ -32,4 +58,21 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Internal(error.to_string()))?;
     Ok(format!("{}\n", text::escaped_json(&text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_of_the_report_stay_and_every_other_command_is_told() {
+        let colours = report::colours();
+        let [red, reset] = ["\u{1b}[31m", "\u{1b}[0m"];
+        assert!([red, reset].iter().all(|one| colours.iter().any(|colour| colour == one)), "{colours:?}");
+        let page = format!("a {red}slower{reset} b\nc \u{1b}[2K \u{1b}[31;1m \u{1b}");
+        assert_eq!(
+            but_colours(&page, &colours),
+            format!("a {red}slower{reset} b\nc \\u{{1b}}[2K \\u{{1b}}[31;1m \\u{{1b}}")
+        );
+    }
 }

@@ -25,6 +25,26 @@ fn bench_with(directory: &str, names: &[&str]) -> Bench {
 }
 
 #[test]
+fn colours_are_for_terminals_and_rows_fit_the_columns() {
+    let bench = Bench::new();
+    bench.write("a.stat", "100\n101\n102\n");
+    bench.write("b.stat", "50\n51\n52\n");
+    let run = |names: &[(&str, &str)]| {
+        let mut command = bench.netassay(&["compare", "a.stat", "b.stat", "--better", "higher"]);
+        command.env_remove("COLUMNS").env_remove("NO_COLOR").envs(names.iter().copied());
+        stdout(&command.output().unwrap())
+    };
+    let plain = run(&[]);
+    assert!(!plain.contains('\u{1b}') && plain.contains("interval"), "{plain}");
+    assert_eq!(run(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]), plain);
+    let forced = run(&[("CLICOLOR_FORCE", "1")]);
+    assert!(forced.contains("\u{1b}[31mworse\u{1b}[0m"), "{forced}");
+    assert_eq!(forced.replace("\u{1b}[31m", "").replace("\u{1b}[2m", "").replace("\u{1b}[0m", ""), plain);
+    let narrow = run(&[("COLUMNS", "40")]);
+    assert!(narrow.contains("worse") && narrow.contains("(--wide shows also: "), "{narrow}");
+}
+
+#[test]
 fn published_samples_with_their_boots() {
     let names =
         ["udp4_default_nocksum.stat", "udp4_default.stat", "udp6_default.stat", "udp6_nooffload.stat"];

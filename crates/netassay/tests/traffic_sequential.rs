@@ -85,7 +85,7 @@ fn traffic_a_study_ends_when_its_looks_find_all_decided_and_tells_the_spread() {
     assert!((3..12).contains(&boots) && boots % 3 == 0, "{boots} boots: {told}");
     let page = stdout(&ended);
     assert!(page.contains("every comparison is decided to within 20%"), "{page}");
-    let compared = stdout(&bench.run(&["compare"]));
+    let compared = stdout(&bench.run(&["compare", "--wide"]));
     assert!(compared.contains("of a group-sequential study"), "{compared}");
     let resumed = bench.run(&["run", study, "--resume", "1"]);
     assert_eq!(code(&resumed), 4, "{}", stderr(&resumed));

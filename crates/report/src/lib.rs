@@ -21,5 +21,7 @@ pub use render::over_time::over_time;
 pub use render::plan::PlanListing;
 pub use render::results::Results;
 pub use render::sizing::{Sizing, SizingRequest, Spread};
+pub use words::colour::sequences as colours;
+pub use words::layout::Layout;
 pub use words::number::{counted, duration, figure, instant, percent, plain};
 pub use words::table::Table;

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use netassay_report::{
-    Classic, ComparisonRequest, Comparisons, Error, PlanListing, Results, environments, list, over_time,
+    Classic, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments, list,
+    over_time,
 };
 use serde_json::{Value, json};
 use store::{Limit, RunStatus, Series, StoredRun, StoredSeries, StoredStudy, StudyStatus};
@@ -19,7 +20,7 @@ use made_up::{plan, quick, ran_with, run, stored};
 #[test]
 fn the_page_a_study_ends_with() {
     let results = Results::new(&stored(3)).unwrap();
-    insta::assert_snapshot!("results", results.text(Path::new("netassay.db")));
+    insta::assert_snapshot!("results", results.text(Path::new("netassay.db"), Layout::WIDE));
     insta::assert_snapshot!("proof", results.proof());
 }
 
@@ -31,21 +32,22 @@ fn a_large_effect_is_explained_where_a_counter_differs() {
     }
     let why = "with 1 against 35 segments per packet at the transmitter";
     let results = Results::new(&planted).unwrap();
-    let text = results.text(Path::new("netassay.db"));
+    let text = results.text(Path::new("netassay.db"), Layout::WIDE);
     assert!(text.contains(&format!("  why ipv4 offloads=none: {why}\n")), "{text}");
     assert_eq!(text.matches("why ").count() - text.matches("why runs").count(), 1, "{text}");
     let found = serde_json::to_value(&results).unwrap();
     let row = &found["comparisons"][0]["rows"][0];
     assert_eq!(row["why"][0]["counter"], "transmitter.segments_per_wire_packet");
     assert_eq!((&row["why"][0]["value"], &row["why"][0]["baseline"]), (&json!(1.0), &json!(35.0)));
-    let compared = Comparisons::new(&planted, &ComparisonRequest::default()).unwrap().text();
+    let compared = Comparisons::new(&planted, &ComparisonRequest::default()).unwrap().text(Layout::WIDE);
     assert!(compared.contains(&format!("  why: {why}\n")), "{compared}");
 }
 
 #[test]
 fn what_is_said_of_congestion_control_is_what_the_runs_had() {
     // The machine's own is bbr, and the runs had cubic.
-    let page = |stored: &StoredStudy| Results::new(stored).unwrap().text(Path::new("netassay.db"));
+    let page =
+        |stored: &StoredStudy| Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
     let json = |stored: &StoredStudy| {
         serde_json::to_value(Results::new(stored).unwrap()).unwrap()["congestion_control"].clone()
     };
@@ -76,7 +78,7 @@ fn settings_that_differ_between_the_hosts_or_from_the_default_are_said() {
         boot.environment["transmitter"]["sysctls"]["net.ipv4.tcp_timestamps"] = json!("1");
         boot.environment["receiver"]["interfaces"] = json!({"eth0": {"gro_flush_timeout": 20_000}});
     }
-    let text = Results::new(&stored).unwrap().text(Path::new("netassay.db"));
+    let text = Results::new(&stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
     let notes: Vec<&str> =
         text.lines().filter(|line| line.starts_with("Note: ") && !line.contains("steered")).collect();
     assert_eq!(
@@ -91,7 +93,7 @@ fn settings_that_differ_between_the_hosts_or_from_the_default_are_said() {
 
 #[test]
 fn a_study_stopped_after_one_boot_claims_nothing() {
-    let text = Results::new(&stored(1)).unwrap().text(Path::new("netassay.db"));
+    let text = Results::new(&stored(1)).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
     assert!(text.contains("inconclusive") && !text.contains(" % lower with"), "{text}");
 }
 
@@ -99,7 +101,7 @@ fn a_study_stopped_after_one_boot_claims_nothing() {
 fn a_study_without_the_baseline_shows_what_there_is() {
     let mut stored = stored(2);
     stored.runs.retain(|run| run.condition == 1);
-    let text = Results::new(&stored).unwrap().text(Path::new("netassay.db"));
+    let text = Results::new(&stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
     assert!(text.contains("ipv4 offloads=none") && !text.contains("Answer"), "{text}");
     assert!(!text.lines().any(|line| line.ends_with(" %") || line.contains("verdict")), "{text}");
 }
@@ -112,13 +114,13 @@ fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
         (run.status, run.reason) = (RunStatus::Invalid, Some(reason.to_owned()));
     }
     let results = Results::new(&nothing).unwrap();
-    insta::assert_snapshot!("nothing_valid", results.text(Path::new("netassay.db")));
+    insta::assert_snapshot!("nothing_valid", results.text(Path::new("netassay.db"), Layout::WIDE));
     assert!(results.proof().starts_with("\nSwitches as both ends read them back"), "{}", results.proof());
     let refused = Comparisons::new(&nothing, &ComparisonRequest::default()).unwrap_err().to_string();
     assert!(refused.contains("Stop what disturbs") && refused.contains("--keep-disturbed"), "{refused}");
 
     // Not a single boot.
-    let page = Results::new(&stored(0)).unwrap().text(Path::new("netassay.db"));
+    let page = Results::new(&stored(0)).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
     assert!(page.contains("\nNothing valid was measured. 36 of 36 runs are missing: 36 not tried"), "{page}");
     assert!(page.contains("\nRepeat the command with --resume 1. netassay show 1 --runs"), "{page}");
     assert!(!page.contains("%"), "{page}");
@@ -136,7 +138,7 @@ fn runs_that_are_missing_are_said_before_any_figure() {
     // A try that failed and was made good is not missing.
     stored.runs.insert(0, run(90, 1, 1, 0, RunStatus::Failed));
     let results = Results::new(&stored).unwrap();
-    let text = results.text(Path::new("netassay.db"));
+    let text = results.text(Path::new("netassay.db"), Layout::WIDE);
     let head: Vec<&str> = text.lines().take(3).collect();
     assert_eq!(
         head,
@@ -183,9 +185,9 @@ fn what_is_missing_follows_from_the_stored_protocol_whatever_the_text_says() {
     let longer = quick().source_text().replace("boots = 3", "boots = 7");
     for text in [longer.as_str(), "the grammar = of another version"] {
         stored.row.toml = text.to_owned();
-        let page = Results::new(&stored).unwrap().text(Path::new("netassay.db"));
+        let page = Results::new(&stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
         assert!(page.contains("\n12 of 36 runs are missing: 12 not tried"), "{page}");
-        let compared = Comparisons::new(&stored, &ComparisonRequest::default()).unwrap().text();
+        let compared = Comparisons::new(&stored, &ComparisonRequest::default()).unwrap().text(Layout::WIDE);
         assert!(compared.contains("\n12 of 36 runs are missing"), "{compared}");
     }
 }
@@ -194,7 +196,7 @@ fn what_is_missing_follows_from_the_stored_protocol_whatever_the_text_says() {
 fn failed_runs_are_listed_with_their_reason() {
     let mut stored = stored(1);
     stored.runs[2] = run(2, 1, 1, 2, RunStatus::Failed);
-    let text = Results::new(&stored).unwrap().runs();
+    let text = Results::new(&stored).unwrap().runs(Layout::WIDE);
     insta::assert_snapshot!("runs", text);
 }
 
@@ -224,19 +226,19 @@ fn what_limited_each_condition_and_what_was_disturbed() {
         }
     }
     let results = Results::new(&stored).unwrap();
-    insta::assert_snapshot!("limits", results.text(Path::new("netassay.db")));
+    insta::assert_snapshot!("limits", results.text(Path::new("netassay.db"), Layout::WIDE));
     let json = serde_json::to_value(&results).unwrap();
     assert_eq!(json["conditions"][1]["limited_by"]["label"], "receiver CPU");
     assert_eq!(json["conditions"][1]["limited_by"]["labels"], json!({"device": 3, "receiver CPU": 5}));
     assert_eq!((&json["invalid_runs"]["runs"], &json["invalid_runs"]["left"]), (&json!(2), &json!(1)));
     assert_eq!(json["invalid_runs"]["each"][0]["reason"], hogged);
-    let runs = results.runs();
+    let runs = results.runs(Layout::WIDE);
     assert!(runs.contains("(invalid)") && runs.contains("Disturbed runs, which do not count:"), "{runs}");
 
     // Where the link sets the rate of both, a comparison of rates says so, and one of costs does not.
     let notes = |metric: &str| {
         let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
-        Comparisons::new(&stored, &request).unwrap().text()
+        Comparisons::new(&stored, &request).unwrap().text(Layout::WIDE)
     };
     assert!(notes("throughput").contains(
         "Note: ipv6 offloads=default against ipv4 offloads=default: limited by the link in both, so throughput cannot differ"
@@ -263,7 +265,7 @@ fn what_the_load_engine_said_of_its_runs() {
     }
     let results = Results::new(&stored).unwrap();
     insta::assert_snapshot!("engine", results.proof());
-    let text = results.text(Path::new("netassay.db"));
+    let text = results.text(Path::new("netassay.db"), Layout::WIDE);
     assert!(text.contains("Note: ipv6 offloads=default: busy polling needs"), "{text}");
 }
 
@@ -293,7 +295,7 @@ fn rates_over_the_window() {
 #[test]
 fn comparisons_by_boots_and_classic() {
     let request = ComparisonRequest::default();
-    insta::assert_snapshot!("compare", Comparisons::new(&stored(3), &request).unwrap().text());
+    insta::assert_snapshot!("compare", Comparisons::new(&stored(3), &request).unwrap().text(Layout::WIDE));
     insta::assert_snapshot!("classic", Classic::new(&stored(3), &request).unwrap().text());
     let other = ComparisonRequest {
         metric: Some("cpu".to_owned()),
@@ -301,7 +303,7 @@ fn comparisons_by_boots_and_classic() {
         confidence: 0.9,
         ..ComparisonRequest::default()
     };
-    let text = Comparisons::new(&stored(3), &other).unwrap().text();
+    let text = Comparisons::new(&stored(3), &other).unwrap().text(Layout::WIDE);
     assert!(text.contains("transmitter.cpu") && text.contains("90 % interval"), "{text}");
     assert!(
         text.lines().any(|line| line.starts_with("ipv6 offloads=none") && line.ends_with("baseline")),
@@ -384,6 +386,6 @@ fn a_plan_before_it_is_run() {
 
 #[test]
 fn the_stored_studies_and_where_they_were_measured() {
-    insta::assert_snapshot!("list", list(&[stored(3).row]).text());
+    insta::assert_snapshot!("list", list(&[stored(3).row]).text(Layout::WIDE));
     insta::assert_snapshot!("environments", environments(&stored(1)));
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use netassay_report::{
-    ComparisonRequest, Comparisons, Error, FalsePositives, Results, Sizing, SizingRequest, Spread, is_decided,
+    ComparisonRequest, Comparisons, Error, FalsePositives, Layout, Results, Sizing, SizingRequest, Spread,
+    is_decided,
 };
 use serde_json::{Value, json};
 use stats::Margin;
@@ -112,11 +113,14 @@ fn the_interval_is_that_of_the_look_and_between_looks_that_of_the_one_before() {
     let study = looking("2%");
     let value =
         |boot, run, condition: usize| 1000.0 - 40.0 * condition as f64 + 30.0 * noise(boot, run, condition);
-    let page = |boots| Results::new(&stored(&study, boots, value)).unwrap().text(Path::new("netassay.db"));
+    let page = |boots| {
+        Results::new(&stored(&study, boots, value)).unwrap().text(Path::new("netassay.db"), Layout::WIDE)
+    };
     insta::assert_snapshot!("look", page(6));
     let method = |boots| {
-        let text =
-            Comparisons::new(&stored(&study, boots, value), &ComparisonRequest::default()).unwrap().text();
+        let text = Comparisons::new(&stored(&study, boots, value), &ComparisonRequest::default())
+            .unwrap()
+            .text(Layout::WIDE);
         text.lines().find(|line| line.contains("look ")).unwrap().to_owned()
     };
     assert!(method(6).contains("look 3 of 5"), "{}", method(6));
@@ -125,7 +129,7 @@ fn the_interval_is_that_of_the_look_and_between_looks_that_of_the_one_before() {
     // In the middle of boot 4 the second look has not come.
     let mut inside = stored(&study, 4, value);
     inside.boots[3].ended_unix_ms = None;
-    let text = Comparisons::new(&inside, &ComparisonRequest::default()).unwrap().text();
+    let text = Comparisons::new(&inside, &ComparisonRequest::default()).unwrap().text(Layout::WIDE);
     assert!(text.contains("look 1 of 5"), "{text}");
     assert!(method(10).contains("look 5 of 5"), "{}", method(10));
 }
@@ -149,11 +153,11 @@ fn what_a_look_chose_is_stated_beside_what_was_measured() {
     let words = format!("{:.1}", figure("relative").abs());
     let measured =
         format!("corrected for the looks, {:.1} % as measured", figure("unadjusted_relative").abs());
-    let page = results.text(Path::new("netassay.db"));
+    let page = results.text(Path::new("netassay.db"), Layout::WIDE);
     let answer = page.lines().find(|line| line.starts_with("Answer")).unwrap();
     assert!(answer.contains(&format!("{words} % lower")) && answer.contains(&measured), "{answer}");
     assert!(page.contains(&format!("-{words}  ")), "{page}");
-    let text = compared.text();
+    let text = compared.text(Layout::WIDE);
     assert!(text.contains(&format!("tso=off is {words} % lower")) && text.contains(&measured), "{text}");
     assert!(text.contains("Emerson and Fleming"), "{text}");
 }
@@ -166,7 +170,7 @@ fn a_margin_makes_small_differences_equivalent_or_open() {
     let sentence = |margin: Option<f64>| {
         let request =
             ComparisonRequest { margin: margin.map(Margin::Percent), ..ComparisonRequest::default() };
-        let text = Comparisons::new(&stored, &request).unwrap().text();
+        let text = Comparisons::new(&stored, &request).unwrap().text(Layout::WIDE);
         text.lines().find(|line| line.starts_with("tso=off: ")).unwrap().to_owned()
     };
     assert!(sentence(None).starts_with("tso=off: no difference proven"), "{}", sentence(None));
@@ -185,7 +189,7 @@ fn all_pairs_are_compared_and_metrics_share_the_error_rate() {
         |boot, run, condition: usize| 1000.0 - 90.0 * condition as f64 + 10.0 * noise(boot, run, condition);
     let stored = stored(&study, 5, value);
     let request = ComparisonRequest { all_pairs: true, ..ComparisonRequest::default() };
-    insta::assert_snapshot!("all_pairs", Comparisons::new(&stored, &request).unwrap().text());
+    insta::assert_snapshot!("all_pairs", Comparisons::new(&stored, &request).unwrap().text(Layout::WIDE));
 }
 
 #[test]
@@ -199,7 +203,7 @@ fn twins_are_judged_by_each_method() {
         |boot, run, condition| 1000.0 + 40.0 * noise(boot, 0, condition) + 5.0 * noise(boot, run, condition);
     let stored = stored(&study, 13, value);
     let found = FalsePositives::new(&stored, 3).unwrap();
-    insta::assert_snapshot!("twins", found.text());
+    insta::assert_snapshot!("twins", found.text(Layout::WIDE));
     let json = serde_json::to_value(&found).unwrap();
     assert_eq!((&json["experiments"], &json["metrics"][0]["metric"]), (&json!(4), &json!("throughput")));
     assert!(matches!(FalsePositives::new(&stored, 14), Err(Error::NothingRecorded { .. })));

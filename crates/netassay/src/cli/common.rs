@@ -20,6 +20,13 @@ pub(crate) struct Database {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Tables {
+    /// Print every figure, in tables as wide as they are
+    #[arg(long)]
+    pub(crate) wide: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Formatted {
     /// How to print results
     #[arg(long, value_enum, default_value_t = Format::Text)]

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use clap::{Args, ValueEnum};
 use stats::{Correction, Design, Margin};
 
-use super::common::{DesignWord, Stored};
+use super::common::{DesignWord, Stored, Tables};
 
 #[derive(Debug, Args)]
 #[command(
@@ -41,6 +41,8 @@ pub(crate) struct Compare {
     /// Give each interval its confidence by itself; otherwise all of a comparison's hold together
     #[arg(long, conflicts_with = "classic")]
     pub(crate) uncorrected: bool,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) stored: Stored,
     #[command(flatten)]

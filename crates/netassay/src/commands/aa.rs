@@ -12,7 +12,8 @@ use crate::commands::stored::load;
 use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::layout;
+use crate::output::{print_json, print_page};
 
 pub(crate) fn aa(flags: &Aa) -> Result<ExitCode, Failure> {
     let Some(name) = &flags.study else {
@@ -61,7 +62,7 @@ fn show(flags: &Aa, study: Option<i64>) -> Result<(), Failure> {
     })?;
     match flags.run.output.format {
         Format::Json => print_json(&found),
-        Format::Text => print(&found.text()),
+        Format::Text => print_page(&found.text(layout::of_standard_output(flags.run.tables.wide))),
     }
 }
 

@@ -8,7 +8,8 @@ use crate::cli::{Compare, Format};
 use crate::commands::compare_files;
 use crate::commands::stored::load;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::layout;
+use crate::output::{print, print_json, print_page};
 
 pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     if !(flags.confidence > 0.0 && flags.confidence < 100.0) {
@@ -55,7 +56,7 @@ fn by_boots(
     let comparisons = report::Comparisons::new(stored, request).map_err(usage)?;
     match flags.stored.output.format {
         Format::Json => print_json(&comparisons),
-        Format::Text => print(&comparisons.text()),
+        Format::Text => print_page(&comparisons.text(layout::of_standard_output(flags.tables.wide))),
     }
 }
 

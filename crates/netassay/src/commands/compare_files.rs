@@ -11,7 +11,8 @@ use study::{Quality, metric::Better};
 
 use crate::cli::{BetterWord, Compare, CompareFiles, Format, MeasurementFormat};
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::layout;
+use crate::output::{print_json, print_page};
 
 /// Compares the conditions that the files hold.
 pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
@@ -25,7 +26,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         Comparisons::of(&headline, subjects).map_err(|error| Failure::Usage(error.to_string()))?;
     match flags.stored.output.format {
         Format::Json => print_json(&comparisons),
-        Format::Text => print(&comparisons.text()),
+        Format::Text => print_page(&comparisons.text(layout::of_standard_output(flags.tables.wide))),
     }
 }
 

@@ -13,8 +13,9 @@ use crate::commands::stored::open_read_only;
 use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
+use crate::layout;
 use crate::machine::{self, Changed};
-use crate::output::{named, print, print_json};
+use crate::output::{named, print, print_json, print_page};
 use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
@@ -27,7 +28,10 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     let results = report::Results::new(&stored).map_err(usage)?;
     match flags.output.format {
         Format::Json => print_json(&results)?,
-        Format::Text => print(&results.text(&flags.database.db))?,
+        Format::Text => {
+            let layout = layout::of_standard_output(flags.tables.wide);
+            print_page(&results.text(&flags.database.db, layout))?;
+        }
     }
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
     let again = again + &studies::again(&flags.set);

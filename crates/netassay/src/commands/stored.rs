@@ -7,7 +7,8 @@ use store::{Store, StoredStudy};
 use crate::cli::{Format, Show, Stored};
 use crate::commands::compare::usage;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::layout;
+use crate::output::{print_json, print_page};
 
 pub(crate) fn open_read_only(path: &Path) -> Result<Store, Failure> {
     Ok(Store::open_read_only(path)?)
@@ -36,7 +37,7 @@ pub(crate) fn list(flags: &Stored) -> Result<(), Failure> {
     let rows = report::list(&store.studies()?);
     match flags.output.format {
         Format::Json => print_json(&rows),
-        Format::Text => print(&rows.text()),
+        Format::Text => print_page(&rows.text(layout::of_standard_output(false))),
     }
 }
 
@@ -49,14 +50,17 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     }
     let stored = stored.shown();
     let results = report::Results::new(&stored).map_err(usage)?;
-    let mut text = results.text(db);
-    text.push_str(&results.proof());
-    text.push_str(&report::over_time(&stored, &store.series(stored.row.id)?));
+    let layout = layout::of_standard_output(flags.tables.wide);
+    let mut text = results.text(db, layout);
+    if layout.wide {
+        text.push_str(&results.proof());
+        text.push_str(&report::over_time(&stored, &store.series(stored.row.id)?));
+    }
     if flags.runs {
-        text.push_str(&results.runs());
+        text.push_str(&results.runs(layout));
     }
     if flags.environment {
         text.push_str(&report::environments(&stored));
     }
-    print(&text)
+    print_page(&text)
 }

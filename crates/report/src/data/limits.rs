@@ -50,6 +50,12 @@ impl LimitView {
         })
     }
 
+    /// The label in a table: `tx CPU`, and of how many runs, where others had another: `rx CPU 7/9`.
+    pub(crate) fn short(&self) -> String {
+        let label = self.label.replace("transmitter", "tx").replace("receiver", "rx");
+        if self.runs == self.of { label } else { format!("{label} {}/{}", self.runs, self.of) }
+    }
+
     /// The other labels, `device 2, path 1`.
     fn others(&self) -> String {
         let others = self.labels.iter().filter(|(label, _)| **label != self.label);

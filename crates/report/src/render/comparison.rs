@@ -5,6 +5,7 @@ use store::StoredStudy;
 
 use crate::data::error::Error;
 use crate::data::exact;
+use crate::data::limits::LimitView;
 use crate::data::metric::{asked_of, known, plan_of};
 use crate::data::missing::Missing;
 use crate::data::stored::subjects;
@@ -13,6 +14,7 @@ use crate::data::target::{ComparisonRequest, targets};
 use crate::render::credit::Credits;
 use crate::render::explain::explain;
 use crate::render::group::Group;
+use crate::words::layout::Layout;
 
 /// Comparisons, worked out.
 #[derive(Debug, Serialize)]
@@ -40,6 +42,7 @@ impl Comparisons {
         let subjects = subjects(stored, &plan, &targets(stored, &plan, request)?, request)?;
         let mut comparisons = Self::of(&stored.row.name, subjects)?;
         explain(&mut comparisons.groups, stored);
+        limit(&mut comparisons.groups, stored);
         let metric = request.metric.as_deref().map(known).transpose()?;
         let credit = Credits::of(stored, &plan, metric, request.confidence);
         let missing = Missing::of(stored, &plan, &asked_of(stored, &plan)?.protocol);
@@ -63,7 +66,7 @@ impl Comparisons {
 
     /// The comparisons for people.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, layout: Layout) -> String {
         let mut text = match self.study {
             Some(study) => format!("study {study} ({})\n", self.name),
             None => format!("{}\n", self.name),
@@ -77,12 +80,19 @@ impl Comparisons {
             if self.study.is_none() && !group.workload.is_empty() {
                 text.push_str(&format!("{}\n\n", group.workload));
             }
-            text.push_str(&group.text());
+            text.push_str(&group.text(layout));
         }
         if let Some(credit) = &self.credit {
-            text.push_str(&credit.details());
+            text.push_str(&if layout.wide { credit.details() } else { credit.text(layout) });
         }
         text
+    }
+}
+
+/// Says what held each condition's runs back.
+pub(crate) fn limit(groups: &mut [Group], stored: &StoredStudy) {
+    for one in groups.iter_mut().flat_map(|group| &mut group.conditions) {
+        one.limit = LimitView::of(stored, one.estimate.condition);
     }
 }
 

@@ -12,6 +12,7 @@ use crate::data::error::Error;
 use crate::data::metric::plan_of;
 use crate::data::unmeasured::hint;
 use crate::render::spread;
+use crate::words::layout::Layout;
 use crate::words::number::{counted, percent};
 use crate::words::table::Table;
 use study::{PlanDocument, metric::Metric};
@@ -110,7 +111,7 @@ impl FalsePositives {
 
     /// What was found, for people.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, layout: Layout) -> String {
         let mut text = format!(
             "study {} ({}): {} of {} each, every one a comparison of a condition with itself{}\n\n",
             self.study,
@@ -132,7 +133,7 @@ impl FalsePositives {
                 ]);
             }
         }
-        text.push_str(&table.render());
+        text.push_str(&table.fit(layout));
         text.push_str(
             "\nA method that keeps its word errs in 5 % of such comparisons. The interval is that of the count (Clopper and\nPearson): more experiments narrow it.\n",
         );

@@ -7,12 +7,15 @@ use study::metric::Better;
 
 use crate::data::error::Error;
 use crate::data::exact::Unlike;
+use crate::data::limits::LimitView;
 use crate::data::subject::{BootNames, Subject};
 use crate::data::truth;
 use crate::render::method;
 use crate::render::remarks::remarks;
 use crate::render::row::{Row, cells};
 use crate::render::spread;
+use crate::render::summary::{Beside, Summary, style};
+use crate::words::layout::Layout;
 use crate::words::number::{figure, plain};
 use crate::words::phrases::words;
 use crate::words::table::Table;
@@ -24,7 +27,7 @@ pub(crate) struct Group {
     pub(crate) metric: String,
     pub(crate) unit: String,
     /// Which direction is better; none where nobody says.
-    better: Option<Better>,
+    pub(crate) better: Option<Better>,
     /// The condition that the others are compared with; none when all pairs are.
     pub(crate) baseline: Option<String>,
     /// The confidence of the intervals, as a probability; more than was asked for where several metrics share the error.
@@ -51,12 +54,18 @@ pub(crate) struct Group {
     pub(crate) resolution: Option<f64>,
 }
 
+/// The column of the verdict in the table of everything.
+const VERDICT: usize = 7;
+
 /// One condition by itself.
 #[derive(Debug, Serialize)]
 pub(crate) struct Estimate {
     pub(crate) label: String,
     #[serde(flatten)]
     pub(crate) estimate: ConditionEstimate,
+    /// What held its runs back; none where nobody knows.
+    #[serde(skip)]
+    pub(crate) limit: Option<LimitView>,
 }
 
 impl Group {
@@ -100,7 +109,7 @@ impl Group {
             conditions: analysis
                 .conditions
                 .into_iter()
-                .map(|estimate| Estimate { label: label(estimate.condition), estimate })
+                .map(|estimate| Estimate { label: label(estimate.condition), estimate, limit: None })
                 .collect(),
             rows: analysis.comparisons.into_iter().map(row).collect(),
             baseline,
@@ -114,9 +123,10 @@ impl Group {
         })
     }
 
-    /// Everything that there is to say, for people.
-    pub(crate) fn text(&self) -> String {
-        let mut text = self.table() + &truth::line(self.truth);
+    /// What there is to say, for people.
+    pub(crate) fn text(&self, layout: Layout) -> String {
+        let table = if layout.wide { self.table(layout) } else { self.summary().text(layout) };
+        let mut text = table + &truth::line(self.truth);
         text.push('\n');
         for row in &self.rows {
             text.push_str(&format!("{}.\n", row.sentence));
@@ -130,18 +140,46 @@ impl Group {
         // Counts without noise have no spread to show.
         let is_measured = self.resolution.is_none();
         text.push('\n');
-        if is_measured {
+        if is_measured && layout.wide {
             text.push_str(&spread::of(&self.spread, plain(&self.unit), self.mean(), self.level));
         }
-        if let Some(seen) = spread::seen(&self.rows, plain(&self.unit)) {
+        if let (true, Some(seen)) = (layout.wide, spread::seen(&self.rows, plain(&self.unit))) {
             text.push_str(&format!("Power: {seen}.\n"));
         }
-        for (head, sentences) in [("Method", &self.method), ("Flag", &self.flags), ("Note", &self.notes)] {
+        let method = if layout.wide { &self.method[..] } else { &[] };
+        for (head, sentences) in [("Method", method), ("Flag", &self.flags[..]), ("Note", &self.notes[..])] {
             for sentence in sentences {
                 text.push_str(&format!("{head}: {sentence}.\n"));
             }
         }
         text
+    }
+
+    /// A row for each condition, or also one for each pair.
+    fn summary(&self) -> Summary<'_> {
+        let mut summary = Summary::new(&self.workload, &self.metric, &self.unit, self.better);
+        for one in &self.conditions {
+            summary.add(&one.label, Some(one.estimate.mean), self.beside(&one.label), one.limit.as_ref());
+        }
+        if self.baseline.is_none() {
+            for row in &self.rows {
+                let pair = format!("{} against {}", row.label, row.against);
+                summary.add(&pair, None, Beside::Row(row), None);
+            }
+        }
+        summary
+    }
+
+    /// What a condition is compared with.
+    pub(crate) fn beside(&self, label: &str) -> Beside<'_> {
+        match &self.baseline {
+            None => Beside::Nothing,
+            Some(baseline) if baseline == label => Beside::Baseline,
+            Some(_) => {
+                let row = self.rows.iter().find(|row| row.label == label);
+                row.map_or(Beside::Missing, Beside::Row)
+            }
+        }
     }
 
     /// How far boots and runs spread, and what difference would have been seen, in a sentence without a full stop; none where
@@ -163,7 +201,7 @@ impl Group {
         stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
     }
 
-    fn table(&self) -> String {
+    fn table(&self, layout: Layout) -> String {
         let interval = format!("{} % interval", stats::confidence(self.level));
         // A file may call its metric like another column.
         let is_taken =
@@ -174,9 +212,9 @@ impl Group {
         let mut table = Table::new(&head).under(&["", unit, unit, unit, "", "in %"]);
         if self.baseline.is_none() {
             self.all_pairs(&mut table);
-            return table.render();
+            return table.fit(layout);
         }
-        for Estimate { label, estimate } in &self.conditions {
+        for Estimate { label, estimate, .. } in &self.conditions {
             let (mean, boots) = (figure(estimate.mean), estimate.boots.to_string());
             let Some(row) = self.rows.iter().find(|row| row.label == *label) else {
                 table.row(&[label, &mean, "-", "", "-", "", &boots, "baseline"]);
@@ -185,19 +223,21 @@ impl Group {
             table.row(
                 &[&[label.as_str(), &mean], cells(row).each_ref().map(String::as_str).as_slice()].concat(),
             );
+            table.paint(VERDICT, Some(style(row, self.better)));
         }
-        table.render()
+        table.fit(layout)
     }
 
     /// The conditions, then one row for each pair.
     fn all_pairs(&self, table: &mut Table) {
-        for Estimate { label, estimate } in &self.conditions {
+        for Estimate { label, estimate, .. } in &self.conditions {
             table.row(&[label, &figure(estimate.mean), "-", "", "-", "", &estimate.boots.to_string(), ""]);
         }
         for row in &self.rows {
             let pair = format!("{} against {}", row.label, row.against);
             table
                 .row(&[&[pair.as_str(), "-"], cells(row).each_ref().map(String::as_str).as_slice()].concat());
+            table.paint(VERDICT, Some(style(row, self.better)));
         }
     }
 }

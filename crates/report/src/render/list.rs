@@ -3,6 +3,7 @@
 use serde::Serialize;
 use store::StudyRow;
 
+use crate::words::layout::Layout;
 use crate::words::number::instant;
 use crate::words::table::Table;
 
@@ -51,7 +52,7 @@ pub fn list(rows: &[StudyRow]) -> StudyList {
 impl StudyList {
     /// The list for people.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, layout: Layout) -> String {
         if self.rows.is_empty() {
             return "no study is stored yet\n".to_owned();
         }
@@ -65,7 +66,8 @@ impl StudyList {
             "runs",
             "failed",
             "invalid",
-        ]);
+        ])
+        .optional(&[2, 5, 8, 4]);
         for row in &self.rows {
             table.row(&[
                 &row.id.to_string(),
@@ -79,6 +81,6 @@ impl StudyList {
                 &row.invalid_runs.to_string(),
             ]);
         }
-        table.render()
+        table.fit(layout)
     }
 }

@@ -21,4 +21,5 @@ pub(crate) mod row;
 pub(crate) mod runs;
 pub(crate) mod sizing;
 pub(crate) mod spread;
+mod summary;
 pub(crate) mod why;

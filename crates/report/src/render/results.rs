@@ -30,8 +30,14 @@ use crate::render::explain::explain;
 use crate::render::group::Group;
 use crate::render::remarks::once;
 use crate::render::row::size;
+use crate::render::summary::{Beside, Summary, style};
+use crate::words::layout::Layout;
 use crate::words::number::{counted, figure};
+use crate::words::phrases::list;
 use crate::words::table::Table;
+
+/// So many things to try next are told on the first screen.
+const ADVICE: usize = 3;
 
 /// What a stored study found.
 #[derive(Debug, Serialize)]
@@ -136,27 +142,51 @@ impl Results {
 
     /// The page for people. `db` is where the study lies.
     #[must_use]
-    pub fn text(&self, db: &Path) -> String {
+    pub fn text(&self, db: &Path, layout: Layout) -> String {
         let mut text = format!("{}: {}\n", self.name, self.question);
         let compared = self.comparisons.iter().flat_map(|group| &group.unlike);
         text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
         text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
+        self.answers(&mut text);
         if self.has_measurements() {
-            self.measured(&mut text);
+            self.measured(&mut text, layout);
         }
         text.push('\n');
+        for sentence in copies::both_ways(&self.comparisons, &self.plan) {
+            text.push_str(&format!("Copies: {sentence}.\n"));
+        }
+        if layout.wide {
+            self.spread(&mut text);
+        }
+        self.remarks(&mut text);
+        let db = db.display().to_string();
+        text.push_str(&format!("Results: study {} in {}\n", self.study, text::line(&db)));
+        text.push_str("Next:\n");
+        for advice in self.advice(layout) {
+            text.push_str(&format!("  {advice}\n"));
+        }
+        text
+    }
+
+    /// What the study came for.
+    fn answers(&self, text: &mut String) {
         for (answer, group) in self.answer.iter().zip(&self.comparisons) {
             text.push_str(&format!("Answer: {answer}\n"));
             for (whose, remark) in once(group.rows.iter().map(|row| (&*row.label, &*row.remarks))) {
                 text.push_str(&format!("  {whose}: {remark}.\n"));
             }
-            for (row, why) in group.rows.iter().filter_map(|row| Some((row, row.why()?))) {
-                text.push_str(&format!("  why {}: {why}\n", row.label));
+            let whys: Vec<(&str, String)> =
+                group.rows.iter().filter_map(|row| Some((&*row.label, row.why()?))).collect();
+            // Conditions often have one reason.
+            for same in whys.chunk_by(|(_, one), (_, other)| one == other) {
+                let labels: Vec<&str> = same.iter().map(|(label, _)| *label).collect();
+                text.push_str(&format!("  why {}: {}\n", list(&labels), same[0].1));
             }
         }
-        for sentence in copies::both_ways(&self.comparisons, &self.plan) {
-            text.push_str(&format!("Copies: {sentence}.\n"));
-        }
+    }
+
+    /// How far boots and runs spread.
+    fn spread(&self, text: &mut String) {
         for (place, group) in self.comparisons.iter().enumerate() {
             // Several comparisons in one metric rest on the same spread.
             let again = self.comparisons[..place]
@@ -166,6 +196,10 @@ impl Results {
                 text.push_str(&format!("Spread: {spread}.\n"));
             }
         }
+    }
+
+    /// What a reader must know beside the answer.
+    fn remarks(&self, text: &mut String) {
         if let Some(stopping) = &self.stopping {
             text.push_str(&format!("Looks: {stopping}.\n"));
         }
@@ -186,13 +220,6 @@ impl Results {
         for note in self.comparisons.iter().flat_map(|group| &group.notes).chain(&self.notes) {
             text.push_str(&format!("Note: {note}\n"));
         }
-        let db = db.display().to_string();
-        text.push_str(&format!("Results: study {} in {}\n", self.study, text::line(&db)));
-        text.push_str("Next:\n");
-        for advice in self.advice() {
-            text.push_str(&format!("  {advice}\n"));
-        }
-        text
     }
 
     /// Whether any run counts. Without one there is nothing to show in tables.
@@ -201,8 +228,8 @@ impl Results {
     }
 
     /// What was measured: the tables of the page.
-    fn measured(&self, text: &mut String) {
-        if !self.congestion_control.is_empty() {
+    fn measured(&self, text: &mut String, layout: Layout) {
+        if layout.wide && !self.congestion_control.is_empty() {
             text.push_str(&format!("TCP's congestion control: {}\n", self.congestion_control.join(", ")));
         }
         let mut workloads: Vec<&str> = Vec::new();
@@ -212,21 +239,44 @@ impl Results {
             }
         }
         for workload in workloads {
-            text.push_str(&format!("\n{}", self.table(workload)));
+            let table =
+                if layout.wide { self.table(workload, layout) } else { self.summary(workload, layout) };
+            text.push_str(&format!("\n{table}"));
         }
         let limits =
             limits::table(self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref())));
-        if !limits.is_empty() {
+        if layout.wide && !limits.is_empty() {
             text.push_str(&format!("\n{limits}"));
         }
         if let Some(credit) = &self.credit {
-            text.push_str(&credit.text());
+            text.push_str(&credit.text(layout));
         }
     }
 
-    /// One workload's conditions. The comparison beside them is the first that the study asks for, or another of its metric that has the
+    /// One workload's conditions, a row each. The metric is that of the first comparison that the study asks for.
+    fn summary(&self, workload: &str, layout: Layout) -> String {
+        let members = || self.conditions.iter().filter(|condition| condition.workload == workload);
+        let Some(kind) = members().next().map(|condition| condition.kind) else { return String::new() };
+        let groups: Vec<&Group> =
+            self.comparisons.iter().filter(|group| group.workload == workload).collect();
+        let counts = || study::metric::find(&format!("instructions_{}", exact::counted_unit(kind)));
+        let primary = if self.plan.plan.exact { counts() } else { None }.unwrap_or(kind.primary_metric());
+        let (metric, unit) =
+            groups.first().map_or((primary.key, primary.unit), |group| (&group.metric, &group.unit));
+        let better = groups.first().and_then(|group| group.better);
+        let mut summary = Summary::new(workload, metric, unit, better);
+        for condition in members() {
+            let value = condition.means.get(metric).copied();
+            let beside = comparing(&groups, &condition.label)
+                .map_or(Beside::Nothing, |group| group.beside(&condition.label));
+            summary.add(&condition.label, value, beside, condition.limited_by.as_ref());
+        }
+        summary.text(layout) + &truth::line(self.truth)
+    }
+
+    /// The same with every column. The comparison beside them is the first that the study asks for, or another of its metric that has the
     /// condition; others follow below.
-    fn table(&self, workload: &str) -> String {
+    fn table(&self, workload: &str, layout: Layout) -> String {
         let members: Vec<&Condition> = self.conditions.iter().filter(|c| c.workload == workload).collect();
         let Some(kind) = members.first().map(|condition| condition.kind) else { return String::new() };
         let groups: Vec<&Group> =
@@ -258,11 +308,16 @@ impl Results {
                     .map_or_else(Vec::new, |group| verdict(group, &condition.label)),
             );
             table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+            let own = |group: &Group| {
+                let row = group.rows.iter().find(|row| row.label == condition.label)?;
+                Some(style(row, group.better))
+            };
+            table.paint(cells.len() - 1, comparing(&groups, &condition.label).and_then(own));
         }
-        table.render() + &truth::line(self.truth)
+        table.fit(layout) + &truth::line(self.truth)
     }
 
-    fn advice(&self) -> Vec<String> {
+    fn advice(&self, layout: Layout) -> Vec<String> {
         let id = self.study;
         let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
         let counts = self.conditions.first().map(|one| exact::counted_unit(one.kind));
@@ -281,22 +336,22 @@ impl Results {
             advice.push((format!("netassay show {id} --runs"), "what disturbed runs"));
         }
         if self.has_measurements() {
-            advice.push((format!("netassay show {id}"), "proof that each switch acted"));
+            advice.push((format!("netassay show {id} --wide"), "all figures, and proof of switches"));
             let other = counts.as_deref().unwrap_or(other);
             advice
                 .push((format!("netassay compare {id} --metric {other}"), "the same runs by another metric"));
         }
         if counts.is_none() && rows().any(|row| !row.is_proven()) {
-            advice.push((
-                "netassay new mine".to_owned(),
-                "a study of your own: more boots show smaller differences",
-            ));
+            advice.push(("netassay new mine".to_owned(), "more boots show smaller differences"));
         }
         if self.name == "quick" && self.has_measurements() {
             advice.push(("netassay run tcp-offload".to_owned(), "the same question with longer runs"));
         }
         if !self.notes.is_empty() {
-            advice.push(("netassay doctor".to_owned(), "what limits this machine, and the fixes"));
+            advice.push(("netassay doctor".to_owned(), "what limits this machine, and fixes"));
+        }
+        if !layout.wide {
+            advice.truncate(ADVICE);
         }
         let width = advice.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
         advice.into_iter().map(|(command, why)| format!("{command:width$}  {why}")).collect()

@@ -3,14 +3,21 @@
 use store::RunStatus;
 
 use crate::render::results::Results;
+use crate::words::layout::Layout;
 use crate::words::number::{figure, instant};
 use crate::words::table::Table;
+
+/// Columns of the table.
+const STARTED: usize = 0;
+const CONDITION: usize = 4;
 
 impl Results {
     /// The runs for people.
     #[must_use]
-    pub fn runs(&self) -> String {
-        let mut table = Table::new(&["started (UTC)", "boot", "kind", "run", "condition", "result", "unit"]);
+    pub fn runs(&self, layout: Layout) -> String {
+        let mut table = Table::new(&["started (UTC)", "boot", "kind", "run", "condition", "result", "unit"])
+            .named(CONDITION)
+            .optional(&[STARTED]);
         let (mut failed, mut invalid) = (String::new(), String::new());
         for run in &self.stored().runs {
             let Some(condition) = self.plan.plan.conditions.get(run.condition) else { continue };
@@ -41,7 +48,7 @@ impl Results {
                 ));
             }
         }
-        let mut text = format!("\nRuns, in the order in which they were measured:\n{}", table.render());
+        let mut text = format!("\nRuns, in the order in which they were measured:\n{}", table.fit(layout));
         for (title, reasons) in [("Failed runs", failed), ("Disturbed runs, which do not count", invalid)] {
             if !reasons.is_empty() {
                 text.push_str(&format!("\n{title}:\n{reasons}"));

@@ -1,5 +1,8 @@
 //! How numbers, lists and tables are written.
 
+pub(crate) mod colour;
+pub(crate) mod layout;
+pub(crate) mod names;
 pub(crate) mod number;
 pub(crate) mod phrases;
 pub(crate) mod table;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use netassay_report::{ComparisonRequest, Comparisons, Results, figure, plain};
+use netassay_report::{ComparisonRequest, Comparisons, Layout, Results, figure, plain};
 use proptest::prelude::*;
 use serde_json::Value;
 use store::{RunStatus, StoredStudy};
@@ -145,7 +145,7 @@ fn check_words(text: &str) -> Result<(), TestCaseError> {
 /// The same condition has the same figure and unit in table, answer and JSON, and no row is without a size.
 fn check_page(stored: &StoredStudy) -> Result<(), TestCaseError> {
     let results = Results::new(stored).unwrap();
-    let (page, json) = (results.text(Path::new("db")), serde_json::to_value(&results).unwrap());
+    let (page, json) = (results.text(Path::new("db"), Layout::WIDE), serde_json::to_value(&results).unwrap());
     for (group, row) in rows(&json, "comparisons") {
         check_row(group, row, largest(stored))?;
     }
@@ -196,7 +196,7 @@ proptest! {
             let confidence = 1.0 - 10.0_f64.powf(doubt);
             let request = ComparisonRequest { metric: Some(metric.to_owned()), confidence, ..ComparisonRequest::default() };
             let Ok(found) = Comparisons::new(&stored, &request) else { continue };
-            let (text, json) = (found.text(), serde_json::to_value(&found).unwrap());
+            let (text, json) = (found.text(Layout::WIDE), serde_json::to_value(&found).unwrap());
             check_words(&text)?;
             for (group, row) in rows(&json, "groups") {
                 check_row(group, row, largest(&stored))?;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use netassay_report::{ComparisonRequest, Comparisons, Results};
+use netassay_report::{ComparisonRequest, Comparisons, Layout, Results};
 use serde_json::Value;
 use store::StoredStudy;
 use study::{Condition, DesignKind, Plan};
@@ -33,7 +33,7 @@ fn values(condition: &Condition, boot: u32, repeat: u32) -> Vec<(&'static str, f
 }
 
 fn page(stored: &StoredStudy) -> String {
-    Results::new(stored).unwrap().text(Path::new("netassay.db"))
+    Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE)
 }
 
 fn json(stored: &StoredStudy) -> Value {
@@ -141,7 +141,7 @@ fn compare_shows_one_metric_in_all_units() {
         ..ComparisonRequest::default()
     };
     let comparisons = Comparisons::new(&stored, &request).unwrap();
-    let text = comparisons.text();
+    let text = comparisons.text(Layout::WIDE);
     let from = text.find("Credit").unwrap();
     insta::assert_snapshot!("compare_credit", &text[from..]);
     let json = serde_json::to_value(&comparisons).unwrap();

@@ -57,7 +57,7 @@ fn lose(stored: &mut StoredStudy, conditions: &[usize]) {
 /// The credit in throughput, and the page.
 fn shown(stored: &StoredStudy) -> (Value, String) {
     let results = Results::new(stored).unwrap();
-    let page = results.text(Path::new("netassay.db"));
+    let page = results.text(Path::new("netassay.db"), netassay_report::Layout::WIDE);
     let credit = serde_json::to_value(&results).unwrap()["credit"]["credits"][0].clone();
     (credit, page)
 }

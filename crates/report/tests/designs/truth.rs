@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use netassay_report::{ComparisonRequest, Comparisons, Results};
+use netassay_report::{ComparisonRequest, Comparisons, Layout, Results};
 use serde_json::{Value, json};
 use store::StoredStudy;
 use study::{Condition, DesignKind};
@@ -12,11 +12,11 @@ use crate::made::{design, is_on, level, stored, study, wobble};
 const SWITCHES: &str = "tso = [\"on\", \"off\"]\ngro = [\"on\", \"off\"]";
 
 fn page(stored: &StoredStudy) -> String {
-    Results::new(stored).unwrap().text(Path::new("netassay.db"))
+    Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE)
 }
 
 fn compared(stored: &StoredStudy) -> String {
-    Comparisons::new(stored, &ComparisonRequest::default()).unwrap().text()
+    Comparisons::new(stored, &ComparisonRequest::default()).unwrap().text(Layout::WIDE)
 }
 
 /// What the kernel counts where the switches act: TSO leaves 30 segments in a buffer; without it packets come in one by

@@ -204,11 +204,8 @@ impl Reader {
         let sum = totals.iter().find(|total| total.number == SUM);
         let rate = sum.map_or_else(|| totals.iter().map(|total| total.rate).sum(), |sum| sum.rate);
         self.parallel += u64::from(totals.len() > 1);
-        let key = Key {
-            metric: Some("throughput".to_owned()),
-            unit: Some("Mbit/s".to_owned()),
-            ..Key::default()
-        };
+        let key =
+            Key { metric: Some("throughput".to_owned()), unit: Some("Mbit/s".to_owned()), ..Key::default() };
         self.collector.push(&key, None, rate, last.place)
     }
 

@@ -9,6 +9,7 @@ use super::gain::{gain, interval};
 use super::parts::Orders;
 use super::{Credit, Credits};
 use crate::data::truth;
+use crate::words::layout::Layout;
 use crate::words::number::{figure, percent, plain, range};
 use crate::words::phrases::list;
 use crate::words::table::Table;
@@ -18,7 +19,7 @@ const LISTED: usize = 12;
 
 impl Credits {
     /// The page's section: one table for each combination with all metrics side by side.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn text(&self, layout: Layout) -> String {
         let mut text = String::new();
         for group in self.by_combination() {
             text.push_str(&format!(
@@ -27,7 +28,7 @@ impl Credits {
                 from_orders(group),
                 group[0].place()
             ));
-            text.push_str(&table(group));
+            text.push_str(&table(group, layout));
             text.push_str(&truth::line(self.truth));
             text.push_str(&sentences(group));
         }
@@ -90,18 +91,23 @@ impl Credits {
 }
 
 /// The metrics of one combination side by side, in % of the base.
-fn table(group: &[Credit]) -> String {
+fn table(group: &[Credit], layout: Layout) -> String {
     let confidence = format!("{} % interval", stats::confidence(group[0].level));
     let first = group.iter().find(|credit| !credit.parts.is_empty());
     let Some(base) = first.and_then(Credit::base) else { return String::new() };
     let unit = format!("% of {base}");
-    let heads: Vec<String> = group.iter().map(|credit| words(credit.metric).replace("the ", "")).collect();
+    let said = |credit: &Credit| {
+        let said = words(credit.metric).replace("the ", "");
+        if layout.wide { said } else { said.replace("transmitter's", "tx").replace("receiver's", "rx") }
+    };
+    let heads: Vec<String> = group.iter().map(said).collect();
     let (mut head, mut under) = (vec![""], vec![""]);
     for name in &heads {
         head.extend([name.as_str(), confidence.as_str()]);
         under.extend([unit.as_str(), name.as_str()]);
     }
-    let mut table = Table::new(&head).under(&under);
+    let columns: Vec<usize> = (3..head.len()).rev().collect();
+    let mut table = Table::new(&head).under(&under).named(0).optional(&columns);
     let names = first.map_or(&[][..], |credit| &credit.parts[..]).iter().map(|part| part.name.as_str());
     for name in names {
         let mut row = vec![name.to_owned()];
@@ -119,7 +125,7 @@ fn table(group: &[Credit]) -> String {
         }
         table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
     }
-    table.render()
+    table.fit(layout)
 }
 
 /// A change in %; where there is no percentage, in the metric's unit.

@@ -1,0 +1,160 @@
+//! The table that a page shows: one row for each condition, which no terminal of 80 columns wraps.
+
+use anstyle::Style;
+use stats::{Comparison, Verdict};
+use study::metric::Better;
+
+use crate::data::limits::LimitView;
+use crate::render::row::{Row, size};
+use crate::words::colour::{BETTER, OPEN, PROVEN, WORSE};
+use crate::words::layout::Layout;
+use crate::words::number::{figure, plain};
+use crate::words::phrases::words;
+use crate::words::table::Table;
+
+/// What stands beside a condition's value.
+pub(crate) enum Beside<'a> {
+    /// It is compared with nothing.
+    Nothing,
+    /// It is what others are compared with.
+    Baseline,
+    /// It is compared and was not measured.
+    Missing,
+    /// It is compared.
+    Row(&'a Row),
+}
+
+/// One condition, or one pair of them.
+struct Line<'a> {
+    name: String,
+    value: Option<f64>,
+    beside: Beside<'a>,
+    limit: Option<&'a LimitView>,
+}
+
+/// A table of conditions that have a metric in common.
+pub(crate) struct Summary<'a> {
+    /// What the names begin with: the workload.
+    workload: &'a str,
+    metric: &'a str,
+    unit: &'a str,
+    /// Which direction of the metric is better; none where nobody says.
+    better: Option<Better>,
+    lines: Vec<Line<'a>>,
+}
+
+/// Where the columns stand that a narrow terminal has no room for.
+const VALUE: usize = 1;
+const INTERVAL: usize = 3;
+const LIMIT: usize = 5;
+/// The column of the verdict.
+const VERDICT: usize = 4;
+
+impl<'a> Summary<'a> {
+    pub(crate) fn new(workload: &'a str, metric: &'a str, unit: &'a str, better: Option<Better>) -> Self {
+        Self { workload, metric, unit, better, lines: Vec::new() }
+    }
+
+    /// Adds a condition, or a pair of them.
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        value: Option<f64>,
+        beside: Beside<'a>,
+        limit: Option<&'a LimitView>,
+    ) {
+        self.lines.push(Line { name: name.to_owned(), value, beside, limit });
+    }
+
+    /// The table below a line that tells what it shows.
+    pub(crate) fn text(&self, layout: Layout) -> String {
+        let figures: Vec<[String; 5]> = self.lines.iter().map(|line| line.cells(self.unit)).collect();
+        let mut heads = [plain(self.unit), "diff. %", "interval", "verdict", "limited by"];
+        if heads[0].is_empty() {
+            heads[0] = "value";
+        }
+        let is_empty = |column: &usize| figures.iter().all(|cells| cells[*column].is_empty());
+        let shown: Vec<usize> = (0..heads.len()).filter(|column| !is_empty(column)).collect();
+        let place = |column: usize| shown.iter().position(|own| own + 1 == column).map(|place| place + 1);
+        let optional: Vec<usize> = [LIMIT, INTERVAL, VALUE].into_iter().filter_map(place).collect();
+        let head: Vec<&str> =
+            ["condition"].into_iter().chain(shown.iter().map(|column| heads[*column])).collect();
+        let mut table = Table::new(&head).named(0).optional(&optional);
+        for (line, cells) in self.lines.iter().zip(&figures) {
+            let own = shown.iter().map(|column| cells[*column].as_str());
+            table.row(&[line.name.as_str()].into_iter().chain(own).collect::<Vec<_>>());
+            if let Some(place) = place(VERDICT) {
+                table.paint(place, line.style(self.better));
+            }
+        }
+        let table = table.fit(layout);
+        // Where the limit is shown at all.
+        let has_side = |cells: &[String; 5]| ["tx ", "rx "].iter().any(|side| cells[4].starts_with(side));
+        let sides = if figures.iter().any(has_side) && table.contains("limited by\n") {
+            "tx: transmitter, rx: receiver\n"
+        } else {
+            ""
+        };
+        format!("{}\n{table}{sides}", self.title())
+    }
+
+    /// `tcp_stream: throughput, differences with 95 % intervals`.
+    fn title(&self) -> String {
+        let metric = words(self.metric);
+        let metric = metric.trim_start_matches("the ");
+        let level = self.lines.iter().find_map(|line| match line.beside {
+            Beside::Row(Row { comparison: Comparison { interval: Some(_), level, .. }, .. }) => Some(*level),
+            _ => None,
+        });
+        let rows = self.lines.iter().any(|line| matches!(line.beside, Beside::Row(..)));
+        let differences = match (rows, level) {
+            (false, _) => String::new(),
+            (true, None) => ", differences".to_owned(),
+            (true, Some(level)) => format!(", differences with {} % intervals", stats::confidence(level)),
+        };
+        let place = if self.workload.is_empty() { String::new() } else { format!("{}: ", self.workload) };
+        format!("{place}{metric}{differences}")
+    }
+}
+
+impl Line<'_> {
+    /// Value, difference, interval, verdict, limit.
+    fn cells(&self, unit: &str) -> [String; 5] {
+        let value = self.value.map_or_else(|| "-".to_owned(), figure);
+        let limit = self.limit.map_or_else(String::new, LimitView::short);
+        let [difference, interval, verdict] = match self.beside {
+            Beside::Nothing => [String::new(), String::new(), String::new()],
+            Beside::Baseline => ["-".to_owned(), String::new(), "baseline".to_owned()],
+            Beside::Missing => ["-".to_owned(), String::new(), "not measured".to_owned()],
+            Beside::Row(row) => {
+                let [difference, interval] = size(&row.comparison, unit);
+                // The title and remarks say what an interval of ratios is.
+                [difference, interval.replace(" (log scale)", ""), short(row).to_owned()]
+            }
+        };
+        [value, difference, interval, verdict, limit]
+    }
+
+    fn style(&self, better: Option<Better>) -> Option<Style> {
+        let Beside::Row(row) = self.beside else { return None };
+        Some(style(row, better))
+    }
+}
+
+/// The verdict in a word or two.
+fn short(row: &Row) -> &'static str {
+    match row.comparison.verdict {
+        Verdict::NoDifferenceProven => "not proven",
+        verdict => row.quality.unwrap_or(verdict.as_str()),
+    }
+}
+
+/// What colour a verdict has.
+pub(crate) fn style(row: &Row, better: Option<Better>) -> Style {
+    match (row.comparison.verdict, better) {
+        (Verdict::Higher, Some(Better::Higher)) | (Verdict::Lower, Some(Better::Lower)) => BETTER,
+        (Verdict::Higher, Some(Better::Lower)) | (Verdict::Lower, Some(Better::Higher)) => WORSE,
+        (Verdict::Higher | Verdict::Lower | Verdict::Equivalent, _) => PROVEN,
+        (Verdict::NoDifferenceProven | Verdict::Inconclusive, _) => OPEN,
+    }
+}
