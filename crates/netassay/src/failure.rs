@@ -120,6 +120,17 @@ impl Failure {
     }
 }
 
+impl From<report::Error> for Failure {
+    fn from(error: report::Error) -> Self {
+        match error {
+            report::Error::NothingRecorded { .. } => Self::Nothing(error.to_string()),
+            // Another program wrote it, or another version of this one.
+            report::Error::Plan { .. } => Self::Environment(error.to_string()),
+            _ => Self::Usage(error.to_string()),
+        }
+    }
+}
+
 /// Talk goes to standard error. Whatever errors quote and machines tell, nothing of it commands the terminal.
 pub(crate) fn say(text: &str) {
     put(&text::lines(text));

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::duration::format_duration;
-use crate::keys::KEYS;
 use crate::kind::Kind;
 use crate::pacing::Pacing;
 use crate::shape::{Mistake, Shape};
@@ -11,7 +10,7 @@ use crate::suggest;
 use crate::value::{Field, Value};
 use crate::workload::Workload;
 
-/// A key of `[[workload]]`, which is a factor and an option of `netassay load` as well. [`KEYS`] is the table of them.
+/// A key of `[[workload]]`, which is a factor and an option of `netassay load` as well. [`KEYS`](crate::KEYS) is the table of them.
 pub struct Key {
     /// As files write it; options have `-` where this has `_`.
     pub name: &'static str,
@@ -64,12 +63,6 @@ impl PartialEq for Key {
 impl Eq for Key {}
 
 impl Key {
-    /// The key of a name.
-    #[must_use]
-    pub fn find(name: &str) -> Option<&'static Self> {
-        KEYS.iter().find(|key| key.name == name)
-    }
-
     /// What it is, for which kinds of traffic, and its default: for tables, schemas and help.
     #[must_use]
     pub fn description(&self) -> String {
@@ -220,6 +213,7 @@ impl Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::KEYS;
 
     fn key(name: &str) -> &'static Key {
         Key::find(name).unwrap_or_else(|| panic!("{name}"))

@@ -293,3 +293,11 @@ pub const KEYS: &[Key] = &[
         ..PLAIN
     },
 ];
+
+impl Key {
+    /// The key of a name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+}

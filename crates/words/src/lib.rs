@@ -9,6 +9,7 @@ pub mod feature;
 pub mod metric;
 pub mod suggest;
 
+mod answers;
 mod congestion_control;
 mod family;
 mod key;

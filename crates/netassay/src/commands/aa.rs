@@ -6,7 +6,6 @@ use report::FalsePositives;
 use study::{Protocol, Study};
 
 use crate::cli::{Aa, Format};
-use crate::commands::compare::usage;
 use crate::commands::run::{conclude, measure};
 use crate::commands::stored::load;
 use crate::commands::studies::{self, find};
@@ -58,7 +57,7 @@ fn show(flags: &Aa, study: Option<i64>) -> Result<(), Failure> {
     let found = FalsePositives::new(&stored, flags.boots).map_err(|error| match error {
         report::Error::NoTwins { .. } => Failure::Usage(error.to_string()),
         report::Error::NothingRecorded { .. } => Failure::Nothing(error.to_string()),
-        _ => usage(error),
+        _ => Failure::from(error),
     })?;
     match flags.run.output.format {
         Format::Json => print_json(&found),

@@ -53,7 +53,7 @@ fn by_boots(
     stored: &StoredStudy,
     request: &report::ComparisonRequest,
 ) -> Result<(), Failure> {
-    let comparisons = report::Comparisons::new(stored, request).map_err(usage)?;
+    let comparisons = report::Comparisons::new(stored, request)?;
     match flags.stored.output.format {
         Format::Json => print_json(&comparisons),
         Format::Text => print_page(&comparisons.text(layout::of_standard_output(flags.tables.wide))),
@@ -65,18 +65,9 @@ fn classic(
     stored: &StoredStudy,
     request: &report::ComparisonRequest,
 ) -> Result<(), Failure> {
-    let classic = report::Classic::new(stored, request).map_err(usage)?;
+    let classic = report::Classic::new(stored, request)?;
     match flags.stored.output.format {
         Format::Json => print_json(&classic),
         Format::Text => print(&classic.text()),
-    }
-}
-
-pub(crate) fn usage(error: report::Error) -> Failure {
-    match error {
-        report::Error::NothingRecorded { .. } => Failure::Nothing(error.to_string()),
-        // Another program wrote it, or another version of this one.
-        report::Error::Plan { .. } => Failure::Environment(error.to_string()),
-        _ => Failure::Usage(error.to_string()),
     }
 }

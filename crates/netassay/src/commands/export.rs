@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use store::StoredStudy;
 
 use crate::cli::{Export, ExportFormat};
-use crate::commands::compare::usage;
 use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::{Failure, say};
 use crate::output::{json, named, print, print_json};
@@ -55,7 +54,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             vec![(directory.clone(), key.to_owned())]
         }
         None => {
-            let own = report::primary_metrics(stored).map_err(usage)?;
+            let own = report::primary_metrics(stored)?;
             own.into_iter().map(|metric| (directory.clone(), metric)).collect()
         }
     };

@@ -5,7 +5,6 @@ use store::Store;
 use study::Study;
 
 use crate::cli::{Format, Plan};
-use crate::commands::compare::usage;
 use crate::commands::stored::open_read_only;
 use crate::commands::studies::find;
 use crate::failure::Failure;
@@ -34,7 +33,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
         },
         _ => measured(flags, &study)?,
     };
-    let sizing = Sizing::new(&study, spread, &request).map_err(usage)?;
+    let sizing = Sizing::new(&study, spread, &request)?;
     match flags.stored.output.format {
         Format::Json => print_json(&sizing),
         Format::Text => print(&sizing.text()),
@@ -60,9 +59,7 @@ fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
 
 fn newest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Spread>, Failure> {
     for row in store.studies()?.iter().rev().filter(|row| flags.from.is_none_or(|id| row.id.0 == id)) {
-        if let Some(spread) =
-            Spread::of(&store.load(row.id)?.shown(), study, flags.metric.as_deref()).map_err(usage)?
-        {
+        if let Some(spread) = Spread::of(&store.load(row.id)?.shown(), study, flags.metric.as_deref())? {
             return Ok(Some(spread));
         }
     }

@@ -8,7 +8,6 @@ use store::{Store, StudyId};
 use study::Study;
 
 use crate::cli::{Format, RunFlags};
-use crate::commands::compare::usage;
 use crate::commands::stored::open_read_only;
 use crate::commands::studies::{self, find};
 use crate::exit;
@@ -25,7 +24,7 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // Where no run counts, the page says why.
     let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
-    let results = report::Results::new(&stored).map_err(usage)?;
+    let results = report::Results::new(&stored)?;
     match flags.output.format {
         Format::Json => print_json(&results)?,
         Format::Text => {

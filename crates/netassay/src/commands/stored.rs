@@ -5,7 +5,6 @@ use std::path::Path;
 use store::{Store, StoredStudy};
 
 use crate::cli::{Format, Show, Stored};
-use crate::commands::compare::usage;
 use crate::failure::Failure;
 use crate::layout;
 use crate::output::{print_json, print_page};
@@ -49,7 +48,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
         return print_json(&store::export::json(&stored, report::unit_of));
     }
     let stored = stored.shown();
-    let results = report::Results::new(&stored).map_err(usage)?;
+    let results = report::Results::new(&stored)?;
     let layout = layout::of_standard_output(flags.tables.wide);
     let mut text = results.text(db, layout);
     if layout.wide {

@@ -6,7 +6,6 @@ use stats::{Component, Design, Observation, Question};
 use store::StoredStudy;
 
 use crate::cli::{DesignWord, Simulate};
-use crate::commands::compare::usage;
 use crate::commands::stored::load;
 use crate::failure::Failure;
 
@@ -75,7 +74,7 @@ impl Origin {
         let plan = study::PlanDocument::read(&stored.plan_json).map_err(Failure::Environment)?.plan;
         let comparison = plan.comparisons.first();
         let word = metric.or(comparison.map(|comparison| comparison.metric.as_str())).unwrap_or("throughput");
-        let metric = report::resolve_metric(word).map_err(usage)?;
+        let metric = report::resolve_metric(word)?;
         let takes_part = |condition: usize| {
             comparison.is_none_or(|of| of.baseline == condition || of.conditions.contains(&condition))
         };
