@@ -98,7 +98,7 @@ impl<'a> Summary<'a> {
         format!("{}\n{table}{sides}", self.title())
     }
 
-    /// `tcp_stream: throughput, differences with 95 % intervals`.
+    /// `tcp_stream: throughput; 95 % intervals`.
     fn title(&self) -> String {
         let metric = words(self.metric);
         let metric = metric.trim_start_matches("the ");
@@ -106,14 +106,10 @@ impl<'a> Summary<'a> {
             Beside::Row(Row { comparison: Comparison { interval: Some(_), level, .. }, .. }) => Some(*level),
             _ => None,
         });
-        let rows = self.lines.iter().any(|line| matches!(line.beside, Beside::Row(..)));
-        let differences = match (rows, level) {
-            (false, _) => String::new(),
-            (true, None) => ", differences".to_owned(),
-            (true, Some(level)) => format!(", differences with {} % intervals", stats::confidence(level)),
-        };
+        let intervals =
+            level.map_or_else(String::new, |level| format!("; {} % intervals", stats::confidence(level)));
         let place = if self.workload.is_empty() { String::new() } else { format!("{}: ", self.workload) };
-        format!("{place}{metric}{differences}")
+        format!("{place}{metric}{intervals}")
     }
 }
 
