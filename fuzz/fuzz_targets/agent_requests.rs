@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use netassay_agent::decode;
-use netassay_agent::message::{ExactTaker, Request};
+use netassay_agent::message::{ExactReceiver, Request};
 use netassay_load::Spec;
 
 fuzz_target!(|line: &[u8]| {
@@ -11,9 +11,9 @@ fuzz_target!(|line: &[u8]| {
     match request {
         Request::Lacking { traffic, ipv6 } => allowed(&traffic, ipv6),
         Request::Listen { spec, .. } | Request::Connect { spec, .. } => spec_of(&spec),
-        Request::Exact { spec, taker } => {
+        Request::Exact { spec, receiver } => {
             spec_of(&spec);
-            if let ExactTaker::In { spec, .. } = taker {
+            if let ExactReceiver::In { spec, .. } = receiver {
                 spec_of(&spec);
             }
         }

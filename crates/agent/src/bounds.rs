@@ -8,7 +8,7 @@ use crate::account::{Finished, Measured, Watched};
 use crate::bounded::{Bounded, Excess};
 use crate::init::Settings;
 use crate::launch::Launch;
-use crate::message::{Answer, ExactTaker, Request};
+use crate::message::{Answer, ExactReceiver, Request};
 use crate::series;
 use crate::traffic::MOST_FLOWS;
 use words::Settled;
@@ -148,11 +148,11 @@ impl Bounded for Request {
                 names("underlay", underlay.iter())?;
                 times([("ramp_ns", *ramp_ns), ("window_ns", *window_ns)])
             }
-            Self::Exact { spec: own, taker } => {
+            Self::Exact { spec: own, receiver } => {
                 spec(own)?;
-                match taker {
-                    ExactTaker::In { process: _, spec: other } => spec(other),
-                    ExactTaker::Nobody(_) => Ok(()),
+                match receiver {
+                    ExactReceiver::In { process: _, spec: other } => spec(other),
+                    ExactReceiver::Nobody(_) => Ok(()),
                 }
             }
         }

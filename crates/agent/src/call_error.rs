@@ -26,7 +26,7 @@ pub enum CallError {
     },
     /// The agent is there, but did not take what it was asked.
     #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
-    Deaf {
+    NotReading {
         /// Which host.
         host: String,
         /// How long was waited.

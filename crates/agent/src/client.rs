@@ -71,7 +71,7 @@ impl Client {
         while !rest.is_empty() {
             match self.wait_for(&self.to, libc::POLLOUT, deadline)? {
                 Wake::Ready => rest = &rest[self.give_bytes(rest)?..],
-                Wake::Timeout => return Err(CallError::Deaf { host: self.host.clone(), patience }),
+                Wake::Timeout => return Err(CallError::NotReading { host: self.host.clone(), patience }),
                 Wake::Interrupted => return Err(CallError::Interrupted),
             }
         }

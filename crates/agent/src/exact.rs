@@ -4,19 +4,19 @@ use std::thread;
 
 use host::Links;
 use load::Spec;
-use load::exact::{self, Taker, await_beat, run};
+use load::exact::{self, ReceivingEnd, await_beat, run};
 
-use crate::message::{Answer, ExactTaker};
+use crate::message::{Answer, ExactReceiver};
 use crate::refusal::{Refusal, Reply};
 
 /// Does the work and tells what it took. Nothing else happens meanwhile: nobody is asked, nothing is said.
-pub(crate) fn exact(links: &mut Links, spec: &Spec, taker: ExactTaker) -> Reply {
-    let (taker, mut there, nobody) = match taker {
-        ExactTaker::In { process, spec } => {
-            let (taker, there) = open_in(process, spec)?;
-            (Some(taker), Some(there), None)
+pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Reply {
+    let (receiver, mut there, nobody) = match receiver {
+        ExactReceiver::In { process, spec } => {
+            let (receiver, there) = open_in(process, spec)?;
+            (Some(receiver), Some(there), None)
         }
-        ExactTaker::Nobody(address) => (None, None, Some(address)),
+        ExactReceiver::Nobody(address) => (None, None, Some(address)),
     };
     let mut kept = Ok(0);
     // When a neighbour was found, and so when it is asked for again, would be in the count.
@@ -31,7 +31,7 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, taker: ExactTaker) -> Reply 
         let fresh = thread::Builder::new().name("exact".to_owned());
         let work = fresh.spawn_scoped(scope, || {
             await_beat();
-            run(spec, taker, nobody, &mut settled, &mut count_softirqs)
+            run(spec, receiver, nobody, &mut settled, &mut count_softirqs)
         });
         let work = work.map_err(|error| format!("cannot start a thread for the work: {error}"))?;
         work.join().map_err(|_| Refusal::from("the thread of the work died".to_owned()))
@@ -42,12 +42,12 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, taker: ExactTaker) -> Reply 
 
 /// Opens a socket in the network namespace of another process, and one to its kernel's links. A thread goes there and does not come
 /// back: this one stays.
-fn open_in(process: u32, spec: Spec) -> Result<(Taker, Links), Refusal> {
+fn open_in(process: u32, spec: Spec) -> Result<(ReceivingEnd, Links), Refusal> {
     let open = move || {
         host::namespace::join_net(process).map_err(|error| Refusal::from(error.to_string()))?;
-        Ok((Taker::open(&spec)?, Links::open()?))
+        Ok((ReceivingEnd::open(&spec)?, Links::open()?))
     };
-    let opened = thread::Builder::new().name("taker".to_owned()).spawn(open);
+    let opened = thread::Builder::new().name("receiver".to_owned()).spawn(open);
     let thread =
         opened.map_err(|error| format!("cannot start a thread for the receiving end's socket: {error}"))?;
     thread

@@ -180,8 +180,8 @@ pub enum Request {
     Exact {
         /// The transmitter's side of the workload.
         spec: load::Spec,
-        /// Who takes.
-        taker: ExactTaker,
+        /// Who receives.
+        receiver: ExactReceiver,
     },
     /// Stop the threads, close the sockets and give the final account.
     Finish,
@@ -189,10 +189,10 @@ pub enum Request {
     Abandon,
 }
 
-/// Who takes the messages of [`Request::Exact`].
+/// Who receives the messages of [`Request::Exact`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum ExactTaker {
+pub enum ExactReceiver {
     /// A socket in the network namespace of another process on the same kernel.
     In {
         /// The process.

@@ -59,7 +59,7 @@ pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
     }
     // This thread opens and closes windows beside as many busy threads as a workload has flows. Where it may not hurry it is
     // late now and then, which is told with the window.
-    host::hurry_current_thread();
+    host::prioritise_current_thread();
     // While this thread is the only one: capabilities are a thread's own, and passed on to those that it starts.
     host::keep_capabilities(&needed(options)).map_err(ServeError::Privileges)?;
     controller::end_with_it()?;

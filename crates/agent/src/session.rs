@@ -147,9 +147,9 @@ impl Session {
                 let watched = Watch { processes, cpus, underlay };
                 watched.over(&mut self.links, times)
             }
-            Request::Exact { spec, taker } => {
+            Request::Exact { spec, receiver } => {
                 self.traffic = None;
-                exact(&mut self.links, &spec, taker)
+                exact(&mut self.links, &spec, receiver)
             }
             Request::Finish => {
                 let traffic = self.traffic.take().ok_or(NO_TRAFFIC)?;

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use common::{ADDRESS, answers, outcome};
 use load::{CongestionControl, Kind, Spec, Traffic};
-use netassay_agent::message::{Answer, ExactTaker, Finished, Request};
+use netassay_agent::message::{Answer, ExactReceiver, Finished, Request};
 use netassay_agent::{Bounded, Isolation, Launch, decode, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -69,7 +69,7 @@ fn requests() -> Vec<Request> {
             ramp_ns: 1,
             window_ns: 1,
         },
-        Request::Exact { spec: spec(), taker: ExactTaker::In { process: 1, spec: spec() } },
+        Request::Exact { spec: spec(), receiver: ExactReceiver::In { process: 1, spec: spec() } },
         Request::Finish,
         Request::Abandon,
     ]

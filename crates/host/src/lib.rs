@@ -29,7 +29,7 @@ pub use cpu::softirqs::Softirqs;
 pub use cpu::tasks::{Others, Spent, Tasks};
 pub use cpu::thread_times::{ProcessTimes, ThreadTimes};
 pub use cpu::times::{CpuTimes, CpuUsage};
-pub use cpu::urgency::hurry_current_thread;
+pub use cpu::urgency::prioritise_current_thread;
 pub use disturbances::Disturbances;
 pub use environment::{
     CpuEnvironment, Environment, IdleState, InterfaceEnvironment, KernelEnvironment, LoadEnvironment,

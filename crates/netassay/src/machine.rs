@@ -1,7 +1,7 @@
 //! What a study changes of the machine itself: allowed, journalled, undone; and what an earlier session left.
 
 use host::journal::{Change, Fate, Journal, Manner, Outcome, Report, Undoing};
-use host::machine::{FeatureWish, Machine, Wishes};
+use host::machine::{FeatureRequest, Machine, MachineRequest};
 use study::Study;
 
 use crate::failure::{Failure, say};
@@ -60,7 +60,7 @@ pub(crate) fn during<T>(
         )));
     }
     let machine = Machine::system();
-    let settings = wishes(wanted).settings(&machine)?;
+    let settings = requested(wanted).settings(&machine)?;
     let mut journal = Journal::new(&host::journal::directory()?, machine);
     let mut changed = match journal.change(&settings) {
         Ok(()) => Changed { journal, changes: Vec::new() },
@@ -110,17 +110,17 @@ fn failed(undoing: &Undoing) -> bool {
     matches!(undoing.outcome, Outcome::Failed { .. })
 }
 
-fn wishes(wanted: &study::Machine) -> Wishes {
-    let wish = |(interface, features, on): (&str, Vec<&str>, bool)| FeatureWish {
+fn requested(wanted: &study::Machine) -> MachineRequest {
+    let feature = |(interface, features, on): (&str, Vec<&str>, bool)| FeatureRequest {
         interface: interface.to_owned(),
         features: features.into_iter().map(str::to_owned).collect(),
         on,
     };
-    Wishes {
+    MachineRequest {
         sysctls: wanted.sysctl.clone(),
         governor: wanted.governor.clone(),
         irq_affinity: wanted.irq_affinity.clone(),
-        features: wanted.kernel_features().into_iter().map(wish).collect(),
+        features: wanted.kernel_features().into_iter().map(feature).collect(),
     }
 }
 

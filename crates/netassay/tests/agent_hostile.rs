@@ -147,7 +147,7 @@ fn an_agent_ends_with_its_controller_in_every_state() {
         spec("tcp_stream", 1).replace("127.0.0.1", "10.9.0.1")
     );
     let exact = format!(
-        r#"{{"exact":{{"spec":{0},"taker":{{"in":{{"process":PID,"spec":{0}}}}}}}}}"#,
+        r#"{{"exact":{{"spec":{0},"receiver":{{"in":{{"process":PID,"spec":{0}}}}}}}}}"#,
         spec("tcp_stream", 8 << 20)
     );
     let watch =

@@ -6,9 +6,9 @@ use agent::message::{Answer, Request};
 use host::DiscardDevice;
 use study::Side;
 
+use crate::builder::{Builder, IPV4, IPV6, PREFIXES};
 use crate::end::End;
 use crate::error::Error;
-use crate::ground::{Ground, IPV4, IPV6, PREFIXES};
 use crate::options::Options;
 use crate::testbed::Testbed;
 
@@ -20,10 +20,10 @@ const PORT: u16 = 9;
 impl Testbed {
     /// One network namespace and one interface. Routes come with its addresses, and the neighbour behind it is a
     /// permanent one: the kernel never has to ask.
-    pub(crate) fn discard(ground: &mut Ground<'_>) -> Result<Self, Error> {
-        let options = Options { cpus: ground.options.cpus.for_one_host(), ..ground.options.clone() };
+    pub(crate) fn discard(builder: &mut Builder<'_>) -> Result<Self, Error> {
+        let options = Options { cpus: builder.options.cpus.for_one_host(), ..builder.options.clone() };
         let cpus = &options.cpus.transmitter;
-        let mut host = ground.launch("transmitter", ground.first(), cpus)?;
+        let mut host = builder.launch("transmitter", builder.first(), cpus)?;
         host.greet()?;
         let create = Request::CreateDiscard {
             name: INTERFACE.to_owned(),

@@ -41,7 +41,7 @@ pub enum Error {
     Guest(#[from] guest::Error),
     /// A virtual machine that runs, but whose agent is gone or says nothing.
     #[error("{source}; the virtual machine still runs; last lines of its console:\n{console}")]
-    Mute {
+    Unreachable {
         /// What came of talking to the agent.
         source: CallError,
         /// The console's last lines.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent::message::{Answer, ExactTaker, Request};
+use agent::message::{Answer, ExactReceiver, Request};
 use load::exact::Account;
 
 use crate::discard::nobody;
@@ -20,16 +20,16 @@ impl Testbed {
     /// # Errors
     /// A workload that is more than one message after the other, and as [`Testbed::run`].
     pub fn exact(&mut self, order: &RunOrder) -> Result<Account, Error> {
-        let taker = match (&self.receiver, order.traffic.kind) {
+        let receiver = match (&self.receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
-            (Some(receiver), _) => ExactTaker::In { process: receiver.pid(), spec: spec(receiver, order) },
+            (Some(receiver), _) => ExactReceiver::In { process: receiver.pid(), spec: spec(receiver, order) },
             (None, load::Kind::Pps) => {
                 let there = nobody(order.ipv6, 1, order.traffic.port);
-                ExactTaker::Nobody(there[0])
+                ExactReceiver::Nobody(there[0])
             }
             (None, kind) => return Err(Error::NoReceiver { kind }),
         };
-        let request = Request::Exact { spec: spec(&self.transmitter, order), taker };
+        let request = Request::Exact { spec: spec(&self.transmitter, order), receiver };
         self.transmitter.agent.work = WORK;
         let answer = self.transmitter.call(&request);
         self.transmitter.agent.work = Duration::ZERO;

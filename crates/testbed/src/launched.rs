@@ -151,18 +151,18 @@ impl Launched {
             }
             Life::Guest(guest) if gone => match soon(|| guest.borrow_mut().explain()) {
                 Some(why) => why.into(),
-                None => Error::Mute { source: error, console: guest.borrow().last_words() },
+                None => Error::Unreachable { source: error, console: guest.borrow().last_words() },
             },
             Life::Guest(guest)
                 if matches!(
                     error,
-                    CallError::Silent { .. } | CallError::Deaf { .. } | CallError::Garbled { .. }
+                    CallError::Silent { .. } | CallError::NotReading { .. } | CallError::Garbled { .. }
                 ) =>
             {
                 let why = guest.borrow_mut().explain();
                 match why {
                     Some(why) => why.into(),
-                    None => Error::Mute { source: error, console: guest.borrow().last_words() },
+                    None => Error::Unreachable { source: error, console: guest.borrow().last_words() },
                 }
             }
             _ => error.into(),

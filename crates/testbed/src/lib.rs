@@ -3,6 +3,7 @@
 //! A [`Testbed`] lives as long as its value: dropping it ends the agents, and with them the namespaces and links
 //! that only they held. Nothing has a name that could outlive the controller.
 
+mod builder;
 mod cpus;
 mod crowd;
 mod discard;
@@ -10,7 +11,6 @@ mod drift;
 mod end;
 mod error;
 mod exact;
-mod ground;
 mod launched;
 mod local;
 mod machines;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use guest::{Guest, Kernel, Order};
 use serde_json::{Value, json};
 
+use crate::builder::Builder;
 use crate::error::Error;
-use crate::ground::Ground;
 
 /// A virtual machine that lives.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Wish<'a> {
     pub(crate) cpus: &'a [u32],
 }
 
-impl Ground<'_> {
+impl Builder<'_> {
     /// Boots machines side by side, and waits until all of them live. One that panics or hangs is tried once more.
     pub(crate) fn boot(&self, wishes: &[Wish<'_>]) -> Result<Vec<Machine>, Error> {
         let mut started = Vec::new();

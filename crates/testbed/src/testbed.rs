@@ -8,10 +8,10 @@ use host::{Discard, DiscardDevice};
 use serde_json::{Value, json};
 use study::{Family, Scenario, Side};
 
+use crate::builder::Builder;
 use crate::cpus::CpuSplit;
 use crate::end::End;
 use crate::error::Error;
-use crate::ground::Ground;
 use crate::launched::Launched;
 use crate::machines::Machine;
 use crate::node::{BRIDGE, Node};
@@ -47,19 +47,19 @@ impl Testbed {
     /// When a namespace is not allowed, an interface cannot be made, or the user interrupts; what had been built
     /// is gone again.
     pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut ground = Ground { options, interrupt, inside: None };
-        if options.inside_guest { Self::inside(&ground) } else { Self::put_up(&mut ground) }
+        let mut builder = Builder { options, interrupt, inside: None };
+        if options.inside_guest { Self::inside(&builder) } else { Self::build_with(&mut builder) }
     }
 
-    /// Builds it on the given ground.
-    pub(crate) fn put_up(ground: &mut Ground<'_>) -> Result<Self, Error> {
-        let mut testbed = match ground.options.scenario {
-            Scenario::Discard => Self::discard(ground)?,
-            Scenario::Loopback => Self::loopback(ground)?,
-            Scenario::Veth => Self::veth(ground)?,
-            Scenario::Vxlan => Self::vxlan(ground)?,
-            Scenario::Vm => Self::vm(ground)?,
-            Scenario::VmVxlan => Self::vm_vxlan(ground)?,
+    /// Builds it with the given builder.
+    pub(crate) fn build_with(builder: &mut Builder<'_>) -> Result<Self, Error> {
+        let mut testbed = match builder.options.scenario {
+            Scenario::Discard => Self::discard(builder)?,
+            Scenario::Loopback => Self::loopback(builder)?,
+            Scenario::Veth => Self::veth(builder)?,
+            Scenario::Vxlan => Self::vxlan(builder)?,
+            Scenario::Vm => Self::vm(builder)?,
+            Scenario::VmVxlan => Self::vm_vxlan(builder)?,
         };
         testbed.steer();
         Ok(testbed)

@@ -4,18 +4,18 @@ use agent::Isolation;
 use agent::message::{Answer, Request};
 use study::{Scenario, Side};
 
+use crate::builder::{Builder, IPV4, IPV6, PREFIXES, await_running};
 use crate::cpus::{CpuSplit, split};
 use crate::crowd::crowded;
 use crate::end::End;
 use crate::error::Error;
-use crate::ground::{Ground, IPV4, IPV6, PREFIXES, await_running};
 use crate::launched::Launched;
 use crate::local::VETH;
 use crate::machines::{Machine, Wish};
 use crate::node::{BRIDGE, Node, TAPS};
 use crate::options::Options;
 use crate::testbed::Testbed;
-use crate::vxlan::{TUNNEL, dig};
+use crate::vxlan::{TUNNEL, create_tunnel};
 
 /// The addresses of the guests' network cards: locally administered, and nobody else's in a namespace of ours.
 const CARDS: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x01, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02]];
@@ -37,43 +37,49 @@ fn needed(scenario: Scenario) -> &'static [&'static [&'static str]] {
 
 impl Testbed {
     /// Two virtual machines on one bridge.
-    pub(crate) fn vm(ground: &mut Ground<'_>) -> Result<Self, Error> {
-        let CpuSplit { transmitter, receiver, controller } = &ground.options.cpus;
-        let mut agent = ground.launch("node", ground.first(), controller)?;
+    pub(crate) fn vm(builder: &mut Builder<'_>) -> Result<Self, Error> {
+        let CpuSplit { transmitter, receiver, controller } = &builder.options.cpus;
+        let mut agent = builder.launch("node", builder.first(), controller)?;
         agent.greet()?;
         let both: Vec<u32> = transmitter.iter().chain(receiver).copied().collect();
         let mut node = Node::new(agent, &both)?;
         TAPS.iter().try_for_each(|tap| node.add_tap(tap))?;
         let place = node.agent.pid();
-        let machines = machines(ground, [place; 2])?;
+        let machines = machines(builder, [place; 2])?;
         node.guests = machines.iter().map(|machine| machine.guest.borrow().pid()).collect();
-        Self::of_machines(ground, machines, vec![node])
+        Self::of_machines(builder, machines, vec![node])
     }
 
     /// Two virtual machines, each on the bridge of its own node, and a tunnel between the nodes.
-    pub(crate) fn vm_vxlan(ground: &mut Ground<'_>) -> Result<Self, Error> {
-        let CpuSplit { transmitter, receiver, controller } = &ground.options.cpus;
+    pub(crate) fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Self, Error> {
+        let CpuSplit { transmitter, receiver, controller } = &builder.options.cpus;
         let names = ["transmitter's node", "receiver's node"];
-        let [one, other] = ground.pair(names, [controller, controller])?;
+        let [one, other] = builder.pair(names, [controller, controller])?;
         let mut nodes = [Node::new(one, transmitter)?, Node::new(other, receiver)?];
         let [one, other] = &mut nodes;
-        let family = ground.options.state.underlay_family;
-        dig([&mut one.agent, &mut other.agent], family, [vec![], vec![]], Default::default(), Some(BRIDGE))?;
+        let family = builder.options.state.underlay_family;
+        create_tunnel(
+            [&mut one.agent, &mut other.agent],
+            family,
+            [vec![], vec![]],
+            Default::default(),
+            Some(BRIDGE),
+        )?;
         for ((node, tap), underlay) in nodes.iter_mut().zip(TAPS).zip(VETH) {
             node.add_tap(tap)?;
             node.ports.push(TUNNEL.to_owned());
             node.underlay = Some(underlay.to_owned());
         }
-        let machines = machines(ground, nodes.each_ref().map(|node| node.agent.pid()))?;
+        let machines = machines(builder, nodes.each_ref().map(|node| node.agent.pid()))?;
         for (node, machine) in nodes.iter_mut().zip(&machines) {
             node.guests = vec![machine.guest.borrow().pid()];
         }
-        Self::of_machines(ground, machines, nodes.into())
+        Self::of_machines(builder, machines, nodes.into())
     }
 
     /// The scenario, built inside one virtual machine.
-    pub(crate) fn inside(ground: &Ground<'_>) -> Result<Self, Error> {
-        let options = ground.options;
+    pub(crate) fn inside(builder: &Builder<'_>) -> Result<Self, Error> {
+        let options = builder.options;
         if options.scenario.has_guests() {
             return Err(Error::Nested { scenario: options.scenario });
         }
@@ -82,7 +88,7 @@ impl Testbed {
         let needed = needed(options.scenario);
         let cpus = &host.transmitter;
         let wish = Wish { name: "guest", card: None, ports, modules: &LOCAL_MODULES, needed, cpus };
-        let machines = ground.boot(&[wish])?;
+        let machines = builder.boot(&[wish])?;
         let Machine { guest, .. } = &machines[0];
         let vcpus = options.state.guest.as_ref().map_or(1, |guest| guest.vcpus);
         let cpus: Vec<(u32, u32)> = (0..vcpus).map(|cpu| (cpu, cpu)).collect();
@@ -90,14 +96,14 @@ impl Testbed {
         let options = Options { cpus: split(&cpus), rootless: false, ..options.clone() };
         let inside = Some((std::rc::Rc::clone(guest), 0));
         let mut testbed =
-            Self::put_up(&mut Ground { options: &options, interrupt: ground.interrupt, inside })?;
+            Self::build_with(&mut Builder { options: &options, interrupt: builder.interrupt, inside })?;
         note(&mut testbed, &machines);
         // Exact mode has no windows to watch, and counts what does not depend on waits.
         if !options.exact {
-            testbed.note_crowd(ground.options);
-            let controller = &ground.options.cpus.controller;
+            testbed.note_crowd(builder.options);
+            let controller = &builder.options.cpus.controller;
             let mut agent =
-                Launched::process(&options.program, "host", Isolation::None, controller, ground.interrupt)?;
+                Launched::process(&options.program, "host", Isolation::None, controller, builder.interrupt)?;
             agent.greet()?;
             testbed.watcher =
                 Some(Node::watching(agent, machines[0].guest.borrow().pid(), &host.transmitter));
@@ -107,14 +113,14 @@ impl Testbed {
     }
 
     /// With an end in each of two virtual machines.
-    fn of_machines(ground: &Ground<'_>, machines: Vec<Machine>, nodes: Vec<Node>) -> Result<Self, Error> {
-        let vcpus = ground.options.state.guest.as_ref().map_or(1, |guest| guest.vcpus);
+    fn of_machines(builder: &Builder<'_>, machines: Vec<Machine>, nodes: Vec<Node>) -> Result<Self, Error> {
+        let vcpus = builder.options.state.guest.as_ref().map_or(1, |guest| guest.vcpus);
         let cpus: Vec<u32> = (0..vcpus).collect();
         let mut ends = Vec::new();
         for (index, machine) in machines.iter().enumerate() {
             let name = SIDES[index];
             let place = Isolation::None;
-            let mut agent = Launched::in_guest(&machine.guest, 0, name, place, &cpus, ground.interrupt)?;
+            let mut agent = Launched::in_guest(&machine.guest, 0, name, place, &cpus, builder.interrupt)?;
             agent.greet()?;
             let interface = find(&mut agent, CARDS[index])?;
             let addresses = vec![(IPV4[index], PREFIXES[0]), (IPV6[index], PREFIXES[1])];
@@ -128,9 +134,9 @@ impl Testbed {
         }
         let receiver = ends.pop();
         let transmitter = ends.pop().expect("there are two machines");
-        let mut testbed = Self::of(ground.options, transmitter, receiver);
+        let mut testbed = Self::of(builder.options, transmitter, receiver);
         note(&mut testbed, &machines);
-        testbed.note_crowd(ground.options);
+        testbed.note_crowd(builder.options);
         testbed.machines = machines;
         testbed.nodes = nodes;
         Ok(testbed)
@@ -144,8 +150,8 @@ impl Testbed {
 }
 
 /// Boots a machine for each side, in the places of these processes.
-fn machines(ground: &Ground<'_>, places: [u32; 2]) -> Result<Vec<Machine>, Error> {
-    let cpus = &ground.options.cpus;
+fn machines(builder: &Builder<'_>, places: [u32; 2]) -> Result<Vec<Machine>, Error> {
+    let cpus = &builder.options.cpus;
     let cpus = [&cpus.transmitter, &cpus.receiver];
     let wish = |index: usize| Wish {
         name: SIDES[index],
@@ -155,7 +161,7 @@ fn machines(ground: &Ground<'_>, places: [u32; 2]) -> Result<Vec<Machine>, Error
         needed: &[],
         cpus: cpus[index],
     };
-    ground.boot(&[wish(0), wish(1)])
+    builder.boot(&[wish(0), wish(1)])
 }
 
 /// What there is to say about the machines, each thing once.

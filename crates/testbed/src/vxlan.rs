@@ -6,8 +6,8 @@ use agent::message::Request;
 use host::Vxlan;
 use study::Family;
 
+use crate::builder::{Builder, IPV4, IPV6, PREFIXES, Wire, await_running};
 use crate::error::Error;
-use crate::ground::{Ground, IPV4, IPV6, PREFIXES, Wire, await_running};
 use crate::launched::Launched;
 use crate::local::VETH;
 use crate::testbed::Testbed;
@@ -28,13 +28,13 @@ const UNDERLAY_IPV6: [IpAddr; 2] = [
 
 impl Testbed {
     /// Two network namespaces, one veth pair, and over it a tunnel that has the traffic's addresses.
-    pub(crate) fn vxlan(ground: &mut Ground<'_>) -> Result<Self, Error> {
-        let cpus = &ground.options.cpus;
-        let mut hosts = ground.pair(["transmitter", "receiver"], [&cpus.transmitter, &cpus.receiver])?;
+    pub(crate) fn vxlan(builder: &mut Builder<'_>) -> Result<Self, Error> {
+        let cpus = &builder.options.cpus;
+        let mut hosts = builder.pair(["transmitter", "receiver"], [&cpus.transmitter, &cpus.receiver])?;
         let inside = [0, 1].map(|index| vec![(IPV4[index], PREFIXES[0]), (IPV6[index], PREFIXES[1])]);
-        let family = ground.options.state.underlay_family;
-        dig(hosts.each_mut(), family, inside, ground.steered(), None)?;
-        let mut testbed = Self::two(ground.options, hosts, [TUNNEL; 2], [IPV4, IPV6]);
+        let family = builder.options.state.underlay_family;
+        create_tunnel(hosts.each_mut(), family, inside, builder.steered(), None)?;
+        let mut testbed = Self::two(builder.options, hosts, [TUNNEL; 2], [IPV4, IPV6]);
         for (end, underlay) in testbed.ends().zip(VETH) {
             end.underlay = Some(underlay.to_owned());
         }
@@ -42,9 +42,9 @@ impl Testbed {
     }
 }
 
-/// Lays a veth pair between two hosts and a tunnel over it, whose ends have these addresses or are ports of the bridge of this name.
+/// Creates a veth pair between two hosts and a tunnel over it, whose ends have these addresses or are ports of the bridge of this name.
 /// `steered`: the CPUs that do each host's receive work.
-pub(crate) fn dig(
+pub(crate) fn create_tunnel(
     mut hosts: [&mut Launched; 2],
     family: Family,
     inside: [Vec<(IpAddr, u8)>; 2],
@@ -57,7 +57,7 @@ pub(crate) fn dig(
     };
     let [one, other] = &mut hosts;
     let addresses = underlay.map(|address| vec![(address, prefix)]);
-    Wire { interfaces: VETH, addresses, steered }.lay([one, other])?;
+    Wire { interfaces: VETH, addresses, steered }.bring_up([one, other])?;
     for (index, addresses) in inside.into_iter().enumerate() {
         let vxlan = Vxlan {
             id: ID,

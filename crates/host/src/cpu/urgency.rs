@@ -24,7 +24,7 @@ const SCHED_FLAG_RESET_ON_FORK: u64 = 1;
 
 /// Has the calling thread run soon after it wakes, though many others want its CPUs. What it starts from now on does not
 /// inherit this. It needs `CAP_SYS_NICE` outside of any user namespace; tells whether it was granted.
-pub fn hurry_current_thread() -> bool {
+pub fn prioritise_current_thread() -> bool {
     let attributes = Attributes {
         size: size_of::<Attributes>() as u32,
         flags: SCHED_FLAG_RESET_ON_FORK,
@@ -46,7 +46,7 @@ mod tests {
         let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         let before = nice();
         let hurried = std::thread::spawn(move || {
-            let granted = hurry_current_thread();
+            let granted = prioritise_current_thread();
             (granted, nice(), std::thread::spawn(nice).join())
         });
         let (granted, own, child) = hurried.join().unwrap();

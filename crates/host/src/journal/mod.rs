@@ -18,9 +18,9 @@
 
 mod claim;
 mod error;
+mod file;
 mod line;
 mod owner;
-mod paper;
 mod place;
 mod restore;
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::claim::Claim;
+use super::file::JournalFile;
 use super::line::{Announced, Change, Header, Record};
-use super::paper::Paper;
 use super::restore::{Fate, follow_all, start_of};
 use super::undo::{Manner, Undoing, undo};
 use super::{JournalError, place};
@@ -17,17 +17,17 @@ use crate::machine::{Machine, MachineError, Target, Value};
 pub struct Journal {
     machine: Machine,
     /// Made with the first change.
-    paper: Option<Paper>,
+    file: Option<JournalFile>,
     directory: PathBuf,
     changes: Vec<Change>,
-    /// Nobody else changes the machine as long as this does. After `paper`, so that the journal is let go first.
+    /// Nobody else changes the machine as long as this does. After `file`, so that the journal is let go first.
     claim: Option<Claim>,
 }
 
 impl Journal {
     /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. Nothing is written yet.
     pub fn new(directory: &Path, machine: Machine) -> Self {
-        Self { machine, paper: None, directory: directory.to_owned(), changes: Vec::new(), claim: None }
+        Self { machine, file: None, directory: directory.to_owned(), changes: Vec::new(), claim: None }
     }
 
     /// Changes settings. Before any of them is touched it is on disk how to undo all of them; before any of them is changed
@@ -45,7 +45,7 @@ impl Journal {
             self.machine.check_whole(target, &before)?;
             let number = u32::try_from(self.changes.len() + 1).unwrap_or(u32::MAX);
             let announced = Announced { number, target: target.clone(), before: before.clone() };
-            self.paper()?.add(&Record::Change(announced))?;
+            self.file()?.add(&Record::Change(announced))?;
             self.changes.push(Change { number, target: target.clone(), before, after: None });
         }
         for Change { target, before, .. } in &self.changes[first..] {
@@ -59,7 +59,7 @@ impl Journal {
             // Also what was refused may have changed something.
             let after = self.machine.read(target)?;
             let number = self.changes[index].number;
-            self.paper()?.add(&Record::Made(number, after.clone()))?;
+            self.file()?.add(&Record::Made(number, after.clone()))?;
             self.changes[index].after = Some(after.clone());
             set?;
             self.machine.check(target, value, &after)?;
@@ -97,11 +97,11 @@ impl Journal {
     }
 
     fn undo_now(&mut self) -> Result<Vec<Undoing>, JournalError> {
-        let Some(mut paper) = self.paper.take() else { return Ok(Vec::new()) };
+        let Some(mut file) = self.file.take() else { return Ok(Vec::new()) };
         let changes = std::mem::take(&mut self.changes);
-        let done = undo(&self.machine, &changes, Manner::default(), |record| paper.add(record));
+        let done = undo(&self.machine, &changes, Manner::default(), |record| file.add(record));
         if done.iter().all(|one| one.outcome.is_settled()) {
-            paper.remove()?;
+            file.remove()?;
         }
         Ok(done)
     }
@@ -123,8 +123,8 @@ impl Journal {
         Ok(())
     }
 
-    fn paper(&mut self) -> Result<&mut Paper, JournalError> {
-        if self.paper.is_none() {
+    fn file(&mut self) -> Result<&mut JournalFile, JournalError> {
+        if self.file.is_none() {
             let pid = std::process::id();
             let start = start_of(pid).unwrap_or_default();
             let identity = self.machine.identity()?;
@@ -132,10 +132,10 @@ impl Journal {
             // In the order of time: what was changed last is to be undone first, over all journals.
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
             let path = self.directory.join(format!("{now:020}-{pid}.journal"));
-            self.paper = Some(Paper::make(&path, &first)?);
+            self.file = Some(JournalFile::make(&path, &first)?);
         }
         // It was made just above.
-        self.paper.as_mut().ok_or(JournalError::NoPlace)
+        self.file.as_mut().ok_or(JournalError::NoPlace)
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::claim::Claim;
+use super::file::JournalFile;
 use super::line::{Damage, Header, parse};
-use super::paper::Paper;
 use super::undo::{Manner, Undoing, undo};
 use super::{JournalError, place};
 use crate::machine::{Identity, Machine};
@@ -127,26 +127,26 @@ fn follow(
     here: &Identity,
     manner: Manner,
 ) -> Result<Option<Report>, JournalError> {
-    let Some((mut paper, bytes)) = Paper::open(path)? else {
+    let Some((mut file, bytes)) = JournalFile::open(path)? else {
         return Ok(path.exists().then(|| Report::new(path, Fate::InUse)));
     };
     let parsed = parse(&bytes);
     let report = |fate| Report { damaged: parsed.damaged.clone(), ..Report::new(path, fate) };
     // Without a header nobody knows which boot and which namespace its values belong to.
-    let Some(header) = &parsed.header else { return settle(paper, manner, report(Fate::Kept)) };
+    let Some(header) = &parsed.header else { return settle(file, manner, report(Fate::Kept)) };
     if header.boot != here.boot {
-        return settle(paper, manner, report(Fate::Restarted));
+        return settle(file, manner, report(Fate::Restarted));
     }
     if is_alive(header) {
         return Ok(Some(Report::new(path, Fate::InUse)));
     }
     if header.network != here.network {
-        return settle(paper, manner, report(Fate::Elsewhere { network: header.network.clone() }));
+        return settle(file, manner, report(Fate::Elsewhere { network: header.network.clone() }));
     }
-    let changes = undo(machine, &parsed.open(), manner, |record| paper.add(record));
+    let changes = undo(machine, &parsed.open(), manner, |record| file.add(record));
     let whole = parsed.damaged.is_empty() && changes.iter().all(|one| one.outcome.is_settled());
     let fate = if whole { Fate::Undone } else { Fate::Kept };
-    settle(paper, manner, Report { changes, ..report(fate) })
+    settle(file, manner, Report { changes, ..report(fate) })
 }
 
 /// What is no journal is renamed, if the user says so, and never opened again.
@@ -160,12 +160,12 @@ fn not_followed(path: &Path, manner: Manner, why: String) -> Option<Report> {
 }
 
 /// Does with the file what its fate is.
-fn settle(paper: Paper, manner: Manner, mut report: Report) -> Result<Option<Report>, JournalError> {
+fn settle(file: JournalFile, manner: Manner, mut report: Report) -> Result<Option<Report>, JournalError> {
     match report.fate {
         _ if manner.dry_run => {}
-        Fate::Undone | Fate::Restarted => paper.remove()?,
+        Fate::Undone | Fate::Restarted => file.remove()?,
         Fate::Kept | Fate::Elsewhere { .. } if manner.forget => {
-            report.fate = Fate::SetAside { path: paper.set_aside()? };
+            report.fate = Fate::SetAside { path: file.set_aside()? };
         }
         _ => {}
     }

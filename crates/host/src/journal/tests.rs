@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
+use super::file::JournalFile;
 use super::line::{Announced, Header, Record, write};
-use super::paper::Paper;
 use super::*;
 use crate::machine::{Machine, SYSCTLS, Target, Value};
 
@@ -74,11 +74,11 @@ impl World {
     fn leave(&self, name: &str, header: Header, changes: &[(&str, &str, &str)]) -> PathBuf {
         place::make(&self.undo()).unwrap();
         let path = self.undo().join(name);
-        let mut paper = Paper::make(&path, &Record::Begun(header)).unwrap();
+        let mut file = JournalFile::make(&path, &Record::Begun(header)).unwrap();
         for (number, (name, before, after)) in (1..).zip(changes) {
             let before = (*before).into();
-            paper.add(&Record::Change(Announced { number, target: target(name), before })).unwrap();
-            paper.add(&Record::Made(number, (*after).into())).unwrap();
+            file.add(&Record::Change(Announced { number, target: target(name), before })).unwrap();
+            file.add(&Record::Made(number, (*after).into())).unwrap();
         }
         path
     }
@@ -481,7 +481,7 @@ proptest! {
         };
         names.iter().zip(&before).for_each(|(name, value)| put(name, value));
         let path = world.leave("1.journal", dead(), &[]);
-        let mut paper = Paper::open(&path).unwrap().unwrap().0;
+        let mut file = JournalFile::open(&path).unwrap().unwrap().0;
         // All are announced, then each is written and noted.
         let steps = killed.index(names.len() * 3 + 1);
         for step in 0..steps {
@@ -491,14 +491,14 @@ proptest! {
             let number = u32::try_from(index).unwrap() + 1;
             let target = Target::Sysctl { name: names[index].to_owned() };
             match phase {
-                0 => paper.add(&Record::Change(Announced { number, target, before: before[index].clone().into() })),
+                0 => file.add(&Record::Change(Announced { number, target, before: before[index].clone().into() })),
                 1 => {
                     // The first call of a write, or all of it.
                     let whole = step + 1 < steps;
                     put(names[index], if whole { &after[index] } else { &half });
                     Ok(())
                 }
-                _ => paper.add(&Record::Made(number, after[index].clone().into())),
+                _ => file.add(&Record::Made(number, after[index].clone().into())),
             }
             .unwrap();
         }
@@ -508,16 +508,16 @@ proptest! {
         for (step, change) in changes.iter().rev().take(last).enumerate() {
             let Target::Sysctl { name } = &change.target else { panic!("a sysctl") };
             if world.machine().read(&change.target).unwrap() != change.before {
-                paper.add(&Record::Undoing(change.number)).unwrap();
+                file.add(&Record::Undoing(change.number)).unwrap();
             }
             if step + 1 < last {
                 put(name, change.before.bytes());
-                paper.add(&Record::Undone(change.number)).unwrap();
+                file.add(&Record::Undone(change.number)).unwrap();
             } else if world.machine().read(&change.target).unwrap() != change.before {
                 put(name, &half);
             }
         }
-        drop(paper);
+        drop(file);
         let reports = world.restore(Manner::default());
         prop_assert_eq!(fates(&reports), [&Fate::Undone], "{:?}", reports);
         for (name, value) in names.iter().zip(&before) {

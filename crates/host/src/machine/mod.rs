@@ -3,9 +3,9 @@
 
 mod allowed;
 mod error;
+mod requested;
 mod target;
 mod value;
-mod wishes;
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 
 pub use allowed::SYSCTLS;
 pub use error::MachineError;
+pub use requested::{FeatureRequest, MachineRequest};
 pub use target::Target;
 pub(crate) use target::check_value;
 pub use value::Value;
-pub use wishes::{FeatureWish, Wishes};
 
 use crate::kernel::files::Files;
 use crate::link::ethtool::Ethtool;
@@ -202,7 +202,7 @@ fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value)
     };
     let change = Ethtool::open()?.set(interface, &BTreeMap::from([(feature.to_owned(), on)]))?;
     let now = change.after.get(feature);
-    // What counts is the wish: the kernel keeps it, and follows it as soon as the features that it depends on let it.
+    // What counts is the requested state: the kernel keeps it, and follows it as soon as the features that it depends on let it.
     if now.is_some_and(|state| state.wanted == on) {
         return Ok(());
     }

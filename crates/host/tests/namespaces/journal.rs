@@ -5,7 +5,7 @@ use std::path::Path;
 
 use netassay_host::Ethtool;
 use netassay_host::journal::{Fate, Journal, Manner, restore};
-use netassay_host::machine::{FeatureWish, Machine, SYSCTLS, Target, Value, Wishes};
+use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, SYSCTLS, Target, Value};
 use nix::sys::ptrace;
 use nix::sys::signal::{Signal, kill, raise};
 use nix::sys::wait::{WaitStatus, waitpid};
@@ -22,15 +22,15 @@ pub(crate) fn undone(stage: &mut Stage) {
     let machine = Machine::system();
     let ttl = Target::Sysctl { name: "net.ipv4.ip_default_ttl".to_owned() };
     let ttl_before = machine.read(&ttl).unwrap();
-    let off = |names: &[&str]| FeatureWish {
+    let off = |names: &[&str]| FeatureRequest {
         interface: stage.here.clone(),
         features: names.iter().map(|name| (*name).to_owned()).collect(),
         on: false,
     };
-    let wishes = Wishes {
+    let wishes = MachineRequest {
         sysctls: [("net.ipv4.ip_default_ttl".to_owned(), "77".to_owned())].into(),
         features: vec![off(&["tx-checksum-ip-generic", "tx-checksum-ipv4"]), off(&["tx-tcp6-segmentation"])],
-        ..Wishes::default()
+        ..MachineRequest::default()
     };
     let directory = tempfile::tempdir().unwrap();
     let undo = directory.path().join("undo");
@@ -44,7 +44,7 @@ pub(crate) fn undone(stage: &mut Stage) {
     assert_eq!(features(), before);
     assert_eq!(machine.read(&ttl).unwrap(), ttl_before);
     assert_eq!(std::fs::read_dir(&undo).unwrap().count(), 1, "only the lock is left");
-    let lacking = Wishes { features: vec![off(&["nonsense"])], ..Wishes::default() };
+    let lacking = MachineRequest { features: vec![off(&["nonsense"])], ..MachineRequest::default() };
     let text = lacking.settings(&machine).unwrap_err().to_string();
     assert!(text.contains("cannot switch nonsense"), "{text}");
 }

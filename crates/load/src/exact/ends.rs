@@ -44,12 +44,12 @@ fn steady(traffic: &Traffic) -> Traffic {
 
 /// The socket of the end that receives. It stays in the network namespace of the thread that opened it, whichever thread uses it.
 #[derive(Debug)]
-pub struct Taker {
+pub struct ReceivingEnd {
     socket: Socket,
     address: SocketAddr,
 }
 
-impl Taker {
+impl ReceivingEnd {
     /// Opens it in the network namespace of the calling thread.
     ///
     /// # Errors
@@ -84,14 +84,18 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    pub(super) fn connect(spec: &Spec, taker: Option<Taker>, nobody: Option<SocketAddr>) -> Result<Self> {
+    pub(super) fn connect(
+        spec: &Spec,
+        receiver: Option<ReceivingEnd>,
+        nobody: Option<SocketAddr>,
+    ) -> Result<Self> {
         spec.validate()?;
         let what = "the sending end";
         let steady = steady(&spec.traffic);
         let source = socket::open(&steady, spec.local, what)?;
         let local = socket::bind(&source, SocketAddr::new(spec.local, PORTS[1]), what)?;
         prepare(&source, &spec.traffic, what)?;
-        let Some(peer) = taker.as_ref().map(|taker| taker.address).or(nobody) else {
+        let Some(peer) = receiver.as_ref().map(|receiver| receiver.address).or(nobody) else {
             return Err(Error::Mismatch {
                 peer: "receiver",
                 got: "no address".to_owned(),
@@ -108,7 +112,7 @@ impl Ends {
         if spec.traffic.sender.segments() {
             gso::enable(source.as_raw_fd(), spec.traffic.message as usize, 0)?;
         }
-        let sink = taker.map(|taker| taker.join(&steady, local)).transpose()?;
+        let sink = receiver.map(|receiver| receiver.join(&steady, local)).transpose()?;
         let mut applied = Vec::new();
         for one in [Some(&source), sink.as_ref()].into_iter().flatten() {
             applied.push(Applied::read_as_asked(one, &steady)?);
@@ -118,7 +122,7 @@ impl Ends {
     }
 }
 
-impl Taker {
+impl ReceivingEnd {
     /// Connected with the sender at `from`.
     fn join(self, traffic: &Traffic, from: SocketAddr) -> Result<Socket> {
         let what = "the receiving end";

@@ -20,7 +20,7 @@ mod work;
 
 pub use account::{Account, Spread};
 pub use counter::{CountSoftirqs, Softirqs};
-pub use ends::Taker;
+pub use ends::ReceivingEnd;
 
 use std::net::SocketAddr;
 
@@ -41,7 +41,7 @@ pub fn await_beat() {
     sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);
 }
 
-/// Sends and takes the workload's messages, and counts. `taker` is the other end's socket, opened where it is; without one the
+/// Sends and takes the workload's messages, and counts. `receiver` is the other end's socket, opened where it is; without one the
 /// messages go to `nobody` (an address behind an interface that throws them away). The calling thread does all of it. `settled` is
 /// called when the first messages have gone: the kernel has found by then whom it had to ask for. `softirqs` is called when the
 /// time in soft interrupts is to be counted.
@@ -51,13 +51,13 @@ pub fn await_beat() {
 /// arrive within seconds.
 pub fn run(
     spec: &Spec,
-    taker: Option<Taker>,
+    receiver: Option<ReceivingEnd>,
     nobody: Option<SocketAddr>,
     settled: &mut dyn FnMut(),
     softirqs: CountSoftirqs<'_>,
 ) -> Result<Account> {
     spec.traffic.validate_exact()?;
-    let ends = Ends::connect(spec, taker, nobody)?;
+    let ends = Ends::connect(spec, receiver, nobody)?;
     let counted = work::count(&spec.traffic, &ends, Counter { settled, softirqs })?;
     let (softirq, softirq_absent) = match counted.softirq {
         Ok(softirq) => (Some(softirq), None),
@@ -93,8 +93,8 @@ mod tests {
 
     fn ran(traffic: Traffic) -> Account {
         let spec = Spec { traffic, local: local(), cpus: Vec::new() };
-        let taker = Taker::open(&spec).unwrap();
-        run(&spec, Some(taker), None, &mut || {}, &mut || Err("nobody counts".to_owned()))
+        let receiver = ReceivingEnd::open(&spec).unwrap();
+        run(&spec, Some(receiver), None, &mut || {}, &mut || Err("nobody counts".to_owned()))
             .unwrap_or_else(|error| panic!("{error}: {:?}", spec.traffic))
     }
 
@@ -192,8 +192,8 @@ mod tests {
     #[test]
     fn soft_interrupts_are_counted_for_a_message() {
         let spec = Spec { traffic: Traffic::new(Kind::UdpStream), local: local(), cpus: Vec::new() };
-        let taker = Taker::open(&spec).unwrap();
-        let account = run(&spec, Some(taker), None, &mut || {}, &mut || Ok(Box::new(Told(0)))).unwrap();
+        let receiver = ReceivingEnd::open(&spec).unwrap();
+        let account = run(&spec, Some(receiver), None, &mut || {}, &mut || Ok(Box::new(Told(0)))).unwrap();
         let softirq = account.softirq.unwrap();
         // Half of what this pass took longer than the first is no part of it: noise, here.
         let told = 1e6 / f64::from(account.messages);

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use agent::message::{Answer, ExactTaker, PROTOCOL, Request};
+use agent::message::{Answer, ExactReceiver, PROTOCOL, Request};
 use agent::{Client, Interrupt, Isolation, Launch};
 use guest::{Guest, Order};
 use load::exact::Account;
@@ -74,15 +74,15 @@ impl World {
     fn count(&mut self, traffic: &Traffic) -> Account {
         let spec =
             |local: &str| Spec { traffic: traffic.clone(), local: local.parse().unwrap(), cpus: Vec::new() };
-        let (spec, taker) = if traffic.kind == Kind::Pps {
+        let (spec, receiver) = if traffic.kind == Kind::Pps {
             (
                 spec(DISCARD[0]),
-                ExactTaker::Nobody((DISCARD[1].parse::<std::net::IpAddr>().unwrap(), 9).into()),
+                ExactReceiver::Nobody((DISCARD[1].parse::<std::net::IpAddr>().unwrap(), 9).into()),
             )
         } else {
-            (spec(ADDRESSES[0]), ExactTaker::In { process: self.receiver, spec: spec(ADDRESSES[1]) })
+            (spec(ADDRESSES[0]), ExactReceiver::In { process: self.receiver, spec: spec(ADDRESSES[1]) })
         };
-        match self.clients[0].call(&Request::Exact { spec, taker }, PATIENCE).unwrap() {
+        match self.clients[0].call(&Request::Exact { spec, receiver }, PATIENCE).unwrap() {
             Answer::Exact(account) => *account,
             other => panic!("{other:?}"),
         }

@@ -51,7 +51,7 @@ use crate::waiting::Waited;
 /// A rate that was asked for is reached from this share of it on: the edges of a window cut a burst in two, and TCP's pacing
 /// counts headers.
 const ASKED: f64 = 0.95;
-/// A share of datagrams lost at one place from which on that place is what limits: one stall of the taker in a long window loses less.
+/// A share of datagrams lost at one place from which on that place is what limits: one stall of the receiver in a long window loses less.
 const LOST: f64 = 0.01;
 /// What limited a run, from both ends' accounts of it, and those of the hosts of virtual machines.
 #[must_use]

@@ -31,7 +31,7 @@ impl Document {
     fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = Vec::new();
         if let Some(rate) = self.metric("throughput") {
-            lines.push(("throughput", format!("{} Mbit/s {}", figure(rate), self.taker())));
+            lines.push(("throughput", format!("{} Mbit/s {}", figure(rate), self.received_at())));
         }
         if let Some(rate) = self.metric("packets") {
             lines.push(("packets", format!("{rate:.0}/s {}", self.counter())));
@@ -98,7 +98,7 @@ impl Document {
     }
 
     /// Who took the stream.
-    fn taker(&self) -> String {
+    fn received_at(&self) -> String {
         let directions = [("forward", "throughput_forward"), ("reverse", "throughput_reverse")];
         match self.asked.order.traffic.direction {
             Direction::Forward => "at the receiver".to_owned(),

@@ -10,7 +10,7 @@ fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {
     window.cpu.system += ns;
     let spent = host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns };
     case.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![spent] });
-    taker(case).window.cpus = vec![1];
+    receiver_of(case).window.cpus = vec![1];
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn what_was_asked_for_and_the_other_ends_cpu_come_before_contention() {
 
     let mut busy = quiet(Kind::TcpStream);
     works(&mut busy.1.transmitter, 300, 200, 0);
-    works(taker(&mut busy), 990, 0, 1);
+    works(receiver_of(&mut busy), 990, 0, 1);
     beside(&mut busy, 200);
     assert_eq!(limit(&busy.0, &busy.1).label, Label::ReceiverCpu);
 }

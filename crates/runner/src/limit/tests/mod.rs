@@ -77,7 +77,7 @@ fn works(side: &mut SideAccount, running: u64, waiting: u64, user: u64) {
     side.window.own = host::ProcessTimes { user_ns, system_ns: running - user_ns };
 }
 
-fn taker((_, account): &mut (RunOrder, RunAccount)) -> &mut SideAccount {
+fn receiver_of((_, account): &mut (RunOrder, RunAccount)) -> &mut SideAccount {
     account.receiver.as_mut().unwrap()
 }
 
@@ -114,7 +114,7 @@ fn a_busy_sender_is_the_transmitters_cpu_or_the_generator() {
 #[test]
 fn a_busy_receiver_holds_tcp_back_and_udp_only_where_it_drops_nothing() {
     let mut tcp = quiet(Kind::TcpStream);
-    works(taker(&mut tcp), 400, 590, 1);
+    works(receiver_of(&mut tcp), 400, 590, 1);
     expect(&tcp, Label::ReceiverCpu, "receiver's receiving thread 40.0 % busy");
     // Both are: who wanted more, or whose window was closed.
     works(&mut tcp.1.transmitter, 995, 0, 1);
@@ -123,7 +123,7 @@ fn a_busy_receiver_holds_tcp_back_and_udp_only_where_it_drops_nothing() {
     assert_eq!(limit(&tcp.0, &tcp.1).label, Label::ReceiverCpu);
 
     let mut udp = quiet(Kind::UdpStream);
-    works(taker(&mut udp), 999, 0, 1);
+    works(receiver_of(&mut udp), 999, 0, 1);
     expect(&udp, Label::ReceiverCpu, "receiver's receiving thread 99.9 % busy");
 }
 
@@ -131,7 +131,7 @@ fn a_busy_receiver_holds_tcp_back_and_udp_only_where_it_drops_nothing() {
 fn a_thread_that_waits_for_a_cpu_most_of_the_time_waits_for_nothing_else_as_long() {
     let mut case = quiet(Kind::TcpStream);
     works(&mut case.1.transmitter, 190, 660, 0);
-    works(taker(&mut case), 50, 420, 0);
+    works(receiver_of(&mut case), 50, 420, 0);
     expect(&case, Label::TransmitterCpu, "ready but without a CPU 66.0 % of the time");
 }
 
@@ -147,9 +147,9 @@ fn a_window_that_is_closed_while_the_receiver_waits_for_its_cpu_is_that_cpu() {
     let mut case = quiet(Kind::TcpStream);
     case.1.transmitter.whole.outcome.flows[0].tcp.as_mut().unwrap().receiver_limited_us = 615_000;
     works(&mut case.1.transmitter, 69, 0, 0);
-    works(taker(&mut case), 8, 404, 0);
+    works(receiver_of(&mut case), 8, 404, 0);
     expect(&case, Label::ReceiverCpu, "ready but without a CPU 40.4 % of the time");
-    works(taker(&mut case), 8, 100, 0);
+    works(receiver_of(&mut case), 8, 100, 0);
     expect(&case, Label::Path, "window was closed for 61.5 %");
 }
 
@@ -158,7 +158,7 @@ fn a_thread_that_polls_is_busy_by_order() {
     let mut case = quiet(Kind::UdpRr);
     case.0.traffic.reader = Reader::Spin;
     works(&mut case.1.transmitter, 999, 0, 30);
-    works(taker(&mut case), 999, 0, 30);
+    works(receiver_of(&mut case), 999, 0, 30);
     expect(&case, Label::Path, "waiting for the round trip; an end that polls is always busy");
 }
 
@@ -166,12 +166,12 @@ fn a_thread_that_polls_is_busy_by_order() {
 fn polling_that_was_refused_is_sleep() {
     let mut case = quiet(Kind::UdpRr);
     case.0.traffic.busy_poll = Some(Duration::from_micros(50));
-    works(taker(&mut case), 999, 0, 30);
+    works(receiver_of(&mut case), 999, 0, 30);
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
     // Words of a note decide nothing.
-    taker(&mut case).whole.outcome.notes.push("receivers slept instead".to_owned());
+    receiver_of(&mut case).whole.outcome.notes.push("receivers slept instead".to_owned());
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
-    taker(&mut case).whole.outcome.slept = true;
+    receiver_of(&mut case).whole.outcome.slept = true;
     assert_eq!(limit(&case.0, &case.1).label, Label::ReceiverCpu);
 }
 
@@ -180,17 +180,17 @@ fn software_interrupts_that_fill_a_cpu_are_that_cpu() {
     let mut case = quiet(Kind::TcpStream);
     let full =
         host::CpuTimes { softirq: 920_000_000, system: 70_000_000, idle: 10_000_000, ..Default::default() };
-    taker(&mut case).window.cpus = vec![3];
-    (taker(&mut case).window.cpu, taker(&mut case).window.cpu_each) = (full, vec![full]);
+    receiver_of(&mut case).window.cpus = vec![3];
+    (receiver_of(&mut case).window.cpu, receiver_of(&mut case).window.cpu_each) = (full, vec![full]);
     let found = limit(&case.0, &case.1);
     assert_eq!(found.label, Label::ReceiverCpu);
     assert!(found.evidence.iter().any(|what| what == "receiver's CPU 3 92.0 % in interrupts"), "{found:?}");
     // Full of other programs, with some interrupts, it is no sign of this traffic; full of this program it is.
     let mixed =
         host::CpuTimes { user: 690_000_000, softirq: 300_000_000, idle: 10_000_000, ..Default::default() };
-    (taker(&mut case).window.cpu, taker(&mut case).window.cpu_each) = (mixed, vec![mixed]);
+    (receiver_of(&mut case).window.cpu, receiver_of(&mut case).window.cpu_each) = (mixed, vec![mixed]);
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
-    taker(&mut case).window.own.user_ns = 650_000_000;
+    receiver_of(&mut case).window.own.user_ns = 650_000_000;
     let found = limit(&case.0, &case.1);
     let words = "receiver's CPU 3 99.0 % busy with this traffic, 30.0 % of its time in interrupts";
     assert!(
@@ -198,15 +198,15 @@ fn software_interrupts_that_fill_a_cpu_are_that_cpu() {
         "{found:?}"
     );
     // In a window of a few ticks nothing can be said of a CPU.
-    taker(&mut case).window.elapsed_ns = 50_000_000;
-    taker(&mut case).window.threads.clear();
+    receiver_of(&mut case).window.elapsed_ns = 50_000_000;
+    receiver_of(&mut case).window.threads.clear();
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
 }
 
 #[test]
 fn a_receiver_that_works_for_what_it_drops_is_in_a_livelock() {
     let mut case = quiet(Kind::UdpStream);
-    let receiver = &mut taker(&mut case).whole.outcome.received;
+    let receiver = &mut receiver_of(&mut case).whole.outcome.received;
     (receiver.messages, receiver.socket_drops) = (10_000, 90_000);
     let is_told = |case: &(RunOrder, RunAccount)| {
         let found = limit(&case.0, &case.1);
@@ -214,10 +214,10 @@ fn a_receiver_that_works_for_what_it_drops_is_in_a_livelock() {
         found.evidence.iter().any(|what| what.contains("receive livelock: interrupts take 98.0 %"))
     };
     assert!(!is_told(&case), "its CPUs are half idle");
-    taker(&mut case).window.cpu =
+    receiver_of(&mut case).window.cpu =
         host::CpuTimes { softirq: 980_000_000, system: 20_000_000, ..Default::default() };
     assert!(is_told(&case));
-    let receiver = &mut taker(&mut case).whole.outcome.received;
+    let receiver = &mut receiver_of(&mut case).whole.outcome.received;
     (receiver.messages, receiver.socket_drops) = (80_000, 20_000);
     assert!(!is_told(&case), "most of what arrives is received");
 }
@@ -227,8 +227,8 @@ fn a_socket_that_drops_comes_before_all_that_lies_before_it() {
     let mut case = quiet(Kind::UdpStream);
     works(&mut case.1.transmitter, 999, 0, 2);
     (
-        taker(&mut case).whole.outcome.received.messages,
-        taker(&mut case).whole.outcome.received.socket_drops,
+        receiver_of(&mut case).whole.outcome.received.messages,
+        receiver_of(&mut case).whole.outcome.received.socket_drops,
     ) = (59_900, 40_100);
     expect(&case, Label::ReceiverSocket, "receiver's socket dropped 40,100 of 100,000 datagrams (40.1 %)");
     // With what says whether it was asleep.
@@ -236,13 +236,13 @@ fn a_socket_that_drops_comes_before_all_that_lies_before_it() {
     assert!(found.iter().any(|what| what.contains("receiving thread 50.0 % busy")), "{found:?}");
     // A few are a stall, not a limit.
     (
-        taker(&mut case).whole.outcome.received.messages,
-        taker(&mut case).whole.outcome.received.socket_drops,
+        receiver_of(&mut case).whole.outcome.received.messages,
+        receiver_of(&mut case).whole.outcome.received.socket_drops,
     ) = (99_500, 500);
     assert_eq!(limit(&case.0, &case.1).label, Label::TransmitterCpu);
 
     let mut rr = quiet(Kind::UdpRr);
-    taker(&mut rr).whole.outcome.received.socket_drops = 5000;
+    receiver_of(&mut rr).whole.outcome.received.socket_drops = 5000;
     assert_eq!(limit(&rr.0, &rr.1).label, Label::ReceiverSocket);
 }
 
@@ -250,7 +250,7 @@ fn a_socket_that_drops_comes_before_all_that_lies_before_it() {
 fn queues_that_drop_are_the_device() {
     let mut udp = quiet(Kind::UdpStream);
     works(&mut udp.1.transmitter, 999, 0, 2);
-    taker(&mut udp).whole.outcome.received.messages = 30_000;
+    receiver_of(&mut udp).whole.outcome.received.messages = 30_000;
     udp.1.transmitter.whole.counters.queue.drops = 70_000;
     expect(
         &udp,
@@ -266,10 +266,10 @@ fn queues_that_drop_are_the_device() {
 
     // A backlog that drops because its CPU has no time left is that CPU.
     let mut backlog = quiet(Kind::UdpStream);
-    taker(&mut backlog).whole.outcome.received.messages = 30_000;
-    taker(&mut backlog).whole.counters.link.rx_dropped = 70_000;
+    receiver_of(&mut backlog).whole.outcome.received.messages = 30_000;
+    receiver_of(&mut backlog).whole.counters.link.rx_dropped = 70_000;
     expect(&backlog, Label::Device, "before the receiver dropped 70,000");
-    works(taker(&mut backlog), 990, 0, 1);
+    works(receiver_of(&mut backlog), 990, 0, 1);
     assert_eq!(limit(&backlog.0, &backlog.1).label, Label::ReceiverCpu);
 }
 
@@ -288,10 +288,10 @@ fn a_rate_that_is_reached_is_the_link() {
         expect(&case, Label::Link, "delayed packets 7 times");
         // A bucket at the receiver holds for what that sends; a cable for what it takes.
         case.1.transmitter.window.link = LinkLimit::default();
-        taker(&mut case).window.counters.link.tx_bytes = 1000;
-        taker(&mut case).window.link = limited(900_000_000, true);
+        receiver_of(&mut case).window.counters.link.tx_bytes = 1000;
+        receiver_of(&mut case).window.link = limited(900_000_000, true);
         assert_ne!(limit(&case.0, &case.1).label, Label::Link);
-        taker(&mut case).window.link = limited(900_000_000, false);
+        receiver_of(&mut case).window.link = limited(900_000_000, false);
         expect(&case, Label::Link, "receiver received");
     }
 }
@@ -334,7 +334,7 @@ fn what_is_left_is_the_path_and_says_on_what_grounds() {
         "neither end was busy all the time and no place dropped much",
     );
     let mut lost = quiet(Kind::UdpStream);
-    taker(&mut lost).whole.outcome.received.messages = 90_000;
+    receiver_of(&mut lost).whole.outcome.received.messages = 90_000;
     expect(&lost, Label::Path, "10.0 % of the datagrams were lost at a place without a counter");
 
     let mut tcp = quiet(Kind::TcpStream);
@@ -374,7 +374,7 @@ fn a_stream_that_flows_back_has_its_sender_at_the_receiver() {
     let RunAccount { transmitter, receiver, .. } = &mut case.1;
     std::mem::swap(transmitter, receiver.as_mut().unwrap());
     case.0.traffic.direction = Direction::Reverse;
-    works(taker(&mut case), 990, 0, 1);
+    works(receiver_of(&mut case), 990, 0, 1);
     expect(&case, Label::ReceiverCpu, "receiver's sending thread 99.0 % busy");
     case.0.traffic.direction = Direction::Both;
     let both = limit(&case.0, &case.1);

@@ -31,16 +31,16 @@ pub(crate) struct Wire<'a> {
     pub(crate) steered: [Vec<u32>; 2],
 }
 
-/// Where a testbed is put up.
+/// What building a testbed needs: its options, the signal to stop, and the virtual machine to build it in.
 #[derive(Debug)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct Builder<'a> {
     pub(crate) options: &'a Options,
     pub(crate) interrupt: &'a Interrupt,
-    /// The virtual machine in which everything is put up, where one is, and how many of its ports are taken.
+    /// The virtual machine in which everything is built, where one is, and how many of its ports are in use.
     pub(crate) inside: Option<(Rc<RefCell<Guest>>, usize)>,
 }
 
-impl Ground<'_> {
+impl Builder<'_> {
     /// Starts an agent.
     pub(crate) fn launch(
         &mut self,
@@ -92,7 +92,7 @@ impl Ground<'_> {
 
 impl Wire<'_> {
     /// Puts a veth pair between two agents' namespaces. Both ends are up, though not yet noticed to be running.
-    pub(crate) fn lay(&self, [one, other]: [&mut Launched; 2]) -> Result<(), Error> {
+    pub(crate) fn bring_up(&self, [one, other]: [&mut Launched; 2]) -> Result<(), Error> {
         // An ordinary user may steer what is not there yet, but not what is.
         steer_new([&mut *one, &mut *other], &self.steered);
         one.order(&Request::CreateVeth {

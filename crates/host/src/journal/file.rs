@@ -15,14 +15,14 @@ const LARGEST: u64 = 16 << 20;
 
 /// The file of a journal, locked as long as this lives.
 #[derive(Debug)]
-pub(super) struct Paper {
+pub(super) struct JournalFile {
     pub(super) path: PathBuf,
     file: File,
     /// Whether the last line lacks its end.
     torn: bool,
 }
 
-impl Paper {
+impl JournalFile {
     /// Makes a journal with its first line. It appears under its name whole, or not at all.
     pub(super) fn make(path: &Path, first: &Record) -> Result<Self, JournalError> {
         let unfinished = path.with_extension("new");
@@ -36,9 +36,9 @@ impl Paper {
         let written = file.write_all(&write(first)).and_then(|()| file.sync_all());
         written.map_err(JournalError::file("write", &unfinished))?;
         std::fs::rename(&unfinished, path).map_err(JournalError::file("name", path))?;
-        let paper = Self { path: path.to_owned(), file, torn: false };
-        paper.sync_place()?;
-        Ok(paper)
+        let file = Self { path: path.to_owned(), file, torn: false };
+        file.sync_place()?;
+        Ok(file)
     }
 
     /// Opens a journal that may be another process's, and reads it. `None` if that process holds it, or it is gone meanwhile.

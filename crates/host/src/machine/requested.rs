@@ -11,7 +11,7 @@ use super::{Machine, MachineError, Target, no_feature, switch};
 
 /// What a study wants of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct MachineRequest {
     /// Sysctls by name.
     pub sysctls: BTreeMap<String, String>,
     /// The frequency governor of every CPU.
@@ -19,12 +19,12 @@ pub struct Wishes {
     /// The CPUs that take all interrupts of an interface, by the interface.
     pub irq_affinity: BTreeMap<String, Vec<u32>>,
     /// Features of interfaces.
-    pub features: Vec<FeatureWish>,
+    pub features: Vec<FeatureRequest>,
 }
 
 /// Features of one interface that are to be on, or off, together (as ethtool's `tso` names several).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FeatureWish {
+pub struct FeatureRequest {
     /// The interface.
     pub interface: String,
     /// The features by the kernel's names. Those that this kernel or the driver does not have are passed over, if not all.
@@ -33,7 +33,7 @@ pub struct FeatureWish {
     pub on: bool,
 }
 
-impl Wishes {
+impl MachineRequest {
     /// The single settings of this machine that they come to, with their values, in the order in which they are made.
     ///
     /// # Errors
@@ -60,14 +60,14 @@ impl Wishes {
             let cpus = format_cpu_list(cpus);
             settings.extend(interrupts.into_iter().map(|irq| (Target::IrqAffinity { irq }, cpus.clone())));
         }
-        for wish in &self.features {
-            settings.extend(wish.settings()?);
+        for wanted in &self.features {
+            settings.extend(wanted.settings()?);
         }
         Ok(settings)
     }
 }
 
-impl FeatureWish {
+impl FeatureRequest {
     fn settings(&self) -> Result<Vec<(Target, String)>, MachineError> {
         let there = Ethtool::open()?.features(&self.interface)?;
         let can = |name: &&String| {
@@ -117,13 +117,13 @@ mod tests {
             ("sys/class/net/eth1/device/irq", "9\n"),
         ]);
         let machine = Machine::below(keep.path());
-        let wishes = Wishes {
+        let requested = MachineRequest {
             sysctls: BTreeMap::from([("net.core.rmem_max".to_owned(), "5".to_owned())]),
             governor: Some("performance".to_owned()),
             irq_affinity: BTreeMap::from([("eth0".to_owned(), vec![1, 0]), ("eth1".to_owned(), vec![1])]),
             features: Vec::new(),
         };
-        let settings = wishes.settings(&machine).unwrap();
+        let settings = requested.settings(&machine).unwrap();
         let texts: Vec<String> =
             settings.iter().map(|(target, value)| format!("{target} = {value}")).collect();
         assert_eq!(
@@ -142,10 +142,11 @@ mod tests {
     fn what_the_machine_does_not_have_is_said() {
         let (keep, _) = files(&[("proc/x", "")]);
         let machine = Machine::below(keep.path());
-        let governor = Wishes { governor: Some("performance".to_owned()), ..Wishes::default() };
+        let governor =
+            MachineRequest { governor: Some("performance".to_owned()), ..MachineRequest::default() };
         assert!(governor.settings(&machine).unwrap_err().to_string().contains("no CPU here has"));
         let irq_affinity = BTreeMap::from([("lo".to_owned(), vec![0])]);
-        let affinity = Wishes { irq_affinity, ..Wishes::default() };
+        let affinity = MachineRequest { irq_affinity, ..MachineRequest::default() };
         assert!(affinity.settings(&machine).unwrap_err().to_string().contains("\"lo\" has no interrupts"));
     }
 }
