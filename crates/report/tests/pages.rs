@@ -144,7 +144,7 @@ fn runs_that_are_missing_are_said_before_any_figure() {
         head,
         [
             "quick: What do IPv6 and offloads change for TCP between two hosts?",
-            "15 of 36 runs are missing: 2 failed (2 times, last in ipv4 offloads=default, boot 2: the receiver's agent (process 7) ended unasked: signal: 9 (SIGKILL)), 1 disturbed at every try, 12 not tried (the study was interrupted).",
+            "15 of 36 runs are missing: 2 failed (2 times, last in ipv4 offloads=default, boot 2: the receiver's agent (process 7) exited unexpectedly: signal: 9 (SIGKILL)), 1 disturbed at every try, 12 not tried (the study was interrupted).",
             "Stop what disturbed runs, and repeat the command with --resume 1. To count disturbed runs, add --keep-disturbed. netassay show 1 --runs lists every try.",
         ]
     );

@@ -79,7 +79,7 @@ fn wide_shows_every_figure_as_wide_as_it_is() {
     let narrow = Layout { width: 40, ..Layout::WIDE };
     assert_eq!(page(&quick(), narrow), page(&quick(), Layout::WIDE));
     let [wide, plain] = [Layout::WIDE, Layout::PLAIN].map(|layout| page(&quick(), layout));
-    for more in ["transmitter CPU %", "seen from", "Spread: ", "congestion control: "] {
+    for more in ["transmitter CPU %", "evidence (last run)", "Spread: ", "congestion control: "] {
         assert!(wide.contains(more) && !plain.contains(more), "{more}");
     }
 }

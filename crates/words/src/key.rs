@@ -32,8 +32,11 @@ pub struct Key {
     pub default: &'static str,
     /// What it is, in a sentence.
     pub help: &'static str,
-    pub(crate) field: (fn(&Workload) -> &dyn Field, fn(&mut Workload) -> &mut dyn Field),
+    pub(crate) field: Access,
 }
+
+/// How the value of a key is reached in a workload: to read it, and to set it.
+type Access = (fn(&Workload) -> &dyn Field, fn(&mut Workload) -> &mut dyn Field);
 
 /// What traffic cannot have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -70,7 +70,7 @@ pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a Li
     let mixed = limited.iter().any(|(_, limit)| limit.labels.len() > 1);
     let mut head = vec!["condition", "limited by", "in runs"];
     head.extend(mixed.then_some("else by"));
-    head.push("seen from (the last such run)");
+    head.push("evidence (last run)");
     let mut table = Table::new(&head);
     for (label, limit) in &limited {
         let runs = format!("{} of {}", limit.runs, limit.of);

@@ -208,11 +208,8 @@ impl Results {
         }
         let flags: usize = self.comparisons.iter().map(|group| group.flags.len()).sum();
         if flags > 0 {
-            let flags = counted(flags, "thing");
-            text.push_str(&format!(
-                "Flags: {flags} to know of these runs: netassay compare {}\n",
-                self.study
-            ));
+            let flags = counted(flags, "data-quality warning");
+            text.push_str(&format!("{flags}: netassay compare {}\n", self.study));
         }
         if let Some(disturbed) = self.invalid_runs.sentence() {
             text.push_str(&format!("Disturbed: {disturbed}.\n"));

@@ -60,7 +60,7 @@ pub(crate) fn run(id: i64, boot: u32, repeat: u32, condition: usize, status: Run
         started_unix_ms: 1_795_181_965_000 + id * 1000,
         status,
         reason: failed
-            .then(|| "the receiver's agent (process 7) ended unasked: signal: 9 (SIGKILL)".to_owned()),
+            .then(|| "the receiver's agent (process 7) exited unexpectedly: signal: 9 (SIGKILL)".to_owned()),
         metrics: if failed { BTreeMap::new() } else { metrics },
         limited_by: None,
         detail: ran_with("cubic"),
