@@ -258,7 +258,7 @@ impl Bytes<'_> {
                     traffic.socket_buffer =
                         self.of(&[None, Some(0), Some(4096), Some(1 << 20), Some(u32::MAX)])
                 }
-                16 => traffic.udp_checksum = self.is_set(),
+                16 => traffic.checksum = self.is_set(),
                 _ => traffic.verify = self.is_set(),
             }
         }

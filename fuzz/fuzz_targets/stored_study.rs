@@ -7,11 +7,14 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use netassay_report::{Classic, ComparisonRequest, Comparisons, Results};
+use netassay_report::{Classic, ComparisonRequest, Comparisons, Layout, Results};
 use netassay_store::{NewStudy, Store, StoredStudy, export};
 use rusqlite::{Connection, params};
 
 const TEXTS: usize = 9;
+
+/// The narrowest terminal, and all figures.
+const LAYOUTS: [Layout; 2] = [Layout { width: Layout::NARROWEST, ..Layout::PLAIN }, Layout::WIDE];
 
 thread_local! {
     static BASE: Base = Base::make();
@@ -44,11 +47,13 @@ fn show(stored: &StoredStudy) {
     let _ = export::json(stored, netassay_report::unit_of).to_string();
     let _ = export::stat(stored, "throughput", netassay_report::unit_of);
     if let Ok(results) = Results::new(stored) {
-        assert!(!results.text(Path::new("their.db")).is_empty());
+        for layout in LAYOUTS {
+            assert!(!results.text(Path::new("their.db"), layout).is_empty());
+        }
         let _ = (results.proof(), results.runs());
     }
     let request = ComparisonRequest::default();
-    let _ = Comparisons::new(stored, &request).map(|comparisons| comparisons.text());
+    let _ = Comparisons::new(stored, &request).map(|comparisons| LAYOUTS.map(|layout| comparisons.text(layout)));
     let _ = Classic::new(stored, &request).map(|classic| classic.text());
     let _ = netassay_report::is_decided(stored);
 }

@@ -128,7 +128,7 @@ fn hostile_requests_cost_an_agent_little_memory() {
 fn spec(kind: &str, message: u32) -> String {
     format!(
         r#"{{"traffic":{{"kind":"{kind}","message":{message},"response":0,"flows":1,"threads":null,"direction":"forward",
-        "sender":"send","reader":"recv","in_flight":1,"rate":null,"pacing":null,"busy_poll":null,"congestion_control":null,
+        "sender":"send","reader":"recv","in_flight":1,"rate":null,"pacing":null,"busy_poll":null,"congestion_control":"system",
         "dscp":null,"nodelay":null,"connected":true,"socket_buffer":null,"checksum":true,"port":null,"verify":false}},
         "local":"127.0.0.1","cpus":[]}}"#
     )

@@ -99,7 +99,7 @@ fn an_endless_database_is_refused_by_every_command_that_reads_one() {
     let database = Connection::open(bench.path("netassay.db")).unwrap();
     database
         .execute_batch(
-            "PRAGMA application_id = 1312904025; PRAGMA user_version = 2;
+            "PRAGMA application_id = 1312904025; PRAGMA user_version = 1;
              CREATE VIEW study AS WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)
              SELECT n AS id, 'x' AS name, '' AS toml, '{}' AS plan, 0 AS seed, '' AS scenario, '' AS version,
                     'complete' AS status, 0 AS started_unix_ms, 0 AS finished_unix_ms FROM c;

@@ -89,7 +89,7 @@ fn ports_that_are_all_taken_are_named() {
     assert!(taken.len() >= 2, "{} ports taken", taken.len());
     transmitter.start().unwrap();
     let words = failure(Duration::from_secs(5), || transmitter.failed());
-    assert!(words.contains("no local port is left") && words.contains("ip_local_port_range"), "{words}");
+    assert!(words.contains("no local port is free") && words.contains("ip_local_port_range"), "{words}");
 }
 
 #[test]

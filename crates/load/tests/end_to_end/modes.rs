@@ -201,7 +201,7 @@ fn a_receiver_that_dies_fails_every_sender() {
             drop(receiver);
             let words = failure(SOON, || transmitter.failed());
             assert!(words.starts_with("flow 0: ") && words.contains("127.0.0.1"), "{kind} {sender}: {words}");
-            assert!(words.contains("ended") || words.contains("gone"), "{kind} {sender}: {words}");
+            assert!(words.contains("closed") || words.contains("gone"), "{kind} {sender}: {words}");
             let began = Instant::now();
             assert_eq!(transmitter.finish().unwrap_err().to_string(), words);
             assert!(began.elapsed() < SOON, "{kind} {sender} took {:?}", began.elapsed());
@@ -256,7 +256,7 @@ fn every_reader_finds_a_byte_that_was_not_sent_so() {
             // Behind the number, no byte of the pattern is 0.
             peer.send(&[0; 1400]).unwrap();
             let words = failure(SOON, || receiver.failed());
-            assert!(words.contains("damaged at byte 8 of the last 1400"), "{reader}: {words}");
+            assert!(words.contains("corrupt at byte 8 of the last 1400"), "{reader}: {words}");
         }
         for reader in readers(false).filter(|reader| *reader != Reader::Trunc) {
             let plain = Traffic { reader, verify: true, ..traffic(Kind::TcpStream) };
@@ -268,7 +268,7 @@ fn every_reader_finds_a_byte_that_was_not_sent_so() {
             // Twice what a receiver that sleeps is woken for: what it had before it fell asleep is no part of that.
             peer.write_all(&[0; 256 << 10]).unwrap();
             let words = failure(SOON, || receiver.failed());
-            assert!(words.contains("damaged at byte 0 of the last"), "{reader}: {words}");
+            assert!(words.contains("corrupt at byte 0 of the last"), "{reader}: {words}");
         }
     }
 }

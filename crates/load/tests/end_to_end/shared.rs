@@ -133,7 +133,7 @@ fn damage_is_found_and_its_flow_named() {
         receiver.start().unwrap();
         transmitter.start().unwrap();
         let words = failure(Duration::from_secs(5), || receiver.failed());
-        assert!(words.starts_with("flow ") && words.contains("damaged"), "{kind}: {words}");
+        assert!(words.starts_with("flow ") && words.contains("corrupt"), "{kind}: {words}");
     }
 }
 
