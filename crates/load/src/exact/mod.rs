@@ -47,7 +47,7 @@ pub fn await_beat() {
 /// time in soft interrupts is to be counted.
 ///
 /// # Errors
-/// A workload that is more than one thread can do ([`check`]), a socket that cannot be had, a message that does not
+/// A workload that is more than one thread can do ([`crate::Traffic::validate_exact`]), a socket that cannot be had, a message that does not
 /// arrive within seconds.
 pub fn run(
     spec: &Spec,

@@ -1,4 +1,4 @@
-//! `netassay ministat`: instead of ministat(1), under its name too. The program itself is in [`ministat`](::ministat); here is
+//! `netassay ministat`: instead of ministat(1), under its name too. The program itself is in [`mod@ministat`]; here is
 //! its contact with the world.
 
 mod blocks;
