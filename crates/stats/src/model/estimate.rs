@@ -27,10 +27,11 @@ impl Estimate {
         self.df > 0.0
     }
 
-    /// Half the width of the interval with `critical` standard errors on either side; none if the error is unknown.
+    /// Half the width of the interval with `critical` standard errors on either side; none if the error is unknown, or
+    /// if an end is beyond what a number holds.
     pub(crate) fn half_width(&self, critical: f64) -> Option<f64> {
         let half = critical * self.se + self.rounding;
-        (self.is_sure() && half.is_finite()).then_some(half)
+        (self.is_sure() && (self.value.abs() + half).is_finite()).then_some(half)
     }
 
     pub(crate) fn interval_with(&self, critical: f64) -> Option<(f64, f64)> {
@@ -47,5 +48,18 @@ impl Estimate {
     pub(crate) fn t(&self) -> f64 {
         let beyond = (self.value.abs() - self.rounding).max(0.0);
         if beyond == 0.0 { 0.0 } else { beyond / self.se }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_has_ends_or_there_is_none() {
+        let estimate = Estimate { value: -9e307, se: 1e307, df: 2.0, rounding: 0.0 };
+        assert_eq!(estimate.interval_with(4.0), Some((-9e307 - 4.0 * 1e307, -9e307 + 4.0 * 1e307)));
+        assert_eq!(estimate.interval_with(12.0), None);
+        assert_eq!(Estimate::unsure(1.0, 0.0).interval_with(2.0), None);
     }
 }
