@@ -106,7 +106,7 @@ fn traffic_beside_work_in_the_kernel_is_marked_with_the_name_of_who_did_it() {
     expect(&output, 0);
     drop(hog);
     let text = stdout(&output);
-    let found: Vec<&str> = text.lines().filter(|line| line.contains("other processes took")).collect();
+    let found: Vec<&str> = text.lines().filter(|line| line.contains("other processes used")).collect();
     assert!(found.iter().any(|line| line.contains("dd, ")), "{text}");
     // What others had is in no CPU time per byte.
     assert!(!text.contains("service_demand"), "{text}");
@@ -137,7 +137,7 @@ fn traffic_beside_a_hog_is_marked_and_repeated_and_the_study_goes_on() {
         .collect();
     let (repeat, status, reason, id) = &runs[0];
     assert_eq!((*repeat, status.as_str()), (1, "invalid"), "{runs:?}");
-    assert!(reason.contains("other processes took"), "{reason}");
+    assert!(reason.contains("other processes used"), "{reason}");
     assert_eq!(runs[1].0, 1, "it was repeated at once: {runs:?}");
     assert!(runs.iter().any(|run| run.0 == 2), "the study went on: {runs:?}");
     assert!(runs.iter().all(|(_, status, reason, _)| (status == "invalid") != reason.is_empty()), "{runs:?}");

@@ -85,7 +85,7 @@ fn traffic_a_guest_that_panics_once_is_booted_again_and_tried_out_once() {
     let events: Vec<Value> =
         stderr(&output).lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let event = |name: &str| events.iter().find(|event| event["event"] == name).unwrap();
-    let again = "the guest's kernel panicked: once in a while (that boot was given up";
+    let again = "the guest's kernel panicked: once in a while (the boot failed";
     assert!(event("boot_started")["notes"].to_string().contains(again), "{events:#?}");
     let text: String = bench
         .database()

@@ -238,7 +238,7 @@ fn traffic_inside_a_guest() {
     assert!(error.to_string().contains("guest") && error.to_string().contains("signal: 9"), "{error}");
     let nested = Options { scenario: Scenario::Vm, ..options };
     let error = Testbed::build(&nested, &Interrupt::new().unwrap()).unwrap_err().to_string();
-    assert!(error.contains("scenario \"vm\" has virtual machines already"), "{error}");
+    assert!(error.contains("scenario \"vm\" already has virtual machines"), "{error}");
 }
 
 /// Does something that does not panic while three threads for each CPU take whatever they get.

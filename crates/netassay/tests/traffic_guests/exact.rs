@@ -175,7 +175,7 @@ fn a_study_counts_what_sending_to_nobody_takes() {
             kernel::directory().display()
         ),
     );
-    let output = bench.run(&["run", study.to_str().unwrap()]);
+    let output = bench.run(&["run", study.to_str().unwrap(), "--wide"]);
     expect(&output, 0);
     let shown = stdout(&output);
     assert!(shown.contains("in softirqs") && shown.contains("sender=gso"), "{shown}");

@@ -47,7 +47,7 @@ fn what_cannot_be_fetched_is_told_and_leaves_nothing() {
     let kept = home.path().join("netassay/kernels");
     for (package, path, words) in [
         ("linux-image-no-such-thing", None, "cannot fetch linux-image-no-such-thing: apt knows no"),
-        ("../evil", None, "cannot fetch ../evil: this is no package's name"),
+        ("../evil", None, "cannot fetch ../evil: this is not a package name"),
         ("/nonexistent/linux.deb", None, "cannot fetch /nonexistent/linux.deb: there is no such file"),
         ("linux-image-cloud-amd64", Some(empty.path()), "no apt-cache in the PATH"),
     ] {
