@@ -48,7 +48,7 @@ fn what_cannot_be_fetched_is_told_and_leaves_nothing() {
     for (package, path, words) in [
         ("linux-image-no-such-thing", None, "cannot fetch linux-image-no-such-thing: apt knows no"),
         ("../evil", None, "cannot fetch ../evil: this is not a package name"),
-        ("/nonexistent/linux.deb", None, "cannot fetch /nonexistent/linux.deb: there is no such file"),
+        ("/nonexistent/linux.deb", None, "cannot fetch /nonexistent/linux.deb: the file does not exist"),
         ("linux-image-cloud-amd64", Some(empty.path()), "no apt-cache in the PATH"),
     ] {
         let output = netassay(&["kernel", "fetch", package], home.path(), path);

@@ -156,7 +156,7 @@ fn a_study_whose_every_condition_is_left_out_is_not_begun() {
     let mut world = World { study, ..World::new() };
     world.lab.lacks_gso = true;
     let error = world.session(None).unwrap_err();
-    assert!(error.to_string().contains("lacks: no UDP_SEGMENT"), "{error}");
+    assert!(error.to_string().contains("does not support it: no UDP_SEGMENT"), "{error}");
     assert!(world.store.studies().unwrap().is_empty());
 }
 
