@@ -53,7 +53,8 @@ fn show(stored: &StoredStudy) {
         let _ = (results.proof(), results.runs());
     }
     let request = ComparisonRequest::default();
-    let _ = Comparisons::new(stored, &request).map(|comparisons| LAYOUTS.map(|layout| comparisons.text(layout)));
+    let _ =
+        Comparisons::new(stored, &request).map(|comparisons| LAYOUTS.map(|layout| comparisons.text(layout)));
     let _ = Classic::new(stored, &request).map(|classic| classic.text());
     let _ = netassay_report::is_decided(stored);
 }
