@@ -15,7 +15,7 @@ use netassay_agent::fuzz::Conversation;
 use netassay_agent::message::{Answer, PROTOCOL, Request};
 use netassay_agent::{decode, encode};
 use netassay_host::{DiscardDevice, Vxlan, namespace};
-use netassay_load::{Direction, Kind, Reader, Sender, Spec, Traffic};
+use netassay_load::{CongestionControl, Direction, Kind, Pacing, Reader, Sender, Spec, Traffic};
 
 /// No conversation goes on for longer: some requests wait for the other end.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -235,21 +235,27 @@ impl Bytes<'_> {
     fn traffic(&mut self) -> Traffic {
         let mut traffic = Traffic::new(self.of(&Kind::ALL));
         for _ in 0..self.number() % 8 {
-            match self.number() % 18 {
+            match self.number() % 19 {
                 0 => traffic.message = self.of(&[0, 1, 64, 1500, 65_507, 65_536, 1 << 20, u32::MAX]),
                 1 => traffic.response = self.of(&[0, 1, 64, 65_536, u32::MAX]),
                 2 => traffic.flows = self.of(&[0, 1, 2, 5, u32::MAX]),
                 3 => traffic.threads = self.of(&[None, Some(0), Some(1), Some(2), Some(u32::MAX)]),
-                4 => traffic.direction = self.of(Direction::ALL),
-                5 => traffic.sender = self.of(Sender::ALL),
-                6 => traffic.reader = self.of(Reader::ALL),
+                4 => traffic.direction = self.of(&Direction::ALL),
+                5 => traffic.sender = self.of(&Sender::ALL),
+                6 => traffic.reader = self.of(&Reader::ALL),
                 7 => traffic.in_flight = self.of(&[0, 1, 16, 1024, u32::MAX]),
                 8 => traffic.rate = self.of(&[None, Some(0), Some(1), Some(1000), Some(u32::MAX)]),
-                9 => traffic.pacing = self.of(&[None, Some(0), Some(1), Some(1 << 30), Some(u64::MAX)]),
-                10 => traffic.busy_poll = self.of(&[None, Some(0), Some(50), Some(u32::MAX)]),
+                9 => {
+                    traffic.pacing =
+                        self.of(&[None, Some(Pacing::LEAST), Pacing::of_bits(1 << 30), Some(Pacing::MOST)])
+                }
+                10 => {
+                    let micros = self.of(&[None, Some(0), Some(50), Some(u64::MAX)]);
+                    traffic.busy_poll = micros.map(Duration::from_micros);
+                }
                 11 => {
                     let name = self.of(&["cubic", "reno", "bbr", "", "no-such-one", "\u{1b}"]).to_owned();
-                    traffic.congestion_control = Some(name);
+                    traffic.congestion_control = CongestionControl::Named(name);
                 }
                 12 => traffic.dscp = self.of(&[None, Some(0), Some(63), Some(255)]),
                 13 => traffic.nodelay = self.of(&[None, Some(false), Some(true)]),
@@ -259,6 +265,7 @@ impl Bytes<'_> {
                         self.of(&[None, Some(0), Some(4096), Some(1 << 20), Some(u32::MAX)])
                 }
                 16 => traffic.checksum = self.is_set(),
+                17 => traffic.notsent_lowat = self.of(&[None, Some(0), Some(1), Some(u32::MAX)]),
                 _ => traffic.verify = self.is_set(),
             }
         }

@@ -30,7 +30,7 @@ fuzz_target!(|input: &[u8]| {
         base.write(&texts);
         let Ok(store) = Store::open_read_only(&base.path) else { return };
         let Ok(rows) = store.studies() else { return };
-        assert!(!netassay_report::list(&rows).text().is_empty());
+        assert!(!netassay_report::list(&rows).text(LAYOUTS[0]).is_empty());
         let Ok(stored) = store.load(rows[0].id) else { return };
         if let Ok(series) = store.series(stored.row.id) {
             let _ = netassay_report::over_time(&stored, &series);
@@ -50,7 +50,7 @@ fn show(stored: &StoredStudy) {
         for layout in LAYOUTS {
             assert!(!results.text(Path::new("their.db"), layout).is_empty());
         }
-        let _ = (results.proof(), results.runs());
+        let _ = (results.proof(), results.runs(LAYOUTS[0]));
     }
     let request = ComparisonRequest::default();
     let _ =
