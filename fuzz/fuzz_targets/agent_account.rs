@@ -5,24 +5,15 @@
 
 use libfuzzer_sys::fuzz_target;
 use netassay_runner::{directions, disturbances, limit, metrics, nothing_arrived};
-use netassay_study::WorkloadKind;
+use netassay_study::{Kind, Traffic};
 use netassay_testbed::{RunAccount, RunOrder};
-
-const KINDS: [WorkloadKind; 6] = [
-    WorkloadKind::TcpStream,
-    WorkloadKind::UdpStream,
-    WorkloadKind::TcpRr,
-    WorkloadKind::UdpRr,
-    WorkloadKind::TcpCrr,
-    WorkloadKind::Pps,
-];
 
 fuzz_target!(|input: &[u8]| {
     let Some(zero) = input.iter().position(|byte| *byte == 0) else { return };
     let Ok(order) = serde_json::from_slice::<RunOrder>(&input[..zero]) else { return };
     let Ok(account) = serde_json::from_slice::<RunAccount>(&input[zero + 1..]) else { return };
-    for kind in KINDS {
-        let told = metrics(kind, &order.traffic, &account);
+    for kind in Kind::ALL {
+        let told = metrics(&Traffic { kind, ..order.traffic.clone() }, &account);
         assert!(told.iter().chain(&directions(&account)).all(|(_, value)| value.is_finite()));
     }
     let limit = limit(&order, &account);
