@@ -48,11 +48,15 @@ impl Workspace {
         command
     }
 
-    /// The cargo that started us.
+    /// The cargo that started us. CI builds once: what cargo would keep to build faster the next time doubles the
+    /// build directory, and a full disk shows as a linker that dies of SIGBUS.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
         let mut command = self.command(&cargo);
         command.args(arguments);
+        if self.ci {
+            command.env("CARGO_INCREMENTAL", "0");
+        }
         command
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 
 use crate::failure::Failure;
-use crate::process::run;
+use crate::process::{output, run};
 use crate::report::{Ending, Report};
 use crate::workspace::{Workspace, find_program};
 
@@ -42,8 +42,14 @@ const NEEDS: &[Need] = &[
     Need { package: "sockperf", program: "sockperf", purpose: "a peer in the bench, and in its smoke test" },
 ];
 
+/// Free disk that a build from nothing and its tests take up, in MiB (measured: CONTRIBUTING.md).
+const DISK: u64 = 8 * 1024;
+
 /// Installs what is missing when that is possible; says how otherwise. What stays missing fails with `CI=true`.
 pub(crate) fn check(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
+    if let Some(note) = free_disk(workspace).and_then(short_of_disk) {
+        report.note(note);
+    }
     if missing().is_empty() {
         return Ok(Ending::Ok);
     }
@@ -58,6 +64,23 @@ pub(crate) fn check(workspace: &Workspace, report: &mut Report) -> Result<Ending
             Ok(Ending::Ok)
         }
     }
+}
+
+/// Free disk where the workspace is, in MiB; `None` where `df` does not say.
+fn free_disk(workspace: &Workspace) -> Option<u64> {
+    let mut df = workspace.command("df");
+    df.args(["--output=avail", "--block-size=1M", "."]);
+    output(&mut df).ok()?.lines().nth(1)?.trim().parse().ok()
+}
+
+/// A note and no failure: a build directory that is there already needs less.
+fn short_of_disk(free: u64) -> Option<String> {
+    (free < DISK).then(|| {
+        format!(
+            "{free} MiB of disk are free; a build from nothing and its tests need {DISK}: \
+             free some, or set CARGO_TARGET_DIR to a larger disk"
+        )
+    })
 }
 
 fn missing() -> Vec<&'static Need> {
@@ -96,6 +119,13 @@ fn is_root() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_disk_that_is_nearly_full_is_noted() {
+        assert_eq!(short_of_disk(DISK), None);
+        let note = short_of_disk(3_700).unwrap();
+        assert!(note.starts_with("3700 MiB of disk are free;"), "{note}");
+    }
 
     #[test]
     fn what_is_missing_is_told_with_the_way_out() {
