@@ -181,10 +181,10 @@ fn traffic_inside_a_guest() {
     let guest =
         Guest { kernel: Some(kernel::directory().display().to_string()), vcpus: 2, ..Guest::default() };
     let options = Options {
-        state: BootState { guest: Some(guest), ..BootState::default() },
+        state: BootState { guest: Some(guest), ..Scenario::Vxlan.into() },
         inside_guest: true,
         ..Options::new(
-            Scenario::Vxlan,
+            BootState::default(),
             bench.path("netassay"),
             testbed::split(&testbed::usable()),
             !is_root(),
@@ -236,7 +236,7 @@ fn traffic_inside_a_guest() {
     let error = testbed.settle(&Switches::default()).unwrap_err();
     assert!(matches!(error, testbed::Error::Guest(_)) && !error.testbed_is_well(), "{error:?}");
     assert!(error.to_string().contains("guest") && error.to_string().contains("signal: 9"), "{error}");
-    let nested = Options { scenario: Scenario::Vm, ..options };
+    let nested = Options { state: BootState { scenario: Scenario::Vm, ..options.state.clone() }, ..options };
     let error = Testbed::build(&nested, &Interrupt::new().unwrap()).unwrap_err().to_string();
     assert!(error.contains("scenario \"vm\" already has virtual machines"), "{error}");
 }

@@ -20,8 +20,8 @@ const SEGMENTATION: [&str; 2] = ["tx-udp_tnl-segmentation", "tx-udp_tnl-csum-seg
 
 fn build(bench: &Bench, family: Family, rootless: bool) -> Testbed {
     let cpus = testbed::split(&testbed::usable());
-    let state = BootState { underlay_family: family, ..BootState::default() };
-    let options = Options { state, ..Options::new(Scenario::Vxlan, bench.path("netassay"), cpus, rootless) };
+    let state = BootState { underlay_family: family, ..Scenario::Vxlan.into() };
+    let options = Options::new(state, bench.path("netassay"), cpus, rootless);
     Testbed::build(&options, &Interrupt::new().unwrap()).unwrap()
 }
 

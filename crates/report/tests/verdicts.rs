@@ -69,7 +69,7 @@ fn stored(study: &Study, boots: u32, value: impl Fn(u32, u32, usize) -> f64) -> 
         row: StudyRow {
             id: StudyId(1),
             name: study.name().to_owned(),
-            scenario: study.scenario().to_string(),
+            scenario: study.scenario_names(),
             seed: 1,
             version: "0.1.0".to_owned(),
             status: StudyStatus::Complete,

@@ -40,7 +40,7 @@ impl Campaign<'_> {
             plan_json: serde_json::to_value(&document)
                 .map_err(|error| Error::Plan { study: 0, what: error.to_string() })?,
             seed: study.protocol().seed,
-            scenario: study.scenario().to_string(),
+            scenario: study.scenario_names(),
             version: self.version.to_owned(),
         })?;
         self.go(id, study, &document, costs, None, BTreeSet::new())

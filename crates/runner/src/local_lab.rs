@@ -52,7 +52,6 @@ impl LocalLab {
             "kvm": guest::identity::file(&tools.kvm),
             "kernel": guest::identity::kernel(&kernel),
             "state": state,
-            "scenario": options.scenario,
             "cpus": options.cpus,
             "rootless": options.rootless,
             "inside_guest": options.inside_guest,

@@ -34,6 +34,7 @@ macro_rules! bundled {
 const ALL: &[Bundled] = bundled![
     "quick",
     "kernel-ab-exact",
+    "tunnel-cost",
     "kernel-ab",
     "rr-latency",
     "mtu",

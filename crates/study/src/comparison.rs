@@ -71,6 +71,7 @@ impl Request {
                     condition.workload.name == workload.name
                         && condition.copies() == copies
                         && condition.workload.traffic.produces(metric)
+                        && metric.needs.is_met(condition.boot.scenario, exact)
                         && self.only.chooses(cell)
                 })
                 .collect();
@@ -115,8 +116,8 @@ impl Request {
 }
 
 /// What is never compared with another: the workloads of a plan, in order, each once by name, and the ways to count copies.
-fn worlds<'p>(planned: &'p [(Cell, &Condition)]) -> Vec<(&'p Workload, Option<Copies>)> {
-    let mut worlds: Vec<(&Workload, Option<Copies>)> = Vec::new();
+fn worlds<'p>(planned: &'p [(Cell, &Condition)]) -> Vec<(&'p Workload, Copies)> {
+    let mut worlds: Vec<(&Workload, Copies)> = Vec::new();
     for (_, condition) in planned {
         let (workload, copies) = (&condition.workload, condition.copies());
         if !worlds.iter().any(|(known, as_known)| known.name == workload.name && *as_known == copies) {

@@ -57,9 +57,9 @@ impl Condition {
         self.levels.iter().find(|(factor, _)| factor == "twin").map(|(_, label)| label.as_str())
     }
 
-    /// How its virtual machine copies, if it has one.
-    pub fn copies(&self) -> Option<Copies> {
-        self.boot.guest.as_ref().map(|guest| guest.copies)
+    /// How its virtual machine copies; where there is none, as by default.
+    pub fn copies(&self) -> Copies {
+        self.boot.guest.as_ref().map_or(Copies::Words, |guest| guest.copies)
     }
 
     /// What a combination of levels asks for, over what the study says of all. Index and slug are given when the plan is known.
@@ -91,6 +91,10 @@ impl Condition {
         for (factor, level) in &levels {
             condition.apply(factor.subject(), level);
         }
+        condition.boot.without_the_absent(study.inside_guest());
+        if !condition.boot.scenario.has_tunnel() {
+            condition.underlay = Underlay::default();
+        }
         let traffic = &mut condition.workload.traffic;
         // A response that the file leaves out follows the message, which may be a factor.
         if traffic.kind.is_rr() && traffic.response == 0 {
@@ -103,6 +107,7 @@ impl Condition {
     /// Sets what is not of one side.
     fn apply(&mut self, subject: &Subject, level: &Level) {
         match (subject, level) {
+            (Subject::Scenario, Level::Scenario(scenario)) => self.boot.scenario = *scenario,
             (Subject::Family, Level::Family(family)) => self.family = *family,
             (Subject::Mtu, Level::Number(mtu)) => self.mtu = *mtu,
             (Subject::Key(key), Level::Value(value)) => key.set(&mut self.workload, value),

@@ -1,6 +1,6 @@
 //! What a study varies, and the values it takes.
 
-use words::{DEFAULT, Family, KEYS, Key, Side, Value, feature};
+use words::{DEFAULT, Family, KEYS, Key, Scenario, Side, Value, feature};
 
 use crate::condition::Offloads;
 use crate::guest::{Copies, Nic};
@@ -27,6 +27,15 @@ impl Factor {
     /// Its levels as the file has them.
     pub fn levels(&self) -> impl ExactSizeIterator<Item = String> {
         self.levels.iter().map(Level::text)
+    }
+
+    /// The kinds of testbed among its levels.
+    pub(crate) fn scenarios(&self) -> Vec<Scenario> {
+        let scenario = |level: &Level| match level {
+            Level::Scenario(scenario) => Some(*scenario),
+            _ => None,
+        };
+        self.levels.iter().filter_map(scenario).collect()
     }
 
     /// Whether it has more than one level.
@@ -64,6 +73,8 @@ impl Factor {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
     Workload,
+    /// The kind of testbed.
+    Scenario,
     Family,
     Mtu,
     /// A key of the traffic.
@@ -93,6 +104,7 @@ pub(crate) enum Subject {
 impl Subject {
     /// The factors that are about the testbed as a whole and so have no sides.
     pub(crate) const WHOLE: &'static [(&'static str, Self)] = &[
+        ("scenario", Self::Scenario),
         ("family", Self::Family),
         ("mtu", Self::Mtu),
         ("twin", Self::Twin),
@@ -188,6 +200,7 @@ impl Subject {
 pub(crate) enum Level {
     /// The index of a workload, and its name.
     Workload(usize, String),
+    Scenario(Scenario),
     Family(Family),
     Offloads(Offloads),
     /// On or off.
@@ -216,6 +229,7 @@ impl Level {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Workload(_, name) | Self::Label(name) => name.clone(),
+            Self::Scenario(scenario) => scenario.word().to_owned(),
             Self::Family(family) => family.word().to_owned(),
             Self::Offloads(offloads) => offloads.word().to_owned(),
             Self::Switch(true) => "on".to_owned(),

@@ -12,14 +12,14 @@ use crate::study::Study;
 /// The longest piece that a single level adds to a slug: file systems allow names of 255 bytes.
 const LONGEST_PART: usize = 48;
 
-/// The label: the levels of what varies, in file order, and what the design makes of the offloads. Families and workloads need
+/// The label: the levels of what varies, in file order, and what the design makes of the offloads. Families, scenarios and workloads need
 /// no factor's name to be understood. Where nothing varies, the workload and the family.
 pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> String {
     let parts: Vec<String> = study
         .levels(cell)
         .filter(|(factor, _)| factor.varies())
         .map(|(factor, level)| match level {
-            level @ Level::Workload(..) => level.text(),
+            level @ (Level::Workload(..) | Level::Scenario(_)) => level.text(),
             level @ Level::Family(_) if *factor.subject() == Subject::Family => level.text(),
             level => format!("{}={}", factor.name(), factor.short(level)),
         })
@@ -96,6 +96,7 @@ fn other(factor: &Factor, level: &Level) -> Option<String> {
             Some(format!("{}{}", key.slug, value.to_string().to_lowercase().replace(['_', '+'], "-")))
         }
         (_, Level::Family(family)) => Some(format!("{scope}{family}")),
+        (_, Level::Scenario(scenario)) => Some(scenario.to_string()),
         (_, Level::Kernel(_)) => Some(format!("kernel-{}", plain(&factor.short(level)))),
         (_, Level::CommandLine(None)) => Some("command-line-default".to_owned()),
         (_, Level::CommandLine(Some(added))) => Some(plain(added)),

@@ -102,7 +102,7 @@ impl Draft {
             // The file's own reason comes before that of a rule.
             match exclusion
                 .map(|exclusion| exclusion.why())
-                .or_else(|| rule::forbids(&condition, study.scenario(), study.exact()))
+                .or_else(|| rule::forbids(&condition, study.exact()))
             {
                 Some(why) => draft.excluded.push(Dropped { label: condition.label, why }),
                 None => {

@@ -1,16 +1,35 @@
 //! Combinations that no testbed can reach, and why. What the kernel forces (TSO without scatter-gather) is not here:
 //! it is found by trying and reading back.
 
-use words::{Family, KEYS, Scenario, Traffic, VXLAN_OVERHEAD};
+use words::{Family, KEYS, Kind, Scenario, Traffic, VXLAN_OVERHEAD};
 
 use crate::condition::Condition;
 
 /// The least MTU that IPv6 works over, in bytes (RFC 8200, section 5).
 const LEAST_IPV6_MTU: u32 = 1_280;
 
+/// Why a scenario cannot carry a kind of traffic, and what can be done about it: `discard` has nobody to receive, and elsewhere
+/// somebody does.
+pub(crate) fn uncarried(kind: Kind, scenario: Scenario) -> Option<(String, &'static str)> {
+    match (scenario, kind.is_received()) {
+        (Scenario::Discard, true) => Some((
+            format!("`{kind}` needs a receiver, and `discard` has none"),
+            "use `pps`, or the scenario `veth` or `loopback`",
+        )),
+        (Scenario::Discard, false) | (_, true) => None,
+        (_, false) => Some((
+            format!("`{kind}` needs an interface that discards packets, and `{scenario}` has none"),
+            "use the scenario `discard`, or `udp_stream`",
+        )),
+    }
+}
+
 /// Why a condition cannot be reached, if it cannot.
-pub(crate) fn forbids(condition: &Condition, scenario: Scenario, is_exact: bool) -> Option<String> {
+pub(crate) fn forbids(condition: &Condition, is_exact: bool) -> Option<String> {
     let (workload, traffic) = (&condition.workload, &condition.workload.traffic);
+    if let Some((why, _)) = uncarried(traffic.kind, condition.boot.scenario) {
+        return Some(why);
+    }
     if is_exact && let Err(misfit) = traffic.validate_exact() {
         return Some(misfit.why);
     }
@@ -18,7 +37,7 @@ pub(crate) fn forbids(condition: &Condition, scenario: Scenario, is_exact: bool)
     if let Some(misfit) = of_keys.or_else(|| traffic.conflict(condition.family)) {
         return Some(misfit.why);
     }
-    let mtu = mtu(condition, scenario);
+    let (scenario, mtu) = (condition.boot.scenario, mtu(condition));
     if condition.family == Family::Ipv6 && mtu < LEAST_IPV6_MTU {
         return Some(format!(
             "IPv6 needs an MTU of at least {LEAST_IPV6_MTU} bytes (RFC 8200, section 5), not {mtu}"
@@ -40,7 +59,8 @@ pub(crate) fn forbids(condition: &Condition, scenario: Scenario, is_exact: bool)
 }
 
 /// The MTU that the traffic finds: what a tunnel's underlay leaves, where nothing else is asked.
-fn mtu(condition: &Condition, scenario: Scenario) -> u32 {
+fn mtu(condition: &Condition) -> u32 {
+    let scenario = condition.boot.scenario;
     let taken = match condition.boot.underlay_family {
         Family::Ipv4 => VXLAN_OVERHEAD,
         Family::Ipv6 => VXLAN_OVERHEAD + 20,

@@ -7,7 +7,7 @@ use crate::boot_state::BootState;
 use crate::comparison::Request;
 use crate::design::Design;
 use crate::diagnostic::Diagnostics;
-use crate::factor::{Factor, Level};
+use crate::factor::{Factor, Level, Subject};
 use crate::grid::{self, Cell};
 use crate::machine::Machine;
 use crate::plan::{Draft, Plan};
@@ -22,7 +22,6 @@ use crate::stop::LooksDropped;
 pub struct Study {
     pub(crate) name: String,
     pub(crate) question: String,
-    pub(crate) scenario: Scenario,
     pub(crate) workloads: Vec<Workload>,
     pub(crate) factors: Vec<Factor>,
     pub(crate) exclusions: Vec<Exclusion>,
@@ -71,9 +70,15 @@ impl Study {
         &self.question
     }
 
-    /// The kind of testbed it runs on.
-    pub fn scenario(&self) -> Scenario {
-        self.scenario
+    /// The kinds of testbed it runs on: one, unless `scenario` is a factor. Never empty.
+    pub fn scenarios(&self) -> Vec<Scenario> {
+        let factor = self.factors.iter().find(|factor| *factor.subject() == Subject::Scenario);
+        factor.map_or_else(|| vec![self.boot.scenario], Factor::scenarios)
+    }
+
+    /// Their names, for people: `veth, vxlan`.
+    pub fn scenario_names(&self) -> String {
+        self.scenarios().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether the whole testbed stands inside one virtual machine.

@@ -17,11 +17,11 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         "# Made from the study {:?}: one of its conditions under two labels.\n\n\
          name = \"{}\"\n\
          question = \"How often do two labels of the same condition seem to differ?\"\n\
-         scenario = \"{}\"\n{}\n\
+         {}{}\n\
          [[workload]]\nkind = \"{}\"\nname = \"{}\"\n",
         study.name(),
         name(study.name()),
-        study.scenario(),
+        scenario(condition),
         place(study),
         workload.traffic.kind,
         workload.name,
@@ -55,6 +55,12 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     text
 }
 
+/// The kind of testbed, unless a factor says it.
+fn scenario(condition: &Condition) -> String {
+    let is_factor = condition.levels.iter().any(|(factor, _)| factor == "scenario");
+    if is_factor { String::new() } else { format!("scenario = \"{}\"\n", condition.boot.scenario) }
+}
+
 /// Where the testbed stands.
 fn place(study: &Study) -> &'static str {
     match (study.exact(), study.inside_guest()) {
@@ -70,7 +76,7 @@ fn testbed(study: &Study, condition: &Condition) -> String {
     let mut text = String::new();
     if let Some(guest) = &condition.boot.guest {
         text.push_str("\n[guest]\n");
-        let nic = study.scenario().has_guests().then(|| quoted(guest.nic.word()));
+        let nic = condition.boot.scenario.has_guests().then(|| quoted(guest.nic.word()));
         for (key, value) in [
             ("kernel", Some(quoted(guest.kernel.as_deref().unwrap_or(RUNNING)))),
             ("command_line", Some(quoted(&guest.command_line))),
@@ -86,7 +92,7 @@ fn testbed(study: &Study, condition: &Condition) -> String {
             }
         }
     }
-    if study.scenario().has_tunnel() {
+    if condition.boot.scenario.has_tunnel() {
         text.push_str("\n[underlay]\n");
         if !is_factor("underlay.family") {
             text.push_str(&format!("family = \"{}\"\n", condition.boot.underlay_family));
@@ -124,7 +130,7 @@ mod tests {
                 let text = twins(&study, &condition, &protocol);
                 let made = Study::parse("aa", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));
                 assert_eq!(made.protocol(), &protocol);
-                assert_eq!(made.scenario(), study.scenario());
+                assert_eq!(made.scenarios(), [condition.boot.scenario]);
                 let plan = made.plan();
                 let labels: Vec<Option<&str>> = plan.conditions.iter().map(Condition::twin).collect();
                 assert_eq!(labels, [Some("a"), Some("b")], "{text}");

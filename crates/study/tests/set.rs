@@ -61,7 +61,7 @@ fn the_text_changes_where_it_must_and_nowhere_else() {
     let set = ["duration=200ms", "boots=2", "runs=1", "warmup=0", "scenario=loopback", "flows=4"];
     let study = changed(quick.text, &set);
     assert_eq!((study.protocol().boots, study.protocol().runs, study.protocol().warmup), (2, 1, 0));
-    assert_eq!(study.scenario(), Scenario::Loopback);
+    assert_eq!(study.scenarios(), [Scenario::Loopback]);
     let workload = &study.workloads()[0];
     assert_eq!((workload.duration, workload.traffic.flows), (Duration::from_millis(200), 4));
     shows!(difference(quick.text, study.source_text()));
@@ -306,4 +306,17 @@ fn copies_are_a_key_of_the_guest_or_a_factor_and_each_way_is_compared_by_itself(
         time.contains("`copies` is how exact mode counts copies, and this study measures time"),
         "{time}"
     );
+}
+
+#[test]
+fn a_scenario_becomes_a_factor_and_one_again() {
+    let bundled = bundled::find("tunnel-cost").unwrap();
+    let guests = changed(bundled.text, &["scenario=vm,vm-vxlan"]);
+    assert_eq!(guests.scenarios(), [Scenario::Vm, Scenario::VmVxlan]);
+    // From a study that has it at its top.
+    let starter = starter("mine");
+    let both = changed(&starter, &["stop=", "scenario=veth,loopback"]);
+    assert_eq!(both.scenarios(), [Scenario::Veth, Scenario::Loopback]);
+    let one = changed(both.source_text(), &["scenario=vxlan"]);
+    assert_eq!(one.scenarios(), [Scenario::Vxlan]);
 }

@@ -1,13 +1,14 @@
 //! Whether virtual machines want more CPUs at a time than their host has.
 
-use study::{BootState, Scenario};
+use study::BootState;
 
 use crate::cpus::CpuSplit;
 
 /// What follows where the virtual machines of a testbed cannot have a CPU for each thread that is busy, in a sentence without a full stop;
 /// `None` where they can, or where there are none. `inside_guest`: everything is in one.
 #[must_use]
-pub fn crowded(state: &BootState, scenario: Scenario, inside_guest: bool, cpus: &CpuSplit) -> Option<String> {
+pub fn crowded(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<String> {
+    let scenario = state.scenario;
     let guest = state.guest.as_ref()?;
     let (machines, owned) = match (scenario.has_guests(), inside_guest) {
         (true, _) => (2, cpus.clone()),
@@ -39,15 +40,15 @@ pub fn crowded(state: &BootState, scenario: Scenario, inside_guest: bool, cpus: 
 
 #[cfg(test)]
 mod tests {
-    use study::Guest;
+    use study::{Guest, Scenario};
 
     use super::*;
     use crate::cpus::split;
 
     fn said(scenario: Scenario, inside: bool, vcpus: u32, cpus: u32) -> Option<String> {
-        let state = BootState { guest: Some(Guest { vcpus, ..Guest::default() }), ..BootState::default() };
+        let state = BootState { guest: Some(Guest { vcpus, ..Guest::default() }), ..scenario.into() };
         let cpus: Vec<(u32, u32)> = (0..cpus).map(|cpu| (cpu, cpu)).collect();
-        crowded(&state, scenario, inside, &split(&cpus))
+        crowded(&state, inside, &split(&cpus))
     }
 
     #[test]
@@ -74,8 +75,8 @@ mod tests {
     #[test]
     fn without_guests_nothing_is_crowded() {
         let cpus = split(&[(0, 0)]);
-        assert_eq!(crowded(&BootState::default(), Scenario::Veth, false, &cpus), None);
+        assert_eq!(crowded(&BootState::default(), false, &cpus), None);
         let unused = BootState { guest: Some(Guest::default()), ..BootState::default() };
-        assert_eq!(crowded(&unused, Scenario::Veth, false, &cpus), None);
+        assert_eq!(crowded(&unused, false, &cpus), None);
     }
 }

@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 
 use host::DiscardDevice;
-use study::{BootState, Scenario};
+use study::BootState;
 
 use crate::cpus::CpuSplit;
 
 /// How a testbed is to be built.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The kind of testbed.
-    pub scenario: Scenario,
     /// The netassay binary, which becomes each agent.
     pub program: PathBuf,
     /// The CPUs of each host.
@@ -20,7 +18,7 @@ pub struct Options {
     pub rootless: bool,
     /// (discard) what is to throw the packets away; `None`: the first that this kernel has.
     pub discard_device: Option<DiscardDevice>,
-    /// What of it only a fresh boot changes: the tunnel's underlay, the virtual machines.
+    /// What of it only a fresh boot changes: the kind of testbed, the tunnel's underlay, the virtual machines.
     pub state: BootState,
     /// Build it inside one virtual machine.
     pub inside_guest: bool,
@@ -31,14 +29,18 @@ pub struct Options {
 impl Options {
     /// A testbed without anything special.
     #[must_use]
-    pub fn new(scenario: Scenario, program: impl Into<PathBuf>, cpus: CpuSplit, rootless: bool) -> Self {
+    pub fn new(
+        state: impl Into<BootState>,
+        program: impl Into<PathBuf>,
+        cpus: CpuSplit,
+        rootless: bool,
+    ) -> Self {
         Self {
-            scenario,
             program: program.into(),
             cpus,
             rootless,
             discard_device: None,
-            state: BootState::default(),
+            state: state.into(),
             inside_guest: false,
             exact: false,
         }

@@ -53,7 +53,7 @@ impl Testbed {
 
     /// Builds it with the given builder.
     pub(crate) fn build_with(builder: &mut Builder<'_>) -> Result<Self, Error> {
-        let mut testbed = match builder.options.scenario {
+        let mut testbed = match builder.options.state.scenario {
             Scenario::Discard => Self::discard(builder)?,
             Scenario::Loopback => Self::loopback(builder)?,
             Scenario::Veth => Self::veth(builder)?,
@@ -82,12 +82,12 @@ impl Testbed {
         Self {
             transmitter,
             receiver,
-            scenario: options.scenario,
+            scenario: options.state.scenario,
             cpus: options.cpus.clone(),
             rootless: options.rootless,
             exact: options.exact,
             discard: None,
-            underlay_family: options.scenario.has_tunnel().then_some(options.state.underlay_family),
+            underlay_family: options.state.scenario.has_tunnel().then_some(options.state.underlay_family),
             machines: Vec::new(),
             nodes: Vec::new(),
             watcher: None,

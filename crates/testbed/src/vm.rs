@@ -80,12 +80,12 @@ impl Testbed {
     /// The scenario, built inside one virtual machine.
     pub(crate) fn inside(builder: &Builder<'_>) -> Result<Self, Error> {
         let options = builder.options;
-        if options.scenario.has_guests() {
-            return Err(Error::Nested { scenario: options.scenario });
+        if options.state.scenario.has_guests() {
+            return Err(Error::Nested { scenario: options.state.scenario });
         }
         let host = options.cpus.for_one_host();
-        let ports = if options.scenario == Scenario::Discard { 1 } else { 2 };
-        let needed = needed(options.scenario);
+        let ports = if options.state.scenario == Scenario::Discard { 1 } else { 2 };
+        let needed = needed(options.state.scenario);
         let cpus = &host.transmitter;
         let wish = Wish { name: "guest", card: None, ports, modules: &LOCAL_MODULES, needed, cpus };
         let machines = builder.boot(&[wish])?;
@@ -143,7 +143,7 @@ impl Testbed {
     }
 
     fn note_crowd(&mut self, options: &Options) {
-        if let Some(note) = crowded(&options.state, options.scenario, options.inside_guest, &options.cpus) {
+        if let Some(note) = crowded(&options.state, options.inside_guest, &options.cpus) {
             self.note(note);
         }
     }

@@ -82,7 +82,8 @@ fn lab(study: &Study, flags: &RunFlags, interrupt: &Interrupt) -> Result<LocalLa
             inside_guest: study.inside_guest(),
             exact: study.exact(),
             ..testbed::Options::new(
-                study.scenario(),
+                // Each boot has its own.
+                study::BootState::default(),
                 // The running binary itself, even if its file was replaced meanwhile.
                 "/proc/self/exe",
                 testbed::split(&testbed::usable()),

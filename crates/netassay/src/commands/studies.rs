@@ -48,7 +48,7 @@ pub(crate) fn list(output: &Formatted) -> Result<(), Failure> {
         let rows: Vec<_> = rows
             .iter()
             .map(|(name, study)| {
-                json!({"name": name, "question": study.question(), "scenario": study.scenario(),
+                json!({"name": name, "question": study.question(), "scenarios": study.scenarios(),
                        "expected_s": study::expected_duration(&study.plan(), study.protocol()).as_secs_f64()})
             })
             .collect();
@@ -57,7 +57,7 @@ pub(crate) fn list(output: &Formatted) -> Result<(), Failure> {
     let mut table = report::Table::new(&["study", "scenario", "time", "question"]);
     for (name, study) in &rows {
         let time = report::duration(study::expected_duration(&study.plan(), study.protocol()));
-        table.row(&[name, &study.scenario().to_string(), &time, study.question()]);
+        table.row(&[name, &study.scenario_names(), &time, study.question()]);
     }
     print(&table.render())
 }
@@ -99,7 +99,7 @@ pub(crate) fn crowding(study: &Study) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     // What exact mode counts does not depend on who waits.
     for state in study.plan().states().iter().filter(|_| !study.exact()) {
-        let note = testbed::crowded(state, study.scenario(), study.inside_guest(), &cpus);
+        let note = testbed::crowded(state, study.inside_guest(), &cpus);
         notes.extend(note.filter(|note| !notes.contains(note)));
     }
     notes

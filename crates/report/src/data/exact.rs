@@ -26,7 +26,7 @@ macro_rules! truth {
 
 /// What every table of a study in exact mode says.
 pub(crate) fn truth(plan: &Plan) -> &'static str {
-    let has = |copies| plan.conditions.iter().any(|condition| condition.copies() == Some(copies));
+    let has = |copies| plan.conditions.iter().any(|condition| condition.copies() == copies);
     match (has(Copies::Words), has(Copies::Bytes)) {
         (true, true) => {
             truth!("copies count by the word of eight bytes or by the byte, as each condition says")

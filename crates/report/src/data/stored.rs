@@ -66,7 +66,7 @@ pub(crate) fn subjects(
             quality: Some(Quality::of(target.metric)),
             truth,
             resolution: is_counted.then_some(exact::RESOLUTION),
-            copies: conditions.get(target.baseline).filter(|_| is_counted).and_then(Condition::copies),
+            copies: conditions.get(target.baseline).filter(|_| is_counted).map(Condition::copies),
             ..subject
         })
     };

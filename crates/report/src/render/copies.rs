@@ -11,7 +11,7 @@ pub(crate) fn both_ways(groups: &[Group], plan: &PlanDocument) -> Vec<String> {
     let of = |copies: Copies| {
         groups.iter().flat_map(move |group| {
             let rows = group.rows.iter().map(move |row| (group, row));
-            rows.filter(move |(_, row)| condition(plan, row).copies() == Some(copies))
+            rows.filter(move |(_, row)| condition(plan, row).copies() == copies)
         })
     };
     let sentence = |(group, row): (&Group, &Row)| {

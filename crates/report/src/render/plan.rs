@@ -58,7 +58,7 @@ impl PlanListing {
         Ok(Self {
             study: study.name().to_owned(),
             question: study.question().to_owned(),
-            scenario: study.scenario().to_string(),
+            scenario: study.scenario_names(),
             tried: !view.effective.is_empty(),
             expected_s: expected.total().as_secs_f64(),
             expected,

@@ -103,14 +103,11 @@ impl Spread {
     /// As [`Sizing::new`]; [`Error::Plan`] for a stored study that cannot be read, and what the statistics refuse.
     pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Result<Option<Spread>, Error> {
         let target = target(study, metric)?;
-        let kind = study.plan().conditions[target.baseline].workload.traffic.kind;
-        if stored.row.scenario != study.scenario().to_string() {
-            return Ok(None);
-        }
+        let what = |condition: &study::Condition| (condition.workload.traffic.kind, condition.boot.scenario);
+        let planned = what(&study.plan().conditions[target.baseline]);
         let plan = plan_of(stored)?;
-        let alike = |condition: usize| {
-            plan.plan.conditions.get(condition).is_some_and(|one| one.workload.traffic.kind == kind)
-        };
+        let alike =
+            |condition: usize| plan.plan.conditions.get(condition).is_some_and(|one| what(one) == planned);
         let observations: Vec<stats::Observation> = stored
             .values(target.metric.key)
             .filter(|(condition, ..)| alike(*condition))

@@ -10,25 +10,18 @@ use crate::grid;
 use crate::plan::Draft;
 use crate::read::problems::Problems;
 use crate::read::{comparison, factor, limit, workload};
+use crate::rule;
 use crate::study::Study;
 
-/// Reports traffic that a scenario cannot carry: `discard` has nobody to receive, and elsewhere somebody does.
-pub(crate) fn scenario(scenario: Option<Scenario>, workloads: &[workload::Read], problems: &mut Problems) {
-    let Some(scenario) = scenario else { return };
+/// Reports traffic that no scenario of the study can carry. What only some cannot carry is left out of the plan.
+pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], problems: &mut Problems) {
     for read in workloads {
         let kind = read.workload.traffic.kind;
-        let (message, help) = match (scenario, kind.is_received()) {
-            (Scenario::Discard, true) => (
-                format!("`{kind}` needs a receiver, and `discard` has none"),
-                "use `pps`, or the scenario `veth` or `loopback`",
-            ),
-            (Scenario::Loopback | Scenario::Veth, false) => (
-                format!("`{kind}` needs an interface that discards packets, and `{scenario}` has none"),
-                "use the scenario `discard`, or `udp_stream`",
-            ),
-            _ => continue,
-        };
-        problems.push(Problem::new(read.kind.clone(), message).help(help));
+        let misfits: Option<Vec<_>> =
+            scenarios.iter().map(|scenario| rule::uncarried(kind, *scenario)).collect();
+        if let Some((message, help)) = misfits.and_then(|misfits| misfits.into_iter().next()) {
+            problems.push(Problem::new(read.kind.clone(), message).help(help));
+        }
     }
 }
 
@@ -141,7 +134,7 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
     let differ = draft.conditions.windows(2).any(|pair| pair[0].boot != pair[1].boot);
     if differ {
         let message = "a study that may stop early looks after whole boots, and here each boot measures a part of the conditions";
-        let help = "remove `stop`, or what takes a fresh boot to change (kernel, command_line, vcpus, nic, copies, underlay.family)";
+        let help = "remove `stop`, or what takes a fresh boot to change (scenario, kernel, command_line, vcpus, nic, copies, underlay.family)";
         problems.push(Problem::new(place, message).help(help));
     }
 }

@@ -31,16 +31,17 @@ pub(crate) struct Offer<'k> {
     pub(crate) kinds: &'k [Kind],
     /// Whether a stream flows both ways in any condition.
     pub(crate) both_ways: bool,
-    /// The scenario, if it could be read: there are metrics of virtual machines.
-    pub(crate) scenario: Option<Scenario>,
+    /// The scenarios that could be read: there are metrics of virtual machines.
+    pub(crate) scenarios: &'k [Scenario],
     /// Whether instructions are counted.
     pub(crate) exact: bool,
 }
 
 impl Offer<'_> {
-    /// Whether the testbed is one that the metric can be counted on.
+    /// Whether one of the testbeds is one that the metric can be counted on.
     fn meets(&self, metric: &Metric) -> bool {
-        self.scenario.is_none_or(|scenario| metric.needs.is_met(scenario, self.exact))
+        let met = |scenario: &Scenario| metric.needs.is_met(*scenario, self.exact);
+        self.scenarios.is_empty() || self.scenarios.iter().any(met)
     }
 
     fn has(&self, metric: &Metric) -> bool {

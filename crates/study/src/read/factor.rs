@@ -209,6 +209,7 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
 fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
     match subject {
         Subject::Workload => None,
+        Subject::Scenario => value.word(problems).map(Level::Scenario),
         Subject::Family | Subject::UnderlayFamily => value.word::<Family>(problems).map(Level::Family),
         Subject::Offloads(_) => value.word::<Offloads>(problems).map(Level::Offloads),
         Subject::Key(key) => value.of_key(key, problems).map(Level::Value),
@@ -225,18 +226,25 @@ fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option
     }
 }
 
+/// The problem of a value that is never used, because a factor of the same name is.
+pub(crate) fn overridden(factor: &Read, place: Range<usize>) -> Problem {
+    let message = format!("`{}` is a factor, so this value is never used", factor.factor.name());
+    Problem::new(place, message).help("remove it here, or from `[factors]`")
+}
+
 /// Reports factors that cannot act: on one side of `loopback`, which has one interface for both, on the receiver of
 /// `discard`, which has none, and on both sides when each side has the same factor of its own.
-pub(crate) fn check(factors: &[Read], scenario: Option<Scenario>, problems: &mut Problems) {
+pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Problems) {
     for Read { factor, name, .. } in factors {
         let subject = factor.subject();
-        if let (Some(side), Some(Scenario::Loopback)) = (subject.scope().side, scenario) {
+        if let Some(side) = subject.scope().side.filter(|_| scenarios.contains(&Scenario::Loopback)) {
             let message =
                 format!("`{}` cannot be set on `loopback`: both ends are one interface", factor.name());
             let bare = factor.name().trim_start_matches(&format!("{side}."));
             problems.push(Problem::new(name.clone(), message).help(format!("write `{bare}`, or use `veth`")));
         }
-        if let (Some(Side::Receiver), Some(Scenario::Discard)) = (subject.scope().side, scenario) {
+        let discards = scenarios.contains(&Scenario::Discard);
+        if discards && subject.scope().side == Some(Side::Receiver) {
             let message = format!("`{}` cannot be set on `discard`, which has no receiver", factor.name());
             let bare = factor.name().trim_start_matches("receiver.");
             let help = format!("write `transmitter.{bare}`, or use `veth`");
@@ -245,8 +253,7 @@ pub(crate) fn check(factors: &[Read], scenario: Option<Scenario>, problems: &mut
         let of_side = |side| factors.iter().any(|other| *other.factor.subject() == subject.on(Some(side)));
         let has_sides =
             matches!(subject, Subject::Offloads(_) | Subject::Feature(..)) && subject.scope().side.is_none();
-        let sides: &[Side] =
-            if scenario == Some(Scenario::Discard) { &[Side::Transmitter] } else { &Side::BOTH };
+        let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
         if has_sides && sides.iter().copied().all(of_side) {
             let message = format!("`{}` has no effect: each side has its own", factor.name());
             problems.push(Problem::new(name.clone(), message).help("remove it, or one of the sides"));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use toml::de::DeTable;
-use words::{Direction, Family, Key, Kind};
+use words::{Direction, Family, Key, Kind, Scenario};
 
 use crate::boot_state::BootState;
 use crate::comparison::Request;
@@ -70,8 +70,6 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let name = name.and_then(|entry| Value::of(&entry).identifier(problems));
     let question = root.require("question", "`question = \"…\"`: what the study is to find out", problems);
     let question = question.and_then(|entry| Value::of(&entry).sentence(problems));
-    let scenario = root.require("scenario", "`scenario = \"veth\"`", problems);
-    let scenario = scenario.and_then(|entry| Value::of(&entry).word(problems));
     let inside = root
         .take("inside")
         .and_then(|entry| Value::of(&entry).word(problems).map(|Inside::Guest| entry.span()));
@@ -91,6 +89,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let factors = root.take("factors").and_then(|entry| Table::of("[factors]", &entry, problems));
     let (mut factors, factors_whole) =
         factors.map_or((Vec::new(), true), |table| factor::read(table, problems));
+    let scenarios = scenarios(&mut root, &factors, problems);
     let designed = root.take("design").and_then(|entry| Table::of("[design]", &entry, problems));
     let asked_for_design = designed.is_some();
     let designed = designed.and_then(|table| design::read(table, &factors, problems));
@@ -104,7 +103,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         None => (None, vec![Vec::new()]),
     };
     let testbed = Testbed {
-        scenario,
+        scenarios: &scenarios,
         inside,
         exact,
         guest: &guest,
@@ -115,14 +114,14 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     };
     testbed.check(problems);
     let (inside_guest, exact) = (testbed.is_inside(), testbed.exact.is_some());
-    factor::check(&factors, scenario, problems);
+    factor::check(&factors, &scenarios, problems);
     let varied: Vec<&Key> = factors.iter().filter_map(|read| read.factor.subject().key()).collect();
     let family = factors.iter().find(|read| *read.factor.subject() == Subject::Family);
     let ipv4 = family.is_none_or(|read| read.factor.levels().any(|level| level == Family::Ipv4.word()));
     for read in &mut workloads {
         workload::yield_to_factors(read, &varied, Family::of(!ipv4), problems);
     }
-    check::scenario(scenario, &workloads, problems);
+    check::scenarios(&scenarios, &workloads, problems);
     check::settings(&workloads, &factors, problems);
     if exact {
         check::exact(&workloads, &factors, problems);
@@ -147,7 +146,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let offer = comparison::Offer {
         kinds: &kinds,
         both_ways: flows_both_ways(&workloads, &factors),
-        scenario,
+        scenarios: &scenarios,
         exact,
     };
     let comparisons: Vec<comparison::Read> =
@@ -161,7 +160,6 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let study = Study {
         name: name?,
         question: question?,
-        scenario: scenario?,
         workloads: workloads.iter().map(|read| read.workload.clone()).collect(),
         factors: combined,
         exclusions,
@@ -170,8 +168,10 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         inside_guest,
         exact,
         boot: BootState {
+            scenario: *scenarios.first()?,
             underlay_family: underlay.family.unwrap_or(BootState::default().underlay_family),
-            guest: (inside_guest || scenario?.has_guests()).then_some(guest.guest),
+            guest: (inside_guest || scenarios.iter().any(|scenario| scenario.has_guests()))
+                .then_some(guest.guest),
         },
         underlay_mtu: underlay.mtu,
         design,
@@ -186,6 +186,19 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         check::plan(&study, &workloads, &factors, &places, problems);
     }
     Some(study)
+}
+
+/// The kinds of testbed: the levels of the factor, or the one that the study has.
+fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Problems) -> Vec<Scenario> {
+    let factor = factors.iter().find(|read| *read.factor.subject() == Subject::Scenario);
+    let Some(factor) = factor else {
+        let entry = root.require("scenario", "`scenario = \"veth\"`", problems);
+        return entry.and_then(|entry| Value::of(&entry).word(problems)).into_iter().collect();
+    };
+    if let Some(entry) = root.take("scenario") {
+        problems.push(factor::overridden(factor, entry.span()));
+    }
+    factor.factor.scenarios()
 }
 
 /// Whether any condition can have streams that flow both ways.

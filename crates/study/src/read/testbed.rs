@@ -26,7 +26,8 @@ display_as_word!(Inside);
 /// What the file says of its testbed, with places.
 #[derive(Debug)]
 pub(crate) struct Testbed<'r> {
-    pub(crate) scenario: Option<Scenario>,
+    /// The scenarios that could be read.
+    pub(crate) scenarios: &'r [Scenario],
     /// The place of `inside`, if it is written.
     pub(crate) inside: Option<Range<usize>>,
     /// The place of `exact`, if it is on.
@@ -49,18 +50,20 @@ impl Testbed<'_> {
     /// Reports all that does not go together.
     pub(crate) fn check(&self, problems: &mut Problems) {
         self.overridden(problems);
-        let Some(scenario) = self.scenario else { return };
-        if scenario.has_guests() {
+        // A message names one scenario: the first that it is true of.
+        let Some(&first) = self.scenarios.first() else { return };
+        let with_guests = self.scenarios.iter().copied().find(|scenario| scenario.has_guests());
+        if let Some(scenario) = with_guests {
             self.guests_in_guests(scenario, problems);
         } else if !self.is_inside() {
-            self.without_guests(scenario, problems);
+            self.without_guests(first, problems);
         } else {
-            self.one_guest(scenario, problems);
+            self.one_guest(first, problems);
         }
-        if !scenario.has_tunnel() {
-            self.without_tunnel(scenario, problems);
+        if !self.scenarios.iter().any(|scenario| scenario.has_tunnel()) {
+            self.without_tunnel(first, problems);
         }
-        if self.exact.is_some() && !scenario.has_guests() {
+        if self.exact.is_some() && with_guests.is_none() {
             self.exactly_one(problems);
         }
         if self.exact.is_none() {
@@ -76,9 +79,9 @@ impl Testbed<'_> {
         let in_underlay = self.underlay.written.iter().filter_map(|(name, place)| Some((key(name)?, place)));
         for (subject, place) in in_guest.chain(in_underlay).filter(|(subject, _)| is_factor(subject)) {
             let read = self.factors.iter().find(|read| *read.factor.subject() == subject);
-            let name = read.map_or("", |read| read.factor.name());
-            let message = format!("`{name}` is a factor, so this value is never used");
-            problems.push(Problem::new(place.clone(), message).help("remove it here, or from `[factors]`"));
+            if let Some(read) = read {
+                problems.push(factor::overridden(read, place.clone()));
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
-use words::{Family, Side};
+use words::{Family, Scenario, Side};
 
 use super::part::{self, CommandLine, Kernel, Mtu, Name, Vcpus, parts};
 use crate::condition;
@@ -83,6 +83,12 @@ parts! {
         one_or_list("The name of a workload, if there are several.", generator.subschema_for::<Name>().to_value())
     };
 
+    /// Levels of `scenario`.
+    ScenarioLevels: |generator| {
+        let scenario = generator.subschema_for::<Scenario>().to_value();
+        one_or_list("The kind of testbed; a study with this factor has no `scenario` at its top.", scenario)
+    };
+
     /// Levels of `family`.
     FamilyLevels: |generator| {
         let family = generator.subschema_for::<Family>().to_value();
@@ -136,6 +142,7 @@ fn table(description: &str, names: &[&str], generator: &mut SchemaGenerator) -> 
         .filter_map(|name| {
             let levels = match Subject::of(name)? {
                 Subject::Workload => generator.subschema_for::<Names>(),
+                Subject::Scenario => generator.subschema_for::<ScenarioLevels>(),
                 Subject::Family | Subject::UnderlayFamily => generator.subschema_for::<FamilyLevels>(),
                 Subject::Offloads(_) => generator.subschema_for::<OffloadsLevels>(),
                 Subject::Key(key) => one_or_list(key.help, part::of_key(key)),

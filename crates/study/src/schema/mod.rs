@@ -66,8 +66,8 @@ struct File {
     name: Name,
     /// The question the study asks, in one line.
     question: String,
-    /// The kind of testbed.
-    scenario: Scenario,
+    /// The kind of testbed. Required, unless it is a factor.
+    scenario: Option<Scenario>,
     /// `guest`: the whole testbed stands inside one virtual machine.
     inside: Option<Inside>,
     /// Whether instructions are counted instead of time: one emulated virtual machine, the same figures everywhere. Default: off.
@@ -248,7 +248,7 @@ mod tests {
         ] {
             assert_eq!(keys(&schema, path), sorted(known), "{path}");
         }
-        assert_eq!(schema["required"], serde_json::json!(["name", "question", "scenario", "workload"]));
+        assert_eq!(schema["required"], serde_json::json!(["name", "question", "workload"]));
         assert_eq!(schema["$defs"]["Workload"]["required"], serde_json::json!(["kind"]));
         assert_eq!(schema["$defs"]["Design"]["required"], serde_json::json!(["kind", "offloads"]));
         assert_eq!(schema["$defs"]["Protocol"]["required"], Value::Null);

@@ -191,9 +191,12 @@ fn is_key_of(table: &str, key: &str) -> bool {
     TABLES.iter().any(|(known, keys)| *known == table && keys.contains(&key))
 }
 
-/// What takes a factor out of `[guest]` and `[underlay]`, whose keys are called as it is.
+/// What takes a factor out of the study, `[guest]` and `[underlay]`, whose keys are called as it is.
 fn elsewhere(document: &Document<'_>, subject: &Subject, name: &str) -> Vec<Edit> {
     let key = name.rsplit('.').next().unwrap_or(name);
+    if *subject == Subject::Scenario {
+        return document.take(Base::Root, &[key]);
+    }
     let table = if subject.is_of_guest() { "guest" } else { UNDERLAY };
     let concerned =
         subject.is_of_guest() || matches!(subject, Subject::UnderlayFamily | Subject::UnderlayMtu);
@@ -202,6 +205,9 @@ fn elsewhere(document: &Document<'_>, subject: &Subject, name: &str) -> Vec<Edit
 
 /// A key without its table. A factor of the file comes first; several values can be nothing but levels.
 fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
+    if key == "scenario" && (values > 1 || is_factor(document, key)) {
+        return factor(key);
+    }
     if STUDY_KEYS.contains(&key) || (values == 0 && TABLES.iter().any(|(table, _)| *table == key)) {
         return Some(Target::Key(vec![key.to_owned()]));
     }

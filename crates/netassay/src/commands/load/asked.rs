@@ -37,7 +37,7 @@ impl Asked {
             let why = plan.excluded.into_iter().next().map(|dropped| dropped.why);
             return Err(Failure::Usage(why.unwrap_or_default()));
         };
-        let scenario = study.scenario();
+        let scenario = study.scenarios()[0];
         if flags.discard_device.is_some() && scenario != Scenario::Discard {
             return Err(Failure::Usage(format!(
                 "--discard-device: {scenario} discards nothing; use it with discard"
