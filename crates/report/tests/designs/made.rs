@@ -104,7 +104,7 @@ pub(crate) fn stored(
         row: StudyRow {
             id: StudyId(1),
             name: study.name().to_owned(),
-            scenario: study.scenario().to_string(),
+            scenario: study.scenario_names(),
             seed: 1,
             version: "0.1.0".to_owned(),
             status: StudyStatus::Complete,
