@@ -74,6 +74,6 @@ pub use study::Study;
 pub use twins::twins;
 pub use underlay::Underlay;
 pub use words::{
-    CongestionControl, Direction, Family, KEYS, Key, Kind, Pacing, Reader, Scenario, Sender, Settled, Side,
-    Traffic, Workload, feature, format_duration, metric, parse_duration,
+    BySide, CongestionControl, Direction, Family, KEYS, Key, Kind, Pacing, Reader, Scenario, Sender, Settled,
+    Side, Traffic, Workload, feature, format_duration, metric, parse_duration,
 };

@@ -1,8 +1,10 @@
 //! Which CPUs belong to which host, and which to the controller.
 
 use std::fs;
+use std::ops::Index;
 
 use serde::{Deserialize, Serialize};
+use study::{BySide, Side};
 
 /// One set of CPUs per host, and what is left for the controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,10 +27,26 @@ impl CpuSplit {
         Self { transmitter, receiver: Vec::new(), controller: self.controller.clone() }
     }
 
+    /// Each host's CPUs.
+    pub(crate) fn by_side(&self) -> BySide<&[u32]> {
+        BySide { transmitter: &self.transmitter, receiver: &self.receiver }
+    }
+
     /// Do both hosts run on the same CPUs, so that their CPU use cannot be told apart?
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.transmitter == self.receiver
+    }
+}
+
+impl Index<Side> for CpuSplit {
+    type Output = Vec<u32>;
+
+    fn index(&self, side: Side) -> &Vec<u32> {
+        match side {
+            Side::Transmitter => &self.transmitter,
+            Side::Receiver => &self.receiver,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use study::Side;
 
 use crate::error::Error;
 use crate::launched::Launched;
+use crate::path::address::Addresses;
 
 /// One host of a workload: its agent, and what the testbed gave it.
 #[derive(Debug)]
@@ -28,13 +29,19 @@ pub struct End {
 
 impl End {
     /// Where the traffic of this end flows: interface and addresses.
-    pub(crate) fn new(side: Side, agent: Launched, cpus: &[u32], wire: (&str, IpAddr, IpAddr)) -> Self {
+    pub(crate) fn new(
+        side: Side,
+        agent: Launched,
+        cpus: &[u32],
+        interface: &str,
+        addresses: Addresses,
+    ) -> Self {
         Self {
             side,
-            interface: wire.0.to_owned(),
+            interface: interface.to_owned(),
             underlay: None,
-            ipv4: wire.1,
-            ipv6: wire.2,
+            ipv4: addresses.ipv4,
+            ipv6: addresses.ipv6,
             cpus: cpus.to_vec(),
             agent,
         }

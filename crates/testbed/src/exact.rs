@@ -5,8 +5,8 @@ use std::time::Duration;
 use agent::message::{Answer, ExactReceiver, Request};
 use load::exact::Account;
 
-use crate::discard::nobody;
 use crate::error::Error;
+use crate::path::discard::nobody;
 use crate::run::{RunOrder, spec};
 use crate::testbed::Testbed;
 
@@ -24,7 +24,7 @@ impl Testbed {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
             (Some(receiver), _) => ExactReceiver::In { process: receiver.pid(), spec: spec(receiver, order) },
             (None, load::Kind::Pps) => {
-                let there = nobody(order.ipv6, 1, order.traffic.port);
+                let there = nobody(study::Family::of(order.ipv6), 1, order.traffic.port);
                 ExactReceiver::Nobody(there[0])
             }
             (None, kind) => return Err(Error::NoReceiver { kind }),

@@ -3,25 +3,24 @@
 //! A [`Testbed`] lives as long as its value: dropping it ends the agents, and with them the namespaces and links
 //! that only they held. Nothing has a name that could outlive the controller.
 
+mod build;
 mod builder;
 mod cpus;
 mod crowd;
-mod discard;
 mod drift;
 mod end;
 mod error;
 mod exact;
+mod guests;
+mod inside;
 mod launched;
-mod local;
 mod machines;
-mod node;
 mod options;
+mod path;
 mod run;
+mod scenario;
 mod switches;
 mod testbed;
-mod tunnel_mtu;
-mod vm;
-mod vxlan;
 
 pub use cpus::{CpuSplit, split, usable};
 pub use crowd::crowded;

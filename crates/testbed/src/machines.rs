@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use guest::{Guest, Kernel, Order};
 use serde_json::{Value, json};
+use study::BySide;
 
 use crate::builder::Builder;
 use crate::error::Error;
@@ -23,7 +24,7 @@ pub(crate) struct Machine {
 }
 
 /// What one machine has that another has not.
-pub(crate) struct Wish<'a> {
+pub(crate) struct MachineRequest<'a> {
     /// Its name in messages.
     pub(crate) name: &'a str,
     /// The interface on the host that its network card is joined to, the card's address, and a process whose network namespace that is in.
@@ -39,14 +40,23 @@ pub(crate) struct Wish<'a> {
 }
 
 impl Builder<'_> {
-    /// Boots machines side by side, and waits until all of them live. One that panics or hangs is tried once more.
-    pub(crate) fn boot(&self, wishes: &[Wish<'_>]) -> Result<Vec<Machine>, Error> {
-        let mut started = Vec::new();
-        for wish in wishes {
-            let order = self.order(wish)?;
-            started.push((Guest::start(&order)?, order));
-        }
-        started.into_iter().map(|(guest, order)| self.await_boot(guest, order)).collect()
+    /// Boots a machine, and waits until it lives. One that panics or hangs is tried once more.
+    pub(crate) fn boot(&self, request: &MachineRequest<'_>) -> Result<Machine, Error> {
+        let (guest, order) = self.start(request)?;
+        self.await_boot(guest, order)
+    }
+
+    /// The same for both sides, side by side.
+    pub(crate) fn boot_pair(&self, requests: &BySide<MachineRequest<'_>>) -> Result<BySide<Machine>, Error> {
+        let BySide { transmitter: one, receiver: other } =
+            BySide::try_of(|side| self.start(&requests[side]))?;
+        let transmitter = self.await_boot(one.0, one.1)?;
+        Ok(BySide { transmitter, receiver: self.await_boot(other.0, other.1)? })
+    }
+
+    fn start(&self, request: &MachineRequest<'_>) -> Result<(Guest, Order), Error> {
+        let order = self.order(request)?;
+        Ok((Guest::start(&order)?, order))
     }
 
     fn await_boot(&self, mut guest: Guest, order: Order) -> Result<Machine, Error> {
@@ -78,15 +88,15 @@ impl Builder<'_> {
         Ok((boot, guest))
     }
 
-    fn order(&self, wish: &Wish<'_>) -> Result<Order, Error> {
+    fn order(&self, request: &MachineRequest<'_>) -> Result<Order, Error> {
         let options = self.options;
         let asked = options.state.guest.clone().unwrap_or_default();
-        let (tap, mac, place) = match wish.card {
+        let (tap, mac, place) = match request.card {
             Some((tap, mac, place)) => (Some(tap.to_owned()), mac, Some(place)),
             None => (None, [0; 6], None),
         };
         Ok(Order {
-            name: wish.name.to_owned(),
+            name: request.name.to_owned(),
             kernel: Kernel::find(asked.kernel.as_deref())?,
             command_line: asked.command_line,
             vcpus: asked.vcpus,
@@ -97,7 +107,7 @@ impl Builder<'_> {
             },
             tap,
             mac,
-            ports: wish.ports,
+            ports: request.ports,
             acceleration: match asked.acceleration {
                 study::Acceleration::Auto => guest::Acceleration::Auto,
                 study::Acceleration::Kvm => guest::Acceleration::Kvm,
@@ -109,15 +119,15 @@ impl Builder<'_> {
                 study::Copies::Bytes => guest::Copies::Bytes,
             },
             program: options.program.clone(),
-            modules: wish.modules.iter().map(|&module| module.to_owned()).collect(),
-            needed: wish
+            modules: request.modules.iter().map(|&module| module.to_owned()).collect(),
+            needed: request
                 .needed
                 .iter()
                 .map(|one| one.iter().map(|&module| module.to_owned()).collect())
                 .collect(),
             place,
             rootless: options.rootless,
-            pin: if asked.pin { wish.cpus.to_vec() } else { Vec::new() },
+            pin: if asked.pin { request.cpus.to_vec() } else { Vec::new() },
         })
     }
 }

@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 use agent::CallError;
 use agent::message::{Answer, Finished, GuestTimes, Measured, Request, Watched};
 use serde::{Deserialize, Serialize};
+use study::{Family, Side};
 
-use crate::discard::nobody;
 use crate::end::End;
 use crate::error::Error;
 use crate::machines::Machine;
-use crate::node::Node;
+use crate::path::Path;
+use crate::path::discard::nobody;
+use crate::path::node::Node;
 use crate::testbed::Testbed;
 
 /// What is to be run.
@@ -143,10 +145,9 @@ impl Testbed {
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
         let (turns, traffic) = (turns(order), order.ramp + order.window);
         self.ends().for_each(|end| end.agent.work = turns);
-        for node in self.nodes.iter_mut().chain(&mut self.watcher) {
+        for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
             node.agent.work = traffic + turns;
         }
-        let sides_cpus = [&self.cpus.transmitter, &self.cpus.receiver];
         let pinned = self.machines.iter().all(Machine::is_pinned);
         let (transmitter, mut receiver) = (&mut self.transmitter, self.receiver.as_mut());
         match (&receiver, order.traffic.kind) {
@@ -164,7 +165,7 @@ impl Testbed {
                 };
                 sockets(receiver, &listen)?
             }
-            None => nobody(order.ipv6, order.traffic.flows, order.traffic.port),
+            None => nobody(Family::of(order.ipv6), order.traffic.flows, order.traffic.port),
         };
         let connect = Request::Connect {
             spec: spec(transmitter, order),
@@ -196,15 +197,14 @@ impl Testbed {
             let patience = end.agent.patience();
             end.agent.client.send(&measure, patience)?;
         }
-        for node in self.nodes.iter_mut().chain(&mut self.watcher) {
+        for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
         }
         let windows = measured(&mut ends, traffic, tick)?;
         let others = tasks
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
-        let watched = self.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
+        let watched = self.path.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
         let around = self.watcher.as_mut().map(Node::watched).transpose()?;
-        let around_cpus = self.watcher.as_ref().map(|node| node.cpus.clone()).unwrap_or_default();
         // The transmitter first from here on. Both ends stop sending before either stops receiving, so that what is on the way is
         // drained and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Quiet))?;
@@ -215,40 +215,46 @@ impl Testbed {
         Ok(RunAccount {
             transmitter,
             receiver: sides.next(),
-            hosts: hosts(&watched, sides_cpus, pinned),
-            around: around.and_then(|watched| HostAccount::of(&watched, 0, around_cpus, 0, pinned)),
+            hosts: self.path.hosts(&watched, pinned),
+            around: self
+                .watcher
+                .as_ref()
+                .zip(around)
+                .and_then(|(node, watched)| HostAccount::of(node, 0, &watched, pinned)),
             others,
         })
     }
 }
 
-/// The host's account of each side's machine, from what its nodes watched: one both machines, or each its own.
-fn hosts(watched: &[Watched], cpus: [&Vec<u32>; 2], pinned: bool) -> Option<[HostAccount; 2]> {
-    let (one, other) = (watched.first()?, watched.last()?);
-    let both = watched.len() == 1;
-    let before = if both { cpus[0].len() } else { 0 };
-    Some([
-        HostAccount::of(one, 0, cpus[0].clone(), 0, pinned)?,
-        HostAccount::of(other, usize::from(both), cpus[1].clone(), before, pinned)?,
-    ])
+impl Path {
+    /// The host's account of each side's machine, from what its nodes watched, in the nodes' order.
+    fn hosts(&self, watched: &[Watched], pinned: bool) -> Option<[HostAccount; 2]> {
+        let account = |side| {
+            let (number, guest) = self.node(side)?;
+            HostAccount::of(&self.nodes[number], guest, watched.get(number)?, pinned)
+        };
+        Some([account(Side::Transmitter)?, account(Side::Receiver)?])
+    }
 }
 
 impl HostAccount {
-    /// Of the guest of this number on a node, whose CPUs come after so many others that the node watched.
-    fn of(node: &Watched, guest: usize, cpus: Vec<u32>, before: usize, pinned: bool) -> Option<Self> {
-        let GuestTimes { vcpu_each, io } = node.guests.get(guest)?.clone();
+    /// Of the guest of this number on a node.
+    fn of(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> Option<Self> {
+        let GuestTimes { vcpu_each, io } = watched.guests.get(guest)?.clone();
+        // The node watched the CPUs of its guests one after the other.
+        let before: usize = node.guests[..guest].iter().map(|earlier| earlier.cpus.len()).sum();
+        let cpus = node.guests[guest].cpus.clone();
+        let own = before..before + cpus.len();
         Some(Self {
-            elapsed_ns: node.elapsed_ns,
-            cpu_each: node.cpu_each.iter().skip(before).take(cpus.len()).copied().collect(),
-            interrupts: host::Interrupts::sum(
-                node.interrupts_each.get(before..before + cpus.len()).unwrap_or_default(),
-            ),
+            elapsed_ns: watched.elapsed_ns,
+            cpu_each: watched.cpu_each.get(own.clone()).unwrap_or_default().to_vec(),
+            interrupts: host::Interrupts::sum(watched.interrupts_each.get(own).unwrap_or_default()),
             cpus,
             vcpu: host::ThreadTimes::sum(&vcpu_each),
             vcpu_each,
             pinned,
             io,
-            underlay: node.underlay,
+            underlay: watched.underlay,
         })
     }
 }

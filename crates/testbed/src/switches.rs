@@ -10,8 +10,8 @@ use study::{Effective, Family, Settled, Side};
 use crate::end::End;
 use crate::error::Error;
 use crate::launched::Launched;
+use crate::path::tunnel_mtu::TunnelMtu;
 use crate::testbed::Testbed;
-use crate::tunnel_mtu::TunnelMtu;
 
 /// The switches of one condition. Features not named are as the testbed was built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -45,8 +45,8 @@ impl Testbed {
     /// When an end is gone, its interface vanished, the MTU is out of its range, or (loopback, where both ends are
     /// one interface) the two ends are asked for different states.
     pub fn settle(&mut self, switches: &Switches) -> Result<Effective, Error> {
-        let Some(family) = self.underlay_family else {
-            self.set_bridged_mtu(switches.mtu.unwrap_or(self.scenario.default_mtu()))?;
+        let Some(family) = self.path.tunnel else {
+            self.set_bridged_mtu(switches.mtu.unwrap_or(self.path.scenario.default_mtu()))?;
             let (transmitter, receiver) = self.settle_ends(switches, switches.mtu)?;
             return Ok(Effective { transmitter, receiver, underlay: None, notes: Vec::new() });
         };
@@ -62,7 +62,7 @@ impl Testbed {
     }
 
     fn set_bridged_mtu(&mut self, mtu: u32) -> Result<(), Error> {
-        self.nodes.iter_mut().try_for_each(|node| node.set_mtu(mtu))
+        self.path.nodes.iter_mut().try_for_each(|node| node.set_mtu(mtu))
     }
 
     fn settle_ends(
@@ -74,7 +74,7 @@ impl Testbed {
             let interface = end.interface.clone();
             settle_one(&mut end.agent, interface, mtu, features)
         };
-        if self.ends_share_an_interface() {
+        if self.path.is_one_interface() {
             // By one agent: each remembers what to return to, and the second would remember what the first had set.
             let both = set(&mut self.transmitter, &agreed(switches)?)?;
             return Ok((both.clone(), Some(both)));

@@ -1,21 +1,19 @@
 //! The testbed: two hosts and the wire between them, built anew for every boot.
 
-use std::net::IpAddr;
-
-use agent::Interrupt;
 use agent::message::{Answer, Request};
-use host::{Discard, DiscardDevice};
+use host::DiscardDevice;
 use serde_json::{Value, json};
-use study::{Family, Scenario, Side};
+use study::{BySide, Side};
 
-use crate::builder::Builder;
 use crate::cpus::CpuSplit;
+use crate::crowd::crowded;
 use crate::end::End;
 use crate::error::Error;
 use crate::launched::Launched;
 use crate::machines::Machine;
-use crate::node::{BRIDGE, Node};
 use crate::options::Options;
+use crate::path::node::{BRIDGE, Node};
+use crate::path::{Path, ReceiveWork};
 
 /// Two hosts with a wire between them, or one that sends to nobody. Dropping it takes everything down.
 #[derive(Debug)]
@@ -24,81 +22,56 @@ pub struct Testbed {
     pub transmitter: End,
     /// The host that takes it; `None` where everything is thrown away.
     pub receiver: Option<End>,
-    pub(crate) scenario: Scenario,
+    pub(crate) path: Path,
     pub(crate) cpus: CpuSplit,
     rootless: bool,
     pub(crate) exact: bool,
-    pub(crate) discard: Option<Discard>,
-    /// What carries the tunnel, where there is one.
-    pub(crate) underlay_family: Option<Family>,
-    /// The virtual machines, the transmitter's first; one, if everything is inside it.
+    /// The virtual machines: both hosts', or the one that everything is inside.
     pub(crate) machines: Vec<Machine>,
-    /// The host's side of virtual machines: one for both, or the transmitter's and the receiver's.
-    pub(crate) nodes: Vec<Node>,
     /// Who watches the virtual machine that everything is inside, from its host.
     pub(crate) watcher: Option<Node>,
     notes: Vec<String>,
 }
 
 impl Testbed {
-    /// Builds the testbed: namespaces, agents, wire, addresses, CPU sets, steering.
-    ///
-    /// # Errors
-    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts; what had been built
-    /// is gone again.
-    pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut builder = Builder { options, interrupt, inside: None };
-        if options.inside_guest { Self::inside(&builder) } else { Self::build_with(&mut builder) }
+    /// Of two hosts, each with its end of the path.
+    pub(crate) fn two(options: &Options, ends: BySide<End>, path: Path) -> Self {
+        Self::of(options, ends.transmitter, Some(ends.receiver), path)
     }
 
-    /// Builds it with the given builder.
-    pub(crate) fn build_with(builder: &mut Builder<'_>) -> Result<Self, Error> {
-        let mut testbed = match builder.options.state.scenario {
-            Scenario::Discard => Self::discard(builder)?,
-            Scenario::Loopback => Self::loopback(builder)?,
-            Scenario::Veth => Self::veth(builder)?,
-            Scenario::Vxlan => Self::vxlan(builder)?,
-            Scenario::Vm => Self::vm(builder)?,
-            Scenario::VmVxlan => Self::vm_vxlan(builder)?,
-        };
-        testbed.steer();
-        Ok(testbed)
-    }
-
-    /// Of two hosts whose traffic uses these interfaces and addresses.
-    pub(crate) fn two(
-        options: &Options,
-        [one, other]: [Launched; 2],
-        interfaces: [&str; 2],
-        [ipv4, ipv6]: [[IpAddr; 2]; 2],
-    ) -> Self {
-        let CpuSplit { transmitter, receiver, .. } = &options.cpus;
-        let transmitter = End::new(Side::Transmitter, one, transmitter, (interfaces[0], ipv4[0], ipv6[0]));
-        let receiver = End::new(Side::Receiver, other, receiver, (interfaces[1], ipv4[1], ipv6[1]));
-        Self::of(options, transmitter, Some(receiver))
-    }
-
-    pub(crate) fn of(options: &Options, transmitter: End, receiver: Option<End>) -> Self {
+    pub(crate) fn of(options: &Options, transmitter: End, receiver: Option<End>, path: Path) -> Self {
         Self {
             transmitter,
             receiver,
-            scenario: options.state.scenario,
+            path,
             cpus: options.cpus.clone(),
             rootless: options.rootless,
             exact: options.exact,
-            discard: None,
-            underlay_family: options.state.scenario.has_tunnel().then_some(options.state.underlay_family),
             machines: Vec::new(),
-            nodes: Vec::new(),
             watcher: None,
             notes: Vec::new(),
         }
     }
 
+    /// Adds virtual machines, and what there is to say about them, each thing once.
+    pub(crate) fn add_machines(&mut self, machines: Vec<Machine>) {
+        for note in machines.iter().flat_map(Machine::notes) {
+            if !self.notes.contains(&note) {
+                self.note(note);
+            }
+        }
+        self.machines.extend(machines);
+    }
+
+    /// Notes where its virtual machines are more than these CPUs.
+    pub(crate) fn note_crowd(&mut self, options: &Options) {
+        self.notes.extend(crowded(&options.state, options.inside_guest, &options.cpus));
+    }
+
     /// Asks for receive work on the CPUs of the host that receives. Where that is refused, the work runs on the
     /// CPU that sends, and the CPU figures of the two hosts mix: said in a note, never passed over.
-    fn steer(&mut self) {
-        if self.receiver.is_none() || self.exact {
+    pub(crate) fn steer(&mut self) {
+        if self.path.receive_work == ReceiveWork::Nowhere || self.exact {
             return;
         }
         if self.cpus.is_shared() {
@@ -106,16 +79,13 @@ impl Testbed {
                 .push("one core only: both hosts share it, so their CPU use cannot be separated".to_owned());
             return;
         }
-        if self.scenario.has_guests() {
-            // The network card of a guest has one queue, and its receive work a vCPU of the guest.
-            return;
-        }
-        if self.ends_share_an_interface() {
-            self.notes.push(
-                "loopback delivers on the CPU that sends: receive softirq work counts as the transmitter's"
-                    .to_owned(),
-            );
-            return;
+        match self.path.receive_work {
+            ReceiveWork::Steered => {}
+            ReceiveWork::AtTheSender => {
+                let note = "loopback delivers on the CPU that sends: receive softirq work counts as the transmitter's";
+                return self.note(note.to_owned());
+            }
+            ReceiveWork::InGuests | ReceiveWork::Nowhere => return,
         }
         let steered = self.ends().try_for_each(|end| {
             // What comes out of a tunnel is steered where it enters the host.
@@ -131,7 +101,7 @@ impl Testbed {
     /// The host's side of the first virtual machine: a process in its network namespace, and the bridge there.
     #[must_use]
     pub fn bridge(&self) -> Option<(u32, &'static str)> {
-        self.nodes.first().map(|node| (node.agent.pid(), BRIDGE))
+        self.path.nodes.first().map(|node| (node.agent.pid(), BRIDGE))
     }
 
     /// What this testbed cannot give, each with what follows from it.
@@ -143,7 +113,7 @@ impl Testbed {
     /// What throws the packets away, where something does.
     #[must_use]
     pub fn discard_device(&self) -> Option<DiscardDevice> {
-        self.discard.as_ref().map(|discard| discard.device)
+        self.path.discard.as_ref().map(|discard| discard.device)
     }
 
     pub(crate) fn note(&mut self, note: String) {
@@ -157,8 +127,8 @@ impl Testbed {
 
     /// Who has the interface under the tunnel on this side, and its name.
     pub(crate) fn underlay(&mut self, side: Side) -> (&mut Launched, String) {
-        let node = if side == Side::Receiver { self.nodes.last_mut() } else { self.nodes.first_mut() };
-        if let Some(node) = node {
+        if let Some((number, _)) = self.path.node(side) {
+            let node = &mut self.path.nodes[number];
             let interface =
                 node.underlay.clone().expect("nodes with a tunnel between them know its underlay");
             return (&mut node.agent, interface);
@@ -169,10 +139,6 @@ impl Testbed {
         };
         let interface = end.underlay.as_ref().unwrap_or(&end.interface).clone();
         (&mut end.agent, interface)
-    }
-
-    pub(crate) fn ends_share_an_interface(&self) -> bool {
-        self.scenario == Scenario::Loopback
     }
 
     /// Both hosts as they describe themselves, and the testbed between them.
@@ -189,6 +155,7 @@ impl Testbed {
             }
         }
         let nodes = self
+            .path
             .nodes
             .iter_mut()
             .chain(&mut self.watcher)
@@ -199,11 +166,11 @@ impl Testbed {
         let mut hosts = hosts.into_iter();
         let (transmitter, receiver) = (hosts.next(), hosts.next());
         Ok(json!({
-            "scenario": self.scenario.to_string(),
+            "scenario": self.path.scenario.to_string(),
             "rootless": self.rootless,
-            "underlay_family": self.underlay_family,
+            "underlay_family": self.path.tunnel,
             "discard_device": self.discard_device(),
-            "discard_devices_lacking": self.discard.as_ref().map(|discard| &discard.lacking),
+            "discard_devices_lacking": self.path.discard.as_ref().map(|discard| &discard.lacking),
             "cpus": self.cpus,
             "guests": (!machines.is_empty()).then_some(machines),
             "nodes": (!nodes.is_empty()).then_some(nodes),

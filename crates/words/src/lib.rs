@@ -41,7 +41,7 @@ pub use pacing::{Pacing, PacingError};
 pub use scenario::{Scenario, VXLAN_OVERHEAD};
 pub use settled::Settled;
 pub use shape::{Mistake, Shape, Words};
-pub use side::Side;
+pub use side::{BySide, Side};
 pub use traffic::{
     LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic,
 };

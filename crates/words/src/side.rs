@@ -1,5 +1,7 @@
 //! The two ends of a workload.
 
+use std::ops::{Index, IndexMut};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,12 +21,93 @@ impl Side {
     /// Both sides, in the order in which tables show them.
     pub const BOTH: [Self; 2] = [Self::Transmitter, Self::Receiver];
 
+    /// The one across.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Transmitter => Self::Receiver,
+            Self::Receiver => Self::Transmitter,
+        }
+    }
+
     /// The short form that condition names use: `tx-tso-off`.
     pub fn short(self) -> &'static str {
         match self {
             Self::Transmitter => "tx",
             Self::Receiver => "rx",
         }
+    }
+}
+
+/// One of a thing for each side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct BySide<T> {
+    /// The transmitter's.
+    pub transmitter: T,
+    /// The receiver's.
+    pub receiver: T,
+}
+
+impl<T> BySide<T> {
+    /// What `make` makes for each side.
+    pub fn of(mut make: impl FnMut(Side) -> T) -> Self {
+        Self { transmitter: make(Side::Transmitter), receiver: make(Side::Receiver) }
+    }
+
+    /// The same, where making can fail.
+    ///
+    /// # Errors
+    /// The first error of `make`.
+    pub fn try_of<E>(mut make: impl FnMut(Side) -> Result<T, E>) -> Result<Self, E> {
+        Ok(Self { transmitter: make(Side::Transmitter)?, receiver: make(Side::Receiver)? })
+    }
+
+    /// What `turn` turns each into.
+    pub fn map<U>(self, mut turn: impl FnMut(Side, T) -> U) -> BySide<U> {
+        BySide {
+            transmitter: turn(Side::Transmitter, self.transmitter),
+            receiver: turn(Side::Receiver, self.receiver),
+        }
+    }
+
+    /// Both, borrowed.
+    pub fn each_ref(&self) -> BySide<&T> {
+        BySide { transmitter: &self.transmitter, receiver: &self.receiver }
+    }
+
+    /// Both, borrowed to be changed.
+    pub fn each_mut(&mut self) -> BySide<&mut T> {
+        BySide { transmitter: &mut self.transmitter, receiver: &mut self.receiver }
+    }
+}
+
+impl<T> Index<Side> for BySide<T> {
+    type Output = T;
+
+    fn index(&self, side: Side) -> &T {
+        match side {
+            Side::Transmitter => &self.transmitter,
+            Side::Receiver => &self.receiver,
+        }
+    }
+}
+
+impl<T> IndexMut<Side> for BySide<T> {
+    fn index_mut(&mut self, side: Side) -> &mut T {
+        match side {
+            Side::Transmitter => &mut self.transmitter,
+            Side::Receiver => &mut self.receiver,
+        }
+    }
+}
+
+/// The transmitter's first.
+impl<T> IntoIterator for BySide<T> {
+    type Item = (Side, T);
+    type IntoIter = std::array::IntoIter<(Side, T), 2>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        [(Side::Transmitter, self.transmitter), (Side::Receiver, self.receiver)].into_iter()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Nodes: the host's side of virtual machines, each an agent in a network namespace with a bridge and what is joined to it.
 
 use agent::message::{Answer, Request, Watched};
+use study::{BySide, Side};
 
 use crate::error::Error;
 use crate::launched::Launched;
@@ -8,8 +9,8 @@ use crate::launched::Launched;
 /// The bridge of every node.
 pub(crate) const BRIDGE: &str = "bridge0";
 
-/// The taps of guests, the transmitter's first.
-pub(crate) const TAPS: [&str; 2] = ["tap-transmit", "tap-receive"];
+/// The taps of guests.
+pub(crate) const TAPS: BySide<&str> = BySide { transmitter: "tap-transmit", receiver: "tap-receive" };
 
 /// A node.
 #[derive(Debug)]
@@ -17,24 +18,38 @@ pub(crate) struct Node {
     pub(crate) agent: Launched,
     /// The bridge's ports.
     pub(crate) ports: Vec<String>,
-    /// QEMU's process of each guest here.
-    pub(crate) guests: Vec<u32>,
+    /// The guests here.
+    pub(crate) guests: Vec<NodeGuest>,
     /// The interface under the tunnel, if there is one.
     pub(crate) underlay: Option<String>,
-    /// The CPUs of its guests.
+}
+
+/// A guest of a node, seen from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NodeGuest {
+    /// Whose host it is; `None`: both are inside it.
+    pub(crate) side: Option<Side>,
+    /// QEMU's process.
+    pub(crate) process: u32,
+    /// The node's CPUs that are its own.
     pub(crate) cpus: Vec<u32>,
 }
 
 impl Node {
     /// Of an agent in a namespace that has a bridge, with nothing joined to it yet.
-    pub(crate) fn new(mut agent: Launched, cpus: &[u32]) -> Result<Self, Error> {
+    pub(crate) fn new(mut agent: Launched) -> Result<Self, Error> {
         agent.order(&Request::CreateBridge { name: BRIDGE.to_owned() })?;
-        Ok(Self { agent, ports: Vec::new(), guests: Vec::new(), underlay: None, cpus: cpus.to_vec() })
+        Ok(Self { agent, ports: Vec::new(), guests: Vec::new(), underlay: None })
     }
 
     /// Of an agent that only watches a guest from outside.
-    pub(crate) fn watching(agent: Launched, guest: u32, cpus: &[u32]) -> Self {
-        Self { agent, ports: Vec::new(), guests: vec![guest], underlay: None, cpus: cpus.to_vec() }
+    pub(crate) fn watching(agent: Launched, guest: NodeGuest) -> Self {
+        Self { agent, ports: Vec::new(), guests: vec![guest], underlay: None }
+    }
+
+    /// Which of its guests is this side's host.
+    pub(crate) fn guest_of(&self, side: Side) -> Option<usize> {
+        self.guests.iter().position(|guest| guest.side == Some(side))
     }
 
     /// Makes a tap for a guest.
@@ -54,7 +69,8 @@ impl Node {
 
     /// Has its agent watch over a window; [`Node::watched`] has the answer.
     pub(crate) fn watch(&mut self, ramp_ns: u64, window_ns: u64) -> Result<(), Error> {
-        let (processes, cpus) = (self.guests.clone(), self.cpus.clone());
+        let processes = self.guests.iter().map(|guest| guest.process).collect();
+        let cpus = self.guests.iter().flat_map(|guest| &guest.cpus).copied().collect();
         let underlay = self.underlay.clone();
         let watch = Request::Watch { processes, cpus, underlay, ramp_ns, window_ns };
         let patience = self.agent.patience();

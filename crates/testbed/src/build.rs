@@ -1,0 +1,22 @@
+//! Building a testbed from its options.
+
+use agent::Interrupt;
+
+use crate::builder::Builder;
+use crate::error::Error;
+use crate::inside::inside;
+use crate::options::Options;
+use crate::scenario::compose;
+use crate::testbed::Testbed;
+
+impl Testbed {
+    /// Builds the testbed: namespaces, agents, links, addresses, CPU sets, steering.
+    ///
+    /// # Errors
+    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts; what had been built
+    /// is gone again.
+    pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
+        let mut builder = Builder { options, interrupt, inside: None };
+        if options.inside_guest { inside(&builder) } else { compose(&mut builder) }
+    }
+}

@@ -1,0 +1,56 @@
+//! Any scenario of namespaces, made inside one virtual machine.
+
+use std::rc::Rc;
+
+use agent::Isolation;
+
+use crate::builder::Builder;
+use crate::cpus::split;
+use crate::error::Error;
+use crate::launched::Launched;
+use crate::machines::MachineRequest;
+use crate::options::Options;
+use crate::path::node::{Node, NodeGuest};
+use crate::scenario::{Inside, compose, composition};
+use crate::testbed::Testbed;
+
+/// Modules that scenarios may need of a guest's kernel.
+const MODULES: [&str; 4] = ["veth", "vxlan", "bridge", "dummy"];
+
+/// The scenario, made inside one virtual machine.
+pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
+    let options = builder.options;
+    let scenario = options.state.scenario;
+    let Some(Inside { agents, modules }) = composition(scenario).inside else {
+        return Err(Error::Nested { scenario });
+    };
+    let own = options.cpus.for_one_host().transmitter;
+    let request = MachineRequest {
+        name: "guest",
+        card: None,
+        ports: agents,
+        modules: &MODULES,
+        needed: modules,
+        cpus: &own,
+    };
+    let machine = builder.boot(&request)?;
+    let vcpus = options.state.guest.as_ref().map_or(1, |guest| guest.vcpus);
+    let cpus: Vec<(u32, u32)> = (0..vcpus).map(|cpu| (cpu, cpu)).collect();
+    // Inside, everything is ours: there are no users to keep apart.
+    let within = Options { cpus: split(&cpus), rootless: false, ..options.clone() };
+    let place = Some((Rc::clone(&machine.guest), 0));
+    let mut testbed =
+        compose(&mut Builder { options: &within, interrupt: builder.interrupt, inside: place })?;
+    let process = machine.guest.borrow().pid();
+    testbed.add_machines(vec![machine]);
+    // Exact mode has no windows to watch, and counts what does not depend on waits.
+    if !options.exact {
+        testbed.note_crowd(options);
+        let controller = &options.cpus.controller;
+        let mut agent =
+            Launched::process(&options.program, "host", Isolation::None, controller, builder.interrupt)?;
+        agent.greet()?;
+        testbed.watcher = Some(Node::watching(agent, NodeGuest { side: None, process, cpus: own }));
+    }
+    Ok(testbed)
+}

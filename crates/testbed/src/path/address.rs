@@ -1,0 +1,59 @@
+//! The addresses of a testbed, from the ranges reserved for benchmarking (RFC 2544 appendix C.2.2 and RFC 5180 section 8).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use study::{BySide, Family};
+
+/// The lengths of the prefixes that go with them.
+const PREFIX_IPV4: u8 = 24;
+const PREFIX_IPV6: u8 = 64;
+
+/// The addresses of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Addresses {
+    pub(crate) ipv4: IpAddr,
+    pub(crate) ipv6: IpAddr,
+}
+
+/// Those that the traffic uses.
+pub(crate) const TRAFFIC: BySide<Addresses> =
+    BySide { transmitter: Addresses::in_network(0, 1), receiver: Addresses::in_network(0, 2) };
+
+/// Those of the interfaces under a tunnel.
+pub(crate) const UNDERLAY: BySide<Addresses> =
+    BySide { transmitter: Addresses::in_network(1, 1), receiver: Addresses::in_network(1, 2) };
+
+/// Those of `lo`.
+pub(crate) const LOOPBACK: Addresses =
+    Addresses { ipv4: IpAddr::V4(Ipv4Addr::LOCALHOST), ipv6: IpAddr::V6(Ipv6Addr::LOCALHOST) };
+
+impl Addresses {
+    const fn in_network(network: u8, host: u8) -> Self {
+        Self {
+            ipv4: IpAddr::V4(Ipv4Addr::new(198, 18 + network, 0, host)),
+            ipv6: IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, network as u16, 0, 0, 0, host as u16)),
+        }
+    }
+
+    /// The one of a version of IP.
+    pub(crate) fn of(self, family: Family) -> IpAddr {
+        match family {
+            Family::Ipv4 => self.ipv4,
+            Family::Ipv6 => self.ipv6,
+        }
+    }
+
+    /// The one of a version of IP with its prefix's length.
+    pub(crate) fn with_prefix(self, family: Family) -> (IpAddr, u8) {
+        let prefix = match family {
+            Family::Ipv4 => PREFIX_IPV4,
+            Family::Ipv6 => PREFIX_IPV6,
+        };
+        (self.of(family), prefix)
+    }
+
+    /// Both with their prefixes' lengths.
+    pub(crate) fn with_prefixes(self) -> Vec<(IpAddr, u8)> {
+        vec![self.with_prefix(Family::Ipv4), self.with_prefix(Family::Ipv6)]
+    }
+}

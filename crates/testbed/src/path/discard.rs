@@ -1,0 +1,80 @@
+//! An interface that throws everything away.
+
+use std::net::SocketAddr;
+
+use agent::message::{Answer, Request};
+use host::{Discard, DiscardDevice};
+use study::Family;
+
+use crate::error::Error;
+use crate::launched::Launched;
+use crate::path::address::TRAFFIC;
+
+/// The interface of the traffic.
+pub(crate) const DISCARD: &str = "discard0";
+
+/// The port of the discard service (RFC 863), which nobody serves here.
+const PORT: u16 = 9;
+
+/// Creates the interface, of this kind or of the first that the kernel has. Routes come with its addresses, and the neighbour behind
+/// it is a permanent one: the kernel never has to ask.
+pub(crate) fn create_discard(host: &mut Launched, device: Option<DiscardDevice>) -> Result<Discard, Error> {
+    let create = Request::CreateDiscard {
+        name: DISCARD.to_owned(),
+        device,
+        addresses: TRAFFIC.transmitter.with_prefixes(),
+        behind: vec![TRAFFIC.receiver.ipv4, TRAFFIC.receiver.ipv6],
+    };
+    match host.call(&create)? {
+        Answer::Discards(discard) => Ok(discard),
+        other => Err(host.client.unexpected(&other).into()),
+    }
+}
+
+/// Whom the flows of a workload send to where nobody is: the one port, or those from the one that was asked for.
+pub(crate) fn nobody(family: Family, flows: u32, port: Option<u16>) -> Vec<SocketAddr> {
+    let address = TRAFFIC.receiver.of(family);
+    let step = u16::from(port.is_some());
+    let ports = std::iter::successors(Some(port.unwrap_or(PORT)), |port| Some(port.saturating_add(step)));
+    (0..flows).zip(ports).map(|(_, port)| SocketAddr::new(address, port)).collect()
+}
+
+/// What a reader of results must know of it.
+pub(crate) fn note(discard: &host::Discard) -> String {
+    let what = match discard.device {
+        DiscardDevice::Dummy => "the kernel's dummy device",
+        DiscardDevice::Bridge => "a bridge without ports",
+        DiscardDevice::VethXdp => "an XDP program at the far end of a veth pair, on the CPUs that send",
+    };
+    let mut note = format!("packets are discarded by {what}");
+    let lacking: Vec<&str> =
+        DiscardDevice::ALL.into_iter().map(DiscardDevice::word).take(discard.lacking.len()).collect();
+    if !lacking.is_empty() {
+        note.push_str(&format!("; this host has no {}", lacking.join(" and no ")));
+    }
+    note
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flow_has_somebody_to_send_to() {
+        let texts = |family, flows, port| {
+            nobody(family, flows, port).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(Family::Ipv4, 2, None), ["198.18.0.2:9", "198.18.0.2:9"]);
+        assert_eq!(texts(Family::Ipv6, 2, Some(7000)), ["[2001:2::2]:7000", "[2001:2::2]:7001"]);
+        assert_eq!(texts(Family::Ipv4, 2, Some(65535))[1], "198.18.0.2:65535");
+    }
+
+    #[test]
+    fn the_note_says_what_is_there_and_why_not_the_better() {
+        let lacking = vec!["cannot make the dummy device".to_owned()];
+        let text = note(&host::Discard { device: DiscardDevice::Bridge, lacking });
+        assert_eq!(text, "packets are discarded by a bridge without ports; this host has no dummy");
+        let text = note(&host::Discard { device: DiscardDevice::Dummy, lacking: vec![] });
+        assert_eq!(text, "packets are discarded by the kernel's dummy device");
+    }
+}

@@ -1,0 +1,58 @@
+//! A VXLAN tunnel over a veth pair between two hosts.
+
+use std::net::IpAddr;
+
+use agent::message::Request;
+use host::Vxlan;
+use study::{BySide, Family, Side};
+
+use crate::error::Error;
+use crate::launched::Launched;
+use crate::path::address::UNDERLAY;
+use crate::path::veth::{VETH, VethEnd, await_running, create_veth};
+
+/// The name of either end of the tunnel.
+pub(crate) const TUNNEL: &str = "vxlan0";
+
+/// The network's number: any would do where there is only one.
+const ID: u32 = 42;
+
+/// What the ends of a tunnel have.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TunnelEnd {
+    /// Addresses with their prefixes' lengths.
+    pub(crate) addresses: Vec<(IpAddr, u8)>,
+    /// The bridge of its host that it is a port of.
+    pub(crate) bridge: Option<&'static str>,
+    /// The CPUs that do its receive work; none where it is not steered.
+    pub(crate) steered: Vec<u32>,
+}
+
+/// Creates a veth pair between two hosts and a tunnel over it, carried by this version of IP.
+pub(crate) fn create_tunnel(
+    hosts: &mut BySide<&mut Launched>,
+    family: Family,
+    ends: BySide<TunnelEnd>,
+) -> Result<(), Error> {
+    let under = |side: Side| VethEnd {
+        addresses: vec![UNDERLAY[side].with_prefix(family)],
+        steered: ends[side].steered.clone(),
+    };
+    create_veth(hosts, BySide::of(under))?;
+    for (side, TunnelEnd { addresses, bridge, .. }) in ends {
+        let vxlan = Vxlan {
+            id: ID,
+            local: UNDERLAY[side].of(family),
+            remote: UNDERLAY[side.other()].of(family),
+            port: Vxlan::PORT,
+            underlay: VETH[side].to_owned(),
+        };
+        let bridge = bridge.map(str::to_owned);
+        hosts[side].order(&Request::CreateVxlan { name: TUNNEL.to_owned(), vxlan, addresses, bridge })?;
+    }
+    for (side, host) in hosts.each_mut() {
+        await_running(host, VETH[side])?;
+        await_running(host, TUNNEL)?;
+    }
+    Ok(())
+}

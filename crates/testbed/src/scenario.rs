@@ -1,0 +1,149 @@
+//! The scenarios: each composes hosts and the path between them.
+
+use study::{BySide, Scenario, Side};
+
+use crate::builder::Builder;
+use crate::end::End;
+use crate::error::Error;
+use crate::guests::Guests;
+use crate::options::Options;
+use crate::path::address::{LOOPBACK, TRAFFIC};
+use crate::path::discard::{self, DISCARD, create_discard};
+use crate::path::node::{BRIDGE, Node, TAPS};
+use crate::path::tunnel::{TUNNEL, TunnelEnd, create_tunnel};
+use crate::path::veth::{VETH, VethEnd, await_running, create_veth};
+use crate::path::{Path, ReceiveWork};
+use crate::testbed::Testbed;
+
+/// How a scenario is composed, and what it takes to make it inside a virtual machine.
+pub(crate) struct Composition {
+    pub(crate) compose: fn(&mut Builder<'_>) -> Result<Testbed, Error>,
+    /// `None`: it has virtual machines of its own.
+    pub(crate) inside: Option<Inside>,
+}
+
+/// What a scenario takes of the virtual machine that it is made in.
+pub(crate) struct Inside {
+    /// How many agents.
+    pub(crate) agents: usize,
+    /// Kernel modules: of each group one.
+    pub(crate) modules: &'static [&'static [&'static str]],
+}
+
+/// Makes the testbed of the scenario that the options name.
+pub(crate) fn compose(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let mut testbed = (composition(builder.options.state.scenario).compose)(builder)?;
+    testbed.steer();
+    Ok(testbed)
+}
+
+/// The composition of each scenario.
+pub(crate) fn composition(scenario: Scenario) -> Composition {
+    let inside = |agents, modules| Some(Inside { agents, modules });
+    match scenario {
+        Scenario::Loopback => Composition { compose: loopback, inside: inside(2, &[]) },
+        Scenario::Veth => Composition { compose: veth, inside: inside(2, &[&["veth"]]) },
+        Scenario::Discard => {
+            Composition { compose: discard, inside: inside(1, &[&["dummy", "bridge", "veth"]]) }
+        }
+        Scenario::Vxlan => Composition { compose: vxlan, inside: inside(2, &[&["veth"], &["vxlan"]]) },
+        Scenario::Vm => Composition { compose: vm, inside: None },
+        Scenario::VmVxlan => Composition { compose: vm_vxlan, inside: None },
+    }
+}
+
+/// The agents' names in messages.
+const NAMES: BySide<&str> = BySide { transmitter: "transmitter", receiver: "receiver" };
+
+/// Two agents in one network namespace of our own, so that switching features of `lo` does not touch the machine's.
+fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let cpus = &builder.options.cpus;
+    let mut transmitter = builder.first(NAMES.transmitter, &cpus.transmitter)?;
+    // Setting the interface up would give it both. Those that the agent gave come back after an MTU too small for IPv6.
+    let addresses = vec![(LOOPBACK.ipv4, 8), (LOOPBACK.ipv6, 128)];
+    transmitter.order(&agent::message::Request::Configure { interface: "lo".to_owned(), addresses })?;
+    let receiver = builder.beside(&transmitter, NAMES.receiver, &cpus.receiver)?;
+    let hosts = BySide { transmitter, receiver };
+    let ends = hosts.map(|side, agent| End::new(side, agent, &cpus[side], "lo", LOOPBACK));
+    Ok(Testbed::two(builder.options, ends, Path::new(Scenario::Loopback, ReceiveWork::AtTheSender)))
+}
+
+/// Two network namespaces, one veth pair.
+fn veth(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let cpus = &builder.options.cpus;
+    let mut hosts = builder.pair(NAMES, cpus.by_side())?;
+    let end = |side| VethEnd { addresses: TRAFFIC[side].with_prefixes(), steered: builder.steered(side) };
+    create_veth(&mut hosts.each_mut(), BySide::of(end))?;
+    for (side, host) in hosts.each_mut() {
+        await_running(host, VETH[side])?;
+    }
+    let ends = hosts.map(|side, agent| End::new(side, agent, &cpus[side], VETH[side], TRAFFIC[side]));
+    Ok(Testbed::two(builder.options, ends, Path::new(Scenario::Veth, ReceiveWork::Steered)))
+}
+
+/// Two network namespaces, one veth pair, and over it a tunnel that has the traffic's addresses.
+fn vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let (cpus, family) = (&builder.options.cpus, builder.options.state.underlay_family);
+    let mut hosts = builder.pair(NAMES, cpus.by_side())?;
+    let end = |side| TunnelEnd {
+        addresses: TRAFFIC[side].with_prefixes(),
+        steered: builder.steered(side),
+        bridge: None,
+    };
+    create_tunnel(&mut hosts.each_mut(), family, BySide::of(end))?;
+    let path = Path { tunnel: Some(family), ..Path::new(Scenario::Vxlan, ReceiveWork::Steered) };
+    let ends = hosts.map(|side, agent| End {
+        underlay: Some(VETH[side].to_owned()),
+        ..End::new(side, agent, &cpus[side], TUNNEL, TRAFFIC[side])
+    });
+    Ok(Testbed::two(builder.options, ends, path))
+}
+
+/// One network namespace and one interface that throws everything away.
+fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let options = Options { cpus: builder.options.cpus.for_one_host(), ..builder.options.clone() };
+    let cpus = &options.cpus.transmitter;
+    let mut host = builder.first(NAMES.transmitter, cpus)?;
+    let discard = create_discard(&mut host, options.discard_device)?;
+    let note = discard::note(&discard);
+    let transmitter = End::new(Side::Transmitter, host, cpus, DISCARD, TRAFFIC.transmitter);
+    let path = Path { discard: Some(discard), ..Path::new(Scenario::Discard, ReceiveWork::Nowhere) };
+    let mut testbed = Testbed::of(&options, transmitter, None, path);
+    testbed.note(note);
+    Ok(testbed)
+}
+
+/// Two virtual machines on one bridge.
+fn vm(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let mut node = Node::new(builder.first("node", &builder.options.cpus.controller)?)?;
+    TAPS.into_iter().try_for_each(|(_, tap)| node.add_tap(tap))?;
+    let place = node.agent.pid();
+    let guests = Guests::boot(builder, BySide::of(|_| place))?;
+    node.guests = guests.of_nodes(builder.options).into_iter().map(|(_, guest)| guest).collect();
+    let path = Path { nodes: vec![node], ..Path::new(Scenario::Vm, ReceiveWork::InGuests) };
+    guests.testbed(builder, path)
+}
+
+/// Two virtual machines, each on the bridge of its own node, and a tunnel between the nodes.
+fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let (controller, family) = (&builder.options.cpus.controller, builder.options.state.underlay_family);
+    let names = BySide { transmitter: "transmitter's node", receiver: "receiver's node" };
+    let BySide { transmitter, receiver } = builder.pair(names, BySide::of(|_| controller.as_slice()))?;
+    let mut nodes = BySide { transmitter: Node::new(transmitter)?, receiver: Node::new(receiver)? };
+    let BySide { transmitter, receiver } = nodes.each_mut();
+    let mut agents = BySide { transmitter: &mut transmitter.agent, receiver: &mut receiver.agent };
+    let end = TunnelEnd { bridge: Some(BRIDGE), ..TunnelEnd::default() };
+    create_tunnel(&mut agents, family, BySide::of(|_| end.clone()))?;
+    for (side, node) in nodes.each_mut() {
+        node.add_tap(TAPS[side])?;
+        node.ports.push(TUNNEL.to_owned());
+        node.underlay = Some(VETH[side].to_owned());
+    }
+    let guests = Guests::boot(builder, BySide::of(|side| nodes[side].agent.pid()))?;
+    for (side, guest) in guests.of_nodes(builder.options) {
+        nodes[side].guests = vec![guest];
+    }
+    let nodes = nodes.into_iter().map(|(_, node)| node).collect();
+    let path = Path { tunnel: Some(family), nodes, ..Path::new(Scenario::VmVxlan, ReceiveWork::InGuests) };
+    guests.testbed(builder, path)
+}
