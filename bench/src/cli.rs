@@ -68,7 +68,7 @@ enum Command {
     Shell,
     /// (Internal) an agent of a testbed
     #[command(hide = true)]
-    Agent(in_place::Agent),
+    Agent,
     /// (Internal) set up a namespace of a testbed
     #[command(hide = true)]
     Prepare(traffic::prepare::Prepare),
@@ -89,7 +89,7 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Some(Command::Inside(inside)) => return place::serve(inside),
         Some(Command::Relay(relay)) => return place::relay(relay),
         Some(Command::Shell) => return place::shell(),
-        Some(Command::Agent(agent)) => return in_place::serve(agent),
+        Some(Command::Agent) => return in_place::serve(),
         Some(Command::Prepare(prepare)) => return traffic::prepare::serve(prepare),
         Some(Command::Sends(sends)) => return traffic::sending::sends(sends),
         Some(Command::Sink(sink)) => return traffic::sending::sink(sink),
@@ -136,7 +136,7 @@ fn one(bench: &Bench<'_>, command: &Command) -> Result<bool, Failure> {
         Command::Inside(_)
         | Command::Relay(_)
         | Command::Shell
-        | Command::Agent(_)
+        | Command::Agent
         | Command::Prepare(_)
         | Command::Sends(_)
         | Command::Sink(_)

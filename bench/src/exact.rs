@@ -76,7 +76,7 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
 /// What a datagram of each size takes in a fresh guest.
 fn boot_and_count(bench: &Bench<'_>, image: &str) -> Result<[f64; MESSAGES.len()], Failure> {
     let program = std::env::current_exe().map_err(Failure::io("cannot find this program"))?;
-    let cpus = testbed::split(&testbed::usable());
+    let cpus = testbed::split(&host::affinity::usable());
     let mut options = testbed::Options::new(Scenario::Veth, program, cpus, false);
     options.inside_guest = true;
     options.exact = true;
@@ -120,7 +120,7 @@ impl Busy {
                 }
             })
         };
-        let threads = testbed::usable().iter().map(|_| spin(Arc::clone(&over))).collect();
+        let threads = host::affinity::usable().iter().map(|_| spin(Arc::clone(&over))).collect();
         Self { over, threads }
     }
 }

@@ -133,7 +133,7 @@ fn lives(
 
 fn life(bench: &Bench<'_>, report: &mut Report, (wire, rootless): (Wire, bool)) -> Result<Life, Failure> {
     interrupt::sleep(PAUSE, &bench.interrupt)?;
-    let cpus = testbed::split(&testbed::usable());
+    let cpus = testbed::split(&host::affinity::usable());
     let start = Instant::now();
     let testbed = bench.netassay.testbed(wire.scenario(), &cpus, rootless, &bench.interrupt)?;
     let build = start.elapsed();

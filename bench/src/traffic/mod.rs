@@ -104,7 +104,7 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
     for one in &installed {
         report.note(format!("{}: {}", one.peer.name(), one.version));
     }
-    let cpus = testbed::split(&testbed::usable());
+    let cpus = testbed::split(&host::affinity::usable());
     if !cpus.controller.is_empty() {
         let own = host::affinity::pin_current_thread(&cpus.controller);
         own.map_err(|error| Failure::Environment(error.to_string()))?;

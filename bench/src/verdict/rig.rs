@@ -34,7 +34,7 @@ struct Spent {
 
 impl<'a> Rig<'a> {
     pub(crate) fn new(bench: &'a Bench<'a>, conditions: [Traffic; CONDITIONS]) -> Self {
-        let cpus = testbed::split(&testbed::usable());
+        let cpus = testbed::split(&host::affinity::usable());
         Self { bench, cpus, rootless: no_root().is_some(), conditions, spent: Spent::default() }
     }
 

@@ -164,7 +164,10 @@ impl Bounded for Answer {
         match self {
             // Why something failed is cut where it is shown.
             Self::Done | Self::Failed { .. } => Ok(()),
-            Self::Hello { version, .. } => most("version", version.len(), TEXT),
+            Self::Hello { protocol: _, version, pid: _, cpus: usable } => {
+                most("version", version.len(), TEXT)?;
+                most("cpus", usable.len(), CPUS)
+            }
             Self::Discards(discard) => {
                 most("lacking", discard.lacking.len(), FEW)?;
                 texts("lacking", discard.lacking.iter())

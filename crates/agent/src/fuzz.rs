@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
-use crate::options::{AgentOptions, Isolation};
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{About, Session};
 
 /// One controller's conversation with an agent.
 pub struct Conversation(Session);
@@ -17,9 +17,9 @@ impl Conversation {
     /// If the kernel gives no netlink sockets.
     #[expect(clippy::new_without_default, reason = "it takes sockets of the kernel")]
     pub fn new() -> Self {
-        let options =
-            AgentOptions { isolation: Isolation::None, cpus: Vec::new(), parent: None, version: "fuzz" };
-        Self(Session::open(&options, BTreeMap::new()).expect("netlink sockets can be opened"))
+        let launch = Launch { isolation: Isolation::None, cpus: Vec::new(), parent: None };
+        let about = About { version: "fuzz", machine: BTreeMap::new(), usable: Vec::new() };
+        Self(Session::open(launch, about).expect("netlink sockets can be opened"))
     }
 
     /// What the agent answers.

@@ -1,19 +1,38 @@
-//! How an agent is launched where there is no command line: at a port of a guest.
+//! How an agent is launched, wherever it runs: by the first line of its standard input.
 
 use serde::{Deserialize, Serialize};
 
 use crate::frame::encode;
-use crate::options::{AgentOptions, Isolation};
 
-/// The first line at a guest's port: what an agent on this kernel is told by its command line. Process numbers are the guest's
-/// own, as its agents tell them in their greeting. The first request may follow at once.
+/// The first line of an agent's standard input. Process numbers are those of the agent's own kernel. The first request may follow at
+/// once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
-    /// Where the agent puts itself, inside the guest.
+    /// Where the agent puts itself.
     pub isolation: Isolation,
-    /// The CPUs of its host, of those the guest has; empty for all.
+    /// The CPUs of its host, of those that the machine has; empty for all.
     pub cpus: Vec<u32>,
+    /// The controller's process, with which the agent is to die; `None` where it runs on another kernel, which dies with the controller.
+    pub parent: Option<u32>,
+}
+
+/// Where an agent puts itself before it serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Isolation {
+    /// Nowhere: it serves the host as it finds it.
+    None,
+    /// A new network namespace.
+    Network,
+    /// A new user namespace and a new network namespace that belongs to it: needs no privilege.
+    UserAndNetwork,
+    /// The user namespace of another process, and a new network namespace in it.
+    NetworkInUserOf(u32),
+    /// The network namespace of another process.
+    NetworkOf(u32),
+    /// The user namespace of another process, and its network namespace.
+    UserAndNetworkOf(u32),
 }
 
 impl Launch {
@@ -23,11 +42,6 @@ impl Launch {
     /// None: there is nothing in it that JSON cannot hold.
     pub fn line(&self) -> Result<Vec<u8>, serde_json::Error> {
         encode(self)
-    }
-
-    /// The same for [`serve`](crate::serve). A guest's agent needs no parent to die with: the guest dies with the controller.
-    pub(crate) fn options(self, version: &'static str) -> AgentOptions {
-        AgentOptions { isolation: self.isolation, cpus: self.cpus, parent: None, version }
     }
 }
 
@@ -40,15 +54,21 @@ mod tests {
 
     #[test]
     fn the_line_is_what_people_can_write_too() {
-        let launch = Launch { isolation: Isolation::NetworkOf(71), cpus: vec![0] };
-        assert_eq!(launch.line().unwrap(), b"{\"isolation\":{\"network_of\":71},\"cpus\":[0]}\n");
-        let launch: Launch = decode(b"{\"isolation\":\"none\",\"cpus\":[]}").unwrap();
+        let launch = Launch { isolation: Isolation::NetworkOf(71), cpus: vec![0], parent: Some(7) };
+        let line = b"{\"isolation\":{\"network_of\":71},\"cpus\":[0],\"parent\":7}\n";
+        assert_eq!(launch.line().unwrap(), line);
+        let launch: Launch = decode(b"{\"isolation\":\"none\",\"cpus\":[],\"parent\":null}").unwrap();
         assert_eq!(launch.isolation, Isolation::None);
     }
 
     proptest! {
         #[test]
-        fn a_launch_survives_the_wire(pid: u32, cpus in prop::collection::vec(0u32..8192, 0..5), kind in 0usize..6) {
+        fn a_launch_survives_the_wire(
+            pid: u32,
+            parent: Option<u32>,
+            cpus in prop::collection::vec(0u32..8192, 0..5),
+            kind in 0usize..6,
+        ) {
             let isolation = [
                 Isolation::None,
                 Isolation::Network,
@@ -57,7 +77,7 @@ mod tests {
                 Isolation::NetworkOf(pid),
                 Isolation::UserAndNetworkOf(pid),
             ][kind];
-            let launch = Launch { isolation, cpus };
+            let launch = Launch { isolation, cpus, parent };
             prop_assert_eq!(decode::<Launch>(launch.line().unwrap().trim_ascii_end()).unwrap(), launch);
         }
 

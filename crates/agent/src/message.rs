@@ -13,7 +13,7 @@ pub use crate::account::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must agree on it exactly: they are the same binary on every
 /// host that netassay starts by itself, and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -216,6 +216,8 @@ pub enum Answer {
         version: String,
         /// Its process id, as it sees it.
         pid: u32,
+        /// The CPUs of its machine that it could be given, each with its core ([`host::affinity::usable`]).
+        cpus: Vec<(u32, u32)>,
     },
     /// Done; nothing to tell.
     Done,

@@ -8,10 +8,10 @@ use thiserror::Error;
 
 use crate::controller;
 use crate::frame::{FrameError, LineReader, decode, encode};
+use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
-use crate::options::{AgentOptions, Isolation};
 use crate::refusal::Refusal;
-use crate::session::Session;
+use crate::session::{About, Session};
 
 /// Why an agent could not begin, or had to end.
 #[derive(Debug, Error)]
@@ -36,35 +36,46 @@ pub enum ServeError {
     Encode(#[from] serde_json::Error),
 }
 
-/// Serves requests from standard input until it ends. The process must still have one thread.
+/// Serves requests from standard input until it ends, after the line that says how ([`Launch`]). The process must still have one
+/// thread. `version`: the program's, to answer with.
 ///
 /// # Errors
 /// When the agent cannot put itself into its place, or its pipes fail. What goes wrong with one request is that
 /// request's answer.
-pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
+pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // Whoever started the controller may have left it files that are open, and it us.
     host::close_inherited()?;
+    let mut lines = LineReader::default();
+    let Some(line) = read_line(&mut lines)? else { return Ok(()) };
+    // The controller is waiting for the answer to its first question: let it hear why there is none.
+    let told =
+        |error: &dyn std::error::Error| reply(&Answer::Failed { why: error.to_string(), broken: true });
+    let launch: Launch = match decode(&line) {
+        Ok(launch) => launch,
+        Err(error) => {
+            told(&error)?;
+            return Err(error.into());
+        }
+    };
     // A network namespace hides most of them.
-    let machine = host::visible_sysctls();
-    if let Err(error) = enter(options.isolation, options.parent) {
-        // The controller is waiting for the answer to its first question: let it hear why there is none.
-        reply(&Answer::Failed { why: error.to_string(), broken: true })?;
+    let about = About { version, machine: host::visible_sysctls(), usable: host::affinity::usable() };
+    if let Err(error) = enter(launch.isolation, launch.parent) {
+        told(&error)?;
         return Err(error.into());
     }
     // A Ctrl-C at the terminal reaches the whole process group; stopping is the controller's to order.
     // SAFETY: installing "ignore" needs no handler and touches no memory.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
-    if !options.cpus.is_empty() {
-        host::affinity::pin_current_thread(&options.cpus)?;
+    if !launch.cpus.is_empty() {
+        host::affinity::pin_current_thread(&launch.cpus)?;
     }
     // This thread opens and closes windows beside as many busy threads as a workload has flows. Where it may not hurry it is
     // late now and then, which is told with the window.
     host::prioritise_current_thread();
     // While this thread is the only one: capabilities are a thread's own, and passed on to those that it starts.
-    host::keep_capabilities(&needed(options)).map_err(ServeError::Privileges)?;
+    host::keep_capabilities(&needed(&launch)).map_err(ServeError::Privileges)?;
     controller::end_with_it()?;
-    let mut session = Session::open(options, machine)?;
-    let mut lines = LineReader::default();
+    let mut session = Session::open(launch, about)?;
     while let Some(line) = read_line(&mut lines)? {
         let answer = match decode::<Request>(&line) {
             Ok(request) => session.answer(request).unwrap_or_else(Refusal::into_answer),
@@ -80,7 +91,7 @@ pub fn serve(options: &AgentOptions) -> Result<(), ServeError> {
 }
 
 /// What an agent may do after it has put itself into its place, if it could before.
-fn needed(options: &AgentOptions) -> Vec<host::Capability> {
+fn needed(launch: &Launch) -> Vec<host::Capability> {
     use host::Capability::{Bpf, IpcLock, NetAdmin, NetBindService, Perfmon, SysAdmin, SysResource};
     let mut needed = vec![
         // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion controls.
@@ -96,7 +107,7 @@ fn needed(options: &AgentOptions) -> Vec<host::Capability> {
         Perfmon,
     ];
     // Exact mode enters the other end's network namespace, in guests only. Before Linux 5.8 it stands for the last two.
-    if options.parent.is_none() || !Bpf.is_known() {
+    if launch.parent.is_none() || !Bpf.is_known() {
         needed.push(SysAdmin);
     }
     needed

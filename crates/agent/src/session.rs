@@ -7,8 +7,8 @@ use std::time::Duration;
 use host::{Ethtool, Features, Links};
 
 use crate::exact::exact;
+use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
-use crate::options::AgentOptions;
 use crate::refusal::{Refusal, Reply};
 use crate::traffic::Traffic;
 use crate::watch::Watch;
@@ -19,14 +19,22 @@ pub(crate) struct Session {
     links: Links,
     ethtool: Ethtool,
     cpus: Vec<u32>,
-    version: &'static str,
-    /// The machine's settings as they were seen outside the namespace.
-    machine: BTreeMap<String, String>,
+    about: About,
     /// Interfaces as they were when they were set up: what "not requested" returns to.
     originals: BTreeMap<String, Original>,
     /// What interfaces were given: the kernel takes what is IPv6 of it away when the MTU is too small for IPv6.
     given: BTreeMap<String, Given>,
     traffic: Option<Traffic>,
+}
+
+/// What an agent knows of itself before its first request.
+pub(crate) struct About {
+    /// The program's version.
+    pub(crate) version: &'static str,
+    /// The machine's settings as they were seen outside the namespace.
+    pub(crate) machine: BTreeMap<String, String>,
+    /// The CPUs that it could have been given, each with its core.
+    pub(crate) usable: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Default)]
@@ -41,17 +49,13 @@ struct Original {
 }
 
 impl Session {
-    pub(crate) fn open(
-        options: &AgentOptions,
-        machine: BTreeMap<String, String>,
-    ) -> Result<Self, host::Error> {
-        let cpus = if options.cpus.is_empty() { host::affinity::online_cpus() } else { options.cpus.clone() };
+    pub(crate) fn open(launch: Launch, about: About) -> Result<Self, host::Error> {
+        let cpus = if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus };
         Ok(Self {
             links: Links::open()?,
             ethtool: Ethtool::open()?,
             cpus,
-            version: options.version,
-            machine,
+            about,
             originals: BTreeMap::new(),
             given: BTreeMap::new(),
             traffic: None,
@@ -169,7 +173,12 @@ impl Session {
             )
             .into());
         }
-        Ok(Answer::Hello { protocol: PROTOCOL, version: self.version.to_owned(), pid: std::process::id() })
+        Ok(Answer::Hello {
+            protocol: PROTOCOL,
+            version: self.about.version.to_owned(),
+            pid: std::process::id(),
+            cpus: self.about.usable.clone(),
+        })
     }
 
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
@@ -274,7 +283,8 @@ impl Session {
     }
 
     fn environment(&self, interfaces: &[String]) -> Reply {
-        let environment = host::Environment::read(interfaces, self.version).with_hidden(&self.machine);
+        let environment =
+            host::Environment::read(interfaces, self.about.version).with_hidden(&self.about.machine);
         Ok(Answer::Environment(Box::new(environment)))
     }
 

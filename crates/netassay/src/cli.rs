@@ -83,7 +83,7 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Serve as a host's agent (netassay starts it by itself)
     #[command(hide = true)]
-    Agent(Agent),
+    Agent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -320,31 +320,6 @@ pub(crate) struct Restore {
     pub(crate) forget: bool,
     #[command(flatten)]
     pub(crate) output: Formatted,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum IsolationWord {
-    None,
-    Network,
-    UserAndNetwork,
-    NetworkInUserOf,
-    NetworkOf,
-    UserAndNetworkOf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Agent {
-    #[arg(long, value_enum, default_value_t = IsolationWord::None)]
-    pub(crate) isolation: IsolationWord,
-    /// The process whose namespaces are joined
-    #[arg(long)]
-    pub(crate) of: Option<u32>,
-    /// The process to die with
-    #[arg(long)]
-    pub(crate) parent: Option<u32>,
-    /// The host's CPUs, by number
-    #[arg(long, value_delimiter = ',')]
-    pub(crate) cpus: Vec<u32>,
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod doctor;
 mod exit;
 mod failure;
 mod glossary;
+mod here;
 mod layout;
 mod machine;
 mod output;

@@ -26,22 +26,24 @@ struct Agent {
 impl Agent {
     /// In namespaces of its own; as the user who runs the tests, or as an ordinary one.
     fn start(ordinary: bool) -> Self {
-        Self::start_as(ordinary, &[])
+        Self::start_as(ordinary, "null")
     }
 
     /// As a controller on this machine starts it.
     fn start_here(ordinary: bool) -> Self {
-        Self::start_as(ordinary, &["--parent", &std::process::id().to_string()])
+        Self::start_as(ordinary, &std::process::id().to_string())
     }
 
-    fn start_as(ordinary: bool, more: &[&str]) -> Self {
+    fn start_as(ordinary: bool, parent: &str) -> Self {
         let bench = Bench::new();
-        let arguments = [&["agent", "--isolation", "user-and-network"], more].concat();
+        let arguments = ["agent"];
         let mut command =
             if ordinary { bench.netassay_as_nobody(&arguments) } else { bench.netassay(&arguments) };
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (to, from) = (process.stdin.take(), BufReader::new(process.stdout.take().unwrap()));
-        Self { process, to, from, _bench: bench }
+        let mut agent = Self { process, to, from, _bench: bench };
+        agent.say(&format!(r#"{{"isolation":"user_and_network","cpus":[],"parent":{parent}}}"#));
+        agent
     }
 
     fn say(&mut self, line: &str) {

@@ -83,12 +83,14 @@ fn campaign_names_a_port_in_use() {
     let mut squatter = Command::new("nsenter")
         .args(["-t", &controller.agents()[0].to_string(), "-n"])
         .arg(bench.path("netassay"))
-        .args(["agent", "--isolation", "none"])
+        .arg("agent")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let mut orders = squatter.stdin.take().unwrap();
+    let launch = agent::Launch { isolation: agent::Isolation::None, cpus: Vec::new(), parent: None };
+    orders.write_all(&launch.line().unwrap()).unwrap();
     let mut answers = BufReader::new(squatter.stdout.take().unwrap());
     let traffic = load::Traffic { port: Some(5201), message: 1, ..load::Traffic::new(load::Kind::UdpStream) };
     let spec = load::Spec { traffic, local: std::net::Ipv6Addr::LOCALHOST.into(), cpus: Vec::new() };

@@ -14,7 +14,7 @@ use study::{Scenario, feature};
 use testbed::{Options, RunOrder, Switches, Testbed, UnderlaySwitches};
 
 fn build(bench: &Bench, scenario: Scenario) -> Testbed {
-    let cpus = testbed::split(&testbed::usable());
+    let cpus = testbed::split(&host::affinity::usable());
     let options = Options::new(scenario, bench.path("netassay"), cpus, !common::is_root());
     Testbed::build(&options, &Interrupt::new().unwrap()).unwrap()
 }

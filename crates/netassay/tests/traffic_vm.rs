@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use common::{Bench, Watched, expect, expect_no_agents_of, is_root, links, skip};
+use common::{Bench, Watched, children_of, expect, expect_no_agents_of, is_root, links, skip};
 use serde_json::Value;
 use study::{BootState, Guest, Scenario};
 use testbed::{Options, RunOrder, Switches, Testbed};
@@ -186,7 +186,7 @@ fn traffic_inside_a_guest() {
         ..Options::new(
             BootState::default(),
             bench.path("netassay"),
-            testbed::split(&testbed::usable()),
+            testbed::split(&host::affinity::usable()),
             !is_root(),
         )
     };
@@ -266,13 +266,4 @@ fn slugs(bench: &Bench) -> Vec<String> {
     let plan: Value = serde_json::from_str(&plan).unwrap();
     let conditions = plan["conditions"].as_array().unwrap().iter();
     conditions.map(|condition| condition["slug"].as_str().unwrap().to_owned()).collect()
-}
-
-/// The processes that a process started and that live.
-fn children_of(parent: u32) -> Vec<u32> {
-    let mine = format!("PPid:\t{parent}\n");
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let status = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    pids.filter(|pid| status(*pid).contains(&mine)).collect()
 }

@@ -1,10 +1,14 @@
 //! Which CPUs belong to which host, and which to the controller.
 
-use std::fs;
 use std::ops::Index;
+use std::path::Path;
 
+use agent::{Interrupt, Isolation};
 use serde::{Deserialize, Serialize};
 use study::{BySide, Side};
+
+use crate::error::Error;
+use crate::launched::Launched;
 
 /// One set of CPUs per host, and what is left for the controller.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,16 +54,15 @@ impl Index<Side> for CpuSplit {
     }
 }
 
-/// The CPUs that this process may run on, each with the number of its core: the lowest CPU of that core. A CPU whose
-/// core is not told is a core of its own.
-#[must_use]
-pub fn usable() -> Vec<(u32, u32)> {
-    let core = |cpu: u32| {
-        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        let siblings = fs::read_to_string(path).ok()?;
-        host::affinity::parse_cpu_list(siblings.trim()).ok()?.into_iter().min()
-    };
-    host::affinity::allowed_cpus().into_iter().map(|cpu| (cpu, core(cpu).unwrap_or(cpu))).collect()
+/// The split of this machine's CPUs, asked of an agent on it: those that it may run on where the controller has not been given
+/// CPUs of its own yet. `program`: the netassay binary.
+///
+/// # Errors
+/// When no agent can be started.
+pub fn of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<CpuSplit, Error> {
+    let mut agent = Launched::process(program, "host", Isolation::None, &[], interrupt)?;
+    agent.greet()?;
+    Ok(split(agent.cpus()))
 }
 
 /// The fewest cores with which one can be spared for the controller and the rest of the machine.

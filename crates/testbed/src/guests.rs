@@ -51,12 +51,11 @@ impl Guests {
 
     /// The testbed with an end in each machine.
     pub(crate) fn testbed(self, builder: &Builder<'_>, path: Path) -> Result<Testbed, Error> {
-        let vcpus = builder.options.state.guest.as_ref().map_or(1, |guest| guest.vcpus);
-        let cpus: Vec<u32> = (0..vcpus).collect();
         let mut ends = BySide::try_of(|side| {
             let (guest, name) = (&self.0[side].guest, side.to_string());
-            let mut agent = Launched::in_guest(guest, 0, &name, Isolation::None, &cpus, builder.interrupt)?;
+            let mut agent = Launched::in_guest(guest, 0, &name, Isolation::None, &[], builder.interrupt)?;
             agent.greet()?;
+            let cpus: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
             let interface = interface_of(&mut agent, CARDS[side])?;
             let addresses = TRAFFIC[side].with_prefixes();
             agent.order(&Request::Configure { interface: interface.clone(), addresses })?;

@@ -1,6 +1,7 @@
 //! An agent that was launched, wherever it is, and the conversation with it.
 
 use std::cell::RefCell;
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::Path;
@@ -30,6 +31,7 @@ pub(crate) struct Launched {
     pub(crate) work: Duration,
     /// Its process, as its own host counts; of a process of this machine from the start, else from [`Launched::greet`] on.
     pid: u32,
+    cpus: Vec<(u32, u32)>,
     life: Life,
 }
 
@@ -50,32 +52,18 @@ impl Launched {
         cpus: &[u32],
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
-        let (place, pid) = words(isolation);
         let mut command = Command::new(program);
-        command.arg("agent").args(["--isolation", place]);
-        if !list.is_empty() {
-            command.args(["--cpus", &list.join(",")]);
-        }
-        command.args(["--parent", &std::process::id().to_string()]);
-        if let Some(pid) = pid {
-            command.args(["--of", &pid.to_string()]);
-        }
-        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut process = started.map_err(|source| Error::Start {
+        command.arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn().map_err(|source| Error::Start {
             host: name.to_owned(),
             program: program.to_owned(),
             source,
         })?;
         let to: OwnedFd = process.stdin.take().expect("its standard input was asked to be a pipe").into();
         let from: OwnedFd = process.stdout.take().expect("its standard output was asked to be a pipe").into();
-        Ok(Self {
-            name: name.to_owned(),
-            client: Client::new(name, to, from, interrupt.clone()),
-            work: Duration::ZERO,
-            pid: process.id(),
-            life: Life::Process(process),
-        })
+        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()) };
+        let pid = process.id();
+        Self::launch(name, launch, (to, from), (pid, Life::Process(process)), interrupt)
     }
 
     /// Starts an agent at a port of a guest that lives, or soon will.
@@ -89,18 +77,36 @@ impl Launched {
     ) -> Result<Self, Error> {
         let (to, from) =
             guest.borrow_mut().port(port).expect("a guest is ordered with a port for each agent");
-        let mut to = std::fs::File::from(to);
-        let launch = Launch { isolation, cpus: cpus.to_vec() };
-        let line = launch.line().map_err(std::io::Error::from);
-        line.and_then(|line| to.write_all(&line))
-            .map_err(|source| CallError::Pipe { host: name.to_owned(), source })?;
-        Ok(Self {
-            name: name.to_owned(),
-            client: Client::new(name, to, from, interrupt.clone()),
-            work: Duration::ZERO,
-            pid: 0,
-            life: Life::Guest(Rc::clone(guest)),
-        })
+        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: None };
+        Self::launch(name, launch, (to, from), (0, Life::Guest(Rc::clone(guest))), interrupt)
+    }
+
+    /// Tells an agent that is there, or soon will be, how to begin.
+    fn launch(
+        name: &str,
+        launch: Launch,
+        (to, from): (OwnedFd, OwnedFd),
+        (pid, life): (u32, Life),
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        let mut to = File::from(to);
+        let told = launch.line().map_err(std::io::Error::from).and_then(|line| to.write_all(&line));
+        let client = Client::new(name, to, from, interrupt.clone());
+        let mut launched =
+            Self { name: name.to_owned(), client, work: Duration::ZERO, pid, cpus: Vec::new(), life };
+        match told {
+            Ok(()) => Ok(launched),
+            // One that is gone already says why.
+            Err(source) if source.kind() == std::io::ErrorKind::BrokenPipe => {
+                Err(launched.explain(CallError::Gone { host: name.to_owned() }))
+            }
+            Err(source) => Err(CallError::Pipe { host: name.to_owned(), source }.into()),
+        }
+    }
+
+    /// The CPUs of its machine that it could be given, each with its core; none before [`Launched::greet`].
+    pub(crate) fn cpus(&self) -> &[(u32, u32)] {
+        &self.cpus
     }
 
     /// The agent's process id, as its own host counts.
@@ -110,8 +116,8 @@ impl Launched {
 
     pub(crate) fn greet(&mut self) -> Result<(), Error> {
         match self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience()) {
-            Ok(Answer::Hello { protocol: PROTOCOL, pid, .. }) => {
-                self.pid = pid;
+            Ok(Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ }) => {
+                (self.pid, self.cpus) = (pid, cpus);
                 Ok(())
             }
             Ok(other) => Err(self.client.unexpected(&other).into()),
@@ -203,18 +209,6 @@ fn soon<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
         std::thread::sleep(Duration::from_millis(2));
     }
     None
-}
-
-/// An isolation as the agent's command line has it, and whose place it is, if it is another's.
-fn words(isolation: Isolation) -> (&'static str, Option<u32>) {
-    match isolation {
-        Isolation::None => ("none", None),
-        Isolation::Network => ("network", None),
-        Isolation::UserAndNetwork => ("user-and-network", None),
-        Isolation::NetworkInUserOf(pid) => ("network-in-user-of", Some(pid)),
-        Isolation::NetworkOf(pid) => ("network-of", Some(pid)),
-        Isolation::UserAndNetworkOf(pid) => ("user-and-network-of", Some(pid)),
-    }
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod scenario;
 mod switches;
 mod testbed;
 
-pub use cpus::{CpuSplit, split, usable};
+pub use cpus::{CpuSplit, of_this_machine, split};
 pub use crowd::crowded;
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use end::End;

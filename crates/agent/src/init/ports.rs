@@ -1,15 +1,12 @@
 //! The ports of a guest's virtio serial device, and the agents at them.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::error::InitError;
 use super::system::{self, Console};
-use crate::frame::{MAX_FRAME, decode};
-use crate::launch::Launch;
 use crate::serve::serve;
 
 /// How long a device may take to appear after its driver was loaded; on a machine with time to spare it is a millisecond.
@@ -72,45 +69,14 @@ pub(super) fn start_agent(
 
 fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {
     system::await_connection(&port, PATIENCE).map_err(|error| error.to_string())?;
-    let mut port = File::from(port);
-    let Some(line) = first_line(&mut port).map_err(|error| format!("its port: {error}"))? else {
-        return Ok(());
-    };
-    let launch: Launch = decode(&line).map_err(|error| error.to_string())?;
     system::become_standard_streams(port.as_raw_fd()).map_err(|error| error.to_string())?;
     drop(port);
-    serve(&launch.options(version)).map_err(|error| error.to_string())
-}
-
-/// Reads up to the first newline, and not a byte more: what follows is for the agent. `None` when nobody has anything to say.
-fn first_line(from: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
-    let mut line = Vec::new();
-    let mut byte = [0];
-    loop {
-        match from.read(&mut byte) {
-            Ok(0) if line.is_empty() => return Ok(None),
-            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(_) if byte[0] == b'\n' => return Ok(Some(line)),
-            Ok(_) if line.len() >= MAX_FRAME => return Err(io::ErrorKind::InvalidData.into()),
-            Ok(_) => line.push(byte[0]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    serve(version).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_line_ends_where_it_ends() {
-        let mut bytes: &[u8] = b"one\ntwo\n";
-        assert_eq!(first_line(&mut bytes).unwrap().unwrap(), b"one");
-        assert_eq!(bytes, b"two\n");
-        assert_eq!(first_line(&mut io::empty()).unwrap(), None);
-        assert!(first_line(&mut &b"cut"[..]).is_err());
-    }
 
     #[test]
     fn a_port_is_found_by_its_name() {

@@ -88,7 +88,7 @@ pub(crate) fn answers() -> Vec<Answer> {
     };
     let discard = host::Discard { device: host::DiscardDevice::Dummy, lacking: vec!["no".to_owned()] };
     vec![
-        Answer::Hello { protocol: 1, version: "1".to_owned(), pid: 1 },
+        Answer::Hello { protocol: 1, version: "1".to_owned(), pid: 1, cpus: vec![(0, 0)] },
         Answer::Done,
         Answer::Discards(discard),
         Answer::Settled(settled),

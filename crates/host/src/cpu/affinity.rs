@@ -22,6 +22,17 @@ pub fn allowed_cpus() -> Vec<u32> {
     cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect()
 }
 
+/// The CPUs that the calling thread may run on, each with the number of its core: the lowest CPU of that core. A CPU whose
+/// core is not told is a core of its own.
+pub fn usable() -> Vec<(u32, u32)> {
+    let core = |cpu: u32| {
+        let siblings = Files::system()
+            .text(&format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))?;
+        parse_cpu_list(&siblings).ok()?.into_iter().min()
+    };
+    allowed_cpus().into_iter().map(|cpu| (cpu, core(cpu).unwrap_or(cpu))).collect()
+}
+
 /// Lets the calling thread run on `cpus` only. Threads that it starts afterwards inherit this.
 ///
 /// # Errors

@@ -46,6 +46,6 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Kernel(flags) => kernel::kernel(flags).map(done),
         Command::Doctor(flags) => doctor::doctor(flags),
         Command::Restore(flags) => restore::restore(flags),
-        Command::Agent(flags) => agent::agent(flags).map(done),
+        Command::Agent => agent::agent().map(done),
     }
 }

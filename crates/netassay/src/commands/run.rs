@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use agent::Interrupt;
 use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StudyId};
-use study::Study;
+use study::{BootState, Study};
 
 use crate::cli::{Format, RunFlags};
 use crate::commands::stored::open_read_only;
 use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
+use crate::here;
 use crate::layout;
 use crate::machine::{self, Changed};
 use crate::output::{named, print, print_json, print_page};
@@ -81,14 +82,8 @@ fn lab(study: &Study, flags: &RunFlags, interrupt: &Interrupt) -> Result<LocalLa
         options: testbed::Options {
             inside_guest: study.inside_guest(),
             exact: study.exact(),
-            ..testbed::Options::new(
-                // Each boot has its own.
-                study::BootState::default(),
-                // The running binary itself, even if its file was replaced meanwhile.
-                "/proc/self/exe",
-                testbed::split(&testbed::usable()),
-                flags.rootless || !privileges.privileged(),
-            )
+            // Each boot has its own state.
+            ..here::options(BootState::default(), flags.rootless || !privileges.privileged(), interrupt)?
         },
         interrupt: interrupt.clone(),
         memory: guest::Memory::here(),

@@ -95,7 +95,7 @@ pub(crate) fn check(flags: &Check) -> Result<(), Failure> {
 
 /// Where a study's virtual machines are more than this machine's CPUs: what follows, once for each such number of virtual CPUs.
 pub(crate) fn crowding(study: &Study) -> Vec<String> {
-    let cpus = testbed::split(&testbed::usable());
+    let cpus = testbed::split(&host::affinity::usable());
     let mut notes: Vec<String> = Vec::new();
     // What exact mode counts does not depend on who waits.
     for state in study.plan().states().iter().filter(|_| !study.exact()) {

@@ -8,8 +8,8 @@ use study::{Scenario, feature};
 use testbed::{Switches, Testbed};
 
 use super::finding::{Finding, Status};
-use super::scenario::options;
 use crate::failure::Failure;
+use crate::here;
 
 const AREA: &str = "feature";
 
@@ -17,7 +17,7 @@ const AREA: &str = "feature";
 const WORDS: [&str; 8] = ["tso", "gso", "gro", "lro", "tx", "rx", "sg", "tx-udp_tnl-segmentation"];
 
 pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
-    let options = options(Scenario::Veth, !privileges.privileged());
+    let options = here::options(Scenario::Veth, !privileges.privileged(), interrupt)?;
     // That it cannot be built is the scenario's finding.
     let Ok(mut testbed) = Testbed::build(&options, interrupt) else { return Ok(Vec::new()) };
     let mut findings = Vec::new();

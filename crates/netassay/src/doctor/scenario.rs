@@ -9,6 +9,7 @@ use testbed::{Options, Testbed};
 
 use super::finding::{Finding, Status};
 use crate::failure::Failure;
+use crate::here;
 
 pub(super) const AREA: &str = "scenario";
 
@@ -16,6 +17,7 @@ const AS_ROOT: &str = "run netassay as root, if you may";
 const NO_REMEDY: &str = "nothing to repair: this scenario works that way; use scenario veth where it matters";
 
 pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
+    let here = here::options(Scenario::Veth, true, interrupt)?;
     let mut findings = Vec::new();
     let mut notes: Vec<Finding> = Vec::new();
     for scenario in [Scenario::Veth, Scenario::Vxlan, Scenario::Loopback, Scenario::Discard] {
@@ -23,7 +25,8 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
         for rootless in [false, true].into_iter().filter(|rootless| *rootless || privileges.privileged()) {
             let begun = Instant::now();
             let name = format!("{scenario}, {}", if rootless { "rootless" } else { "as root" });
-            match Testbed::build(&options(scenario, rootless), interrupt) {
+            let options = Options { state: scenario.into(), rootless, ..here.clone() };
+            match Testbed::build(&options, interrupt) {
                 Ok(testbed) => {
                     let built = begun.elapsed();
                     let remedy = if matches!(scenario, Scenario::Veth | Scenario::Vxlan) && rootless {
@@ -56,8 +59,4 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
     }
     findings.extend(notes);
     Ok(findings)
-}
-
-pub(super) fn options(scenario: Scenario, rootless: bool) -> Options {
-    Options::new(scenario, "/proc/self/exe", testbed::split(&testbed::usable()), rootless)
 }

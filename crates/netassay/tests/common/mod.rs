@@ -204,21 +204,22 @@ impl Watched {
     }
 }
 
-/// The agents, by process number, that a controller started: each carries its controller's number on its command line.
+/// The agents, by process number, that a controller started: its children that are called so.
 pub(crate) fn agents_of(controller: u32) -> Vec<u32> {
-    let marks = ["agent".to_owned(), "--parent".to_owned(), controller.to_string()];
-    let mut agents = Vec::new();
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let words: Vec<String> =
-            words.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-        let parent = words.windows(2).any(|pair| pair == &marks[1..]);
-        if parent && words.get(1) == Some(&marks[0]) {
-            agents.push(pid);
-        }
-    }
-    agents
+    let is_agent = |pid: &u32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).nth(1) == Some(b"agent")
+    };
+    children_of(controller).into_iter().filter(is_agent).collect()
+}
+
+/// The processes that a process started and that live.
+pub(crate) fn children_of(parent: u32) -> Vec<u32> {
+    let mine = format!("PPid:\t{parent}\n");
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let status = |pid: u32| fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    pids.filter(|pid| status(*pid).contains(&mine)).collect()
 }
 
 /// Waits until a controller's agents are gone; panics if they stay.

@@ -1,10 +1,12 @@
 //! What the command line asks for: a study of one condition.
 
+use agent::Interrupt;
 use study::{Condition, CongestionControl, Diagnostics, Scenario, Study};
 use testbed::{Options, RunOrder};
 
 use crate::cli::{Load, option};
 use crate::failure::Failure;
+use crate::here;
 
 /// One workload, and where it runs.
 #[derive(Debug, Clone)]
@@ -62,15 +64,13 @@ impl Asked {
     }
 
     /// How the testbed is built.
-    pub(super) fn options(&self, rootless: bool) -> Options {
-        let cpus = testbed::split(&testbed::usable());
-        Options {
+    pub(super) fn options(&self, rootless: bool, interrupt: &Interrupt) -> Result<Options, Failure> {
+        Ok(Options {
             discard_device: self.discard_device,
             state: self.condition.boot.clone(),
             inside_guest: self.inside_guest,
-            // The running binary itself, even if its file was replaced meanwhile.
-            ..Options::new(self.scenario, "/proc/self/exe", cpus, rootless)
-        }
+            ..here::options(self.scenario, rootless, interrupt)?
+        })
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
-    let options = asked.options(flags.rootless || !host::Privileges::read().privileged());
+    let options = asked.options(flags.rootless || !host::Privileges::read().privileged(), &interrupt)?;
     if !options.cpus.controller.is_empty() {
         host::affinity::pin_current_thread(&options.cpus.controller)?;
     }

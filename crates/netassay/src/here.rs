@@ -1,0 +1,21 @@
+//! Testbeds on this machine.
+
+use agent::Interrupt;
+use study::BootState;
+use testbed::Options;
+
+use crate::failure::Failure;
+
+/// The running binary itself, even if its file was replaced meanwhile: it becomes each agent.
+const PROGRAM: &str = "/proc/self/exe";
+
+/// How testbeds are built here: of this program, on the CPUs that an agent on this machine tells. To be asked before this process
+/// keeps to CPUs of its own.
+pub(crate) fn options(
+    state: impl Into<BootState>,
+    rootless: bool,
+    interrupt: &Interrupt,
+) -> Result<Options, Failure> {
+    let cpus = testbed::of_this_machine(PROGRAM.as_ref(), interrupt)?;
+    Ok(Options::new(state, PROGRAM, cpus, rootless))
+}
