@@ -3,14 +3,15 @@
 use std::ops::Range;
 use words::Scenario;
 
-use crate::condition::Condition;
-use crate::diagnostic::Problem;
-use crate::factor::Level;
-use crate::grid;
+use crate::model::factor::Level;
+use crate::model::grid;
+use crate::model::limit;
+use crate::model::study::Study;
 use crate::plan::Draft;
+use crate::plan::condition::Condition;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
-use crate::read::{comparison, factor, limit, workload};
-use crate::study::Study;
+use crate::read::{comparison, factor, workload};
 
 /// Reports traffic that a scenario cannot carry: `discard` has nobody to receive, and elsewhere somebody does.
 pub(crate) fn scenario(scenario: Option<Scenario>, workloads: &[workload::Read], problems: &mut Problems) {

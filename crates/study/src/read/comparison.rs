@@ -7,8 +7,8 @@ use words::{
     suggest::{self, quoted},
 };
 
-use crate::comparison::{Request, Unresolved};
-use crate::diagnostic::Problem;
+use crate::plan::comparison::{Request, Unresolved};
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::selection::{self, Scope};
 use crate::read::table::Table;

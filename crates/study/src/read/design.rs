@@ -6,15 +6,16 @@ use toml::Spanned;
 use toml::de::DeValue;
 use words::{Word, display_as_word, suggest::quoted};
 
-use crate::design::fraction::Fraction;
-use crate::design::{Design, DesignKind, Offload, order, rows};
-use crate::diagnostic::Problem;
-use crate::factor::{Factor, Level, Subject};
+use crate::model::design::fraction::Fraction;
+use crate::model::design::{Design, DesignKind, Offload, order, rows};
+use crate::model::factor::{Factor, Level, Subject};
+use crate::model::limit;
+use crate::model::scope::Scope;
+use crate::read::diagnostic::Problem;
+use crate::read::factor;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
-use crate::read::{factor, limit};
-use crate::scope::Scope;
 
 /// The keys of `[design]`.
 pub(crate) const KEYS: &[&str] = &["kind", "offloads", "order", "most"];

@@ -5,10 +5,10 @@ use std::ops::Range;
 use toml::de::DeValue;
 use words::{DEFAULT, suggest::quoted};
 
-use crate::diagnostic::Problem;
-use crate::factor::RUNNING;
-use crate::guest::Guest;
-use crate::read::limit;
+use crate::model::factor::RUNNING;
+use crate::model::guest::Guest;
+use crate::model::limit;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::Table;
 use crate::read::value::Value;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use toml::de::DeValue;
 use words::{feature, suggest::quoted};
 
-use crate::diagnostic::Problem;
-use crate::machine::Machine;
-use crate::read::limit;
+use crate::model::limit;
+use crate::model::machine::Machine;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries};
 use crate::read::value::Value;
@@ -151,7 +151,7 @@ fn features(entry: &Entry<'_>, problems: &mut Problems) -> Option<BTreeMap<Strin
 #[cfg(test)]
 mod tests {
     use crate::Study;
-    use crate::machine::Machine;
+    use crate::model::machine::Machine;
 
     const STUDY: &str =
         "name = \"x\"\nquestion = \"y\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";

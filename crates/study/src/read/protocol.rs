@@ -1,12 +1,12 @@
 //! `[protocol]`.
 
-use crate::diagnostic::Problem;
-use crate::protocol::Protocol;
-use crate::read::limit;
+use crate::model::limit;
+use crate::model::protocol::Protocol;
+use crate::model::stop::{Bounds, Stop};
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
-use crate::stop::{Bounds, Stop};
 
 /// The keys of `[protocol]`.
 pub(crate) const KEYS: &[&str] = &["boots", "warmup", "runs", "order", "seed", "stop"];

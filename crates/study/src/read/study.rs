@@ -5,20 +5,21 @@ use std::ops::Range;
 use toml::de::DeTable;
 use words::{Direction, Family, Key, Kind};
 
-use crate::boot_state::BootState;
-use crate::comparison::Request;
-use crate::diagnostic::{Diagnostics, Problem};
-use crate::factor::{Factor, Level, Subject};
+use crate::model::boot_state::BootState;
+use crate::model::factor::{Factor, Level, Subject};
+use crate::model::limit;
+use crate::model::selection::Exclusion;
+use crate::model::study::Study;
+use crate::plan::comparison::Request;
+use crate::read::diagnostic::{Diagnostics, Problem};
 use crate::read::problems::Problems;
 use crate::read::selection::Scope;
 use crate::read::table::{Entry, Table};
 use crate::read::testbed::{Inside, Testbed};
 use crate::read::value::Value;
 use crate::read::{
-    check, comparison, design, factor, guest, limit, machine, protocol, selection, underlay, workload,
+    check, comparison, design, factor, guest, machine, protocol, selection, underlay, workload,
 };
-use crate::selection::Exclusion;
-use crate::study::Study;
 
 /// The keys of a study file.
 pub(crate) const KEYS: &[&str] = &[

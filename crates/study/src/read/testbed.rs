@@ -3,12 +3,12 @@
 use std::ops::Range;
 use words::{Scenario, Word, display_as_word};
 
-use crate::diagnostic::Problem;
-use crate::factor::{Level, Subject};
-use crate::guest::Acceleration;
+use crate::model::factor::{Level, Subject};
+use crate::model::guest::Acceleration;
+use crate::model::scope::UNDERLAY;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::{factor, guest, underlay};
-use crate::scope::UNDERLAY;
 
 /// Where a whole testbed can stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

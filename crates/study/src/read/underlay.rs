@@ -3,7 +3,7 @@
 use std::ops::Range;
 use words::Family;
 
-use crate::read::limit;
+use crate::model::limit;
 use crate::read::problems::Problems;
 use crate::read::table::Table;
 use crate::read::value::Value;

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use words::{Family, Side};
 
 use super::part::{self, CommandLine, Kernel, Mtu, Name, Vcpus, parts};
-use crate::condition;
-use crate::factor::Subject;
-use crate::guest::{Copies, Nic};
-use crate::scope::{Scope, UNDERLAY};
+use crate::model::factor::Subject;
+use crate::model::guest::{Copies, Nic};
+use crate::model::scope::{Scope, UNDERLAY};
+use crate::plan::condition;
 
 parts! {
     /// `[factors]`.

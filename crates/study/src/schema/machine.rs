@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::part::{Name, Switch, parts};
-use crate::read::limit;
+use crate::model::limit;
 
 /// What is changed of the machine itself, if the command line says `--change-machine`, and undone at the end.
 #[derive(JsonSchema)]

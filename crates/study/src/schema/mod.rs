@@ -18,10 +18,10 @@ use self::part::{
     Boots, CommandLine, Inside, Kernel, LadderOrder, Looks, Memory, MetricKey, Most, Mtu, Name, Runs, Seed,
     Share, Switch, Vcpus, Warmup, WorkloadTable,
 };
-use crate::design::DesignKind;
-use crate::guest::{Acceleration, Copies, Nic};
-use crate::protocol::Order;
-use crate::stop::Bounds;
+use crate::model::design::DesignKind;
+use crate::model::guest::{Acceleration, Copies, Nic};
+use crate::model::protocol::Order;
+use crate::model::stop::Bounds;
 
 /// The JSON schema of a study file (draft 2020-12), indented, with a line end.
 pub fn schema() -> String {

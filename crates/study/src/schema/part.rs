@@ -4,7 +4,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use words::{KEYS, Key, Kind, Shape, Word, metric};
 
-use crate::read::{Inside as Place, LadderOrder as Order, limit};
+use crate::model::limit;
+use crate::read::{Inside as Place, LadderOrder as Order};
 
 /// The words of a vocabulary.
 fn words<W: Word>() -> Schema {

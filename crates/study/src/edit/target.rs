@@ -1,0 +1,255 @@
+//! What the key of an assignment means in a file.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+use words::suggest::{self, quoted};
+
+use crate::edit::assignment::Assignment;
+use crate::edit::document::{Base, Document, Edit};
+use crate::edit::{literal, prune};
+use crate::model::factor::Subject;
+use crate::model::scope::{Scope, UNDERLAY};
+use crate::read::diagnostic::Problem;
+use crate::read::factor::{Named, flatten};
+use crate::read::problems::Problems;
+use crate::read::{
+    COMPARISON_KEYS, DESIGN_KEYS, GUEST_KEYS, PROTOCOL_KEYS, STOP_KEYS, UNDERLAY_KEYS, workload_keys,
+};
+
+/// The keys of the study itself that are values.
+const STUDY_KEYS: &[&str] = &["name", "question", "scenario", "inside", "exact"];
+
+/// Tables of the study with keys of their own, which can also be taken out as a whole.
+const TABLES: &[(&str, &[&str])] =
+    &[("guest", GUEST_KEYS), (UNDERLAY, UNDERLAY_KEYS), ("design", DESIGN_KEYS)];
+
+/// What a key means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A key, by its path from the top.
+    Key(Vec<String>),
+    /// A key of these workloads, by number.
+    Workloads(Vec<usize>, String),
+    /// A factor: its subject and its name, with the side if it has one. No workload may write it as well.
+    Factor(Subject, String),
+}
+
+impl Target {
+    /// What the key of an assignment means in this file.
+    ///
+    /// # Errors
+    /// A problem with a place in the text of the assignment: nothing goes by that key.
+    pub(crate) fn of(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
+        let key = assignment.key();
+        let several = assignment.values().len() > 1;
+        let target = match key.split_once('.') {
+            Some(("protocol", key)) => protocol(key.split_once('.').unwrap_or(("protocol", key))),
+            Some(("stop", key)) => protocol(("stop", key)),
+            Some(("workload", key)) => workloads(document, None, key),
+            Some(("factors", key)) => factor(key),
+            Some(("exact", "copies")) => bare(document, "copies", assignment.values().len()),
+            // Levels can only be a factor's, and one value too where the file has the factor.
+            Some((UNDERLAY, _)) if several || is_factor(document, key) => factor(key),
+            Some((table, inner)) if is_key_of(table, inner) => {
+                Some(Self::Key(vec![table.into(), inner.into()]))
+            }
+            Some(_) if Scope::split(key).0 != Scope::default() => factor(key),
+            Some(_) => key.rsplit_once('.').and_then(|(name, key)| workloads(document, Some(name), key)),
+            None => bare(document, key, assignment.values().len()),
+        };
+        target.ok_or_else(|| unknown(document, key))
+    }
+
+    /// The edits that give it these values; `None` where the file leaves no place for them.
+    pub(crate) fn edits(&self, document: &Document<'_>, values: &[String]) -> Option<Vec<Edit>> {
+        match self {
+            Self::Key(path) => {
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                if values.is_empty() {
+                    return Some(document.take(Base::Root, &path));
+                }
+                document.put(Base::Root, &path, &literal::of(path.last()?, values))
+            }
+            Self::Workloads(numbers, key) => {
+                let mut edits = Vec::new();
+                for number in numbers {
+                    let base = Base::Workload(*number);
+                    if values.is_empty() {
+                        edits.extend(document.take(base, &[key]));
+                    } else {
+                        edits.extend(document.put(base, &[key], &literal::of(key, values))?);
+                    }
+                }
+                Some(edits)
+            }
+            Self::Factor(subject, name) => {
+                let mut edits = Vec::new();
+                // What is a factor must not be written elsewhere as well.
+                if !values.is_empty() {
+                    for number in 0..document.workloads().len() {
+                        edits.extend(document.take(Base::Workload(number), &[name]));
+                    }
+                    edits.extend(elsewhere(document, subject, name));
+                    edits.extend(prune::from_design(document, subject));
+                }
+                let bare = name.rsplit('.').next().unwrap_or(name);
+                let literal = literal::of(bare, values);
+                edits.extend(prune::edits(document, subject, values));
+                match written(document, subject) {
+                    Some(named) if values.is_empty() => {
+                        let path = [&["factors"], named.path.as_slice()].concat();
+                        edits.extend(document.take(Base::Root, &path));
+                    }
+                    Some(named) => edits.push(document.replace(named.value, &literal)?),
+                    None if values.is_empty() => {}
+                    // Quoted, a scope fits in however the file writes the other factors of that scope.
+                    None => {
+                        let key = if name.contains('.') { format!("\"{name}\"") } else { name.clone() };
+                        edits.extend(document.put(Base::Root, &["factors", &key], &literal)?);
+                    }
+                }
+                Some(edits)
+            }
+        }
+    }
+
+    /// Where it is written: each key with its value.
+    pub(crate) fn places(&self, document: &Document<'_>) -> Vec<Range<usize>> {
+        match self {
+            Self::Key(path) => {
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                document.find(Base::Root, &path).into_iter().collect()
+            }
+            Self::Workloads(numbers, key) => {
+                let place = |number: &usize| document.find(Base::Workload(*number), &[key]);
+                numbers.iter().filter_map(place).collect()
+            }
+            Self::Factor(subject, _) => {
+                let named = written(document, subject);
+                named.map(|named| named.place.start..named.value.span().end).into_iter().collect()
+            }
+        }
+    }
+
+    /// Whether the file says what was asked for.
+    pub(crate) fn holds(&self, document: &Document<'_>, values: &[String]) -> bool {
+        let expected = match self {
+            _ if values.is_empty() => 0,
+            Self::Workloads(numbers, _) => numbers.len(),
+            Self::Key(_) | Self::Factor(..) => 1,
+        };
+        self.places(document).len() == expected
+    }
+}
+
+/// A key of `[protocol]`, or of its `stop`. The bare `stop=2%` means what is to be detected.
+fn protocol((table, key): (&str, &str)) -> Option<Target> {
+    let path = |keys: &[&str]| Some(Target::Key(keys.iter().map(ToString::to_string).collect()));
+    match table {
+        "protocol" if PROTOCOL_KEYS.contains(&key) => path(&["protocol", key]),
+        "stop" if STOP_KEYS.contains(&key) => path(&["protocol", "stop", key]),
+        _ => None,
+    }
+}
+
+/// A key of every workload, or of those of a name.
+fn workloads(document: &Document<'_>, name: Option<&str>, key: &str) -> Option<Target> {
+    let tables = document.workloads();
+    let chosen = |table: &&DeTable<'_>| name.is_none_or(|name| name_of(table) == Some(name));
+    let numbers: Vec<usize> =
+        tables.iter().enumerate().filter(|(_, table)| chosen(table)).map(|(number, _)| number).collect();
+    (is_key_of_workload(key) && !numbers.is_empty()).then(|| Target::Workloads(numbers, key.to_owned()))
+}
+
+/// What a workload is called: its name, or else its kind.
+fn name_of<'t>(table: &'t DeTable<'_>) -> Option<&'t str> {
+    let text = |key: &str| match table.get(key)?.get_ref() {
+        DeValue::String(text) => Some(text.as_ref()),
+        _ => None,
+    };
+    text("name").or_else(|| text("kind"))
+}
+
+/// A factor, by whatever of its names.
+fn factor(key: &str) -> Option<Target> {
+    Subject::of(key).map(|subject| Target::Factor(subject, key.to_owned()))
+}
+
+/// Whether the file has this factor.
+fn is_factor(document: &Document<'_>, key: &str) -> bool {
+    Subject::of(key).is_some_and(|subject| written(document, &subject).is_some())
+}
+
+/// Whether a workload has this key.
+fn is_key_of_workload(key: &str) -> bool {
+    workload_keys().any(|known| known == key)
+}
+
+/// Whether a table of the study has this key.
+fn is_key_of(table: &str, key: &str) -> bool {
+    TABLES.iter().any(|(known, keys)| *known == table && keys.contains(&key))
+}
+
+/// What takes a factor out of `[guest]` and `[underlay]`, whose keys are called as it is.
+fn elsewhere(document: &Document<'_>, subject: &Subject, name: &str) -> Vec<Edit> {
+    let key = name.rsplit('.').next().unwrap_or(name);
+    let table = if subject.is_of_guest() { "guest" } else { UNDERLAY };
+    let concerned =
+        subject.is_of_guest() || matches!(subject, Subject::UnderlayFamily | Subject::UnderlayMtu);
+    if concerned { document.take(Base::Root, &[table, key]) } else { Vec::new() }
+}
+
+/// A key without its table. A factor of the file comes first; several values can be nothing but levels.
+fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
+    if STUDY_KEYS.contains(&key) || (values == 0 && TABLES.iter().any(|(table, _)| *table == key)) {
+        return Some(Target::Key(vec![key.to_owned()]));
+    }
+    // What is to be detected is the one thing that must be said of `stop`.
+    if key == "stop" && values > 0 {
+        return protocol(("stop", "detect"));
+    }
+    if let Some(target) = protocol(("protocol", key)) {
+        return Some(target);
+    }
+    let factor = factor(key);
+    let (of_guest, of_workload) = (GUEST_KEYS.contains(&key), is_key_of_workload(key));
+    if values > 1 || is_factor(document, key) || !(of_guest || of_workload) {
+        return factor.or_else(|| workloads(document, None, key));
+    }
+    if of_guest {
+        Some(Target::Key(vec!["guest".into(), key.into()]))
+    } else {
+        workloads(document, None, key)
+    }
+}
+
+/// The factor of the file that has this subject.
+fn written<'d>(document: &'d Document<'_>, subject: &Subject) -> Option<Named<'d>> {
+    let named = flatten(document.entries("factors"), &mut Problems::default());
+    named.into_iter().find(|named| named.subject().as_ref() == Some(subject))
+}
+
+/// Says that nothing goes by a key, and what may have been meant.
+fn unknown(document: &Document<'_>, key: &str) -> Problem {
+    let bare = key.rsplit('.').next().unwrap_or(key);
+    let message = format!("`{}` is nothing that `--set` can change", quoted(key));
+    let of_study = STUDY_KEYS.iter().chain(PROTOCOL_KEYS).chain(GUEST_KEYS).copied().chain(workload_keys());
+    let names: Vec<&str> = document.workloads().into_iter().filter_map(name_of).collect();
+    let help = if COMPARISON_KEYS.contains(&bare) {
+        "comparisons stay as the file has them; `netassay compare` judges stored results in other ways"
+            .to_owned()
+    } else if is_key_of_workload(bare) && key != bare {
+        format!("write `{bare}`, or `NAME.{bare}` for one of the workloads {}", suggest::list(&names))
+    } else if let Some((table, keys)) =
+        TABLES.iter().find(|(table, _)| key == *table || key.starts_with(&format!("{table}.")))
+    {
+        format!("`{table}` has {}; `--set {table}=` removes the whole table", suggest::list(keys))
+    } else if let Some(near) = suggest::nearest(bare, of_study.chain(Subject::names())) {
+        format!("did you mean `{near}`?")
+    } else {
+        "use a key of `[[workload]]`, `[protocol]`, `[guest]`, `[underlay]` or `[design]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"
+            .to_owned()
+    };
+    Problem::new(0..key.len(), message).help(help)
+}
