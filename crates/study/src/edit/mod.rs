@@ -13,34 +13,43 @@ use std::ops::Range;
 use crate::edit::assignment::Assignment;
 use crate::model::limit;
 use crate::model::study::Study;
-use crate::read;
 use crate::read::diagnostic::{Diagnostics, Problem};
 
 use self::document::Document;
 use self::target::Target;
 
-/// Reads a study file after these changes, made in their order; see [`Study::parse_with`].
-pub(crate) fn study(file: &str, text: &str, assignments: &[Assignment]) -> Result<Study, Diagnostics> {
-    let mut changed = text.to_owned();
-    for assignment in assignments {
-        // What is no TOML, or too long to be read, is the reader's to refuse.
-        if changed.len() > limit::TEXT {
-            return read::study(file, &changed);
+impl Study {
+    /// Reads a study file after these changes, made in their order. Its text is the changed one: stored and read again it
+    /// is the same study, but that it no longer knows [`Study::looks_dropped`].
+    ///
+    /// # Errors
+    /// [`Diagnostics`]: what is wrong with a change, or with the file after them all; what a change brought in is marked
+    /// as that. Total, as [`Study::parse`] is.
+    pub fn parse_with(file_name: &str, text: &str, changes: &[Assignment]) -> Result<Self, Diagnostics> {
+        if changes.is_empty() {
+            return Self::parse(file_name, text);
         }
-        let Some(document) = Document::read(&changed) else { return read::study(file, &changed) };
-        let next = apply(&document, assignment);
-        changed =
-            next.map_err(|problem| Diagnostics::new("--set", &assignment.to_string(), vec![problem], 0))?;
+        let mut changed = text.to_owned();
+        for change in changes {
+            // What is no TOML, or too long to be read, is the reader's to refuse.
+            if changed.len() > limit::TEXT {
+                return Self::parse(file_name, &changed);
+            }
+            let Some(document) = Document::read(&changed) else { return Self::parse(file_name, &changed) };
+            let next = apply(&document, change);
+            changed =
+                next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem], 0))?;
+        }
+        let (changed, looks_dropped) = looks::without_room(changed, changes);
+        let study = Self::parse(&format!("{file_name} with --set"), &changed).map_err(|diagnostics| {
+            let places = places(&changed, changes);
+            diagnostics.noted(|span| {
+                let within = |(range, _): &&(Range<usize>, String)| range.contains(&span.start);
+                places.iter().rev().find(within).map(|(_, note)| note.clone())
+            })
+        })?;
+        Ok(Self { looks_dropped, ..study })
     }
-    let (changed, looks_dropped) = looks::without_room(changed, assignments);
-    let study = read::study(&format!("{file} with --set"), &changed).map_err(|diagnostics| {
-        let places = places(&changed, assignments);
-        diagnostics.noted(|span| {
-            let within = |(range, _): &&(Range<usize>, String)| range.contains(&span.start);
-            places.iter().rev().find(within).map(|(_, note)| note.clone())
-        })
-    })?;
-    Ok(Study { looks_dropped, ..study })
 }
 
 /// The text after one change.

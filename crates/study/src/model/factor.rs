@@ -3,8 +3,8 @@
 use words::{DEFAULT, Family, KEYS, Key, Side, Value, feature};
 
 use crate::model::guest::{Copies, Nic};
+use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
-use crate::plan::condition::Offloads;
 
 /// A factor with its levels, as the file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]

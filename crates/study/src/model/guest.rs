@@ -4,8 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use words::{Word, display_as_word};
 
-use crate::model::factor::{Level, Subject};
-
 /// A virtual machine: its kernel, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guest {
@@ -39,22 +37,6 @@ impl Default for Guest {
             acceleration: Acceleration::Auto,
             pin: true,
             copies: Copies::Words,
-        }
-    }
-}
-
-impl Guest {
-    /// Sets what a level of a factor says of it, if it does.
-    pub(crate) fn apply(&mut self, level: &Level, subject: &Subject) {
-        match (subject, level) {
-            (Subject::Kernel, Level::Kernel(kernel)) => self.kernel.clone_from(kernel),
-            (Subject::CommandLine, Level::CommandLine(added)) => {
-                self.command_line = added.clone().unwrap_or_default();
-            }
-            (Subject::Vcpus, Level::Number(Some(vcpus))) => self.vcpus = *vcpus,
-            (Subject::Nic, Level::Nic(nic)) => self.nic = *nic,
-            (Subject::Copies, Level::Copies(copies)) => self.copies = *copies,
-            _ => {}
         }
     }
 }

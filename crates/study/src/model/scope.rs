@@ -35,6 +35,12 @@ impl Scope {
         }
     }
 
+    /// As names of files have it: `tx-ul-`.
+    pub(crate) fn short(&self) -> String {
+        let side = self.side.map_or(String::new(), |side| format!("{}-", side.short()));
+        if self.underlay { format!("{side}ul-") } else { side }
+    }
+
     /// Both narrowed: what `inner` says inside of this one; `None` if that cannot be.
     pub(crate) fn then(self, inner: Self) -> Option<Self> {
         let sides = self.side.is_some() && inner.side.is_some();

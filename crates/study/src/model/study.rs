@@ -2,20 +2,15 @@
 
 use words::{Scenario, Workload};
 
-use crate::edit;
-use crate::edit::assignment::Assignment;
 use crate::model::boot_state::BootState;
 use crate::model::design::Design;
 use crate::model::factor::{Factor, Level};
 use crate::model::grid::{self, Cell};
 use crate::model::machine::Machine;
 use crate::model::protocol::Protocol;
+use crate::model::request::Request;
 use crate::model::selection::Exclusion;
 use crate::model::stop::LooksDropped;
-use crate::plan::comparison::Request;
-use crate::plan::{Draft, Plan};
-use crate::read;
-use crate::read::diagnostic::Diagnostics;
 
 /// A study: the parsed, valid file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,25 +37,6 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads a study file. `file_name` is only shown, never opened.
-    ///
-    /// # Errors
-    /// [`Diagnostics`]: everything that is wrong with the file, with line and column. Total: no text makes it panic,
-    /// and its work is bounded (1 MiB of text, 10,000 conditions).
-    pub fn parse(file_name: &str, text: &str) -> Result<Self, Diagnostics> {
-        read::study(file_name, text)
-    }
-
-    /// Reads a study file after these changes, made in their order. Its text is the changed one: stored and read again it
-    /// is the same study, but that it no longer knows [`Study::looks_dropped`].
-    ///
-    /// # Errors
-    /// [`Diagnostics`]: what is wrong with a change, or with the file after them all; what a change brought in is marked
-    /// as that. Total, as [`Study::parse`] is.
-    pub fn parse_with(file_name: &str, text: &str, changes: &[Assignment]) -> Result<Self, Diagnostics> {
-        if changes.is_empty() { Self::parse(file_name, text) } else { edit::study(file_name, text, changes) }
-    }
-
     /// Its name, of letters, digits, `-`, `_` and `.`.
     pub fn name(&self) -> &str {
         &self.name
@@ -142,10 +118,5 @@ impl Study {
     /// The text it was read from, to the byte.
     pub fn source_text(&self) -> &str {
         &self.text
-    }
-
-    /// The conditions, what is left out and why, and what is compared.
-    pub fn plan(&self) -> Plan {
-        Draft::of(self).finish(self)
     }
 }

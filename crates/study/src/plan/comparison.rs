@@ -1,12 +1,12 @@
 //! What is compared with what.
 
 use serde::{Deserialize, Serialize};
-use words::{Workload, metric::Metric};
+use words::Workload;
 
 use crate::model::grid::Cell;
 use crate::model::guest::Copies;
 use crate::model::percent::Percent;
-use crate::model::selection::Selection;
+use crate::model::request::Request;
 use crate::plan::condition::Condition;
 
 /// Conditions of one workload, compared in one metric with one of them. Where copies are counted in both ways, those of one way.
@@ -25,19 +25,6 @@ pub struct Comparison {
     pub equivalent: Option<Percent>,
 }
 
-/// A comparison as the file asks for it. `Request::default()` is the one of a file that asks for none.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Request {
-    /// The metric; if absent, the workload's primary one, in exact mode the instructions for it.
-    pub(crate) metric: Option<&'static Metric>,
-    /// What is compared with; the first condition if absent.
-    pub(crate) baseline: Option<Selection>,
-    /// What takes part.
-    pub(crate) only: Selection,
-    /// How much would not matter.
-    pub(crate) equivalent: Option<Percent>,
-}
-
 /// Why a comparison that a file asks for cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unresolved {
@@ -49,67 +36,59 @@ pub(crate) enum Unresolved {
     NothingToCompare,
 }
 
-impl Request {
-    /// The comparisons, one for each workload, and each way to count copies, that yields the metric and has the baseline.
-    ///
-    /// # Errors
-    /// [`Unresolved`], if no workload has the baseline, or one has several, or none has anything beside it.
-    pub(crate) fn resolve(
-        &self,
-        planned: &[(Cell, &Condition)],
-        exact: bool,
-    ) -> Result<Vec<Comparison>, Unresolved> {
-        let mut comparisons = Vec::new();
-        let mut found = false;
-        for (workload, copies) in worlds(planned) {
-            let kind = workload.traffic.kind;
-            let primary = || if exact { kind.exact_metric() } else { kind.primary_metric() };
-            let metric = self.metric.unwrap_or_else(primary);
-            let members: Vec<&(Cell, &Condition)> = planned
-                .iter()
-                .filter(|(cell, condition)| {
-                    condition.workload.name == workload.name
-                        && condition.copies() == copies
-                        && condition.workload.traffic.produces(metric)
-                        && self.only.chooses(cell)
-                })
-                .collect();
-            let Some(baseline) = self.baseline(&members)? else { continue };
-            found = true;
-            let conditions: Vec<usize> = members
-                .iter()
-                .map(|(_, condition)| condition.index)
-                .filter(|index| *index != baseline)
-                .collect();
-            if !conditions.is_empty() {
-                let (workload, metric) = (workload.name.clone(), metric.key.to_owned());
-                let equivalent = self.equivalent;
-                comparisons.push(Comparison { workload, metric, baseline, conditions, equivalent });
-            }
-        }
-        match (found, comparisons.is_empty()) {
-            (false, _) => Err(Unresolved::NoBaseline),
-            (true, true) => Err(Unresolved::NothingToCompare),
-            (true, false) => Ok(comparisons),
+/// The comparisons, one for each workload, and each way to count copies, that yields the metric and has the baseline.
+///
+/// # Errors
+/// [`Unresolved`], if no workload has the baseline, or one has several, or none has anything beside it.
+pub(crate) fn resolve(
+    request: &Request,
+    planned: &[(Cell, &Condition)],
+    exact: bool,
+) -> Result<Vec<Comparison>, Unresolved> {
+    let mut comparisons = Vec::new();
+    let mut found = false;
+    for (workload, copies) in worlds(planned) {
+        let kind = workload.traffic.kind;
+        let primary = || if exact { kind.exact_metric() } else { kind.primary_metric() };
+        let metric = request.metric.unwrap_or_else(primary);
+        let members: Vec<&(Cell, &Condition)> = planned
+            .iter()
+            .filter(|(cell, condition)| {
+                condition.workload.name == workload.name
+                    && condition.copies() == copies
+                    && condition.workload.traffic.produces(metric)
+                    && request.only.chooses(cell)
+            })
+            .collect();
+        let Some(baseline) = baseline(request, &members)? else { continue };
+        found = true;
+        let conditions: Vec<usize> =
+            members.iter().map(|(_, condition)| condition.index).filter(|index| *index != baseline).collect();
+        if !conditions.is_empty() {
+            let (workload, metric) = (workload.name.clone(), metric.key.to_owned());
+            let equivalent = request.equivalent;
+            comparisons.push(Comparison { workload, metric, baseline, conditions, equivalent });
         }
     }
+    match (found, comparisons.is_empty()) {
+        (false, _) => Err(Unresolved::NoBaseline),
+        (true, true) => Err(Unresolved::NothingToCompare),
+        (true, false) => Ok(comparisons),
+    }
+}
 
-    /// The one condition among `members` that is the baseline.
-    fn baseline(&self, members: &[&(Cell, &Condition)]) -> Result<Option<usize>, Unresolved> {
-        let Some(selection) = &self.baseline else {
-            return Ok(members.first().map(|(_, condition)| condition.index));
-        };
-        let chosen: Vec<&Condition> = members
-            .iter()
-            .filter(|(cell, _)| selection.chooses(cell))
-            .map(|(_, condition)| *condition)
-            .collect();
-        match chosen.as_slice() {
-            [] => Ok(None),
-            [one] => Ok(Some(one.index)),
-            many => {
-                Err(Unresolved::ManyBaselines(many.iter().map(|condition| condition.label.clone()).collect()))
-            }
+/// The one condition among `members` that is the baseline.
+fn baseline(request: &Request, members: &[&(Cell, &Condition)]) -> Result<Option<usize>, Unresolved> {
+    let Some(selection) = &request.baseline else {
+        return Ok(members.first().map(|(_, condition)| condition.index));
+    };
+    let chosen: Vec<&Condition> =
+        members.iter().filter(|(cell, _)| selection.chooses(cell)).map(|(_, condition)| *condition).collect();
+    match chosen.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one.index)),
+        many => {
+            Err(Unresolved::ManyBaselines(many.iter().map(|condition| condition.label.clone()).collect()))
         }
     }
 }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
+use crate::model::dropped::Dropped;
+use crate::plan::Plan;
 use crate::plan::comparison::Comparison;
 use crate::plan::condition::Condition;
-use crate::plan::{Dropped, Plan};
 
 impl Plan {
     /// Makes conditions with the same effective state one: the first stays, the others move to `merged`, the

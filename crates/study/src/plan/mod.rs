@@ -5,12 +5,14 @@ pub(crate) mod comparison;
 pub(crate) mod condition;
 pub(crate) mod costs;
 pub(crate) mod document;
+pub(crate) mod draft;
 pub(crate) mod effective;
 pub(crate) mod merge;
 pub(crate) mod name;
 pub(crate) mod rule;
 pub(crate) mod schedule;
-pub(crate) mod settled;
+pub(crate) mod settings;
+mod settled;
 pub(crate) mod underlay;
 
 use serde::{Deserialize, Serialize};
@@ -18,11 +20,10 @@ use words::CongestionControl;
 
 use crate::model::boot_state::BootState;
 use crate::model::design::Design;
-use crate::model::grid::Cell;
+use crate::model::dropped::Dropped;
 use crate::model::stop::LooksDropped;
-use crate::model::study::Study;
 use crate::plan::asked::Asked;
-use crate::plan::comparison::{Comparison, Request};
+use crate::plan::comparison::Comparison;
 use crate::plan::condition::Condition;
 
 /// The conditions of a study in their order: factors in file order, the last varies fastest.
@@ -85,101 +86,4 @@ impl Plan {
         let place = |condition: &Condition| states.iter().position(|state| *state == condition.boot);
         self.conditions.iter().filter_map(place).collect()
     }
-}
-
-/// A combination of levels that is not measured, or a comparison that is not made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dropped {
-    /// Its label.
-    pub label: String,
-    /// The reason, as a fragment of a sentence.
-    pub why: String,
-}
-
-/// A plan whose conditions still know the levels they come from.
-pub(crate) struct Draft {
-    pub(crate) conditions: Vec<Condition>,
-    pub(crate) cells: Vec<Cell>,
-    pub(crate) excluded: Vec<Dropped>,
-}
-
-impl Draft {
-    /// Resolves every combination of the study, and leaves out what the file or a rule excludes.
-    pub(crate) fn of(study: &Study) -> Self {
-        let mut draft = Self { conditions: Vec::new(), cells: Vec::new(), excluded: Vec::new() };
-        for cell in study.cells() {
-            let mut condition = Condition::resolve(study, &cell);
-            let exclusion = study.exclusions.iter().find(|exclusion| exclusion.selection.chooses(&cell));
-            // The file's own reason comes before that of a rule.
-            match exclusion
-                .map(|exclusion| exclusion.why())
-                .or_else(|| rule::forbids(&condition, study.scenario(), study.exact()))
-            {
-                Some(why) => draft.excluded.push(Dropped { label: condition.label, why }),
-                None => {
-                    condition.index = draft.conditions.len();
-                    condition.slug = name::slug(study, &cell, &condition);
-                    draft.conditions.push(condition);
-                    draft.cells.push(cell);
-                }
-            }
-        }
-        draft.excluded = whole(draft.excluded, study);
-        name::make_unique(&mut draft.conditions);
-        draft
-    }
-
-    /// The conditions with the levels they come from.
-    pub(crate) fn planned(&self) -> Vec<(Cell, &Condition)> {
-        self.cells.iter().cloned().zip(&self.conditions).collect()
-    }
-
-    /// The plan, with the study's comparisons.
-    pub(crate) fn finish(self, study: &Study) -> Plan {
-        let planned = self.planned();
-        // What cannot be resolved was reported when the file was read; only the default comparison of a study with
-        // a single condition comes here without one.
-        let resolve = |request: &Request| request.resolve(&planned, study.exact()).ok();
-        let comparisons = study.requests.iter().filter_map(resolve).flatten().collect();
-        Plan {
-            conditions: self.conditions,
-            excluded: self.excluded,
-            merged: Vec::new(),
-            comparisons,
-            design: study.design().cloned(),
-            exact: study.exact(),
-            asked: Asked::of(study),
-            looks_dropped: study.looks_dropped(),
-        }
-    }
-}
-
-/// Where everything of a design is left out for one reason, says so once.
-fn whole(excluded: Vec<Dropped>, study: &Study) -> Vec<Dropped> {
-    let Some(design) = study.design() else { return excluded };
-    let words: Vec<String> = study.rows.iter().map(|row| design.words(row)).collect();
-    // Combinations of a design follow each other, all on or all off first.
-    let without = |dropped: &Dropped, words: &str| Some(dropped.label.strip_suffix(words)?.to_owned());
-    let mut said = Vec::new();
-    let mut rest = excluded.as_slice();
-    while let Some(first) = rest.first() {
-        let one = rest.get(..words.len()).zip(without(first, &words[0])).filter(|(block, label)| {
-            let same = |(one, words): (&Dropped, &String)| {
-                one.why == first.why && without(one, words).as_ref() == Some(label)
-            };
-            block.iter().zip(&words).all(same)
-        });
-        match one {
-            Some((block, label)) => {
-                let label = format!("{label}whatever is on");
-                said.push(Dropped { label, why: first.why.clone() });
-                rest = &rest[block.len()..];
-            }
-            None => {
-                said.push(first.clone());
-                rest = &rest[1..];
-            }
-        }
-    }
-    said
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use crate::model::design::spelling;
 use crate::model::factor::{Factor, Level, Subject};
 use crate::model::grid::Cell;
+use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
 use crate::model::study::Study;
-use crate::plan::condition::{Condition, Offloads};
+use crate::plan::condition::Condition;
 
 /// The longest piece that a single level adds to a slug: file systems allow names of 255 bytes.
 const LONGEST_PART: usize = 48;
@@ -82,7 +82,7 @@ fn offloads_slug(offloads: Offloads) -> &'static str {
 
 /// The part of a factor that has no place of its own at the front.
 fn other(factor: &Factor, level: &Level) -> Option<String> {
-    let scope = spelling::short(&factor.subject().scope());
+    let scope = factor.subject().scope().short();
     let name = factor.name().rsplit('.').next().unwrap_or_default();
     match (factor.subject(), level) {
         (Subject::Workload | Subject::Family, _)

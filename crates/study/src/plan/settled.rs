@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use words::Side;
 
 use crate::model::design::{Design, Offload, Unreachable};
-use crate::plan::condition::{Condition, SideSettings};
+use crate::model::dropped::Dropped;
+use crate::plan::Plan;
+use crate::plan::condition::Condition;
 use crate::plan::merge::follow;
 use crate::plan::name;
-use crate::plan::{Dropped, Plan};
+use crate::plan::settings::SideSettings;
 
 const ON: &str = "on";
 const OFF: &str = "off";

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::condition::SideSettings;
+use crate::plan::settings::SideSettings;
 
 /// The interfaces that carry the tunnel.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

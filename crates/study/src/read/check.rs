@@ -7,8 +7,9 @@ use crate::model::factor::Level;
 use crate::model::grid;
 use crate::model::limit;
 use crate::model::study::Study;
-use crate::plan::Draft;
+use crate::plan::comparison::resolve;
 use crate::plan::condition::Condition;
+use crate::plan::draft::Draft;
 use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::{comparison, factor, workload};
@@ -115,7 +116,7 @@ pub(crate) fn plan(
     states(&draft, places.stop.clone(), problems);
     let planned = draft.planned();
     for read in places.comparisons {
-        if let Err(why) = read.request.resolve(&planned, study.exact()) {
+        if let Err(why) = resolve(&read.request, &planned, study.exact()) {
             problems.push(comparison::explain(read, why));
         }
     }

@@ -7,7 +7,8 @@ use words::{
     suggest::{self, quoted},
 };
 
-use crate::plan::comparison::{Request, Unresolved};
+use crate::model::request::Request;
+use crate::plan::comparison::Unresolved;
 use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::selection::{self, Scope};

@@ -11,8 +11,8 @@ use words::{
 
 use crate::model::factor::{Factor, Level, Subject};
 use crate::model::limit;
+use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
-use crate::plan::condition::Offloads;
 use crate::read::diagnostic::Problem;
 use crate::read::guest;
 use crate::read::problems::Problems;

@@ -25,7 +25,6 @@ pub(crate) use machine::KEYS as MACHINE_KEYS;
 pub(crate) use protocol::{KEYS as PROTOCOL_KEYS, STOP_KEYS};
 #[cfg(test)]
 pub(crate) use study::KEYS as STUDY_KEYS;
-pub(crate) use study::study;
 pub(crate) use testbed::Inside;
 pub(crate) use underlay::KEYS as UNDERLAY_KEYS;
 pub(crate) use workload::keys as workload_keys;

@@ -7,8 +7,8 @@ use words::{Family, Side};
 use super::part::{self, CommandLine, Kernel, Mtu, Name, Vcpus, parts};
 use crate::model::factor::Subject;
 use crate::model::guest::{Copies, Nic};
+use crate::model::offloads;
 use crate::model::scope::{Scope, UNDERLAY};
-use crate::plan::condition;
 
 parts! {
     /// `[factors]`.
@@ -91,7 +91,7 @@ parts! {
 
     /// Levels of `offloads`.
     OffloadsLevels: |generator| {
-        let offloads = generator.subschema_for::<condition::Offloads>().to_value();
+        let offloads = generator.subschema_for::<offloads::Offloads>().to_value();
         one_or_list("All offloads at once; a feature named by itself wins over it.", offloads)
     };
 

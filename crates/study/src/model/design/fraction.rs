@@ -63,7 +63,7 @@ impl Fraction {
 
     /// Its combinations, all on first; `true` is on.
     pub(crate) fn rows(&self) -> Vec<Vec<bool>> {
-        let mut rows = super::rows::factorial(self.base);
+        let mut rows = factorial(self.base);
         for row in &mut rows {
             for word in self.words {
                 // A product of signs is negative if an odd number of them is: off.
@@ -96,6 +96,13 @@ impl Fraction {
             Some(further) => letters(self.words[further]).map(|letter| 1 << letter).sum(),
         }
     }
+}
+
+/// Every combination: all on first, the last one varies fastest.
+pub(crate) fn factorial(offloads: usize) -> Vec<Vec<bool>> {
+    (0..1_usize << offloads)
+        .map(|number| (0..offloads).map(|one| number >> (offloads - 1 - one) & 1 == 0).collect())
+        .collect()
 }
 
 fn letters(word: &str) -> impl Iterator<Item = usize> {

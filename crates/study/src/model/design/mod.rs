@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use words::{Word, display_as_word};
 
-use crate::plan::Dropped;
+use crate::model::dropped::Dropped;
 
 mod dependency;
 pub(crate) mod fraction;

@@ -1,7 +1,7 @@
 //! The combinations of a design: for each a row of on (`true`) and off.
 
 use crate::model::design::DesignKind;
-use crate::model::design::fraction::Fraction;
+use crate::model::design::fraction::{Fraction, factorial};
 
 /// The combinations of a design over this many offloads, all on first where it is among them. A fraction takes all of them
 /// where they are at most `most`, and none where even its smallest has more.
@@ -38,13 +38,6 @@ pub(crate) fn count(kind: DesignKind, offloads: usize, most: usize) -> Option<us
             Some(Fraction::within(offloads, most).map_or(0, |fraction| fraction.runs()))
         }
     }
-}
-
-/// Every combination: all on first, the last one varies fastest.
-pub(crate) fn factorial(offloads: usize) -> Vec<Vec<bool>> {
-    (0..1_usize << offloads)
-        .map(|number| (0..offloads).map(|one| number >> (offloads - 1 - one) & 1 == 0).collect())
-        .collect()
 }
 
 /// All in one state, and then each alone in the other.

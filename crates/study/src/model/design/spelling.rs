@@ -1,7 +1,5 @@
 //! What combinations of a design are called.
 
-use words::Side;
-
 use crate::model::design::{Design, DesignKind};
 use crate::model::scope::Scope;
 
@@ -19,11 +17,11 @@ impl Design {
 
     /// The same for slugs: `all-on`, `no-tx-tso.tx_rx-gro`.
     pub(crate) fn slug(&self, on: &[bool]) -> String {
-        let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, short, ".", "_");
+        let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, Scope::short, ".", "_");
         match self.named(on) {
             Named::One(factor, on) => {
                 let (scope, name) = Scope::split(factor);
-                format!("{}{name}-{}", short(&scope), if on { "on" } else { "off" })
+                format!("{}{name}-{}", scope.short(), if on { "on" } else { "off" })
             }
             Named::AllOn => "all-on".to_owned(),
             Named::AllOff => "all-off".to_owned(),
@@ -73,12 +71,6 @@ fn joined(
     let groups: Vec<String> =
         groups.iter().map(|(scope, names)| format!("{}{}", prefix(scope), names.join(inside))).collect();
     groups.join(between)
-}
-
-/// A scope as names of files have it: `tx-ul-`.
-pub(crate) fn short(scope: &Scope) -> String {
-    let side = scope.side.map_or(String::new(), |side: Side| format!("{}-", side.short()));
-    if scope.underlay { format!("{side}ul-") } else { side }
 }
 
 #[cfg(test)]
