@@ -1,32 +1,28 @@
 //! Values of the command line as TOML writes them.
 
+use toml_edit::Value;
 use words::Key;
 
 /// Keys whose values are texts even if they look like numbers.
 const TEXTS: &[&str] = &["name", "question", "twin", "kernel", "command_line"];
 
 /// The values of a key as TOML: one as itself, several as an array.
-pub(crate) fn of(key: &str, values: &[String]) -> String {
+pub(crate) fn of(key: &str, values: &[String]) -> Value {
     let is_text = TEXTS.contains(&key) || Key::find(key).is_some_and(Key::is_name);
     match values {
         [one] => single(one, is_text),
-        several => {
-            let items: Vec<String> = several.iter().map(|one| single(one, is_text)).collect();
-            format!("[{}]", items.join(", "))
-        }
+        several => several.iter().map(|one| single(one, is_text)).collect(),
     }
 }
 
-fn single(value: &str, is_text: bool) -> String {
+fn single(value: &str, is_text: bool) -> Value {
     // What TOML would read as another number, or as none (`007`, `1_000`), stays a text, and the reader says so.
-    let is_number = || value.parse::<i64>().is_ok_and(|number| number.to_string() == value);
-    let is_switch = matches!(value, "true" | "false");
-    if !is_text && (is_switch || is_number()) { value.to_owned() } else { text(value) }
-}
-
-/// A basic string (TOML 1.0, "String"): quotes and backslashes escaped. There are no control characters in an assignment.
-fn text(value: &str) -> String {
-    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+    let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
+    match (number, value) {
+        (Some(number), _) if !is_text => number.into(),
+        (None, "true" | "false") if !is_text => (value == "true").into(),
+        _ => value.into(),
+    }
 }
 
 #[cfg(test)]
@@ -38,7 +34,7 @@ mod tests {
     #[test]
     fn numbers_switches_and_texts() {
         let of = |key: &str, values: &[&str]| {
-            super::of(key, &values.iter().map(ToString::to_string).collect::<Vec<_>>())
+            super::of(key, &values.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
         };
         assert_eq!(of("boots", &["2"]), "2");
         assert_eq!(of("name", &["2"]), "\"2\"");
@@ -46,7 +42,7 @@ mod tests {
         assert_eq!(of("verify", &["true"]), "true");
         assert_eq!(of("sender", &["send", "gso"]), "[\"send\", \"gso\"]");
         assert_eq!(of("mtu", &["1500", "default"]), "[1500, \"default\"]");
-        assert_eq!(of("question", &["a \"b\" \\ c"]), "\"a \\\"b\\\" \\\\ c\"");
+        assert_eq!(of("question", &["a \"b\" \\ c"]), "'a \"b\" \\ c'");
     }
 
     proptest! {

@@ -4,6 +4,7 @@ use toml::de::DeValue;
 
 use crate::edit::assignment::Assignment;
 use crate::edit::document::{Base, Document};
+use crate::edit::file::File;
 use crate::edit::target::Target;
 use crate::model::stop::{LooksDropped, Stop};
 
@@ -33,8 +34,9 @@ fn shorter(document: &Document<'_>, changes: &[Assignment]) -> Option<(String, L
     if Stop::fits(looks, boots) {
         return None;
     }
-    let without = document.with(document.take(Base::Root, STOP));
-    Some((without, LooksDropped { looks, boots }))
+    let mut file = File::read(document.text)?;
+    file.take(Base::Root, STOP)?;
+    Some((file.text(), LooksDropped { looks, boots }))
 }
 
 fn owned(path: &[&str]) -> Vec<String> {

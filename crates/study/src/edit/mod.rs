@@ -3,6 +3,7 @@
 
 pub(crate) mod assignment;
 mod document;
+mod file;
 mod literal;
 mod looks;
 mod prune;
@@ -16,6 +17,7 @@ use crate::model::study::Study;
 use crate::read::diagnostic::{Diagnostics, Problem};
 
 use self::document::Document;
+use self::file::File;
 use self::target::Target;
 
 impl Study {
@@ -54,17 +56,22 @@ impl Study {
 
 /// The text after one change.
 fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Problem> {
-    let target = Target::of(document, assignment)?;
-    let edits = target.edits(document, assignment.values());
-    let changed = edits.map(|edits| document.with(edits));
-    // Files can be written in more ways than a change of their text foresees; what went wrong is not handed on.
+    let refused = || {
+        Problem::new(0..assignment.key().len(), "the file is written in a way that this cannot change")
+            .help("change it in the file itself")
+    };
+    let text = file::in_order(document).ok_or_else(refused)?;
+    let document = Document::read(&text).ok_or_else(refused)?;
+    let target = Target::of(&document, assignment)?;
+    let changed = File::read(&text).and_then(|mut file| {
+        target.put(&document, &mut file, assignment.values())?;
+        Some(file.text())
+    });
+    // Files can be written in more ways than a change foresees; what went wrong is not handed on.
     let changed = changed.filter(|changed| {
         Document::read(changed).is_some_and(|document| target.holds(&document, assignment.values()))
     });
-    changed.ok_or_else(|| {
-        Problem::new(0..assignment.key().len(), "the file is written in a way that this cannot change")
-            .help("change it in the file itself")
-    })
+    changed.ok_or_else(refused)
 }
 
 /// What each change wrote, and the words to say so.

@@ -2,47 +2,50 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::edit::document::{Base, Document, Edit};
+use crate::edit::document::{Base, Document};
+use crate::edit::file::File;
 use crate::edit::literal;
 use crate::model::factor::Subject;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::table::entries;
 
-/// The edits that keep exclusions to the levels that a factor still has. One that loses all its levels of the factor
-/// goes as a whole: without them it would exclude more than was meant.
-pub(crate) fn edits(document: &Document<'_>, subject: &Subject, kept: &[String]) -> Vec<Edit> {
+/// Keeps exclusions to the levels that a factor still has. One that loses all its levels of the factor goes as a whole: without them
+/// it would exclude more than was meant.
+pub(crate) fn exclusions(
+    document: &Document<'_>,
+    file: &mut File,
+    subject: &Subject,
+    kept: &[String],
+) -> Option<()> {
     let kept: Vec<String> = kept.iter().map(|level| spelling(subject, level)).collect();
-    let mut edits = Vec::new();
-    for item in document.exclusions() {
-        let DeValue::Table(table) = item.get_ref() else { continue };
+    // From the end, so that the places of those before stay.
+    for (place, table) in document.tables("exclude").into_iter().rev() {
         let Some(named) = named(table, subject) else { continue };
         let levels = levels(named.value.get_ref());
         let left: Vec<String> =
             levels.iter().filter(|level| kept.contains(&spelling(subject, level))).cloned().collect();
         if left.is_empty() {
-            edits.extend(document.take_item(item));
+            file.take_item("exclude", place);
         } else if left.len() < levels.len() {
-            edits.extend(document.replace(named.value, &literal::of(named.name, &left)));
+            file.put(Base::Item("exclude", place), &named.path, literal::of(named.name, &left))?;
         }
     }
-    edits
+    Some(())
 }
 
-/// The edits that take a factor out of the design's offloads; the design as a whole, if it is the only one.
-pub(crate) fn from_design(document: &Document<'_>, subject: &Subject) -> Vec<Edit> {
-    let entries = document.entries("design");
-    let Some(offloads) = entries.iter().find(|entry| entry.key == "offloads") else { return Vec::new() };
-    let names = levels(offloads.value.get_ref());
+/// Takes a factor out of the design's offloads; the design as a whole, if it is the only one.
+pub(crate) fn from_design(document: &Document<'_>, file: &mut File, subject: &Subject) -> Option<()> {
+    let names = document.get(&["design"], "offloads").map(levels).unwrap_or_default();
     let left: Vec<String> =
         names.iter().filter(|name| Subject::of(name).as_ref() != Some(subject)).cloned().collect();
     if left.len() == names.len() {
-        Vec::new()
-    } else if left.is_empty() {
-        document.take(Base::Root, &["design"])
-    } else {
-        document.replace(offloads.value, &literal::of("offloads", &left)).into_iter().collect()
+        return Some(());
     }
+    if left.is_empty() {
+        return file.take(Base::Root, &["design"]);
+    }
+    file.put(Base::Root, &["design", "offloads"], literal::of("offloads", &left))
 }
 
 /// What an exclusion says of a factor.

@@ -6,7 +6,8 @@ use toml::de::{DeTable, DeValue};
 use words::suggest::{self, quoted};
 
 use crate::edit::assignment::Assignment;
-use crate::edit::document::{Base, Document, Edit};
+use crate::edit::document::{Base, Document};
+use crate::edit::file::File;
 use crate::edit::{literal, prune};
 use crate::model::factor::Subject;
 use crate::model::scope::{Scope, UNDERLAY};
@@ -61,55 +62,42 @@ impl Target {
         target.ok_or_else(|| unknown(document, key))
     }
 
-    /// The edits that give it these values; `None` where the file leaves no place for them.
-    pub(crate) fn edits(&self, document: &Document<'_>, values: &[String]) -> Option<Vec<Edit>> {
-        match self {
-            Self::Key(path) => {
-                let path: Vec<&str> = path.iter().map(String::as_str).collect();
-                if values.is_empty() {
-                    return Some(document.take(Base::Root, &path));
-                }
-                document.put(Base::Root, &path, &literal::of(path.last()?, values))
+    /// Gives it these values; `None` where the file leaves no place for them.
+    pub(crate) fn put(&self, document: &Document<'_>, file: &mut File, values: &[String]) -> Option<()> {
+        let mut set = |base: Base<'_>, path: &[&str]| {
+            if values.is_empty() {
+                file.take(base, path);
+                return Some(());
             }
-            Self::Workloads(numbers, key) => {
-                let mut edits = Vec::new();
-                for number in numbers {
-                    let base = Base::Workload(*number);
-                    if values.is_empty() {
-                        edits.extend(document.take(base, &[key]));
-                    } else {
-                        edits.extend(document.put(base, &[key], &literal::of(key, values))?);
-                    }
-                }
-                Some(edits)
+            file.put(base, path, literal::of(path.last()?, values))
+        };
+        match self {
+            Self::Key(path) => set(Base::Root, &path.iter().map(String::as_str).collect::<Vec<_>>()),
+            Self::Workloads(places, key) => {
+                places.iter().try_for_each(|place| set(Base::Item("workload", *place), &[key]))
             }
             Self::Factor(subject, name) => {
-                let mut edits = Vec::new();
+                prune::exclusions(document, file, subject, values)?;
+                let written = written(document, subject);
+                if values.is_empty() {
+                    let path = written.map(|named| [&["factors"], named.path.as_slice()].concat());
+                    path.and_then(|path| file.take(Base::Root, &path));
+                    return Some(());
+                }
                 // What is a factor must not be written elsewhere as well.
-                if !values.is_empty() {
-                    for number in 0..document.workloads().len() {
-                        edits.extend(document.take(Base::Workload(number), &[name]));
-                    }
-                    edits.extend(elsewhere(document, subject, name));
-                    edits.extend(prune::from_design(document, subject));
+                for (place, _) in document.tables("workload") {
+                    file.take(Base::Item("workload", place), &[name]);
                 }
-                let bare = name.rsplit('.').next().unwrap_or(name);
-                let literal = literal::of(bare, values);
-                edits.extend(prune::edits(document, subject, values));
-                match written(document, subject) {
-                    Some(named) if values.is_empty() => {
-                        let path = [&["factors"], named.path.as_slice()].concat();
-                        edits.extend(document.take(Base::Root, &path));
+                elsewhere(file, subject, name);
+                prune::from_design(document, file, subject)?;
+                let value = literal::of(name.rsplit('.').next()?, values);
+                // Quoted, a scope fits in however the file writes the other factors of that scope.
+                match written {
+                    Some(named) => {
+                        file.put(Base::Root, &[&["factors"], named.path.as_slice()].concat(), value)
                     }
-                    Some(named) => edits.push(document.replace(named.value, &literal)?),
-                    None if values.is_empty() => {}
-                    // Quoted, a scope fits in however the file writes the other factors of that scope.
-                    None => {
-                        let key = if name.contains('.') { format!("\"{name}\"") } else { name.clone() };
-                        edits.extend(document.put(Base::Root, &["factors", &key], &literal)?);
-                    }
+                    None => file.put_first(name, value),
                 }
-                Some(edits)
             }
         }
     }
@@ -122,7 +110,7 @@ impl Target {
                 document.find(Base::Root, &path).into_iter().collect()
             }
             Self::Workloads(numbers, key) => {
-                let place = |number: &usize| document.find(Base::Workload(*number), &[key]);
+                let place = |number: &usize| document.find(Base::Item("workload", *number), &[key]);
                 numbers.iter().filter_map(place).collect()
             }
             Self::Factor(subject, _) => {
@@ -155,10 +143,9 @@ fn protocol((table, key): (&str, &str)) -> Option<Target> {
 
 /// A key of every workload, or of those of a name.
 fn workloads(document: &Document<'_>, name: Option<&str>, key: &str) -> Option<Target> {
-    let tables = document.workloads();
-    let chosen = |table: &&DeTable<'_>| name.is_none_or(|name| name_of(table) == Some(name));
-    let numbers: Vec<usize> =
-        tables.iter().enumerate().filter(|(_, table)| chosen(table)).map(|(number, _)| number).collect();
+    let tables = document.tables("workload").into_iter();
+    let chosen = |table: &DeTable<'_>| name.is_none_or(|name| name_of(table) == Some(name));
+    let numbers: Vec<usize> = tables.filter(|(_, table)| chosen(table)).map(|(number, _)| number).collect();
     (is_key_of_workload(key) && !numbers.is_empty()).then(|| Target::Workloads(numbers, key.to_owned()))
 }
 
@@ -191,13 +178,15 @@ fn is_key_of(table: &str, key: &str) -> bool {
     TABLES.iter().any(|(known, keys)| *known == table && keys.contains(&key))
 }
 
-/// What takes a factor out of `[guest]` and `[underlay]`, whose keys are called as it is.
-fn elsewhere(document: &Document<'_>, subject: &Subject, name: &str) -> Vec<Edit> {
+/// Takes a factor out of `[guest]` and `[underlay]`, whose keys are called as it is.
+fn elsewhere(file: &mut File, subject: &Subject, name: &str) {
     let key = name.rsplit('.').next().unwrap_or(name);
-    let table = if subject.is_of_guest() { "guest" } else { UNDERLAY };
-    let concerned =
-        subject.is_of_guest() || matches!(subject, Subject::UnderlayFamily | Subject::UnderlayMtu);
-    if concerned { document.take(Base::Root, &[table, key]) } else { Vec::new() }
+    let table = match subject {
+        subject if subject.is_of_guest() => "guest",
+        Subject::UnderlayFamily | Subject::UnderlayMtu => UNDERLAY,
+        _ => return,
+    };
+    file.take(Base::Root, &[table, key]);
 }
 
 /// A key without its table. A factor of the file comes first; several values can be nothing but levels.
@@ -235,7 +224,8 @@ fn unknown(document: &Document<'_>, key: &str) -> Problem {
     let bare = key.rsplit('.').next().unwrap_or(key);
     let message = format!("`{}` is nothing that `--set` can change", quoted(key));
     let of_study = STUDY_KEYS.iter().chain(PROTOCOL_KEYS).chain(GUEST_KEYS).copied().chain(workload_keys());
-    let names: Vec<&str> = document.workloads().into_iter().filter_map(name_of).collect();
+    let workloads = document.tables("workload").into_iter();
+    let names: Vec<&str> = workloads.filter_map(|(_, table)| name_of(table)).collect();
     let help = if COMPARISON_KEYS.contains(&bare) {
         "comparisons stay as the file has them; `netassay compare` judges stored results in other ways"
             .to_owned()
