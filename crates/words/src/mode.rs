@@ -1,13 +1,12 @@
 //! How the sending program hands data over, how the receiving one takes them, and which way they go.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
 use crate::word::Word;
 
 /// How the sending program hands its data to the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sender {
     /// One `send` for each write or datagram.
@@ -35,7 +34,7 @@ pub enum Sender {
 }
 
 /// How the receiving program takes its data from the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reader {
     /// One `recv` at a time, asleep while there is nothing.
@@ -55,7 +54,7 @@ pub enum Reader {
 }
 
 /// Which way a stream flows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// From the transmitter to the receiver.

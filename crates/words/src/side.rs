@@ -1,12 +1,11 @@
 //! The two ends of a workload.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::word::Word;
 
 /// One of the two hosts, by its role in a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
     /// The host that sends the stream, or the requests.

@@ -11,19 +11,20 @@ use crate::edit::file::File;
 use crate::edit::{literal, prune};
 use crate::model::factor::Subject;
 use crate::model::scope::{Scope, UNDERLAY};
+use crate::model::tables::{self, COMPARISON, DESIGN, GUEST, PROTOCOL, Part, STOP, STUDY, Table};
 use crate::read::diagnostic::Problem;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
-use crate::read::{
-    COMPARISON_KEYS, DESIGN_KEYS, GUEST_KEYS, PROTOCOL_KEYS, STOP_KEYS, UNDERLAY_KEYS, workload_keys,
-};
-
-/// The keys of the study itself that are values.
-const STUDY_KEYS: &[&str] = &["name", "question", "scenario", "inside", "exact"];
+use crate::read::workload_keys;
 
 /// Tables of the study with keys of their own, which can also be taken out as a whole.
-const TABLES: &[(&str, &[&str])] =
-    &[("guest", GUEST_KEYS), (UNDERLAY, UNDERLAY_KEYS), ("design", DESIGN_KEYS)];
+const TABLES: &[(&str, Table)] = &[("guest", GUEST), (UNDERLAY, tables::UNDERLAY), ("design", DESIGN)];
+
+/// The keys of the study itself that are values.
+fn study_keys() -> impl Iterator<Item = &'static str> {
+    let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Word(..) | Part::Switch);
+    STUDY.rows.iter().filter(move |row| is_value(&row.part)).map(|row| row.name)
+}
 
 /// What a key means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,8 +136,8 @@ impl Target {
 fn protocol((table, key): (&str, &str)) -> Option<Target> {
     let path = |keys: &[&str]| Some(Target::Key(keys.iter().map(ToString::to_string).collect()));
     match table {
-        "protocol" if PROTOCOL_KEYS.contains(&key) => path(&["protocol", key]),
-        "stop" if STOP_KEYS.contains(&key) => path(&["protocol", "stop", key]),
+        "protocol" if PROTOCOL.has(key) => path(&["protocol", key]),
+        "stop" if STOP.has(key) => path(&["protocol", "stop", key]),
         _ => None,
     }
 }
@@ -175,7 +176,7 @@ fn is_key_of_workload(key: &str) -> bool {
 
 /// Whether a table of the study has this key.
 fn is_key_of(table: &str, key: &str) -> bool {
-    TABLES.iter().any(|(known, keys)| *known == table && keys.contains(&key))
+    TABLES.iter().any(|(known, keys)| *known == table && keys.has(key))
 }
 
 /// Takes a factor out of `[guest]` and `[underlay]`, whose keys are called as it is.
@@ -191,7 +192,9 @@ fn elsewhere(file: &mut File, subject: &Subject, name: &str) {
 
 /// A key without its table. A factor of the file comes first; several values can be nothing but levels.
 fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
-    if STUDY_KEYS.contains(&key) || (values == 0 && TABLES.iter().any(|(table, _)| *table == key)) {
+    if study_keys().any(|known| known == key)
+        || (values == 0 && TABLES.iter().any(|(table, _)| *table == key))
+    {
         return Some(Target::Key(vec![key.to_owned()]));
     }
     // What is to be detected is the one thing that must be said of `stop`.
@@ -202,7 +205,7 @@ fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
         return Some(target);
     }
     let factor = factor(key);
-    let (of_guest, of_workload) = (GUEST_KEYS.contains(&key), is_key_of_workload(key));
+    let (of_guest, of_workload) = (GUEST.has(key), is_key_of_workload(key));
     if values > 1 || is_factor(document, key) || !(of_guest || of_workload) {
         return factor.or_else(|| workloads(document, None, key));
     }
@@ -223,10 +226,10 @@ fn written<'d>(document: &'d Document<'_>, subject: &Subject) -> Option<Named<'d
 fn unknown(document: &Document<'_>, key: &str) -> Problem {
     let bare = key.rsplit('.').next().unwrap_or(key);
     let message = format!("`{}` is nothing that `--set` can change", quoted(key));
-    let of_study = STUDY_KEYS.iter().chain(PROTOCOL_KEYS).chain(GUEST_KEYS).copied().chain(workload_keys());
+    let of_study = study_keys().chain(PROTOCOL.keys()).chain(GUEST.keys()).chain(workload_keys());
     let workloads = document.tables("workload").into_iter();
     let names: Vec<&str> = workloads.filter_map(|(_, table)| name_of(table)).collect();
-    let help = if COMPARISON_KEYS.contains(&bare) {
+    let help = if COMPARISON.has(bare) {
         "comparisons stay as the file has them; `netassay compare` judges stored results in other ways"
             .to_owned()
     } else if is_key_of_workload(bare) && key != bare {
@@ -234,7 +237,7 @@ fn unknown(document: &Document<'_>, key: &str) -> Problem {
     } else if let Some((table, keys)) =
         TABLES.iter().find(|(table, _)| key == *table || key.starts_with(&format!("{table}.")))
     {
-        format!("`{table}` has {}; `--set {table}=` removes the whole table", suggest::list(keys))
+        format!("`{table}` has {}; `--set {table}=` removes the whole table", suggest::list(&keys.keys()))
     } else if let Some(near) = suggest::nearest(bare, of_study.chain(Subject::names())) {
         format!("did you mean `{near}`?")
     } else {

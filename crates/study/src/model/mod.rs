@@ -16,3 +16,4 @@ pub(crate) mod scope;
 pub(crate) mod selection;
 pub(crate) mod stop;
 pub(crate) mod study;
+pub(crate) mod tables;

@@ -7,13 +7,11 @@ use words::{feature, suggest::quoted};
 
 use crate::model::limit;
 use crate::model::machine::Machine;
+use crate::model::tables::MACHINE;
 use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries};
 use crate::read::value::Value;
-
-/// The keys of `[machine]`.
-pub(crate) const KEYS: &[&str] = &["sysctl", "governor", "irq_affinity", "features"];
 
 /// What is to be changed of the machine.
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machine {
@@ -30,7 +28,7 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machine {
         const NAME: &str = "features = { \"eth0\" = { tso = false } }";
         machine.features = by_interface(NAME, &entry, problems, features);
     }
-    table.finish(KEYS, problems);
+    table.finish(&MACHINE.keys(), problems);
     machine
 }
 

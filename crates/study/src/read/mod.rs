@@ -17,14 +17,4 @@ mod underlay;
 mod value;
 mod workload;
 
-pub(crate) use comparison::KEYS as COMPARISON_KEYS;
-pub(crate) use design::{KEYS as DESIGN_KEYS, LadderOrder};
-pub(crate) use guest::KEYS as GUEST_KEYS;
-#[cfg(test)]
-pub(crate) use machine::KEYS as MACHINE_KEYS;
-pub(crate) use protocol::{KEYS as PROTOCOL_KEYS, STOP_KEYS};
-#[cfg(test)]
-pub(crate) use study::KEYS as STUDY_KEYS;
-pub(crate) use testbed::Inside;
-pub(crate) use underlay::KEYS as UNDERLAY_KEYS;
 pub(crate) use workload::keys as workload_keys;

@@ -11,33 +11,16 @@ use crate::model::limit;
 use crate::model::request::Request;
 use crate::model::selection::Exclusion;
 use crate::model::study::Study;
+use crate::model::tables::{Inside, STUDY};
 use crate::read::diagnostic::{Diagnostics, Problem};
 use crate::read::problems::Problems;
 use crate::read::selection::Scope;
 use crate::read::table::{Entry, Table};
-use crate::read::testbed::{Inside, Testbed};
+use crate::read::testbed::Testbed;
 use crate::read::value::Value;
 use crate::read::{
     check, comparison, design, factor, guest, machine, protocol, selection, underlay, workload,
 };
-
-/// The keys of a study file.
-pub(crate) const KEYS: &[&str] = &[
-    "name",
-    "question",
-    "scenario",
-    "inside",
-    "exact",
-    "guest",
-    "underlay",
-    "workload",
-    "factors",
-    "design",
-    "exclude",
-    "machine",
-    "protocol",
-    "comparison",
-];
 
 impl Study {
     /// Reads a study file. `file_name` is only shown, never opened.
@@ -162,7 +145,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
             .into_iter()
             .filter_map(|table| comparison::read(table, scope, offer, problems))
             .collect();
-    root.finish(KEYS, problems);
+    root.finish(&STUDY.keys(), problems);
 
     let asked: Vec<Request> = comparisons.iter().map(|read| read.request.clone()).collect();
     let study = Study {
