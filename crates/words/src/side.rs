@@ -1,17 +1,14 @@
 //! The two ends of a workload.
 
-use serde::{Deserialize, Serialize};
-
-use crate::word::Word;
-
-/// One of the two hosts, by its role in a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// The host that sends the stream, or the requests.
-    Transmitter,
-    /// The host that takes the stream, or answers the requests.
-    Receiver,
+crate::vocabulary! {
+    /// One of the two hosts, by its role in a workload.
+    #[derive(PartialOrd, Ord)]
+    pub enum Side: "a side" {
+        /// The host that sends the stream, or the requests.
+        Transmitter = "transmitter";
+        /// The host that takes the stream, or answers the requests.
+        Receiver = "receiver";
+    }
 }
 
 impl Side {
@@ -26,10 +23,3 @@ impl Side {
         }
     }
 }
-
-impl Word for Side {
-    const WHAT: &'static str = "a side";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("transmitter", Self::Transmitter), ("receiver", Self::Receiver)];
-}
-crate::display_as_word!(Side);

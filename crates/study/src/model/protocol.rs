@@ -1,8 +1,6 @@
 //! How often, and in which order, the conditions of a study are measured.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use words::{Word, display_as_word};
 
 use crate::model::limit;
 use crate::model::stop::Stop;
@@ -42,20 +40,13 @@ impl Default for Protocol {
     }
 }
 
-/// The order of the runs inside a boot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Order {
-    /// In blocks: every condition once in random order, then every condition again. What drifts during a boot falls
-    /// on all conditions alike.
-    Interleaved,
-    /// Condition after condition, as most published studies did. Drift falls on some conditions more than on others.
-    Sequential,
+words::vocabulary! {
+    /// The order of the runs inside a boot.
+    pub enum Order: "an order" {
+        /// In blocks: every condition once in random order, then every condition again. What drifts during a boot falls
+        /// on all conditions alike.
+        Interleaved = "interleaved";
+        /// Condition after condition, as most published studies did. Drift falls on some conditions more than on others.
+        Sequential = "sequential";
+    }
 }
-
-impl Word for Order {
-    const WHAT: &'static str = "an order";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("interleaved", Self::Interleaved), ("sequential", Self::Sequential)];
-}
-display_as_word!(Order);

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use words::{Word, display_as_word};
 
 use crate::model::percent::Percent;
 
@@ -55,22 +53,15 @@ impl fmt::Display for LooksDropped {
     }
 }
 
-/// How the error rate is spent over the looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bounds {
-    /// Hardly any of it early: stops early only for large differences, and costs next to nothing at the end.
-    ObrienFleming,
-    /// The same at every look: stops earlier, and needs more boots where the difference is small.
-    Pocock,
+words::vocabulary! {
+    /// How the error rate is spent over the looks.
+    pub enum Bounds: "a kind of bounds" {
+        /// Hardly any of it early: stops early only for large differences, and costs next to nothing at the end.
+        ObrienFleming = "obrien-fleming";
+        /// The same at every look: stops earlier, and needs more boots where the difference is small.
+        Pocock = "pocock";
+    }
 }
-
-impl Word for Bounds {
-    const WHAT: &'static str = "a kind of bounds";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("obrien-fleming", Self::ObrienFleming), ("pocock", Self::Pocock)];
-}
-display_as_word!(Bounds);
 
 #[cfg(test)]
 mod tests {

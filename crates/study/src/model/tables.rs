@@ -3,12 +3,12 @@
 
 use std::ops::RangeInclusive;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use words::{Family, Scenario, display_as_word};
+use words::{Family, Kind, Scenario, Vocabulary};
 
 use crate::model::design::DesignKind;
 use crate::model::guest::{Acceleration, Copies, Nic};
 use crate::model::limit;
+use crate::model::offloads::Offloads;
 use crate::model::protocol::Order;
 use crate::model::stop::Bounds;
 
@@ -54,8 +54,8 @@ pub(crate) enum Part {
     Memory,
     /// A whole number in a range; what the schema calls it.
     Number(&'static str, RangeInclusive<u64>),
-    /// One of a few words; what the schema calls them.
-    Word(&'static str, fn(&mut SchemaGenerator) -> Schema),
+    /// One of a few words.
+    Word(Vocabulary),
     /// A table.
     Table(&'static Table),
     /// Several tables, at most so many.
@@ -78,36 +78,23 @@ pub(crate) enum Part {
     Features,
 }
 
-/// Where a whole testbed can stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Inside {
-    /// In one virtual machine.
-    Guest,
+words::vocabulary! {
+    /// Where a whole testbed can stand.
+    pub(crate) enum Inside: "a place for a testbed" {
+        /// In one virtual machine.
+        Guest = "guest";
+    }
 }
 
-impl words::Word for Inside {
-    const WHAT: &'static str = "a place for a testbed";
-    const WORDS: &'static [(&'static str, Self)] = &[("guest", Self::Guest)];
+words::vocabulary! {
+    /// In which order the offloads of a ladder go off.
+    pub(crate) enum LadderOrder: "an order of a ladder" {
+        /// As they are written.
+        Given = "given";
+        /// What needs another goes off before it; otherwise as they are written.
+        Dependencies = "dependencies";
+    }
 }
-display_as_word!(Inside);
-
-/// In which order the offloads of a ladder go off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum LadderOrder {
-    /// As they are written.
-    Given,
-    /// What needs another goes off before it; otherwise as they are written.
-    Dependencies,
-}
-
-impl words::Word for LadderOrder {
-    const WHAT: &'static str = "an order of a ladder";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("given", Self::Given), ("dependencies", Self::Dependencies)];
-}
-display_as_word!(LadderOrder);
 
 impl Table {
     /// Its keys by name.
@@ -134,11 +121,15 @@ pub(crate) const MTU: Part = Part::Number("Mtu", limit::MTU);
 /// The CPUs of a virtual machine.
 pub(crate) const VCPUS: Part = Part::Number("Vcpus", limit::VCPUS);
 /// The version of IP.
-pub(crate) const FAMILY: Part = Part::Word("Family", Family::json_schema);
+pub(crate) const FAMILY: Part = Part::Word(Family::VOCABULARY);
 /// The interface of a virtual machine.
-pub(crate) const NIC: Part = Part::Word("Nic", Nic::json_schema);
+pub(crate) const NIC: Part = Part::Word(Nic::VOCABULARY);
+/// The kind of traffic.
+pub(crate) const KIND: Part = Part::Word(Kind::VOCABULARY);
+/// All offloads at once.
+pub(crate) const OFFLOADS: Part = Part::Word(Offloads::VOCABULARY);
 /// How a virtual machine copies.
-pub(crate) const COPIES: Part = Part::Word("Copies", Copies::json_schema);
+pub(crate) const COPIES: Part = Part::Word(Copies::VOCABULARY);
 
 /// The file.
 pub(crate) const STUDY: Table = Table {
@@ -147,10 +138,10 @@ pub(crate) const STUDY: Table = Table {
     rows: &[
         must("name", Part::Name, "The name, of letters, digits, `-`, `_` and `.`."),
         must("question", Part::Sentence, "The question the study asks, in one line."),
-        must("scenario", Part::Word("Scenario", Scenario::json_schema), "The kind of testbed."),
+        must("scenario", Part::Word(Scenario::VOCABULARY), "The kind of testbed."),
         may(
             "inside",
-            Part::Word("Inside", Inside::json_schema),
+            Part::Word(Inside::VOCABULARY),
             "`guest`: the whole testbed stands inside one virtual machine.",
         ),
         may(
@@ -198,7 +189,7 @@ pub(crate) const GUEST: Table = Table {
         may("nic", NIC, "Its network interface. Default: virtio-net."),
         may(
             "acceleration",
-            Part::Word("Acceleration", Acceleration::json_schema),
+            Part::Word(Acceleration::VOCABULARY),
             "Who executes its instructions. Default: auto.",
         ),
         may("pin", Part::Switch, "Whether its CPUs stay on the CPUs of its side. Default: on."),
@@ -225,7 +216,7 @@ pub(crate) const DESIGN: Table = Table {
     name: "Design",
     help: "Offloads that go on and off, and in which combinations.",
     rows: &[
-        must("kind", Part::Word("DesignKind", DesignKind::json_schema), "Which combinations."),
+        must("kind", Part::Word(DesignKind::VOCABULARY), "Which combinations."),
         must(
             "offloads",
             Part::Offloads,
@@ -233,7 +224,7 @@ pub(crate) const DESIGN: Table = Table {
         ),
         may(
             "order",
-            Part::Word("LadderOrder", LadderOrder::json_schema),
+            Part::Word(LadderOrder::VOCABULARY),
             "(ladder) `dependencies`: what needs another goes off before it, by the kernel's rules. Default: given.",
         ),
         may("most", Part::Number("Most", limit::MOST), "(fractional) the most combinations. Default: 32."),
@@ -262,7 +253,7 @@ pub(crate) const PROTOCOL: Table = Table {
         ),
         may(
             "order",
-            Part::Word("Order", Order::json_schema),
+            Part::Word(Order::VOCABULARY),
             "The order of the runs inside a boot. Default: interleaved.",
         ),
         may("seed", Part::Number("Seed", limit::SEED), "What the order is drawn from. Default: 1."),
@@ -277,7 +268,7 @@ pub(crate) const STOP: Table = Table {
     rows: &[
         may(
             "bounds",
-            Part::Word("Bounds", Bounds::json_schema),
+            Part::Word(Bounds::VOCABULARY),
             "How the error rate is spent over the looks. Default: obrien-fleming.",
         ),
         must("detect", Part::Share, "The smallest difference of interest, in % of the baseline."),

@@ -1,15 +1,13 @@
 //! The tables of a study file whose keys are factors.
 
-use schemars::JsonSchema;
 use serde_json::{Value, json};
 use words::Side;
 
 use super::part::{of_key, switch};
 use super::{Parts, object};
 use crate::model::factor::Subject;
-use crate::model::offloads::Offloads;
 use crate::model::scope::{Scope, UNDERLAY};
-use crate::model::tables::{COPIES, FAMILY, MTU, NIC, Part, VCPUS};
+use crate::model::tables::{COPIES, FAMILY, MTU, NIC, OFFLOADS, Part, VCPUS};
 
 /// A side; the other one has the same factors.
 const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
@@ -93,7 +91,7 @@ impl Parts {
             Subject::Offloads(_) => (
                 "OffloadsLevels",
                 "All offloads at once; a feature named by itself wins over it.",
-                self.part(&Part::Word("Offloads", Offloads::json_schema)),
+                self.part(&OFFLOADS),
             ),
             Subject::Feature(..) => ("SwitchLevels", "On or off.", switch()),
             Subject::Mtu | Subject::UnderlayMtu => {

@@ -1,12 +1,11 @@
 //! The values of a study file, with their limits.
 
-use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
-use words::{KEYS, Key, Kind, Shape, metric};
+use words::{KEYS, Key, Shape, Vocabulary, metric};
 
 use super::{Parts, described, object};
 use crate::model::limit;
-use crate::model::tables::{Part, Table};
+use crate::model::tables::{KIND, Part, Table};
 
 impl Parts {
     /// What a key may be.
@@ -30,10 +29,7 @@ impl Parts {
             }
             Part::Memory => self.named("Memory", json!({ "type": "string", "pattern": r"^\d+ *(MiB|GiB)$" })),
             Part::Number(name, range) => self.named(name, number(*range.start(), *range.end())),
-            Part::Word(name, schema) => {
-                let schema = schema(&mut SchemaGenerator::default()).to_value();
-                self.named(name, schema)
-            }
+            Part::Word(vocabulary) => self.named(vocabulary.name, one_of(vocabulary)),
             Part::Table(table) => self.table_named(table),
             Part::Tables(table, most) => {
                 let table = self.table_named(table);
@@ -67,7 +63,7 @@ impl Parts {
 
     /// A table `[[workload]]`.
     fn workload(&mut self) -> Value {
-        let (name, kind) = (self.part(&Part::Name), self.part(&Part::Word("Kind", Kind::json_schema)));
+        let (name, kind) = (self.part(&Part::Name), self.part(&KIND));
         let mut properties = Map::new();
         properties.insert("name".to_owned(), described(name, "What the study calls it. Default: its kind."));
         properties.insert("kind".to_owned(), described(kind, "The kind of traffic."));
@@ -78,6 +74,14 @@ impl Parts {
         schema["required"] = json!(["kind"]);
         schema
     }
+}
+
+/// One of these words.
+fn one_of(vocabulary: &Vocabulary) -> Value {
+    let sentences = |lines: &[&str]| lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    let word = |(word, meaning): &(&str, &[&str])| json!({ "const": word, "description": sentences(meaning), "type": "string" });
+    let words: Vec<Value> = vocabulary.words.iter().map(word).collect();
+    json!({ "description": sentences(vocabulary.about), "oneOf": words })
 }
 
 /// On or off.

@@ -1,8 +1,6 @@
 //! Which combinations of offloads a study measures.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use words::{Word, display_as_word};
 
 use crate::model::dropped::Dropped;
 
@@ -44,30 +42,18 @@ pub struct Unreachable {
     pub reads: Vec<bool>,
 }
 
-/// Which combinations of offloads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DesignKind {
-    /// All on, then one after the other goes off and stays off.
-    Ladder,
-    /// All on, and each off alone.
-    OneOut,
-    /// All off, and each on alone.
-    OneIn,
-    /// Every combination that can be reached.
-    Factorial,
-    /// A fraction of them that still tells the main effects apart.
-    Fractional,
+words::vocabulary! {
+    /// Which combinations of offloads.
+    pub enum DesignKind: "a design" {
+        /// All on, then one after the other goes off and stays off.
+        Ladder = "ladder";
+        /// All on, and each off alone.
+        OneOut = "one-out";
+        /// All off, and each on alone.
+        OneIn = "one-in";
+        /// Every combination that can be reached.
+        Factorial = "factorial";
+        /// A fraction of them that still tells the main effects apart.
+        Fractional = "fractional";
+    }
 }
-
-impl Word for DesignKind {
-    const WHAT: &'static str = "a design";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("ladder", Self::Ladder),
-        ("one-out", Self::OneOut),
-        ("one-in", Self::OneIn),
-        ("factorial", Self::Factorial),
-        ("fractional", Self::Fractional),
-    ];
-}
-display_as_word!(DesignKind);
