@@ -1,6 +1,6 @@
 //! The studies that come with netassay.
 
-use crate::study::Study;
+use crate::model::study::Study;
 
 /// A study embedded in the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

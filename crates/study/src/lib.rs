@@ -1,6 +1,9 @@
 //! The room `study` (see ARCHITECTURE.md): a study file becomes conditions, and conditions become a schedule
 //! of boots, blocks and runs. It says what is wrong with a file, with line, column and the nearest valid word.
 //!
+//! Its rooms, each of which knows only those before it: `model` (what a study is, and the tables of its keys), `plan` (conditions, what is
+//! compared, the schedule), `read` (TOML to model), `write` (study files that netassay writes), `edit` (`--set`), `schema`.
+//!
 //! Pure: no I/O, no clock, no randomness but the seeded one of the schedule.
 //!
 //! ```
@@ -12,68 +15,45 @@
 
 pub mod bundled;
 
-mod asked;
-mod assignment;
-mod boot_state;
-mod comparison;
-mod condition;
-mod costs;
-mod dependency;
-mod design;
-mod diagnostic;
-mod document;
-mod effective;
-mod factor;
-mod grid;
-mod guest;
-mod machine;
-mod merge;
-mod name;
-mod percent;
+mod edit;
+mod model;
 mod plan;
-mod protocol;
 mod quality;
 mod read;
-mod rule;
-mod schedule;
 mod schema;
-mod scope;
-mod selection;
-mod set;
-mod starter;
-mod stop;
-mod study;
-mod twins;
-mod underlay;
+mod write;
 
 /// The longest study file that is read, in bytes.
-pub const MAX_TEXT: usize = read::limit::TEXT;
+pub const MAX_TEXT: usize = model::limit::TEXT;
 
-pub use asked::Asked;
-pub use assignment::{Assignment, AssignmentError};
-pub use boot_state::BootState;
-pub use comparison::Comparison;
-pub use condition::{Condition, Offloads, SideSettings};
-pub use costs::{Costs, Expected, expected_duration};
-pub use design::{Design, DesignKind, Offload, Unreachable};
-pub use diagnostic::{Diagnostic, Diagnostics};
-pub use document::PlanDocument;
-pub use effective::{Effective, State};
-pub use factor::Factor;
-pub use guest::{Acceleration, Copies, Guest, Nic};
-pub use machine::Machine;
-pub use percent::{Percent, PercentError};
-pub use plan::{Dropped, Plan};
-pub use protocol::{Order, Protocol};
+pub use edit::assignment::{Assignment, AssignmentError};
+pub use model::boot_state::BootState;
+pub use model::design::{Design, DesignKind, Offload, Unreachable};
+pub use model::dropped::Dropped;
+pub use model::factor::Factor;
+pub use model::guest::{Acceleration, Copies, Guest, Nic};
+pub use model::machine::Machine;
+pub use model::offloads::Offloads;
+pub use model::percent::{Percent, PercentError};
+pub use model::protocol::{Order, Protocol};
+pub use model::stop::{Bounds, LooksDropped, Stop};
+pub use model::study::Study;
+pub use plan::Plan;
+pub use plan::asked::Asked;
+pub use plan::comparison::Comparison;
+pub use plan::condition::Condition;
+pub use plan::costs::{Costs, Expected, expected_duration};
+pub use plan::document::PlanDocument;
+pub use plan::effective::{Effective, State};
+pub use plan::schedule::{PlannedRun, schedule};
+pub use plan::settings::SideSettings;
+pub use plan::underlay::Underlay;
 pub use quality::Quality;
-pub use schedule::{PlannedRun, schedule};
+pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;
-pub use starter::starter;
-pub use stop::{Bounds, LooksDropped, Stop};
-pub use study::Study;
-pub use twins::twins;
-pub use underlay::Underlay;
 pub use words::{
     BySide, CongestionControl, Direction, Family, KEYS, Key, Kind, Pacing, Reader, Scenario, Sender, Settled,
     Side, Traffic, Workload, feature, format_duration, metric, parse_duration,
 };
+pub use write::starter::starter;
+pub use write::twins::twins;

@@ -1,6 +1,6 @@
 //! `docs/studies.md` says what the code does.
 
-use netassay_study::{Assignment, KEYS, Kind, Reader, Sender, Study, bundled, feature, metric};
+use netassay_study::{Assignment, Reader, Sender, Study, bundled, feature, metric};
 use serde_json::Value;
 
 const DOCS: &str = include_str!("../../../docs/studies.md");
@@ -85,35 +85,6 @@ fn the_defaults_are_those_of_the_code() {
     let protocol = study.protocol();
     for (key, value) in [("boots", protocol.boots), ("warmup", protocol.warmup), ("runs", protocol.runs)] {
         assert!(row(key, "`[protocol]`").ends_with(&format!("| {value} |")), "{key} = {value}");
-    }
-}
-
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/studies.md");
-
-/// The table of the keys of traffic, as they are declared.
-fn keys() -> String {
-    let mut table = "| key | of | what | values | default |\n|---|---|---|---|---|\n".to_owned();
-    for key in KEYS {
-        let kinds: Vec<String> = key.kinds.iter().map(|kind| format!("`{kind}`")).collect();
-        let of = if key.kinds.len() == Kind::ALL.len() { "all".to_owned() } else { kinds.join(", ") };
-        let (name, what, values, default) = (key.name, key.help, key.range(), key.default);
-        let what = format!("{what}{}", if key.is_factor { "" } else { "; not a factor" });
-        table.push_str(&format!("| `{name}` | {of} | {what} | {values} | {default} |\n"));
-    }
-    table
-}
-
-/// `UPDATE=1 cargo test -p netassay-study` writes it anew.
-#[test]
-fn the_table_of_keys_is_the_declaration() {
-    const MARKS: [&str; 2] = ["<!-- the keys of traffic, generated: begin -->\n", "<!-- end -->\n"];
-    let page = std::fs::read_to_string(PAGE).unwrap();
-    let (before, rest) = page.split_once(MARKS[0]).unwrap();
-    let (written, after) = rest.split_once(MARKS[1]).unwrap();
-    if std::env::var_os("UPDATE").is_some_and(|update| update == "1") {
-        std::fs::write(PAGE, [before, MARKS[0], &keys(), MARKS[1], after].concat()).unwrap();
-    } else {
-        assert_eq!(written, keys(), "docs/studies.md is out of date: run with UPDATE=1");
     }
 }
 

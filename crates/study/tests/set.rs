@@ -155,6 +155,20 @@ fn however_the_file_is_written() {
     assert_eq!((study.name(), study.plan().conditions.len(), study.protocol().boots), ("7", 2, 2));
 }
 
+/// The order of the factors is that of the conditions.
+#[test]
+fn comments_and_the_order_of_factors_stay() {
+    let text = "# What?\n\n# counts\nexact = true\nname = 'x'\nquestion = 'q'\nscenario = 'veth'\ninside = 'guest'\n\n# bulk\n\
+                [[workload]] # one\nkind = 'udp_stream'\n# goes with its key\nmessage = 100 # bytes\n# stays\n\n# what varies\n\
+                [factors]\n# sides\nreceiver.gro = ['on', 'off']\nfamily = ['ipv4', 'ipv6'] # both\n# again\nreceiver.tso = 'on'\n# end";
+    let set = ["exact=", "message=1,2", "inside=", "boots=2", "receiver.gro=off"];
+    let study = changed(text, &set);
+    shows!(study.source_text());
+    let names: Vec<&str> = study.factors().iter().map(netassay_study::Factor::name).collect();
+    assert_eq!(names, ["message", "receiver.gro", "family", "receiver.tso"]);
+    assert_eq!(changed(study.source_text(), &set), study, "made twice they are made once");
+}
+
 #[test]
 fn fewer_boots_than_looks_take_the_looks_out() {
     let mtu = bundled::find("mtu").unwrap().text;

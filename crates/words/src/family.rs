@@ -1,18 +1,13 @@
 //! The version of the Internet Protocol.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::word::Word;
-
-/// The version of the Internet Protocol that carries the traffic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Family {
-    /// IPv4.
-    Ipv4,
-    /// IPv6.
-    Ipv6,
+crate::vocabulary! {
+    /// The version of the Internet Protocol that carries the traffic.
+    pub enum Family: "a family" {
+        /// IPv4.
+        Ipv4 = "ipv4";
+        /// IPv6.
+        Ipv6 = "ipv6";
+    }
 }
 
 impl Family {
@@ -48,9 +43,3 @@ impl Family {
         }
     }
 }
-
-impl Word for Family {
-    const WHAT: &'static str = "a family";
-    const WORDS: &'static [(&'static str, Self)] = &[("ipv4", Self::Ipv4), ("ipv6", Self::Ipv6)];
-}
-crate::display_as_word!(Family);

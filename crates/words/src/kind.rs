@@ -1,26 +1,21 @@
 //! The kinds of traffic.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::word::Word;
-
-/// The shape of the traffic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Bulk TCP from the transmitter to the receiver.
-    TcpStream,
-    /// Bulk UDP from the transmitter to the receiver.
-    UdpStream,
-    /// Request and response over one TCP connection for each flow.
-    TcpRr,
-    /// Request and response over UDP.
-    UdpRr,
-    /// Connect, one request and its response over TCP, close.
-    TcpCrr,
-    /// UDP into an interface that throws it away: nobody receives.
-    Pps,
+crate::vocabulary! {
+    /// The shape of the traffic.
+    pub enum Kind: "a kind of workload" {
+        /// Bulk TCP from the transmitter to the receiver.
+        TcpStream = "tcp_stream";
+        /// Bulk UDP from the transmitter to the receiver.
+        UdpStream = "udp_stream";
+        /// Request and response over one TCP connection for each flow.
+        TcpRr = "tcp_rr";
+        /// Request and response over UDP.
+        UdpRr = "udp_rr";
+        /// Connect, one request and its response over TCP, close.
+        TcpCrr = "tcp_crr";
+        /// UDP into an interface that throws it away: nobody receives.
+        Pps = "pps";
+    }
 }
 
 impl Kind {
@@ -70,16 +65,3 @@ impl Kind {
         }
     }
 }
-
-impl Word for Kind {
-    const WHAT: &'static str = "a kind of workload";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("tcp_stream", Self::TcpStream),
-        ("udp_stream", Self::UdpStream),
-        ("tcp_rr", Self::TcpRr),
-        ("udp_rr", Self::UdpRr),
-        ("tcp_crr", Self::TcpCrr),
-        ("pps", Self::Pps),
-    ];
-}
-crate::display_as_word!(Kind);

@@ -46,5 +46,5 @@ pub use traffic::{
     LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic,
 };
 pub use value::Value;
-pub use word::Word;
+pub use word::{Vocabulary, Word};
 pub use workload::Workload;

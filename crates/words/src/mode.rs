@@ -1,70 +1,62 @@
 //! How the sending program hands data over, how the receiving one takes them, and which way they go.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::kind::Kind;
-use crate::word::Word;
 
-/// How the sending program hands its data to the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sender {
-    /// One `send` for each write or datagram.
-    #[default]
-    Send,
-    /// Many datagrams in one `sendmmsg`.
-    Sendmmsg,
-    /// One `send` of a buffer that the kernel or the device cuts into datagrams (`UDP_SEGMENT`).
-    Gso,
-    /// Many such buffers in one `sendmmsg`.
-    #[serde(rename = "gso+sendmmsg")]
-    GsoSendmmsg,
-    /// One `send` with `MSG_ZEROCOPY`.
-    Zerocopy,
-    /// Sends queued in a ring, many for each system call.
-    #[serde(rename = "io_uring")]
-    IoUring,
-    /// The same without copying (`IORING_OP_SEND_ZC`).
-    #[serde(rename = "io_uring-zerocopy")]
-    IoUringZerocopy,
-    /// `sendfile` from a file in memory.
-    Sendfile,
-    /// Pages given to a pipe (`vmsplice`) and from it to the socket (`splice`).
-    Splice,
+crate::vocabulary! {
+    /// How the sending program hands its data to the kernel.
+    #[derive(Default)]
+    pub enum Sender: "a sender" {
+        /// One `send` for each write or datagram.
+        Send = "send", default;
+        /// Many datagrams in one `sendmmsg`.
+        Sendmmsg = "sendmmsg";
+        /// One `send` of a buffer that the kernel or the device cuts into datagrams (`UDP_SEGMENT`).
+        Gso = "gso";
+        /// Many such buffers in one `sendmmsg`.
+        GsoSendmmsg = "gso+sendmmsg";
+        /// One `send` with `MSG_ZEROCOPY`.
+        Zerocopy = "zerocopy";
+        /// Sends queued in a ring, many for each system call.
+        IoUring = "io_uring";
+        /// The same without copying (`IORING_OP_SEND_ZC`).
+        IoUringZerocopy = "io_uring-zerocopy";
+        /// `sendfile` from a file in memory.
+        Sendfile = "sendfile";
+        /// Pages given to a pipe (`vmsplice`) and from it to the socket (`splice`).
+        Splice = "splice";
+    }
 }
 
-/// How the receiving program takes its data from the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reader {
-    /// One `recv` at a time, asleep while there is nothing.
-    #[default]
-    Recv,
-    /// Many datagrams in one `recvmmsg`.
-    Recvmmsg,
-    /// Datagrams of one flow in one large buffer (`UDP_GRO`).
-    Gro,
-    /// One request to a ring that goes on receiving (multishot).
-    #[serde(rename = "io_uring")]
-    IoUring,
-    /// `recv` with `MSG_TRUNC`: the kernel throws the data away instead of copying them.
-    Trunc,
-    /// Non-blocking `recv` in a loop: the thread never sleeps.
-    Spin,
+crate::vocabulary! {
+    /// How the receiving program takes its data from the kernel.
+    #[derive(Default)]
+    pub enum Reader: "a reader" {
+        /// One `recv` at a time, asleep while there is nothing.
+        Recv = "recv", default;
+        /// Many datagrams in one `recvmmsg`.
+        Recvmmsg = "recvmmsg";
+        /// Datagrams of one flow in one large buffer (`UDP_GRO`).
+        Gro = "gro";
+        /// One request to a ring that goes on receiving (multishot).
+        IoUring = "io_uring";
+        /// `recv` with `MSG_TRUNC`: the kernel throws the data away instead of copying them.
+        Trunc = "trunc";
+        /// Non-blocking `recv` in a loop: the thread never sleeps.
+        Spin = "spin";
+    }
 }
 
-/// Which way a stream flows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// From the transmitter to the receiver.
-    #[default]
-    Forward,
-    /// From the receiver to the transmitter.
-    Reverse,
-    /// Both ways at once, each on sockets of its own.
-    Both,
+crate::vocabulary! {
+    /// Which way a stream flows.
+    #[derive(Default)]
+    pub enum Direction: "a direction" {
+        /// From the transmitter to the receiver.
+        Forward = "forward", default;
+        /// From the receiver to the transmitter.
+        Reverse = "reverse";
+        /// Both ways at once, each on sockets of its own.
+        Both = "both";
+    }
 }
 
 impl Sender {
@@ -110,42 +102,6 @@ impl Reader {
         self != Self::IoUring
     }
 }
-
-impl Word for Sender {
-    const WHAT: &'static str = "a sender";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("send", Self::Send),
-        ("sendmmsg", Self::Sendmmsg),
-        ("gso", Self::Gso),
-        ("gso+sendmmsg", Self::GsoSendmmsg),
-        ("zerocopy", Self::Zerocopy),
-        ("io_uring", Self::IoUring),
-        ("io_uring-zerocopy", Self::IoUringZerocopy),
-        ("sendfile", Self::Sendfile),
-        ("splice", Self::Splice),
-    ];
-}
-crate::display_as_word!(Sender);
-
-impl Word for Reader {
-    const WHAT: &'static str = "a reader";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("recv", Self::Recv),
-        ("recvmmsg", Self::Recvmmsg),
-        ("gro", Self::Gro),
-        ("io_uring", Self::IoUring),
-        ("trunc", Self::Trunc),
-        ("spin", Self::Spin),
-    ];
-}
-crate::display_as_word!(Reader);
-
-impl Word for Direction {
-    const WHAT: &'static str = "a direction";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("forward", Self::Forward), ("reverse", Self::Reverse), ("both", Self::Both)];
-}
-crate::display_as_word!(Direction);
 
 #[cfg(test)]
 mod tests {

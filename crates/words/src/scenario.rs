@@ -1,26 +1,21 @@
 //! The kind of testbed a study runs on.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::word::Word;
-
-/// The kind of testbed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scenario {
-    /// One host talks to itself over `lo`: both ends share one interface and its features.
-    Loopback,
-    /// One host sends into an interface that throws everything away: nobody receives.
-    Discard,
-    /// Two hosts, each a network namespace, joined by a pair of virtual Ethernet interfaces.
-    Veth,
-    /// The same, and a VXLAN tunnel over the pair: the traffic uses the tunnel.
-    Vxlan,
-    /// Two virtual machines, joined by a bridge.
-    Vm,
-    /// Two virtual machines, each on a bridge of its own, and a VXLAN tunnel between the bridges: as on two nodes.
-    VmVxlan,
+crate::vocabulary! {
+    /// The kind of testbed.
+    pub enum Scenario: "a scenario", later ["ssh", "ssh-vxlan"] {
+        /// One host talks to itself over `lo`: both ends share one interface and its features.
+        Loopback = "loopback";
+        /// Two hosts, each a network namespace, joined by a pair of virtual Ethernet interfaces.
+        Veth = "veth";
+        /// One host sends into an interface that throws everything away: nobody receives.
+        Discard = "discard";
+        /// `veth` with a VXLAN tunnel over the pair: the traffic uses the tunnel.
+        Vxlan = "vxlan";
+        /// Two virtual machines, joined by a bridge.
+        Vm = "vm";
+        /// Two virtual machines, each on a bridge of its own, and a VXLAN tunnel between the bridges: as on two nodes.
+        VmVxlan = "vm-vxlan";
+    }
 }
 
 /// What a VXLAN tunnel takes of the packets of its underlay, in bytes: an inner Ethernet header (14), VXLAN's (8) and UDP's (8), and
@@ -48,17 +43,3 @@ impl Scenario {
         matches!(self, Self::Vm | Self::VmVxlan)
     }
 }
-
-impl Word for Scenario {
-    const WHAT: &'static str = "a scenario";
-    const WORDS: &'static [(&'static str, Self)] = &[
-        ("loopback", Self::Loopback),
-        ("veth", Self::Veth),
-        ("discard", Self::Discard),
-        ("vxlan", Self::Vxlan),
-        ("vm", Self::Vm),
-        ("vm-vxlan", Self::VmVxlan),
-    ];
-    const NOT_BUILT_YET: &'static [&'static str] = &["ssh", "ssh-vxlan"];
-}
-crate::display_as_word!(Scenario);

@@ -2,19 +2,15 @@
 
 use std::ops::{Index, IndexMut};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::word::Word;
-
-/// One of the two hosts, by its role in a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// The host that sends the stream, or the requests.
-    Transmitter,
-    /// The host that takes the stream, or answers the requests.
-    Receiver,
+crate::vocabulary! {
+    /// One of the two hosts, by its role in a workload.
+    #[derive(PartialOrd, Ord)]
+    pub enum Side: "a side" {
+        /// The host that sends the stream, or the requests.
+        Transmitter = "transmitter";
+        /// The host that takes the stream, or answers the requests.
+        Receiver = "receiver";
+    }
 }
 
 impl Side {
@@ -110,10 +106,3 @@ impl<T> IntoIterator for BySide<T> {
         [(Side::Transmitter, self.transmitter), (Side::Receiver, self.receiver)].into_iter()
     }
 }
-
-impl Word for Side {
-    const WHAT: &'static str = "a side";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("transmitter", Self::Transmitter), ("receiver", Self::Receiver)];
-}
-crate::display_as_word!(Side);

@@ -1,6 +1,6 @@
 //! The closed vocabularies: each value has exactly one spelling.
 
-/// A type whose values are written as one of a few words. [`display_as_word`](crate::display_as_word) gives it the rest.
+/// A type whose values are written as one of a few words. [`vocabulary`](crate::vocabulary) declares them.
 pub trait Word: Copy + PartialEq + 'static {
     /// What such a word is called in messages, with its article: "a scenario".
     const WHAT: &'static str;
@@ -23,12 +23,48 @@ pub trait Word: Copy + PartialEq + 'static {
     }
 }
 
-/// Gives a [`Word`] its spelling as an inherent method, and as what it is displayed as and read from, so that messages,
-/// files and options say the same.
+/// The words of a vocabulary with their meanings, each in the lines of its documentation.
+#[derive(Debug, Clone, Copy)]
+pub struct Vocabulary {
+    /// The name of the type.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static [&'static str],
+    /// Each word, and what it means.
+    pub words: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// Declares a [`Word`]: each value with its meaning and its one spelling, which messages, files, options, serde and the JSON schema
+/// share. The words are offered in this order. The crate that uses it needs `serde`.
 #[macro_export]
-macro_rules! display_as_word {
-    ($type:ty) => {
+macro_rules! vocabulary {
+    (
+        $(#[doc = $about:literal])+
+        $(#[derive($($derive:ident),+)])?
+        $visible:vis enum $type:ident: $what:literal $(, later [$($later:literal),+])? {
+            $($(#[doc = $meaning:literal])+ $variant:ident = $word:literal $(, $default:ident)?;)+
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize $($(, $derive)+)?)]
+        $visible enum $type {
+            $($(#[doc = $meaning])+ $(#[$default])? #[serde(rename = $word)] $variant,)+
+        }
+
+        impl $crate::Word for $type {
+            const WHAT: &'static str = $what;
+            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
+            $(const NOT_BUILT_YET: &'static [&'static str] = &[$($later),+];)?
+        }
+
         impl $type {
+            /// What it is, and what each word means.
+            pub const VOCABULARY: $crate::Vocabulary = $crate::Vocabulary {
+                name: stringify!($type),
+                about: &[$($about),+],
+                words: &[$(($word, &[$($meaning),+])),+],
+            };
+
             /// Every value, in the order in which they are offered.
             pub const ALL: [Self; <$type as $crate::Word>::WORDS.len()] = {
                 let words = <$type as $crate::Word>::WORDS;

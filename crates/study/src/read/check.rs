@@ -3,15 +3,17 @@
 use std::ops::Range;
 use words::Scenario;
 
-use crate::condition::Condition;
-use crate::diagnostic::Problem;
-use crate::factor::Level;
-use crate::grid;
-use crate::plan::Draft;
+use crate::model::factor::Level;
+use crate::model::grid;
+use crate::model::limit;
+use crate::model::study::Study;
+use crate::plan::comparison::resolve;
+use crate::plan::condition::Condition;
+use crate::plan::draft::Draft;
+use crate::plan::rule;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
-use crate::read::{comparison, factor, limit, workload};
-use crate::rule;
-use crate::study::Study;
+use crate::read::{comparison, factor, workload};
 
 /// Reports traffic that no scenario of the study can carry. What only some cannot carry is left out of the plan.
 pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], problems: &mut Problems) {
@@ -107,7 +109,7 @@ pub(crate) fn plan(
     states(&draft, places.stop.clone(), problems);
     let planned = draft.planned();
     for read in places.comparisons {
-        if let Err(why) = read.request.resolve(&planned, study.exact()) {
+        if let Err(why) = resolve(&read.request, &planned, study.exact()) {
             problems.push(comparison::explain(read, why));
         }
     }

@@ -7,15 +7,14 @@ use words::{
     suggest::{self, quoted},
 };
 
-use crate::comparison::{Request, Unresolved};
-use crate::diagnostic::Problem;
+use crate::model::request::Request;
+use crate::model::tables::COMPARISON;
+use crate::plan::comparison::Unresolved;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::selection::{self, Scope};
 use crate::read::table::Table;
 use crate::read::value::Value;
-
-/// The keys of `[[comparison]]`.
-pub(crate) const KEYS: &[&str] = &["baseline", "equivalent", "metric", "only"];
 
 /// A comparison with the places of what later checks may find wrong.
 #[derive(Debug)]
@@ -66,7 +65,7 @@ pub(crate) fn read(
     let only =
         table.take("only").and_then(|entry| selection::inline(&entry, scope, problems)).unwrap_or_default();
     let equivalent = table.take("equivalent").and_then(|entry| Value::of(&entry).percent(problems));
-    table.finish(KEYS, problems);
+    table.finish(&COMPARISON.keys(), problems);
     let request = Request { metric, baseline, only, equivalent };
     (problems.count() == found).then_some(Read { request, place, baseline: baseline_place })
 }

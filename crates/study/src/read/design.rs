@@ -4,39 +4,22 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use words::{Word, display_as_word, suggest::quoted};
+use words::suggest::quoted;
 
-use crate::design::fraction::Fraction;
-use crate::design::{Design, DesignKind, Offload, order, rows};
-use crate::diagnostic::Problem;
-use crate::factor::{Factor, Level, Subject};
+use crate::model::design::fraction::Fraction;
+use crate::model::design::{Design, DesignKind, Offload, order, rows};
+use crate::model::factor::{Factor, Level, Subject};
+use crate::model::limit;
+use crate::model::scope::Scope;
+use crate::model::tables::{DESIGN, LadderOrder};
+use crate::read::diagnostic::Problem;
+use crate::read::factor;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
-use crate::read::{factor, limit};
-use crate::scope::Scope;
-
-/// The keys of `[design]`.
-pub(crate) const KEYS: &[&str] = &["kind", "offloads", "order", "most"];
 
 /// The most combinations of a fraction that does not say.
 pub(crate) const MOST: u32 = 32;
-
-/// In which order the offloads of a ladder go off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LadderOrder {
-    /// As they are written.
-    Given,
-    /// What needs another goes off before it; otherwise as they are written.
-    Dependencies,
-}
-
-impl Word for LadderOrder {
-    const WHAT: &'static str = "an order of a ladder";
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("given", Self::Given), ("dependencies", Self::Dependencies)];
-}
-display_as_word!(LadderOrder);
 
 /// A design with its factors and their combinations.
 #[derive(Debug)]
@@ -58,7 +41,7 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
     let order = order_entry.as_ref().map(|entry| Value::of(entry).word::<LadderOrder>(problems));
     let most_entry = table.take("most");
     let most = most_entry.as_ref().map(|entry| Value::of(entry).small(limit::MOST, problems));
-    table.finish(KEYS, problems);
+    table.finish(&DESIGN.keys(), problems);
     let kind = kind?;
     let mut of_one_kind = |entry: &Option<Entry<'_>>, only: DesignKind, what: &str| {
         if let Some(entry) = entry.as_ref().filter(|_| kind != only) {

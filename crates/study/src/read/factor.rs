@@ -9,15 +9,15 @@ use words::{
     suggest::{self, quoted},
 };
 
-use crate::condition::Offloads;
-use crate::diagnostic::Problem;
-use crate::factor::{Factor, Level, Subject};
+use crate::model::factor::{Factor, Level, Subject};
+use crate::model::limit;
+use crate::model::offloads::Offloads;
+use crate::model::scope::Scope;
+use crate::read::diagnostic::Problem;
 use crate::read::guest;
-use crate::read::limit;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries, kind};
 use crate::read::value::Value;
-use crate::scope::Scope;
 
 /// A factor with the places of its name and its levels.
 #[derive(Debug)]

@@ -5,17 +5,14 @@ use std::ops::Range;
 use toml::de::DeValue;
 use words::{DEFAULT, suggest::quoted};
 
-use crate::diagnostic::Problem;
-use crate::factor::RUNNING;
-use crate::guest::Guest;
-use crate::read::limit;
+use crate::model::factor::RUNNING;
+use crate::model::guest::Guest;
+use crate::model::limit;
+use crate::model::tables::GUEST;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::Table;
 use crate::read::value::Value;
-
-/// The keys of `[guest]`.
-pub(crate) const KEYS: &[&str] =
-    &["kernel", "command_line", "vcpus", "memory", "nic", "acceleration", "pin", "copies"];
 
 /// Parameters of a kernel that say what is run first, which is netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];
@@ -38,12 +35,12 @@ impl Read {
 /// The table, with defaults for what is not written.
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Read {
     let mut read = Read::default();
-    for key in KEYS {
+    for key in GUEST.keys() {
         let Some(entry) = table.take(key) else { continue };
         read.written.push((key, entry.span()));
         let value = Value::of(&entry);
         let guest = &mut read.guest;
-        match *key {
+        match key {
             "kernel" => guest.kernel = kernel(value, problems).flatten(),
             "command_line" => {
                 guest.command_line = command_line(value, problems).flatten().unwrap_or_default()
@@ -53,10 +50,11 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Read {
             "nic" => guest.nic = value.word(problems).unwrap_or(guest.nic),
             "copies" => guest.copies = value.word(problems).unwrap_or(guest.copies),
             "acceleration" => guest.acceleration = value.word(problems).unwrap_or(guest.acceleration),
-            _ => guest.pin = value.switch(problems).unwrap_or(guest.pin),
+            "pin" => guest.pin = value.switch(problems).unwrap_or(guest.pin),
+            key => unreachable!("`{key}` is in the table of keys and is not read"),
         }
     }
-    table.finish(KEYS, problems);
+    table.finish(&GUEST.keys(), problems);
     read
 }
 

@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use toml::de::DeValue;
 use words::{feature, suggest::quoted};
 
-use crate::diagnostic::Problem;
-use crate::machine::Machine;
-use crate::read::limit;
+use crate::model::limit;
+use crate::model::machine::Machine;
+use crate::model::tables::MACHINE;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries};
 use crate::read::value::Value;
-
-/// The keys of `[machine]`.
-pub(crate) const KEYS: &[&str] = &["sysctl", "governor", "irq_affinity", "features"];
 
 /// What is to be changed of the machine.
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machine {
@@ -30,7 +28,7 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machine {
         const NAME: &str = "features = { \"eth0\" = { tso = false } }";
         machine.features = by_interface(NAME, &entry, problems, features);
     }
-    table.finish(KEYS, problems);
+    table.finish(&MACHINE.keys(), problems);
     machine
 }
 
@@ -151,7 +149,7 @@ fn features(entry: &Entry<'_>, problems: &mut Problems) -> Option<BTreeMap<Strin
 #[cfg(test)]
 mod tests {
     use crate::Study;
-    use crate::machine::Machine;
+    use crate::model::machine::Machine;
 
     const STUDY: &str =
         "name = \"x\"\nquestion = \"y\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";

@@ -3,6 +3,7 @@
 mod check;
 mod comparison;
 mod design;
+pub(crate) mod diagnostic;
 pub(crate) mod factor;
 mod guest;
 mod machine;
@@ -16,70 +17,4 @@ mod underlay;
 mod value;
 mod workload;
 
-pub(crate) use comparison::KEYS as COMPARISON_KEYS;
-pub(crate) use design::{KEYS as DESIGN_KEYS, LadderOrder};
-pub(crate) use guest::KEYS as GUEST_KEYS;
-#[cfg(test)]
-pub(crate) use machine::KEYS as MACHINE_KEYS;
-pub(crate) use protocol::{KEYS as PROTOCOL_KEYS, STOP_KEYS};
-#[cfg(test)]
-pub(crate) use study::KEYS as STUDY_KEYS;
-pub(crate) use study::study;
-pub(crate) use testbed::Inside;
-pub(crate) use underlay::KEYS as UNDERLAY_KEYS;
 pub(crate) use workload::keys as workload_keys;
-
-/// The limits of what a file may ask for, shared with the schema.
-pub(crate) mod limit {
-    use std::ops::RangeInclusive;
-
-    /// Bytes of text.
-    pub(crate) const TEXT: usize = 1 << 20;
-    /// Bytes of a change from outside the file.
-    pub(crate) const ASSIGNMENT: usize = 10_000;
-    /// Combinations of levels.
-    pub(crate) const CONDITIONS: usize = 10_000;
-    /// Runs of all conditions in all boots.
-    pub(crate) const RUNS: u64 = 1_000_000;
-    /// Workloads, and comparisons.
-    pub(crate) const BLOCKS: usize = 32;
-    /// Factors.
-    pub(crate) const FACTORS: usize = 32;
-    /// Levels of a factor.
-    pub(crate) const LEVELS: usize = 1_000;
-    /// Tables of `[[exclude]]`.
-    pub(crate) const EXCLUSIONS: usize = 1_000;
-    /// Bytes of a name.
-    pub(crate) const NAME: usize = 64;
-    /// Bytes of a question or a reason.
-    pub(crate) const SENTENCE: usize = 500;
-    /// Bytes of the value of a sysctl, such as a list of ports.
-    pub(crate) const SYSCTL: usize = 65_536;
-
-    /// The MTU in bytes: the least that IPv4 allows (RFC 791) to the longest packet of either family.
-    pub(crate) const MTU: RangeInclusive<u64> = 68..=65_535;
-    /// CPUs of a virtual machine.
-    pub(crate) const VCPUS: RangeInclusive<u64> = 1..=64;
-    /// Memory of a virtual machine in MiB: what a distribution's kernel boots with, to 64 GiB.
-    pub(crate) const MEMORY_MIB: RangeInclusive<u64> = 128..=65_536;
-    /// Bytes of what is added to a kernel's command line: half of what x86 takes (`COMMAND_LINE_SIZE`, 2048), which needs room for ours.
-    pub(crate) const COMMAND_LINE: usize = 1_000;
-    /// Bytes of a path or a package's name.
-    pub(crate) const PATH: usize = 1_024;
-    /// Offloads of a design.
-    pub(crate) const OFFLOADS: usize = 16;
-    /// Combinations that a fraction may have.
-    pub(crate) const MOST: RangeInclusive<u64> = 2..=10_000;
-    /// The number of a CPU: beyond what any kernel is built for (`NR_CPUS` is at most 8192).
-    pub(crate) const CPU: RangeInclusive<u64> = 0..=65_535;
-    /// Boots.
-    pub(crate) const BOOTS: RangeInclusive<u64> = 1..=1_000;
-    /// Warm-up runs.
-    pub(crate) const WARMUP: RangeInclusive<u64> = 0..=1_000;
-    /// Recorded runs.
-    pub(crate) const RECORDED: RangeInclusive<u64> = 1..=10_000;
-    /// Looks of a study that may stop early.
-    pub(crate) const LOOKS: RangeInclusive<u64> = 2..=20;
-    /// The seed: what TOML's integers can hold.
-    pub(crate) const SEED: RangeInclusive<u64> = 0..=9_223_372_036_854_775_807;
-}

@@ -2,7 +2,7 @@
 
 use words::suggest;
 
-use crate::diagnostic::Problem;
+use crate::read::diagnostic::Problem;
 
 /// Problems beyond this many are only counted, and nothing is guessed for them: guessing is what would take long.
 const MOST_KEPT: usize = 500;

@@ -1,18 +1,13 @@
 //! `[protocol]`.
 
-use crate::diagnostic::Problem;
-use crate::protocol::Protocol;
-use crate::read::limit;
+use crate::model::limit;
+use crate::model::protocol::Protocol;
+use crate::model::stop::{Bounds, Stop};
+use crate::model::tables::{PROTOCOL, STOP};
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
-use crate::stop::{Bounds, Stop};
-
-/// The keys of `[protocol]`.
-pub(crate) const KEYS: &[&str] = &["boots", "warmup", "runs", "order", "seed", "stop"];
-
-/// The keys of `stop`.
-pub(crate) const STOP_KEYS: &[&str] = &["bounds", "detect", "looks"];
 
 /// The protocol, with defaults for what is not written.
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Protocol {
@@ -28,7 +23,7 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Protocol {
         table.take("order").and_then(|entry| Value::of(&entry).word(problems)).unwrap_or(default.order);
     let seed = table.take("seed").and_then(|entry| Value::of(&entry).number(limit::SEED, problems));
     let stop = table.take("stop").and_then(|entry| stop(&entry, boots, problems));
-    table.finish(KEYS, problems);
+    table.finish(&PROTOCOL.keys(), problems);
     Protocol { boots, warmup, runs, order, seed: seed.unwrap_or(default.seed), stop }
 }
 
@@ -42,7 +37,7 @@ fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> 
         written.as_ref().map_or(Some(Stop::LOOKS), |entry| Value::of(entry).small(limit::LOOKS, problems));
     let bounds = table.take("bounds");
     let bounds = bounds.map_or(Some(Bounds::ObrienFleming), |entry| Value::of(&entry).word(problems));
-    table.finish(STOP_KEYS, problems);
+    table.finish(&STOP.keys(), problems);
     let stop = Stop { detect: detect?, looks: looks?, bounds: bounds? };
     if !Stop::fits(stop.looks, boots) {
         let place = written.map_or(entry.span(), |entry| entry.span());

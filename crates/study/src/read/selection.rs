@@ -6,13 +6,13 @@ use toml::Spanned;
 use toml::de::DeValue;
 use words::suggest::quoted;
 
-use crate::diagnostic::Problem;
-use crate::factor::{Factor, Subject};
+use crate::model::factor::{Factor, Subject};
+use crate::model::selection::{Exclusion, Selection};
+use crate::read::diagnostic::Problem;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries, kind};
 use crate::read::value::Value;
-use crate::selection::{Exclusion, Selection};
 
 /// The factors that a selection may name.
 #[derive(Debug, Clone, Copy)]

@@ -5,56 +5,46 @@ use std::ops::Range;
 use toml::de::DeTable;
 use words::{Direction, Family, Key, Kind, Scenario};
 
-use crate::boot_state::BootState;
-use crate::comparison::Request;
-use crate::diagnostic::{Diagnostics, Problem};
-use crate::factor::{Factor, Level, Subject};
+use crate::model::boot_state::BootState;
+use crate::model::factor::{Factor, Level, Subject};
+use crate::model::limit;
+use crate::model::request::Request;
+use crate::model::selection::Exclusion;
+use crate::model::study::Study;
+use crate::model::tables::{Inside, STUDY};
+use crate::read::diagnostic::{Diagnostics, Problem};
 use crate::read::problems::Problems;
 use crate::read::selection::Scope;
 use crate::read::table::{Entry, Table};
-use crate::read::testbed::{Inside, Testbed};
+use crate::read::testbed::Testbed;
 use crate::read::value::Value;
 use crate::read::{
-    check, comparison, design, factor, guest, limit, machine, protocol, selection, underlay, workload,
+    check, comparison, design, factor, guest, machine, protocol, selection, underlay, workload,
 };
-use crate::selection::Exclusion;
-use crate::study::Study;
 
-/// The keys of a study file.
-pub(crate) const KEYS: &[&str] = &[
-    "name",
-    "question",
-    "scenario",
-    "inside",
-    "exact",
-    "guest",
-    "underlay",
-    "workload",
-    "factors",
-    "design",
-    "exclude",
-    "machine",
-    "protocol",
-    "comparison",
-];
-
-/// Reads a study file; see [`Study::parse`].
-pub(crate) fn study(file: &str, text: &str) -> Result<Study, Diagnostics> {
-    if text.len() > limit::TEXT {
-        let message = format!("the file has {} bytes, and {} is the most", text.len(), limit::TEXT);
-        return Err(Diagnostics::new(file, "", vec![Problem::new(0..0, message)], 0));
-    }
-    let (table, errors) = DeTable::parse_recoverable(text);
-    if !errors.is_empty() {
-        return Err(Diagnostics::new(file, text, errors.iter().map(syntax).collect(), 0));
-    }
-    let mut problems = Problems::default();
-    let root = Table::new("the study", 0..0, table.get_ref());
-    match read(root, text, &mut problems) {
-        Some(study) if problems.is_empty() => Ok(study),
-        _ => {
-            let (problems, further) = problems.into_parts();
-            Err(Diagnostics::new(file, text, problems, further))
+impl Study {
+    /// Reads a study file. `file_name` is only shown, never opened.
+    ///
+    /// # Errors
+    /// [`Diagnostics`]: everything that is wrong with the file, with line and column. Total: no text makes it panic,
+    /// and its work is bounded (1 MiB of text, 10,000 conditions).
+    pub fn parse(file_name: &str, text: &str) -> Result<Self, Diagnostics> {
+        if text.len() > limit::TEXT {
+            let message = format!("the file has {} bytes, and {} is the most", text.len(), limit::TEXT);
+            return Err(Diagnostics::new(file_name, "", vec![Problem::new(0..0, message)], 0));
+        }
+        let (table, errors) = DeTable::parse_recoverable(text);
+        if !errors.is_empty() {
+            return Err(Diagnostics::new(file_name, text, errors.iter().map(syntax).collect(), 0));
+        }
+        let mut problems = Problems::default();
+        let root = Table::new("the study", 0..0, table.get_ref());
+        match read(root, text, &mut problems) {
+            Some(study) if problems.is_empty() => Ok(study),
+            _ => {
+                let (problems, further) = problems.into_parts();
+                Err(Diagnostics::new(file_name, text, problems, further))
+            }
         }
     }
 }
@@ -154,7 +144,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
             .into_iter()
             .filter_map(|table| comparison::read(table, scope, offer, problems))
             .collect();
-    root.finish(KEYS, problems);
+    root.finish(&STUDY.keys(), problems);
 
     let asked: Vec<Request> = comparisons.iter().map(|read| read.request.clone()).collect();
     let study = Study {

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use words::suggest;
 
-use crate::diagnostic::Problem;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 
 /// A key with its value.

@@ -1,27 +1,14 @@
 //! What of a study's testbed does not go together: virtual machines, tunnels, exact mode.
 
 use std::ops::Range;
-use words::{Scenario, Word, display_as_word};
+use words::Scenario;
 
-use crate::diagnostic::Problem;
-use crate::factor::{Level, Subject};
-use crate::guest::Acceleration;
+use crate::model::factor::{Level, Subject};
+use crate::model::guest::Acceleration;
+use crate::model::scope::UNDERLAY;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::{factor, guest, underlay};
-use crate::scope::UNDERLAY;
-
-/// Where a whole testbed can stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Inside {
-    /// In one virtual machine.
-    Guest,
-}
-
-impl Word for Inside {
-    const WHAT: &'static str = "a place for a testbed";
-    const WORDS: &'static [(&'static str, Self)] = &[("guest", Self::Guest)];
-}
-display_as_word!(Inside);
 
 /// What the file says of its testbed, with places.
 #[derive(Debug)]

@@ -3,13 +3,11 @@
 use std::ops::Range;
 use words::Family;
 
-use crate::read::limit;
+use crate::model::limit;
+use crate::model::tables::UNDERLAY;
 use crate::read::problems::Problems;
 use crate::read::table::Table;
 use crate::read::value::Value;
-
-/// The keys of `[underlay]`.
-pub(crate) const KEYS: &[&str] = &["family", "mtu"];
 
 /// What the file says of the interfaces under its tunnel, and where.
 #[derive(Debug, Default)]
@@ -32,6 +30,6 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Read {
         read.written.push(("mtu", entry.span()));
         read.mtu = Value::of(&entry).small_or_default(limit::MTU, problems).flatten();
     }
-    table.finish(KEYS, problems);
+    table.finish(&UNDERLAY.keys(), problems);
     read
 }

@@ -9,9 +9,9 @@ use words::{
     suggest::{self, quoted},
 };
 
-use crate::diagnostic::Problem;
-use crate::percent::{Percent, PercentError};
-use crate::read::limit;
+use crate::model::limit;
+use crate::model::percent::{Percent, PercentError};
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, kind};
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use words::{Family, KEYS, Key, Kind, Workload};
 
-use crate::diagnostic::Problem;
+use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::Table;
 use crate::read::value::Value;

@@ -1,197 +1,139 @@
 //! The tables of a study file whose keys are factors.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Map, Value, json};
-use words::{Family, Scenario, Side};
+use serde_json::{Value, json};
+use words::Side;
 
-use super::part::{self, CommandLine, Kernel, Mtu, Name, Vcpus, parts};
-use crate::condition;
-use crate::factor::Subject;
-use crate::guest::{Copies, Nic};
-use crate::scope::{Scope, UNDERLAY};
+use super::part::{of_key, switch};
+use super::{Parts, object};
+use crate::model::factor::Subject;
+use crate::model::scope::{Scope, UNDERLAY};
+use crate::model::tables::{COPIES, FAMILY, MTU, NIC, OFFLOADS, Part, SCENARIO, VCPUS};
 
-parts! {
-    /// `[factors]`.
-    Factors: |generator| factors("What is varied, and the levels it takes.", generator);
+/// A side; the other one has the same factors.
+const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
 
-    /// `baseline` and `only`.
-    Levels: |generator| {
-        let mut schema = factors("Conditions chosen by levels: by one, or by a list of them.", generator);
-        let names = generator.subschema_for::<Names>().to_value();
-        add(&mut schema, "workload", names);
-        schema
-    };
+impl Parts {
+    /// `[factors]`
+    pub(super) fn factors(&mut self) -> Value {
+        let factors = self.factors_but_workloads("What is varied, and the levels it takes.");
+        self.named("Factors", factors)
+    }
 
-    /// `[[exclude]]`.
-    Exclude: |generator| {
-        let mut schema = Levels::json_schema(generator);
-        schema.insert("description".to_owned(), "Combinations that are left out.".into());
-        schema.insert("minProperties".to_owned(), 1.into());
-        add(&mut schema, "reason", json!({ "description": "Why, for the plan.", "type": "string" }));
-        schema
-    };
+    /// `baseline` and `only`
+    pub(super) fn levels(&mut self) -> Value {
+        let levels = self.choice("Conditions chosen by levels: by one, or by a list of them.");
+        self.named("Levels", levels)
+    }
 
-    /// What can be varied on one side only.
-    OfSide: |generator| {
-        let mut schema = table("What differs on this side only.", &of(SIDE), generator);
-        let underlay = generator.subschema_for::<UnderlayOfSide>().to_value();
-        add(&mut schema, UNDERLAY, underlay);
-        schema
-    };
-
-    /// What can be varied on one side's underlay only.
-    UnderlayOfSide: |generator| table("What differs under the tunnel on this side only.", &of(SIDE), generator);
-
-    /// What can be varied under the tunnel.
-    OfUnderlay: |generator| table("What the interfaces under the tunnel have.", &of(UNDERLAYS), generator);
+    /// `[[exclude]]`
+    pub(super) fn exclusion(&mut self) -> Value {
+        let mut schema = self.choice("Combinations that are left out.");
+        schema["minProperties"] = 1.into();
+        schema["properties"]["reason"] = json!({ "description": "Why, for the plan.", "type": "string" });
+        self.named("Exclude", schema)
+    }
 
     /// Names of features, with the scope before them.
-    Offloads: |_| {
-        let features = of(SIDE).into_iter().filter(|name| *name != "offloads").collect::<Vec<_>>().join("|");
-        let pattern = format!("^((transmitter|receiver)\\.)?({UNDERLAY}\\.)?({features})$");
-        one_or_list("Features of `ethtool -k`.", json!({ "type": "string", "pattern": pattern }))
-    };
+    pub(super) fn offloads(&mut self) -> Value {
+        let pattern = format!("^((transmitter|receiver)\\.)?({UNDERLAY}\\.)?({})$", features().join("|"));
+        let names = one_or_list("Features of `ethtool -k`.", json!({ "type": "string", "pattern": pattern }));
+        self.named("DesignOffloads", names)
+    }
 
-    /// Levels of `kernel`.
-    KernelLevels: |generator| {
-        one_or_list("The kernel of the virtual machines.", generator.subschema_for::<Kernel>().to_value())
-    };
+    fn choice(&mut self, description: &str) -> Value {
+        let mut schema = self.factors_but_workloads(description);
+        schema["properties"]["workload"] = self.of_subject(&Subject::Workload);
+        schema
+    }
 
-    /// Levels of `command_line`.
-    CommandLineLevels: |generator| {
-        let added = generator.subschema_for::<CommandLine>().to_value();
-        one_or_list("What is added to the kernel's command line; `default` is nothing.", added)
-    };
+    /// A table of all factors, with those of a side under the side (`transmitter.tso`) or as a quoted key.
+    fn factors_but_workloads(&mut self, description: &str) -> Value {
+        let mut schema = self.table_of(description, Subject::names());
+        let under_side =
+            self.table_of("What differs under the tunnel on this side only.", Subject::names_in(SIDE));
+        let mut of_side = self.table_of("What differs on this side only.", Subject::names_in(SIDE));
+        of_side["properties"][UNDERLAY] = self.named("UnderlayOfSide", under_side);
+        let of_side = self.named("OfSide", of_side);
+        for side in Side::BOTH {
+            schema["properties"][side.word()] = of_side.clone();
+        }
+        let both = Scope { side: None, underlay: true };
+        let of_underlay =
+            self.table_of("What the interfaces under the tunnel have.", Subject::names_in(both));
+        schema["properties"][UNDERLAY] = self.named("OfUnderlay", of_underlay);
+        let sides = Side::BOTH.map(Side::word).join("|");
+        let quoted = |names: &str| format!("^((({sides})\\.)?{UNDERLAY}|{sides})\\.({names})$");
+        schema["patternProperties"] = json!({
+            quoted("offloads"): self.of_subject(&Subject::Offloads(SIDE)),
+            quoted(&features().join("|")): self.of_subject(&Subject::Feature(SIDE, Vec::new())),
+            format!("^{UNDERLAY}\\.family$"): self.of_subject(&Subject::UnderlayFamily),
+            format!("^{UNDERLAY}\\.mtu$"): self.of_subject(&Subject::UnderlayMtu),
+        });
+        schema
+    }
 
-    /// Levels of `vcpus`.
-    VcpusLevels: |generator| {
-        one_or_list("The CPUs of a virtual machine.", generator.subschema_for::<Vcpus>().to_value())
-    };
+    /// A table of these factors.
+    fn table_of(&mut self, description: &str, names: impl Iterator<Item = &'static str>) -> Value {
+        let levels = |name: &'static str| Some((name.to_owned(), self.of_subject(&Subject::of(name)?)));
+        object(description, names.filter_map(levels).collect())
+    }
 
-    /// Levels of `nic`.
-    NicLevels: |generator| {
-        one_or_list("The network interface of a virtual machine.", generator.subschema_for::<Nic>().to_value())
-    };
-
-    /// Levels of `copies`.
-    CopiesLevels: |generator| {
-        one_or_list("How a virtual machine copies (exact mode).", generator.subschema_for::<Copies>().to_value())
-    };
-
-    /// Workloads by name.
-    Names: |generator| {
-        one_or_list("The name of a workload, if there are several.", generator.subschema_for::<Name>().to_value())
-    };
-
-    /// Levels of `scenario`.
-    ScenarioLevels: |generator| {
-        let scenario = generator.subschema_for::<Scenario>().to_value();
-        one_or_list("The kind of testbed; a study with this factor has no `scenario` at its top.", scenario)
-    };
-
-    /// Levels of `family`.
-    FamilyLevels: |generator| {
-        let family = generator.subschema_for::<Family>().to_value();
-        one_or_list("The version of IP.", family)
-    };
-
-    /// Levels of `offloads`.
-    OffloadsLevels: |generator| {
-        let offloads = generator.subschema_for::<condition::Offloads>().to_value();
-        one_or_list("All offloads at once; a feature named by itself wins over it.", offloads)
-    };
-
-    /// Levels of a feature, and of `checksum`.
-    SwitchLevels: |_| one_or_list("On or off.", json!({ "enum": ["on", "off", true, false] }));
-
-    /// Levels of `mtu`.
-    MtuLevels: |generator| {
-        let bytes = generator.subschema_for::<Mtu>().to_value();
-        one_or_list("The MTU in bytes.", json!({ "anyOf": [bytes, { "const": "default" }] }))
-    };
-
-    /// Levels of `twin`.
-    TwinLevels: |generator| {
-        let label = generator.subschema_for::<Name>().to_value();
-        one_or_list("Labels that change nothing: the same condition several times.", label)
-    };
+    /// The levels of a factor.
+    fn of_subject(&mut self, subject: &Subject) -> Value {
+        let (name, help, one) = match subject {
+            Subject::Key(key) => return one_or_list(key.help, of_key(key)),
+            Subject::Workload => {
+                ("Names", "The name of a workload, if there are several.", self.part(&Part::Name))
+            }
+            Subject::Scenario => (
+                "ScenarioLevels",
+                "The kind of testbed; a study with this factor has no `scenario` at its top.",
+                self.part(&SCENARIO),
+            ),
+            Subject::Family | Subject::UnderlayFamily => {
+                ("FamilyLevels", "The version of IP.", self.part(&FAMILY))
+            }
+            Subject::Offloads(_) => (
+                "OffloadsLevels",
+                "All offloads at once; a feature named by itself wins over it.",
+                self.part(&OFFLOADS),
+            ),
+            Subject::Feature(..) => ("SwitchLevels", "On or off.", switch()),
+            Subject::Mtu | Subject::UnderlayMtu => {
+                let one = json!({ "anyOf": [self.part(&MTU), { "const": "default" }] });
+                ("MtuLevels", "The MTU in bytes.", one)
+            }
+            Subject::Twin => (
+                "TwinLevels",
+                "Labels that change nothing: the same condition several times.",
+                self.part(&Part::Name),
+            ),
+            Subject::Kernel => {
+                ("KernelLevels", "The kernel of the virtual machines.", self.part(&Part::Kernel))
+            }
+            Subject::CommandLine => (
+                "CommandLineLevels",
+                "What is added to the kernel's command line; `default` is nothing.",
+                self.part(&Part::CommandLine),
+            ),
+            Subject::Vcpus => ("VcpusLevels", "The CPUs of a virtual machine.", self.part(&VCPUS)),
+            Subject::Nic => ("NicLevels", "The network interface of a virtual machine.", self.part(&NIC)),
+            Subject::Copies => {
+                ("CopiesLevels", "How a virtual machine copies (exact mode).", self.part(&COPIES))
+            }
+        };
+        self.named(name, one_or_list(help, one))
+    }
 }
 
-fn one_or_list(description: &str, one: Value) -> Schema {
-    json_schema!({
+fn one_or_list(description: &str, one: Value) -> Value {
+    json!({
         "description": description,
         "anyOf": [one, { "type": "array", "items": one, "minItems": 1, "uniqueItems": true }],
     })
 }
 
-/// The factors that interfaces of a scope can have of their own.
-fn of(scope: Scope) -> Vec<&'static str> {
-    Subject::names_in(scope).collect()
-}
-
-/// The underlay of both sides.
-const UNDERLAYS: Scope = Scope { side: None, underlay: true };
-
-/// A side; the other one has the same factors.
-const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
-
-/// A table of these factors.
-fn table(description: &str, names: &[&str], generator: &mut SchemaGenerator) -> Schema {
-    let properties: Map<String, Value> = names
-        .iter()
-        .filter_map(|name| {
-            let levels = match Subject::of(name)? {
-                Subject::Workload => generator.subschema_for::<Names>(),
-                Subject::Scenario => generator.subschema_for::<ScenarioLevels>(),
-                Subject::Family | Subject::UnderlayFamily => generator.subschema_for::<FamilyLevels>(),
-                Subject::Offloads(_) => generator.subschema_for::<OffloadsLevels>(),
-                Subject::Key(key) => one_or_list(key.help, part::of_key(key)),
-                Subject::Feature(..) => generator.subschema_for::<SwitchLevels>(),
-                Subject::Mtu | Subject::UnderlayMtu => generator.subschema_for::<MtuLevels>(),
-                Subject::Twin => generator.subschema_for::<TwinLevels>(),
-                Subject::Kernel => generator.subschema_for::<KernelLevels>(),
-                Subject::CommandLine => generator.subschema_for::<CommandLineLevels>(),
-                Subject::Vcpus => generator.subschema_for::<VcpusLevels>(),
-                Subject::Nic => generator.subschema_for::<NicLevels>(),
-                Subject::Copies => generator.subschema_for::<CopiesLevels>(),
-            };
-            Some(((*name).to_owned(), levels.to_value()))
-        })
-        .collect();
-    json_schema!({
-        "description": description,
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": false,
-    })
-}
-
-/// A table of all factors, with those of a side under the side (`transmitter.tso`) or as a quoted key.
-fn factors(description: &str, generator: &mut SchemaGenerator) -> Schema {
-    let mut schema = table(description, &Subject::names().collect::<Vec<_>>(), generator);
-    let sides = Side::BOTH.map(|side| side.to_string());
-    for side in &sides {
-        let of_side = generator.subschema_for::<OfSide>().to_value();
-        add(&mut schema, side, of_side);
-    }
-    let of_underlay = generator.subschema_for::<OfUnderlay>().to_value();
-    add(&mut schema, UNDERLAY, of_underlay);
-    let features: Vec<&str> = of(SIDE).into_iter().filter(|name| *name != "offloads").collect();
-    let sides = sides.join("|");
-    let scope = format!("(({sides})\\.)?{UNDERLAY}|{sides}");
-    let quoted = |names: &[&str]| format!("^({scope})\\.({})$", names.join("|"));
-    let patterns = json!({
-        quoted(&["offloads"]): generator.subschema_for::<OffloadsLevels>().to_value(),
-        quoted(&features): generator.subschema_for::<SwitchLevels>().to_value(),
-        format!("^{UNDERLAY}\\.family$"): generator.subschema_for::<FamilyLevels>().to_value(),
-        format!("^{UNDERLAY}\\.mtu$"): generator.subschema_for::<MtuLevels>().to_value(),
-    });
-    schema.insert("patternProperties".to_owned(), patterns);
-    schema
-}
-
-fn add(schema: &mut Schema, key: &str, value: Value) {
-    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.insert(key.to_owned(), value);
-    }
+/// The features that a side can have of its own.
+fn features() -> Vec<&'static str> {
+    Subject::names_in(SIDE).filter(|name| *name != "offloads").collect()
 }

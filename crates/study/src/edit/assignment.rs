@@ -1,0 +1,145 @@
+//! A change to a study from outside its file: `KEY=VALUE`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+use words::suggest::quoted;
+
+use crate::model::limit;
+
+/// `KEY=VALUE`, as the command line has it: `duration=2s`, `sender=send,gso`. Several values are levels of a factor; none
+/// takes the key out of the study, so that its default holds.
+///
+/// ```
+/// let change: netassay_study::Assignment = "boots = 2".parse().expect("a key and a value");
+/// assert_eq!(change.to_string(), "boots=2");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    key: String,
+    values: Vec<String>,
+}
+
+/// Why a text is no assignment.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum AssignmentError {
+    /// There is no `=`.
+    #[error("`{0}` has no `=`: write KEY=VALUE, such as duration=2s")]
+    NoValue(String),
+    /// What stands before the `=` is no key of a study.
+    #[error("`{0}` cannot be a key: write KEY=VALUE, such as duration=2s")]
+    NoKey(String),
+    /// One of several values is empty.
+    #[error("one of the values of `{0}` is empty: write them as {0}=A,B")]
+    EmptyValue(String),
+    /// It holds characters that are not for people.
+    #[error("the value of `{0}` holds control or invisible characters")]
+    Control(String),
+    /// It is longer than any key and its values.
+    #[error("it has {0} bytes, and {most} is the most", most = limit::ASSIGNMENT)]
+    TooLong(usize),
+}
+
+impl Assignment {
+    /// The key, which may name its table: `boots`, `protocol.boots`, `receiver.gro`, `udp_rr.message`.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The values; none: the key is to be taken out.
+    pub fn values(&self) -> &[String] {
+        &self.values
+    }
+}
+
+impl FromStr for Assignment {
+    type Err = AssignmentError;
+
+    fn from_str(text: &str) -> Result<Self, AssignmentError> {
+        if text.len() > limit::ASSIGNMENT {
+            return Err(AssignmentError::TooLong(text.len()));
+        }
+        let (key, value) = text.split_once('=').ok_or_else(|| AssignmentError::NoValue(quoted(text)))?;
+        let (key, value) = (key.trim(), value.trim());
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if key.is_empty() || !key.chars().all(plain) {
+            return Err(AssignmentError::NoKey(quoted(key)));
+        }
+        let key = key.to_owned();
+        if !text::is_plain(value) {
+            return Err(AssignmentError::Control(key));
+        }
+        // A sentence may hold commas; nothing else does.
+        let values: Vec<String> = match (key.as_str(), value) {
+            (_, "") => Vec::new(),
+            ("question", sentence) => vec![sentence.to_owned()],
+            (_, list) => list.split(',').map(|one| one.trim().to_owned()).collect(),
+        };
+        if values.iter().any(String::is_empty) {
+            return Err(AssignmentError::EmptyValue(key));
+        }
+        Ok(Self { key, values })
+    }
+}
+
+impl fmt::Display for Assignment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.key, self.values.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn keys_and_values_as_people_write_them() {
+        for (text, key, values) in [
+            ("duration=2s", "duration", vec!["2s"]),
+            (" sender = send, gso ", "sender", vec!["send", "gso"]),
+            ("stop=", "stop", vec![]),
+            ("question=Why, and how = what?", "question", vec!["Why, and how = what?"]),
+            ("receiver.gro=on,off", "receiver.gro", vec!["on", "off"]),
+        ] {
+            let assignment: Assignment = text.parse().unwrap();
+            assert_eq!(
+                (assignment.key(), assignment.values()),
+                (key, values.map_text().as_slice()),
+                "{text}"
+            );
+        }
+        for (text, error) in [
+            ("duration", "`duration` has no `=`: write KEY=VALUE, such as duration=2s"),
+            ("=2s", "`` cannot be a key: write KEY=VALUE, such as duration=2s"),
+            ("[factors]=1", "`[factors]` cannot be a key: write KEY=VALUE, such as duration=2s"),
+            ("sender=send,", "one of the values of `sender` is empty: write them as sender=A,B"),
+            ("name=a\nb", "the value of `name` holds control or invisible characters"),
+            ("name=a\u{202e}b", "the value of `name` holds control or invisible characters"),
+        ] {
+            assert_eq!(text.parse::<Assignment>().unwrap_err().to_string(), error);
+        }
+        let long = format!("name={}", "x".repeat(limit::ASSIGNMENT));
+        assert!(matches!(long.parse::<Assignment>(), Err(AssignmentError::TooLong(_))));
+    }
+
+    trait MapText {
+        fn map_text(&self) -> Vec<String>;
+    }
+
+    impl MapText for Vec<&str> {
+        fn map_text(&self) -> Vec<String> {
+            self.iter().map(ToString::to_string).collect()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_written_so_that_it_reads_back(text in "[a-z._]{0,8} ?=[a-z0-9, =]{0,12}|\\PC{0,20}") {
+            if let Ok(assignment) = text.parse::<Assignment>() {
+                prop_assert_eq!(assignment.to_string().parse::<Assignment>(), Ok(assignment));
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A study file as it is changed: in its tree, so that all else, comments too, stays as it is.
+
+use std::cmp::Ordering;
+
+use toml_edit::{DocumentMut, Item, Key, RawString, Table, TableLike, Value};
+
+use crate::edit::document::{Base, Document};
+use crate::read::factor::flatten;
+use crate::read::problems::Problems;
+
+/// A file to be changed.
+pub(crate) struct File(DocumentMut);
+
+impl File {
+    /// The file, if it can be changed.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        Some(Self(text.parse().ok()?))
+    }
+
+    /// Its text.
+    pub(crate) fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// Gives a key this value, in tables that are made where they are missing; `None` where the file has something else there.
+    pub(crate) fn put(&mut self, base: Base<'_>, path: &[&str], value: Value) -> Option<()> {
+        let (last, steps) = path.split_last()?;
+        for depth in 0..steps.len() {
+            let outer = self.table(base, &steps[..depth])?;
+            if !outer.contains_key(steps[depth]) {
+                let mut table = Table::new();
+                table.set_dotted(depth > 0 || base != Base::Root);
+                outer.insert(steps[depth], Item::Table(table));
+            }
+        }
+        let table = self.table(base, steps)?;
+        match table.get_mut(last) {
+            Some(item) => {
+                let old = item.as_value_mut()?;
+                let decor = old.decor().clone();
+                *old = value;
+                *old.decor_mut() = decor;
+            }
+            None => {
+                table.insert(last, Item::Value(value));
+            }
+        }
+        Some(())
+    }
+
+    /// Makes a factor the first: the last one varies fastest, and the file's own stay next to each other.
+    pub(crate) fn put_first(&mut self, key: &str, value: Value) -> Option<()> {
+        self.put(Base::Root, &["factors", key], value)?;
+        let first = |one: &Key, other: &Key| -> Ordering { (one.get() != key).cmp(&(other.get() != key)) };
+        match self.0.get_mut("factors")? {
+            Item::Table(table) => table.sort_values_by(|one, _, other, _| first(one, other)),
+            Item::Value(Value::InlineTable(table)) => {
+                table.sort_values_by(|one, _, other, _| first(one, other));
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Takes a key out, with all that it holds and the comment right above it. What a blank line keeps apart from it stays.
+    pub(crate) fn take(&mut self, base: Base<'_>, path: &[&str]) -> Option<()> {
+        let (last, steps) = path.split_last()?;
+        let table = self.table(base, steps)?;
+        let prefix = table.key(last)?.leaf_decor().prefix().and_then(RawString::as_str).unwrap_or_default();
+        let apart = prefix.rfind("\n\n").map_or("", |blank| &prefix[..blank + 2]).to_owned();
+        let next = table.iter().map(|(key, _)| key).skip_while(|key| key != last).nth(1).map(str::to_owned);
+        table.remove(last);
+        if let Some(mut next) = next.filter(|_| !apart.is_empty()).and_then(|next| table.key_mut(&next)) {
+            let decor = next.leaf_decor_mut();
+            let own = decor.prefix().and_then(RawString::as_str).unwrap_or_default();
+            decor.set_prefix(apart + own);
+        }
+        Some(())
+    }
+
+    /// Takes one table of an array out.
+    pub(crate) fn take_item(&mut self, key: &str, place: usize) {
+        match self.0.get_mut(key) {
+            Some(Item::ArrayOfTables(tables)) => drop(tables.remove(place)),
+            Some(Item::Value(Value::Array(array))) => drop(array.remove(place)),
+            _ => {}
+        }
+    }
+
+    /// The table at a path.
+    fn table(&mut self, base: Base<'_>, path: &[&str]) -> Option<&mut dyn TableLike> {
+        let table: &mut dyn TableLike = match base {
+            Base::Root => self.0.as_table_mut(),
+            Base::Item(key, place) => match self.0.get_mut(key)? {
+                Item::ArrayOfTables(tables) => tables.get_mut(place)?,
+                Item::Value(array) => array.as_array_mut()?.get_mut(place)?.as_inline_table_mut()?,
+                _ => return None,
+            },
+        };
+        path.iter().try_fold(table, |table, step| table.get_mut(step)?.as_table_like_mut())
+    }
+}
+
+/// The text as the tree writes it. The tree writes dotted keys of one table (`receiver.gro`) one after the other; where a file has other
+/// factors between them, quoted keys keep the order, which is that of the conditions.
+pub(crate) fn in_order(document: &Document<'_>) -> Option<String> {
+    let mut file = File::read(document.text)?;
+    let order = factors(document);
+    if factors(&Document::read(&file.text())?) == order {
+        return Some(file.text());
+    }
+    for path in order {
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        let (last, steps) = path.split_last()?;
+        let table = file.table(Base::Root, &[&["factors"], steps].concat())?;
+        let (decor, item) = (table.key(last)?.leaf_decor().clone(), table.remove(last)?);
+        let table = file.table(Base::Root, &["factors"])?;
+        table.insert(&path.join("."), item);
+        *table.key_mut(&path.join("."))?.leaf_decor_mut() = decor;
+    }
+    Some(file.text())
+}
+
+/// The factors of a file by the keys that lead to them, in its order.
+fn factors(document: &Document<'_>) -> Vec<Vec<String>> {
+    let named = flatten(document.entries("factors"), &mut Problems::default());
+    named.iter().map(|named| named.path.iter().map(ToString::to_string).collect()).collect()
+}

@@ -1,0 +1,87 @@
+//! Changes to a study from outside its file: each becomes a change of the text, so that what is read, checked, stored
+//! and resumed is one text like any other.
+
+pub(crate) mod assignment;
+mod document;
+mod file;
+mod literal;
+mod looks;
+mod prune;
+mod target;
+
+use std::ops::Range;
+
+use crate::edit::assignment::Assignment;
+use crate::model::limit;
+use crate::model::study::Study;
+use crate::read::diagnostic::{Diagnostics, Problem};
+
+use self::document::Document;
+use self::file::File;
+use self::target::Target;
+
+impl Study {
+    /// Reads a study file after these changes, made in their order. Its text is the changed one: stored and read again it
+    /// is the same study, but that it no longer knows [`Study::looks_dropped`].
+    ///
+    /// # Errors
+    /// [`Diagnostics`]: what is wrong with a change, or with the file after them all; what a change brought in is marked
+    /// as that. Total, as [`Study::parse`] is.
+    pub fn parse_with(file_name: &str, text: &str, changes: &[Assignment]) -> Result<Self, Diagnostics> {
+        if changes.is_empty() {
+            return Self::parse(file_name, text);
+        }
+        let mut changed = text.to_owned();
+        for change in changes {
+            // What is no TOML, or too long to be read, is the reader's to refuse.
+            if changed.len() > limit::TEXT {
+                return Self::parse(file_name, &changed);
+            }
+            let Some(document) = Document::read(&changed) else { return Self::parse(file_name, &changed) };
+            let next = apply(&document, change);
+            changed =
+                next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem], 0))?;
+        }
+        let (changed, looks_dropped) = looks::without_room(changed, changes);
+        let study = Self::parse(&format!("{file_name} with --set"), &changed).map_err(|diagnostics| {
+            let places = places(&changed, changes);
+            diagnostics.noted(|span| {
+                let within = |(range, _): &&(Range<usize>, String)| range.contains(&span.start);
+                places.iter().rev().find(within).map(|(_, note)| note.clone())
+            })
+        })?;
+        Ok(Self { looks_dropped, ..study })
+    }
+}
+
+/// The text after one change.
+fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Problem> {
+    let refused = || {
+        Problem::new(0..assignment.key().len(), "the file is written in a way that this cannot change")
+            .help("change it in the file itself")
+    };
+    let text = file::in_order(document).ok_or_else(refused)?;
+    let document = Document::read(&text).ok_or_else(refused)?;
+    let target = Target::of(&document, assignment)?;
+    let changed = File::read(&text).and_then(|mut file| {
+        target.put(&document, &mut file, assignment.values())?;
+        Some(file.text())
+    });
+    // Files can be written in more ways than a change foresees; what went wrong is not handed on.
+    let changed = changed.filter(|changed| {
+        Document::read(changed).is_some_and(|document| target.holds(&document, assignment.values()))
+    });
+    changed.ok_or_else(refused)
+}
+
+/// What each change wrote, and the words to say so.
+fn places(text: &str, assignments: &[Assignment]) -> Vec<(Range<usize>, String)> {
+    let Some(document) = Document::read(text) else { return Vec::new() };
+    let of = |assignment: &Assignment| {
+        let note = format!("from `--set {assignment}`");
+        let target = Target::of(&document, assignment).ok();
+        let places = target.map(|target| target.places(&document)).unwrap_or_default();
+        places.into_iter().map(move |place| (place, note.clone()))
+    };
+    assignments.iter().flat_map(of).collect()
+}

@@ -1,0 +1,81 @@
+//! What a change leaves nothing to do: exclusions of levels that it takes away, and offloads of a design that it fixes.
+
+use toml::de::{DeTable, DeValue};
+
+use crate::edit::document::{Base, Document};
+use crate::edit::file::File;
+use crate::edit::literal;
+use crate::model::factor::Subject;
+use crate::read::factor::{Named, flatten};
+use crate::read::problems::Problems;
+use crate::read::table::entries;
+
+/// Keeps exclusions to the levels that a factor still has. One that loses all its levels of the factor goes as a whole: without them
+/// it would exclude more than was meant.
+pub(crate) fn exclusions(
+    document: &Document<'_>,
+    file: &mut File,
+    subject: &Subject,
+    kept: &[String],
+) -> Option<()> {
+    let kept: Vec<String> = kept.iter().map(|level| spelling(subject, level)).collect();
+    // From the end, so that the places of those before stay.
+    for (place, table) in document.tables("exclude").into_iter().rev() {
+        let Some(named) = named(table, subject) else { continue };
+        let levels = levels(named.value.get_ref());
+        let left: Vec<String> =
+            levels.iter().filter(|level| kept.contains(&spelling(subject, level))).cloned().collect();
+        if left.is_empty() {
+            file.take_item("exclude", place);
+        } else if left.len() < levels.len() {
+            file.put(Base::Item("exclude", place), &named.path, literal::of(named.name, &left))?;
+        }
+    }
+    Some(())
+}
+
+/// Takes a factor out of the design's offloads; the design as a whole, if it is the only one.
+pub(crate) fn from_design(document: &Document<'_>, file: &mut File, subject: &Subject) -> Option<()> {
+    let names = document.get(&["design"], "offloads").map(levels).unwrap_or_default();
+    let left: Vec<String> =
+        names.iter().filter(|name| Subject::of(name).as_ref() != Some(subject)).cloned().collect();
+    if left.len() == names.len() {
+        return Some(());
+    }
+    if left.is_empty() {
+        return file.take(Base::Root, &["design"]);
+    }
+    file.put(Base::Root, &["design", "offloads"], literal::of("offloads", &left))
+}
+
+/// What an exclusion says of a factor.
+fn named<'d>(table: &'d DeTable<'d>, subject: &Subject) -> Option<Named<'d>> {
+    let named = flatten(entries(table), &mut Problems::default());
+    named.into_iter().find(|named| named.subject().as_ref() == Some(subject))
+}
+
+/// Levels as the command line writes them: one, or a list.
+fn levels(value: &DeValue<'_>) -> Vec<String> {
+    match value {
+        DeValue::Array(array) => array.iter().filter_map(|level| text(level.get_ref())).collect(),
+        one => text(one).into_iter().collect(),
+    }
+}
+
+fn text(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Boolean(on) => Some(on.to_string()),
+        _ => None,
+    }
+}
+
+/// One spelling for a level, however it is written.
+fn spelling(subject: &Subject, level: &str) -> String {
+    match level {
+        "true" => "on".to_owned(),
+        "false" => "off".to_owned(),
+        level => subject.spelling(level.to_owned()),
+    }
+}

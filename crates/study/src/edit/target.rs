@@ -1,0 +1,255 @@
+//! What the key of an assignment means in a file.
+
+use std::ops::Range;
+
+use toml::de::{DeTable, DeValue};
+use words::suggest::{self, quoted};
+
+use crate::edit::assignment::Assignment;
+use crate::edit::document::{Base, Document};
+use crate::edit::file::File;
+use crate::edit::{literal, prune};
+use crate::model::factor::Subject;
+use crate::model::scope::{Scope, UNDERLAY};
+use crate::model::tables::{self, COMPARISON, DESIGN, GUEST, PROTOCOL, Part, STOP, STUDY, Table};
+use crate::read::diagnostic::Problem;
+use crate::read::factor::{Named, flatten};
+use crate::read::problems::Problems;
+use crate::read::workload_keys;
+
+/// Tables of the study with keys of their own, which can also be taken out as a whole.
+const TABLES: &[(&str, Table)] = &[("guest", GUEST), (UNDERLAY, tables::UNDERLAY), ("design", DESIGN)];
+
+/// The keys of the study itself that are values.
+fn study_keys() -> impl Iterator<Item = &'static str> {
+    let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Word(..) | Part::Switch);
+    STUDY.rows.iter().filter(move |row| is_value(&row.part)).map(|row| row.name)
+}
+
+/// What a key means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A key, by its path from the top.
+    Key(Vec<String>),
+    /// A key of these workloads, by number.
+    Workloads(Vec<usize>, String),
+    /// A factor: its subject and its name, with the side if it has one. No workload may write it as well.
+    Factor(Subject, String),
+}
+
+impl Target {
+    /// What the key of an assignment means in this file.
+    ///
+    /// # Errors
+    /// A problem with a place in the text of the assignment: nothing goes by that key.
+    pub(crate) fn of(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
+        let key = assignment.key();
+        let several = assignment.values().len() > 1;
+        let target = match key.split_once('.') {
+            Some(("protocol", key)) => protocol(key.split_once('.').unwrap_or(("protocol", key))),
+            Some(("stop", key)) => protocol(("stop", key)),
+            Some(("workload", key)) => workloads(document, None, key),
+            Some(("factors", key)) => factor(key),
+            Some(("exact", "copies")) => bare(document, "copies", assignment.values().len()),
+            // Levels can only be a factor's, and one value too where the file has the factor.
+            Some((UNDERLAY, _)) if several || is_factor(document, key) => factor(key),
+            Some((table, inner)) if is_key_of(table, inner) => {
+                Some(Self::Key(vec![table.into(), inner.into()]))
+            }
+            Some(_) if Scope::split(key).0 != Scope::default() => factor(key),
+            Some(_) => key.rsplit_once('.').and_then(|(name, key)| workloads(document, Some(name), key)),
+            None => bare(document, key, assignment.values().len()),
+        };
+        target.ok_or_else(|| unknown(document, key))
+    }
+
+    /// Gives it these values; `None` where the file leaves no place for them.
+    pub(crate) fn put(&self, document: &Document<'_>, file: &mut File, values: &[String]) -> Option<()> {
+        let mut set = |base: Base<'_>, path: &[&str]| {
+            if values.is_empty() {
+                file.take(base, path);
+                return Some(());
+            }
+            file.put(base, path, literal::of(path.last()?, values))
+        };
+        match self {
+            Self::Key(path) => set(Base::Root, &path.iter().map(String::as_str).collect::<Vec<_>>()),
+            Self::Workloads(places, key) => {
+                places.iter().try_for_each(|place| set(Base::Item("workload", *place), &[key]))
+            }
+            Self::Factor(subject, name) => {
+                prune::exclusions(document, file, subject, values)?;
+                let written = written(document, subject);
+                if values.is_empty() {
+                    let path = written.map(|named| [&["factors"], named.path.as_slice()].concat());
+                    path.and_then(|path| file.take(Base::Root, &path));
+                    return Some(());
+                }
+                // What is a factor must not be written elsewhere as well.
+                for (place, _) in document.tables("workload") {
+                    file.take(Base::Item("workload", place), &[name]);
+                }
+                elsewhere(file, subject, name);
+                prune::from_design(document, file, subject)?;
+                let value = literal::of(name.rsplit('.').next()?, values);
+                // Quoted, a scope fits in however the file writes the other factors of that scope.
+                match written {
+                    Some(named) => {
+                        file.put(Base::Root, &[&["factors"], named.path.as_slice()].concat(), value)
+                    }
+                    None => file.put_first(name, value),
+                }
+            }
+        }
+    }
+
+    /// Where it is written: each key with its value.
+    pub(crate) fn places(&self, document: &Document<'_>) -> Vec<Range<usize>> {
+        match self {
+            Self::Key(path) => {
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                document.find(Base::Root, &path).into_iter().collect()
+            }
+            Self::Workloads(numbers, key) => {
+                let place = |number: &usize| document.find(Base::Item("workload", *number), &[key]);
+                numbers.iter().filter_map(place).collect()
+            }
+            Self::Factor(subject, _) => {
+                let named = written(document, subject);
+                named.map(|named| named.place.start..named.value.span().end).into_iter().collect()
+            }
+        }
+    }
+
+    /// Whether the file says what was asked for.
+    pub(crate) fn holds(&self, document: &Document<'_>, values: &[String]) -> bool {
+        let expected = match self {
+            _ if values.is_empty() => 0,
+            Self::Workloads(numbers, _) => numbers.len(),
+            Self::Key(_) | Self::Factor(..) => 1,
+        };
+        self.places(document).len() == expected
+    }
+}
+
+/// A key of `[protocol]`, or of its `stop`. The bare `stop=2%` means what is to be detected.
+fn protocol((table, key): (&str, &str)) -> Option<Target> {
+    let path = |keys: &[&str]| Some(Target::Key(keys.iter().map(ToString::to_string).collect()));
+    match table {
+        "protocol" if PROTOCOL.has(key) => path(&["protocol", key]),
+        "stop" if STOP.has(key) => path(&["protocol", "stop", key]),
+        _ => None,
+    }
+}
+
+/// A key of every workload, or of those of a name.
+fn workloads(document: &Document<'_>, name: Option<&str>, key: &str) -> Option<Target> {
+    let tables = document.tables("workload").into_iter();
+    let chosen = |table: &DeTable<'_>| name.is_none_or(|name| name_of(table) == Some(name));
+    let numbers: Vec<usize> = tables.filter(|(_, table)| chosen(table)).map(|(number, _)| number).collect();
+    (is_key_of_workload(key) && !numbers.is_empty()).then(|| Target::Workloads(numbers, key.to_owned()))
+}
+
+/// What a workload is called: its name, or else its kind.
+fn name_of<'t>(table: &'t DeTable<'_>) -> Option<&'t str> {
+    let text = |key: &str| match table.get(key)?.get_ref() {
+        DeValue::String(text) => Some(text.as_ref()),
+        _ => None,
+    };
+    text("name").or_else(|| text("kind"))
+}
+
+/// A factor, by whatever of its names.
+fn factor(key: &str) -> Option<Target> {
+    Subject::of(key).map(|subject| Target::Factor(subject, key.to_owned()))
+}
+
+/// Whether the file has this factor.
+fn is_factor(document: &Document<'_>, key: &str) -> bool {
+    Subject::of(key).is_some_and(|subject| written(document, &subject).is_some())
+}
+
+/// Whether a workload has this key.
+fn is_key_of_workload(key: &str) -> bool {
+    workload_keys().any(|known| known == key)
+}
+
+/// Whether a table of the study has this key.
+fn is_key_of(table: &str, key: &str) -> bool {
+    TABLES.iter().any(|(known, keys)| *known == table && keys.has(key))
+}
+
+/// Takes a factor out of the study, `[guest]` and `[underlay]`, whose keys are called as it is.
+fn elsewhere(file: &mut File, subject: &Subject, name: &str) {
+    let key = name.rsplit('.').next().unwrap_or(name);
+    let table = match subject {
+        Subject::Scenario => {
+            file.take(Base::Root, &[key]);
+            return;
+        }
+        subject if subject.is_of_guest() => "guest",
+        Subject::UnderlayFamily | Subject::UnderlayMtu => UNDERLAY,
+        _ => return,
+    };
+    file.take(Base::Root, &[table, key]);
+}
+
+/// A key without its table. A factor of the file comes first; several values can be nothing but levels.
+fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
+    if key == "scenario" && (values > 1 || is_factor(document, key)) {
+        return factor(key);
+    }
+    if study_keys().any(|known| known == key)
+        || (values == 0 && TABLES.iter().any(|(table, _)| *table == key))
+    {
+        return Some(Target::Key(vec![key.to_owned()]));
+    }
+    // What is to be detected is the one thing that must be said of `stop`.
+    if key == "stop" && values > 0 {
+        return protocol(("stop", "detect"));
+    }
+    if let Some(target) = protocol(("protocol", key)) {
+        return Some(target);
+    }
+    let factor = factor(key);
+    let (of_guest, of_workload) = (GUEST.has(key), is_key_of_workload(key));
+    if values > 1 || is_factor(document, key) || !(of_guest || of_workload) {
+        return factor.or_else(|| workloads(document, None, key));
+    }
+    if of_guest {
+        Some(Target::Key(vec!["guest".into(), key.into()]))
+    } else {
+        workloads(document, None, key)
+    }
+}
+
+/// The factor of the file that has this subject.
+fn written<'d>(document: &'d Document<'_>, subject: &Subject) -> Option<Named<'d>> {
+    let named = flatten(document.entries("factors"), &mut Problems::default());
+    named.into_iter().find(|named| named.subject().as_ref() == Some(subject))
+}
+
+/// Says that nothing goes by a key, and what may have been meant.
+fn unknown(document: &Document<'_>, key: &str) -> Problem {
+    let bare = key.rsplit('.').next().unwrap_or(key);
+    let message = format!("`{}` is nothing that `--set` can change", quoted(key));
+    let of_study = study_keys().chain(PROTOCOL.keys()).chain(GUEST.keys()).chain(workload_keys());
+    let workloads = document.tables("workload").into_iter();
+    let names: Vec<&str> = workloads.filter_map(|(_, table)| name_of(table)).collect();
+    let help = if COMPARISON.has(bare) {
+        "comparisons stay as the file has them; `netassay compare` judges stored results in other ways"
+            .to_owned()
+    } else if is_key_of_workload(bare) && key != bare {
+        format!("write `{bare}`, or `NAME.{bare}` for one of the workloads {}", suggest::list(&names))
+    } else if let Some((table, keys)) =
+        TABLES.iter().find(|(table, _)| key == *table || key.starts_with(&format!("{table}.")))
+    {
+        format!("`{table}` has {}; `--set {table}=` removes the whole table", suggest::list(&keys.keys()))
+    } else if let Some(near) = suggest::nearest(bare, of_study.chain(Subject::names())) {
+        format!("did you mean `{near}`?")
+    } else {
+        "use a key of `[[workload]]`, `[protocol]`, `[guest]`, `[underlay]` or `[design]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"
+            .to_owned()
+    };
+    Problem::new(0..key.len(), message).help(help)
+}

@@ -1,0 +1,59 @@
+//! Which combinations of offloads a study measures.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::dropped::Dropped;
+
+mod dependency;
+pub(crate) mod fraction;
+mod offload;
+pub(crate) mod order;
+pub(crate) mod rows;
+pub(crate) mod spelling;
+
+pub use offload::Offload;
+
+/// A choice among the on and off states of some offloads. Every condition of the plan has the level `on` or `off` of each of
+/// [`Design::factors`] among its levels, and reads back so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Design {
+    /// Which combinations.
+    pub kind: DesignKind,
+    /// The names of its factors; those of a ladder in the order in which they go off.
+    pub factors: Vec<String>,
+    /// Of a fraction: what cannot be told from what, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// Combinations that were asked for and read back as others; known once the switches were tried out. Where conditions differ
+    /// in more than the design (two network interfaces, say), one combination may be here more than once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreachable: Vec<Unreachable>,
+    /// Factors that are no longer part of it, because no interface here has them or can switch them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<Dropped>,
+}
+
+/// A combination that cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unreachable {
+    /// What was asked of each of [`Design::factors`]; `true` is on.
+    pub asked: Vec<bool>,
+    /// What they read back.
+    pub reads: Vec<bool>,
+}
+
+words::vocabulary! {
+    /// Which combinations of offloads.
+    pub enum DesignKind: "a design" {
+        /// All on, then one after the other goes off and stays off.
+        Ladder = "ladder";
+        /// All on, and each off alone.
+        OneOut = "one-out";
+        /// All off, and each on alone.
+        OneIn = "one-in";
+        /// Every combination that can be reached.
+        Factorial = "factorial";
+        /// A fraction of them that still tells the main effects apart.
+        Fractional = "fractional";
+    }
+}

@@ -1,0 +1,42 @@
+//! A factor of a design: some features of some interfaces, on or off.
+
+use words::Side;
+
+use crate::model::factor::Subject;
+
+/// Features that a factor switches together, and the interfaces it switches them on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offload {
+    /// The side; `None`: both.
+    pub side: Option<Side>,
+    /// Whether it is of the interfaces under the tunnel.
+    pub underlay: bool,
+    /// The features, by kernel name.
+    pub features: Vec<&'static str>,
+}
+
+impl Offload {
+    /// What a factor's name means: `tso`, `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if that is no feature.
+    pub fn named(factor: &str) -> Option<Self> {
+        match Subject::of(factor)? {
+            Subject::Feature(scope, features) => {
+                Some(Self { side: scope.side, underlay: scope.underlay, features })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether some feature of some interface is of both.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.meets(other) && self.features.iter().any(|feature| other.features.contains(feature))
+    }
+
+    /// Whether some interface is of both.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        let sides = match (self.side, other.side) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        };
+        sides && self.underlay == other.underlay
+    }
+}

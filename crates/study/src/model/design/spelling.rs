@@ -1,0 +1,123 @@
+//! What combinations of a design are called.
+
+use crate::model::design::{Design, DesignKind};
+use crate::model::scope::Scope;
+
+impl Design {
+    /// A combination in words, for labels: `all on`, `without transmitter.tso,tx receiver.gro`.
+    pub fn words(&self, on: &[bool]) -> String {
+        match self.named(on) {
+            Named::One(factor, on) => format!("{factor}={}", if on { "on" } else { "off" }),
+            Named::AllOn => "all on".to_owned(),
+            Named::AllOff => "all off".to_owned(),
+            Named::Only(groups) => format!("only {}", joined(&groups, Scope::to_string, ",", " ")),
+            Named::Without(groups) => format!("without {}", joined(&groups, Scope::to_string, ",", " ")),
+        }
+    }
+
+    /// The same for slugs: `all-on`, `no-tx-tso.tx_rx-gro`.
+    pub(crate) fn slug(&self, on: &[bool]) -> String {
+        let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, Scope::short, ".", "_");
+        match self.named(on) {
+            Named::One(factor, on) => {
+                let (scope, name) = Scope::split(factor);
+                format!("{}{name}-{}", scope.short(), if on { "on" } else { "off" })
+            }
+            Named::AllOn => "all-on".to_owned(),
+            Named::AllOff => "all-off".to_owned(),
+            Named::Only(on) => format!("only-{}", groups(&on)),
+            Named::Without(off) => format!("no-{}", groups(&off)),
+        }
+    }
+
+    fn named(&self, on: &[bool]) -> Named<'_> {
+        let in_state = |state: bool| {
+            let mut groups: Vec<(Scope, Vec<&str>)> = Vec::new();
+            for (factor, _) in self.factors.iter().zip(on).filter(|(_, on)| **on == state) {
+                let (scope, name) = Scope::split(factor);
+                match groups.iter_mut().find(|(known, _)| *known == scope) {
+                    Some((_, names)) => names.push(name),
+                    None => groups.push((scope, vec![name])),
+                }
+            }
+            groups
+        };
+        match (self.factors.as_slice(), on) {
+            ([factor], [on]) => Named::One(factor, *on),
+            (_, on) if on.iter().all(|on| *on) => Named::AllOn,
+            (_, on) if !on.iter().any(|on| *on) => Named::AllOff,
+            _ if self.kind == DesignKind::OneIn => Named::Only(in_state(true)),
+            _ => Named::Without(in_state(false)),
+        }
+    }
+}
+
+/// What is worth saying of a combination.
+enum Named<'d> {
+    One(&'d str, bool),
+    AllOn,
+    AllOff,
+    Only(Vec<(Scope, Vec<&'d str>)>),
+    Without(Vec<(Scope, Vec<&'d str>)>),
+}
+
+/// Names behind the prefix of their scope.
+fn joined(
+    groups: &[(Scope, Vec<&str>)],
+    prefix: impl Fn(&Scope) -> String,
+    inside: &str,
+    between: &str,
+) -> String {
+    let groups: Vec<String> =
+        groups.iter().map(|(scope, names)| format!("{}{}", prefix(scope), names.join(inside))).collect();
+    groups.join(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn design(kind: DesignKind, factors: &[&str]) -> Design {
+        let factors = factors.iter().map(ToString::to_string).collect();
+        Design { kind, factors, aliases: Vec::new(), unreachable: Vec::new(), dropped: Vec::new() }
+    }
+
+    #[test]
+    fn combinations_are_named_by_what_is_off() {
+        let design = design(
+            DesignKind::Factorial,
+            &["transmitter.tso", "transmitter.tx", "receiver.underlay.gro", "sg"],
+        );
+        for (on, words, slug) in [
+            ([true; 4], "all on", "all-on"),
+            ([false; 4], "all off", "all-off"),
+            ([false, false, true, true], "without transmitter.tso,tx", "no-tx-tso.tx"),
+            (
+                [true, false, false, false],
+                "without transmitter.tx receiver.underlay.gro sg",
+                "no-tx-tx_rx-ul-gro_sg",
+            ),
+        ] {
+            assert_eq!((design.words(&on).as_str(), design.slug(&on).as_str()), (words, slug));
+        }
+    }
+
+    #[test]
+    fn a_design_that_adds_one_at_a_time_says_which() {
+        let design = design(DesignKind::OneIn, &["tso", "gso"]);
+        assert_eq!(
+            (design.words(&[true, false]).as_str(), design.slug(&[true, false]).as_str()),
+            ("only tso", "only-tso")
+        );
+        assert_eq!(design.words(&[false, false]), "all off");
+    }
+
+    #[test]
+    fn a_single_one_is_on_or_off() {
+        let design = design(DesignKind::Ladder, &["receiver.gro"]);
+        assert_eq!(
+            (design.words(&[true]).as_str(), design.slug(&[false]).as_str()),
+            ("receiver.gro=on", "rx-gro-off")
+        );
+    }
+}

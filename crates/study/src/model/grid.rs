@@ -1,0 +1,89 @@
+//! All combinations of levels.
+
+use crate::model::factor::Factor;
+
+/// One level of each factor, by index.
+pub(crate) type Cell = Vec<usize>;
+
+/// How many combinations there are of these factors, and of a design with so many; `None` if they cannot even be counted.
+pub(crate) fn size(factors: &[Factor], designed: usize) -> Option<usize> {
+    factors.iter().try_fold(designed, |size, factor| size.checked_mul(factor.levels().len()))
+}
+
+/// Every combination, in the order of an odometer: factors in file order, the last one varies fastest. The last factors, as many
+/// as a row has places, take only the combinations of the rows, which vary faster still. Without factors there is one, the
+/// empty one.
+pub(crate) fn cells(factors: &[Factor], rows: &[Vec<bool>]) -> impl Iterator<Item = Cell> {
+    let designed = rows.first().map_or(0, Vec::len);
+    let free = factors.len().saturating_sub(designed);
+    let rows: Vec<Cell> =
+        rows.iter().map(|row| row.iter().map(|on| if *on { ON } else { OFF }).collect()).collect();
+    odometer(&factors[..free])
+        .flat_map(move |cell| rows.clone().into_iter().map(move |row| [cell.clone(), row].concat()))
+}
+
+/// The levels of a design's factors, by index.
+const ON: usize = 0;
+const OFF: usize = 1;
+
+/// What a design has on, from the levels of its factors.
+pub(crate) fn row(levels: &[usize]) -> Vec<bool> {
+    levels.iter().map(|level| *level == ON).collect()
+}
+
+fn odometer(factors: &[Factor]) -> impl Iterator<Item = Cell> + use<> {
+    let sizes: Vec<usize> = factors.iter().map(|factor| factor.levels().len()).collect();
+    let first = sizes.iter().all(|&size| size > 0).then(|| vec![0; sizes.len()]);
+    std::iter::successors(first, move |cell| {
+        let mut next = cell.clone();
+        for (place, size) in next.iter_mut().zip(&sizes).rev() {
+            *place += 1;
+            if *place < *size {
+                return Some(next);
+            }
+            *place = 0;
+        }
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::factor::{Level, Subject};
+
+    fn factor(levels: u32) -> Factor {
+        let levels = (0..levels).map(|n| Level::Number(Some(n))).collect();
+        Factor::new("mtu".into(), Subject::Mtu, levels)
+    }
+
+    #[test]
+    fn the_last_factor_varies_fastest() {
+        let factors = [factor(2), factor(3)];
+        let cells: Vec<Cell> = cells(&factors, &[vec![]]).collect();
+        assert_eq!(cells, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+        assert_eq!(size(&factors, 1), Some(cells.len()));
+    }
+
+    #[test]
+    fn a_design_takes_some_combinations_of_the_last_factors() {
+        let factors = [factor(2), factor(2), factor(2)];
+        let rows = [vec![true, true], vec![false, true]];
+        let cells: Vec<Cell> = cells(&factors, &rows).collect();
+        assert_eq!(cells, [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]]);
+        assert_eq!(size(&factors[..1], rows.len()), Some(cells.len()));
+        assert_eq!(row(&cells[1][1..]), rows[1]);
+    }
+
+    #[test]
+    fn no_factor_means_one_combination_and_no_level_means_none() {
+        assert_eq!(cells(&[], &[vec![]]).collect::<Vec<_>>(), [Cell::new()]);
+        assert_eq!(size(&[], 1), Some(1));
+        assert_eq!(cells(&[factor(2), factor(0)], &[vec![]]).count(), 0);
+    }
+
+    #[test]
+    fn more_combinations_than_numbers_are_noticed() {
+        assert_eq!(size(&vec![factor(10); 30], 1), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! What a condition asks of a virtual machine.
+
+use serde::{Deserialize, Serialize};
+
+/// A virtual machine: its kernel, and what it is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guest {
+    /// Its kernel: a path to an image, a directory with `boot/` and `lib/modules/`, or the name of a package that
+    /// `netassay kernel fetch` unpacked; `None`: the image of the kernel that runs here.
+    pub kernel: Option<String>,
+    /// What is added to its kernel's command line.
+    pub command_line: String,
+    /// Its CPUs.
+    pub vcpus: u32,
+    /// Its memory, in MiB (2^20 bytes).
+    pub memory_mib: u32,
+    /// Its network interface.
+    pub nic: Nic,
+    /// Who executes its instructions.
+    pub acceleration: Acceleration,
+    /// Whether its CPUs stay on the CPUs of its side.
+    pub pin: bool,
+    /// How an emulated one copies and clears memory.
+    pub copies: Copies,
+}
+
+impl Default for Guest {
+    fn default() -> Self {
+        Self {
+            kernel: None,
+            command_line: String::new(),
+            vcpus: 1,
+            memory_mib: 512,
+            nic: Nic::VirtioNet,
+            acceleration: Acceleration::Auto,
+            pin: true,
+            copies: Copies::Words,
+        }
+    }
+}
+
+words::vocabulary! {
+    /// The network interface of a virtual machine.
+    pub enum Nic: "a network interface of a guest" {
+        /// Made for virtual machines: guest and host share rings, and the host takes over checksums and segmentation.
+        VirtioNet = "virtio-net";
+        /// A model of Intel's 82574L: every register access is a way out of the guest.
+        E1000e = "e1000e";
+    }
+}
+
+words::vocabulary! {
+    /// Who executes a guest's instructions.
+    pub enum Acceleration: "an acceleration" {
+        /// The processor where a guest boots under KVM, else software.
+        Auto = "auto";
+        /// The processor, or no guest at all.
+        Kvm = "kvm";
+        /// Software (QEMU's TCG).
+        Emulation = "emulation";
+    }
+}
+
+words::vocabulary! {
+    /// How an emulated guest's kernel copies and clears memory, which is up to what its processor says of itself.
+    pub enum Copies: "a way to copy" {
+        /// By eight bytes, in loops or by `rep movsq`: the processor does not say that its string instructions of bytes are fast.
+        Words = "words";
+        /// By `rep movsb` and `rep stosb`, of which an emulator counts every byte as an instruction.
+        Bytes = "bytes";
+    }
+}

@@ -1,0 +1,19 @@
+//! What a study is.
+
+pub(crate) mod boot_state;
+pub(crate) mod design;
+pub(crate) mod dropped;
+pub(crate) mod factor;
+pub(crate) mod grid;
+pub(crate) mod guest;
+pub(crate) mod limit;
+pub(crate) mod machine;
+pub(crate) mod offloads;
+pub(crate) mod percent;
+pub(crate) mod protocol;
+pub(crate) mod request;
+pub(crate) mod scope;
+pub(crate) mod selection;
+pub(crate) mod stop;
+pub(crate) mod study;
+pub(crate) mod tables;

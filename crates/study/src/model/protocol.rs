@@ -1,0 +1,52 @@
+//! How often, and in which order, the conditions of a study are measured.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::limit;
+use crate::model::stop::Stop;
+
+/// The protocol of a study.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Protocol {
+    /// How often every host is started afresh. The boot is the unit of replication.
+    pub boots: u32,
+    /// Warm-up runs of each condition in each boot.
+    pub warmup: u32,
+    /// Recorded runs of each condition in each boot.
+    pub runs: u32,
+    /// The order of the runs inside a boot.
+    pub order: Order,
+    /// What the random order is drawn from: the same seed draws the same order, on every machine and in every
+    /// version.
+    pub seed: u64,
+    /// When it may stop before the last boot; none: never.
+    pub stop: Option<Stop>,
+}
+
+impl Protocol {
+    /// Whether a study of so many conditions has no more runs than a study file can ask for.
+    #[must_use]
+    pub fn is_possible(&self, conditions: usize) -> bool {
+        let each = u64::from(self.warmup) + u64::from(self.runs);
+        let runs = each.saturating_mul(self.boots.into()).saturating_mul(conditions as u64);
+        runs <= limit::RUNS
+    }
+}
+
+impl Default for Protocol {
+    /// The protocol of the reference studies R1 and R2: 3 boots of 1 warm-up run and 10 recorded runs.
+    fn default() -> Self {
+        Self { boots: 3, warmup: 1, runs: 10, order: Order::Interleaved, seed: 1, stop: None }
+    }
+}
+
+words::vocabulary! {
+    /// The order of the runs inside a boot.
+    pub enum Order: "an order" {
+        /// In blocks: every condition once in random order, then every condition again. What drifts during a boot falls
+        /// on all conditions alike.
+        Interleaved = "interleaved";
+        /// Condition after condition, as most published studies did. Drift falls on some conditions more than on others.
+        Sequential = "sequential";
+    }
+}

@@ -1,0 +1,127 @@
+//! A study: the parsed, valid file.
+
+use words::{Scenario, Workload};
+
+use crate::model::boot_state::BootState;
+use crate::model::design::Design;
+use crate::model::factor::{Factor, Level, Subject};
+use crate::model::grid::{self, Cell};
+use crate::model::machine::Machine;
+use crate::model::protocol::Protocol;
+use crate::model::request::Request;
+use crate::model::selection::Exclusion;
+use crate::model::stop::LooksDropped;
+
+/// A study: the parsed, valid file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Study {
+    pub(crate) name: String,
+    pub(crate) question: String,
+    pub(crate) workloads: Vec<Workload>,
+    pub(crate) factors: Vec<Factor>,
+    pub(crate) exclusions: Vec<Exclusion>,
+    pub(crate) protocol: Protocol,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) inside_guest: bool,
+    pub(crate) exact: bool,
+    /// What its testbeds are built for, before factors change it.
+    pub(crate) boot: BootState,
+    pub(crate) underlay_mtu: Option<u32>,
+    pub(crate) design: Option<Design>,
+    /// The combinations of the design's factors, which are the last of `factors`; without one, one of none.
+    pub(crate) rows: Vec<Vec<bool>>,
+    pub(crate) machine: Machine,
+    pub(crate) looks_dropped: Option<LooksDropped>,
+    pub(crate) text: String,
+}
+
+impl Study {
+    /// Its name, of letters, digits, `-`, `_` and `.`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The question it asks.
+    pub fn question(&self) -> &str {
+        &self.question
+    }
+
+    /// The kinds of testbed it runs on: one, unless `scenario` is a factor. Never empty.
+    pub fn scenarios(&self) -> Vec<Scenario> {
+        let factor = self.factors.iter().find(|factor| *factor.subject() == Subject::Scenario);
+        factor.map_or_else(|| vec![self.boot.scenario], Factor::scenarios)
+    }
+
+    /// Their names, for people: `veth, vxlan`.
+    pub fn scenario_names(&self) -> String {
+        self.scenarios().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether the whole testbed stands inside one virtual machine.
+    pub fn inside_guest(&self) -> bool {
+        self.inside_guest
+    }
+
+    /// Whether it counts instructions instead of time: one emulated virtual machine, the same figures on every machine.
+    pub fn exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Which combinations of offloads it measures, if it says so by a design.
+    pub fn design(&self) -> Option<&Design> {
+        self.design.as_ref()
+    }
+
+    /// Its workloads, before factors change their parameters (a response that follows the factor `message` is 0
+    /// here). Never empty.
+    pub fn workloads(&self) -> &[Workload] {
+        &self.workloads
+    }
+
+    /// Its factors in file order. Several workloads come first, as the factor `workload`.
+    pub fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    /// How often and in which order its conditions are measured.
+    pub fn protocol(&self) -> &Protocol {
+        &self.protocol
+    }
+
+    /// Every combination of levels: of the design those it has, of all other factors all.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = Cell> {
+        grid::cells(&self.factors, &self.rows)
+    }
+
+    /// The factors that no design is about, with their levels in a combination.
+    pub(crate) fn levels<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = (&'s Factor, &'s Level)> {
+        let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level)));
+        levels.take(self.undesigned())
+    }
+
+    /// The design, and what it has on in a combination.
+    pub(crate) fn designed(&self, cell: &Cell) -> Option<(&Design, Vec<bool>)> {
+        let design = self.design.as_ref()?;
+        Some((design, grid::row(&cell[self.undesigned()..])))
+    }
+
+    /// How many factors are not the design's: the first ones.
+    pub(crate) fn undesigned(&self) -> usize {
+        self.factors.len() - self.design.as_ref().map_or(0, |design| design.factors.len())
+    }
+
+    /// What it changes of the machine itself, if it is allowed to.
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The looks that the changes left no boots for, if they did.
+    pub fn looks_dropped(&self) -> Option<LooksDropped> {
+        self.looks_dropped
+    }
+
+    /// The text it was read from, to the byte.
+    pub fn source_text(&self) -> &str {
+        &self.text
+    }
+}

@@ -1,0 +1,327 @@
+//! The tables of a study file: each key once, with what it may be and what it is. The reader, `--set` and the JSON schema go by them.
+//! The keys of traffic are declared in `words`, and factors by their subjects.
+
+use std::ops::RangeInclusive;
+
+use words::{Family, Kind, Scenario, Vocabulary};
+
+use crate::model::design::DesignKind;
+use crate::model::guest::{Acceleration, Copies, Nic};
+use crate::model::limit;
+use crate::model::offloads::Offloads;
+use crate::model::protocol::Order;
+use crate::model::stop::Bounds;
+
+/// A table of a study file.
+pub(crate) struct Table {
+    /// What the schema calls it.
+    pub(crate) name: &'static str,
+    /// What it is, in a sentence.
+    pub(crate) help: &'static str,
+    /// Its keys.
+    pub(crate) rows: &'static [Row],
+}
+
+/// A key of a table.
+pub(crate) struct Row {
+    /// As files write it.
+    pub(crate) name: &'static str,
+    /// Whether it must be there.
+    pub(crate) is_required: bool,
+    /// What it may be.
+    pub(crate) part: Part,
+    /// What it is, and its default, in sentences.
+    pub(crate) help: &'static str,
+}
+
+/// What a key may be.
+pub(crate) enum Part {
+    /// A name of a study, a workload or a governor.
+    Name,
+    /// One line of text.
+    Sentence,
+    /// On or off.
+    Switch,
+    /// A share in percent.
+    Share,
+    /// A key of a metric, in full or the bare one of a side.
+    Metric,
+    /// A kernel.
+    Kernel,
+    /// Parameters of a kernel.
+    CommandLine,
+    /// An amount of memory.
+    Memory,
+    /// A whole number in a range; what the schema calls it.
+    Number(&'static str, RangeInclusive<u64>),
+    /// One of a few words.
+    Word(Vocabulary),
+    /// A table.
+    Table(&'static Table),
+    /// Several tables, at most so many.
+    Tables(&'static Table, usize),
+    /// Tables of traffic.
+    Workloads,
+    /// A table of factors with their levels.
+    Factors,
+    /// Tables that choose conditions to leave out.
+    Exclusions,
+    /// Conditions, chosen by levels.
+    Levels,
+    /// Names of features, with the scope before them.
+    Offloads,
+    /// Sysctls with their values.
+    Sysctls,
+    /// CPUs by interface.
+    Cpus,
+    /// Switches of features by interface.
+    Features,
+}
+
+words::vocabulary! {
+    /// Where a whole testbed can stand.
+    pub(crate) enum Inside: "a place for a testbed" {
+        /// In one virtual machine.
+        Guest = "guest";
+    }
+}
+
+words::vocabulary! {
+    /// In which order the offloads of a ladder go off.
+    pub(crate) enum LadderOrder: "an order of a ladder" {
+        /// As they are written.
+        Given = "given";
+        /// What needs another goes off before it; otherwise as they are written.
+        Dependencies = "dependencies";
+    }
+}
+
+impl Table {
+    /// Its keys by name.
+    pub(crate) fn keys(&self) -> Vec<&'static str> {
+        self.rows.iter().map(|row| row.name).collect()
+    }
+
+    /// Whether it has a key.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.rows.iter().any(|row| row.name == key)
+    }
+}
+
+const fn may(name: &'static str, part: Part, help: &'static str) -> Row {
+    Row { name, is_required: false, part, help }
+}
+
+const fn must(name: &'static str, part: Part, help: &'static str) -> Row {
+    Row { name, is_required: true, part, help }
+}
+
+/// The MTU of interfaces.
+pub(crate) const MTU: Part = Part::Number("Mtu", limit::MTU);
+/// The CPUs of a virtual machine.
+pub(crate) const VCPUS: Part = Part::Number("Vcpus", limit::VCPUS);
+/// The kind of testbed.
+pub(crate) const SCENARIO: Part = Part::Word(Scenario::VOCABULARY);
+/// The version of IP.
+pub(crate) const FAMILY: Part = Part::Word(Family::VOCABULARY);
+/// The interface of a virtual machine.
+pub(crate) const NIC: Part = Part::Word(Nic::VOCABULARY);
+/// The kind of traffic.
+pub(crate) const KIND: Part = Part::Word(Kind::VOCABULARY);
+/// All offloads at once.
+pub(crate) const OFFLOADS: Part = Part::Word(Offloads::VOCABULARY);
+/// How a virtual machine copies.
+pub(crate) const COPIES: Part = Part::Word(Copies::VOCABULARY);
+
+/// The file.
+pub(crate) const STUDY: Table = Table {
+    name: "netassay study",
+    help: "A netassay study: a question, a testbed, traffic, what is varied, how often it is measured, and what is compared.",
+    rows: &[
+        must("name", Part::Name, "The name, of letters, digits, `-`, `_` and `.`."),
+        must("question", Part::Sentence, "The question the study asks, in one line."),
+        may("scenario", SCENARIO, "The kind of testbed. Required, unless it is a factor."),
+        may(
+            "inside",
+            Part::Word(Inside::VOCABULARY),
+            "`guest`: the whole testbed stands inside one virtual machine.",
+        ),
+        may(
+            "exact",
+            Part::Switch,
+            "Whether instructions are counted instead of time: one emulated virtual machine, the same figures everywhere. Default: off.",
+        ),
+        may("guest", Part::Table(&GUEST), "The virtual machines."),
+        may("underlay", Part::Table(&UNDERLAY), "What carries the tunnel."),
+        must("workload", Part::Workloads, "The traffic. Several become the factor `workload`."),
+        may(
+            "factors",
+            Part::Factors,
+            "What is varied, and the levels it takes. The last factor varies fastest.",
+        ),
+        may("design", Part::Table(&DESIGN), DESIGN.help),
+        may("exclude", Part::Exclusions, "Combinations that are left out."),
+        may("machine", Part::Table(&MACHINE), "What is changed of the machine itself."),
+        may("protocol", Part::Table(&PROTOCOL), PROTOCOL.help),
+        may(
+            "comparison",
+            Part::Tables(&COMPARISON, limit::BLOCKS),
+            "What is compared. Left out: every condition with the first, in the workload's main metric.",
+        ),
+    ],
+};
+
+/// `[guest]`
+pub(crate) const GUEST: Table = Table {
+    name: "Guest",
+    help: "The virtual machines; all are alike.",
+    rows: &[
+        may(
+            "kernel",
+            Part::Kernel,
+            "A path to an image, a directory with `boot/` and `lib/modules/`, the name of a package of `netassay kernel fetch`, or `running`. Default: running.",
+        ),
+        may(
+            "command_line",
+            Part::CommandLine,
+            "What is added to the kernel's command line. Default: nothing.",
+        ),
+        may("vcpus", VCPUS, "Its CPUs. Default: 1."),
+        may("memory", Part::Memory, "Its memory: `\"512MiB\"`, `\"2GiB\"`. Default: 512MiB."),
+        may("nic", NIC, "Its network interface. Default: virtio-net."),
+        may(
+            "acceleration",
+            Part::Word(Acceleration::VOCABULARY),
+            "Who executes its instructions. Default: auto.",
+        ),
+        may("pin", Part::Switch, "Whether its CPUs stay on the CPUs of its side. Default: on."),
+        may(
+            "copies",
+            COPIES,
+            "Exact mode: whether its kernel copies and clears by eight bytes, or by string instructions of which every byte counts as an instruction. Default: words.",
+        ),
+    ],
+};
+
+/// `[underlay]`
+pub(crate) const UNDERLAY: Table = Table {
+    name: "Underlay",
+    help: "The interfaces under the tunnel.",
+    rows: &[
+        may("family", FAMILY, "The version of IP that carries the tunnel. Default: ipv4."),
+        may("mtu", MTU, "Their MTU in bytes. Default: as the scenario makes them."),
+    ],
+};
+
+/// `[design]`
+pub(crate) const DESIGN: Table = Table {
+    name: "Design",
+    help: "Offloads that go on and off, and in which combinations.",
+    rows: &[
+        must("kind", Part::Word(DesignKind::VOCABULARY), "Which combinations."),
+        must(
+            "offloads",
+            Part::Offloads,
+            "The features, with `transmitter.`, `receiver.` and `underlay.` before them as in `[factors]`; for a ladder in the order in which they go off.",
+        ),
+        may(
+            "order",
+            Part::Word(LadderOrder::VOCABULARY),
+            "(ladder) `dependencies`: what needs another goes off before it, by the kernel's rules. Default: given.",
+        ),
+        may("most", Part::Number("Most", limit::MOST), "(fractional) the most combinations. Default: 32."),
+    ],
+};
+
+/// `[protocol]`
+pub(crate) const PROTOCOL: Table = Table {
+    name: "Protocol",
+    help: "How often and in which order the conditions are measured.",
+    rows: &[
+        may(
+            "boots",
+            Part::Number("Boots", limit::BOOTS),
+            "Fresh starts of every host: the unit of replication. Default: 3.",
+        ),
+        may(
+            "warmup",
+            Part::Number("Warmup", limit::WARMUP),
+            "Warm-up runs of each condition in each boot. Default: 1.",
+        ),
+        may(
+            "runs",
+            Part::Number("Runs", limit::RECORDED),
+            "Recorded runs of each condition in each boot. Default: 10.",
+        ),
+        may(
+            "order",
+            Part::Word(Order::VOCABULARY),
+            "The order of the runs inside a boot. Default: interleaved.",
+        ),
+        may("seed", Part::Number("Seed", limit::SEED), "What the order is drawn from. Default: 1."),
+        may("stop", Part::Table(&STOP), "When it may stop before the last boot. Default: never."),
+    ],
+};
+
+/// `stop` of `[protocol]`
+pub(crate) const STOP: Table = Table {
+    name: "Stop",
+    help: "Looks at the data while they come in; the study stops when every comparison is decided.",
+    rows: &[
+        may(
+            "bounds",
+            Part::Word(Bounds::VOCABULARY),
+            "How the error rate is spent over the looks. Default: obrien-fleming.",
+        ),
+        must("detect", Part::Share, "The smallest difference of interest, in % of the baseline."),
+        may(
+            "looks",
+            Part::Number("Looks", limit::LOOKS),
+            "How many looks, the one after the last boot included. Default: 5.",
+        ),
+    ],
+};
+
+/// `[[comparison]]`
+pub(crate) const COMPARISON: Table = Table {
+    name: "Comparison",
+    help: "What is compared.",
+    rows: &[
+        may(
+            "baseline",
+            Part::Levels,
+            "The condition compared with: the level of every factor that varies. Default: the first condition.",
+        ),
+        may(
+            "equivalent",
+            Part::Share,
+            "Differences up to this share of the baseline do not matter: the verdict may be `equivalent`.",
+        ),
+        may(
+            "metric",
+            Part::Metric,
+            "The metric. Default: the workload's main one. A bare metric of a side (`cpu`) is the transmitter's.",
+        ),
+        may("only", Part::Levels, "The conditions that take part. Default: all."),
+    ],
+};
+
+/// `[machine]`
+pub(crate) const MACHINE: Table = Table {
+    name: "Machine",
+    help: "What is changed of the machine itself, if the command line says `--change-machine`, and undone at the end.",
+    rows: &[
+        may(
+            "sysctl",
+            Part::Sysctls,
+            "Sysctls by name: `\"net.core.rmem_max\" = 8388608`. Dotted names may also be written without quotes.",
+        ),
+        may("governor", Part::Name, "The frequency governor of every CPU: `\"performance\"`."),
+        may(
+            "irq_affinity",
+            Part::Cpus,
+            "The CPUs that take all interrupts of an interface: `\"eth0\" = [0]`.",
+        ),
+        may("features", Part::Features, "Features of an interface: `\"eth0\" = { tso = false }`."),
+    ],
+};

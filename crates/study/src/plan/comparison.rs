@@ -1,0 +1,107 @@
+//! What is compared with what.
+
+use serde::{Deserialize, Serialize};
+use words::Workload;
+
+use crate::model::grid::Cell;
+use crate::model::guest::Copies;
+use crate::model::percent::Percent;
+use crate::model::request::Request;
+use crate::plan::condition::Condition;
+
+/// Conditions of one workload, compared in one metric with one of them. Where copies are counted in both ways, those of one way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The name of the workload.
+    pub workload: String,
+    /// The key of the metric, in full: `transmitter.cpu`.
+    pub metric: String,
+    /// The condition compared with, as an index into the plan.
+    pub baseline: usize,
+    /// The conditions compared, in plan order, without the baseline. Never empty.
+    pub conditions: Vec<usize>,
+    /// Differences up to this share of the baseline do not matter; none: the study does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equivalent: Option<Percent>,
+}
+
+/// Why a comparison that a file asks for cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unresolved {
+    /// The baseline is not among the conditions.
+    NoBaseline,
+    /// The baseline is these conditions, not one.
+    ManyBaselines(Vec<String>),
+    /// Apart from the baseline there is no condition.
+    NothingToCompare,
+}
+
+/// The comparisons, one for each workload, and each way to count copies, that yields the metric and has the baseline.
+///
+/// # Errors
+/// [`Unresolved`], if no workload has the baseline, or one has several, or none has anything beside it.
+pub(crate) fn resolve(
+    request: &Request,
+    planned: &[(Cell, &Condition)],
+    exact: bool,
+) -> Result<Vec<Comparison>, Unresolved> {
+    let mut comparisons = Vec::new();
+    let mut found = false;
+    for (workload, copies) in worlds(planned) {
+        let kind = workload.traffic.kind;
+        let primary = || if exact { kind.exact_metric() } else { kind.primary_metric() };
+        let metric = request.metric.unwrap_or_else(primary);
+        let members: Vec<&(Cell, &Condition)> = planned
+            .iter()
+            .filter(|(cell, condition)| {
+                condition.workload.name == workload.name
+                    && condition.copies() == copies
+                    && condition.workload.traffic.produces(metric)
+                    && metric.needs.is_met(condition.boot.scenario, exact)
+                    && request.only.chooses(cell)
+            })
+            .collect();
+        let Some(baseline) = baseline(request, &members)? else { continue };
+        found = true;
+        let conditions: Vec<usize> =
+            members.iter().map(|(_, condition)| condition.index).filter(|index| *index != baseline).collect();
+        if !conditions.is_empty() {
+            let (workload, metric) = (workload.name.clone(), metric.key.to_owned());
+            let equivalent = request.equivalent;
+            comparisons.push(Comparison { workload, metric, baseline, conditions, equivalent });
+        }
+    }
+    match (found, comparisons.is_empty()) {
+        (false, _) => Err(Unresolved::NoBaseline),
+        (true, true) => Err(Unresolved::NothingToCompare),
+        (true, false) => Ok(comparisons),
+    }
+}
+
+/// The one condition among `members` that is the baseline.
+fn baseline(request: &Request, members: &[&(Cell, &Condition)]) -> Result<Option<usize>, Unresolved> {
+    let Some(selection) = &request.baseline else {
+        return Ok(members.first().map(|(_, condition)| condition.index));
+    };
+    let chosen: Vec<&Condition> =
+        members.iter().filter(|(cell, _)| selection.chooses(cell)).map(|(_, condition)| *condition).collect();
+    match chosen.as_slice() {
+        [] => Ok(None),
+        [one] => Ok(Some(one.index)),
+        many => {
+            Err(Unresolved::ManyBaselines(many.iter().map(|condition| condition.label.clone()).collect()))
+        }
+    }
+}
+
+/// What is never compared with another: the workloads of a plan, in order, each once by name, and the ways to count copies.
+fn worlds<'p>(planned: &'p [(Cell, &Condition)]) -> Vec<(&'p Workload, Copies)> {
+    let mut worlds: Vec<(&Workload, Copies)> = Vec::new();
+    for (_, condition) in planned {
+        let (workload, copies) = (&condition.workload, condition.copies());
+        if !worlds.iter().any(|(known, as_known)| known.name == workload.name && *as_known == copies) {
+            worlds.push((workload, copies));
+        }
+    }
+    worlds
+}

@@ -1,0 +1,172 @@
+//! How long a plan takes: its ramps and windows, and what boots and runs take beside them on an idle machine.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::boot_state::BootState;
+use crate::model::protocol::Protocol;
+use crate::plan::Plan;
+use crate::plan::condition::Condition;
+
+// The figures below were taken from the times in databases of whole studies, on an idle machine of 2 cores with software emulation.
+
+/// What a run between local hosts takes beside its ramp and its window: setting features and reading them back, connecting,
+/// draining, storing. Means of studies: 19 to 36 ms.
+const RUN: Duration = Duration::from_millis(30);
+/// The same with virtual machines: 68 to 88 ms.
+const GUEST_RUN: Duration = Duration::from_millis(75);
+/// A whole run of exact mode, which has neither ramp nor window: 1.3 to 1.7 s.
+const EXACT_RUN: Duration = Duration::from_millis(1600);
+/// What a boot of local hosts takes: building the testbed, taking the fingerprint, tearing down. Medians of studies: 22 to 61 ms.
+const BOOT: Duration = Duration::from_millis(40);
+/// The same of virtual machines, emulated, with Debian's kernel for them: 3.1 s.
+const GUEST_BOOT: Duration = Duration::from_millis(3100);
+/// The same in exact mode: 7.4 s.
+const EXACT_BOOT: Duration = Duration::from_millis(7400);
+/// What of a boot is not building: two fingerprints and tearing down.
+const BOOT_REST: Duration = Duration::from_millis(25);
+const GUEST_BOOT_REST: Duration = Duration::from_millis(350);
+
+/// What boots and runs take beside ramps and windows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Costs {
+    /// A run, beside its ramp and its window; in exact mode, which has none, all of it.
+    pub run: Duration,
+    /// Boots of states that were measured.
+    measured: Vec<(BootState, Duration)>,
+    exact: bool,
+    /// What trying the plan out takes at the beginning of a session.
+    pub trying: Duration,
+}
+
+/// How long a plan takes, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expected {
+    /// All runs' ramps and windows.
+    pub windows: Duration,
+    /// What runs take beside them.
+    pub beside: Duration,
+    /// What boots take.
+    pub boots: Duration,
+    /// What trying the plan out takes.
+    pub trying: Duration,
+}
+
+impl Expected {
+    /// All together.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.windows.saturating_add(self.beside).saturating_add(self.boots).saturating_add(self.trying)
+    }
+}
+
+impl Costs {
+    /// What a plan's boots and runs took elsewhere.
+    #[must_use]
+    pub fn stated(plan: &Plan) -> Self {
+        let guests = plan.conditions.iter().any(|condition| condition.boot.guest.is_some());
+        let run = match (plan.exact, guests) {
+            (true, _) => EXACT_RUN,
+            (false, true) => GUEST_RUN,
+            (false, false) => RUN,
+        };
+        Self { run, measured: Vec::new(), exact: plan.exact, trying: Duration::ZERO }
+    }
+
+    /// Notes what building a testbed in this state took.
+    pub fn built(&mut self, state: &BootState, time: Duration) {
+        let rest = if state.guest.is_some() { GUEST_BOOT_REST } else { BOOT_REST };
+        self.booted(state, time.saturating_add(rest));
+    }
+
+    /// Notes what a whole boot in this state took, beside its runs.
+    pub fn booted(&mut self, state: &BootState, time: Duration) {
+        self.measured.retain(|(known, _)| known != state);
+        self.measured.push((state.clone(), time));
+    }
+
+    /// What a boot in this state takes.
+    #[must_use]
+    pub fn boot(&self, state: &BootState) -> Duration {
+        let measured = self.measured.iter().find(|(known, _)| known == state);
+        let stated = match (self.exact, &state.guest) {
+            (true, _) => EXACT_BOOT,
+            (false, Some(_)) => GUEST_BOOT,
+            (false, None) => BOOT,
+        };
+        measured.map_or(stated, |(_, time)| *time)
+    }
+
+    /// A run's ramp and window.
+    #[must_use]
+    pub fn window(&self, condition: &Condition) -> Duration {
+        let workload = &condition.workload;
+        if self.exact { Duration::ZERO } else { workload.ramp.saturating_add(workload.duration) }
+    }
+
+    /// How long a plan takes with these costs.
+    #[must_use]
+    pub fn expect(&self, plan: &Plan, protocol: &Protocol) -> Expected {
+        let times = |duration: Duration, count: u32| duration.checked_mul(count).unwrap_or(Duration::MAX);
+        let sum =
+            |times: &mut dyn Iterator<Item = Duration>| times.fold(Duration::ZERO, Duration::saturating_add);
+        let runs = protocol.warmup.saturating_add(protocol.runs).saturating_mul(protocol.boots);
+        Expected {
+            windows: times(sum(&mut plan.conditions.iter().map(|condition| self.window(condition))), runs),
+            beside: times(sum(&mut plan.conditions.iter().map(|_| self.run)), runs),
+            boots: times(sum(&mut plan.states().iter().map(|state| self.boot(state))), protocol.boots),
+            trying: self.trying,
+        }
+    }
+}
+
+/// How long a plan is expected to take that was not tried out here.
+#[must_use]
+pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
+    Costs::stated(plan).expect(plan, protocol).total()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Study;
+
+    fn study(more: &str) -> Study {
+        let text = format!(
+            "name = \"s\"\nquestion = \"?\"\n{more}\n[[workload]]\nkind = \"udp_stream\"\nduration = \"1s\"\nramp = \"200ms\"\n\
+             [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n[protocol]\nboots = 3\nwarmup = 1\nruns = 4\n"
+        );
+        Study::parse("s.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
+    }
+
+    #[test]
+    fn each_run_and_each_boot_has_its_cost() {
+        let study = study("scenario = \"veth\"");
+        let expected = Costs::stated(&study.plan()).expect(&study.plan(), study.protocol());
+        assert_eq!(expected.windows, Duration::from_secs(36), "30 runs");
+        assert_eq!(expected.beside, RUN * 30);
+        assert_eq!(expected.boots, BOOT * 3);
+        assert_eq!(expected.total(), Duration::from_secs(36) + RUN * 30 + BOOT * 3);
+    }
+
+    #[test]
+    fn what_was_measured_comes_before_what_is_stated() {
+        let study = study("scenario = \"vm\"");
+        let (plan, protocol) = (study.plan(), study.protocol());
+        let mut costs = Costs::stated(&plan);
+        assert_eq!(costs.expect(&plan, protocol).boots, GUEST_BOOT * 3);
+        costs.built(&plan.states()[0], Duration::from_secs(20));
+        assert_eq!(costs.expect(&plan, protocol).boots, (Duration::from_secs(20) + GUEST_BOOT_REST) * 3);
+        costs.booted(&plan.states()[0], Duration::from_secs(10));
+        assert_eq!(costs.expect(&plan, protocol).boots, Duration::from_secs(30));
+    }
+
+    #[test]
+    fn exact_mode_has_no_windows() {
+        let study = study("scenario = \"veth\"\ninside = \"guest\"\nexact = true");
+        let expected = Costs::stated(&study.plan()).expect(&study.plan(), study.protocol());
+        assert_eq!((expected.windows, expected.boots), (Duration::ZERO, EXACT_BOOT * 3));
+        assert!(expected.beside >= Duration::from_secs(30));
+    }
+}

@@ -1,0 +1,113 @@
+//! The names of conditions: labels for people, slugs for files.
+
+use std::collections::HashSet;
+
+use crate::model::factor::{Factor, Level, Subject};
+use crate::model::grid::Cell;
+use crate::model::offloads::Offloads;
+use crate::model::scope::Scope;
+use crate::model::study::Study;
+use crate::plan::condition::Condition;
+
+/// The longest piece that a single level adds to a slug: file systems allow names of 255 bytes.
+const LONGEST_PART: usize = 48;
+
+/// The label: the levels of what varies, in file order, and what the design makes of the offloads. Families, scenarios and workloads need
+/// no factor's name to be understood. Where nothing varies, the workload and the family.
+pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> String {
+    let parts: Vec<String> = study
+        .levels(cell)
+        .filter(|(factor, _)| factor.varies())
+        .map(|(factor, level)| match level {
+            level @ (Level::Workload(..) | Level::Scenario(_)) => level.text(),
+            level @ Level::Family(_) if *factor.subject() == Subject::Family => level.text(),
+            level => format!("{}={}", factor.name(), factor.short(level)),
+        })
+        .chain(study.designed(cell).map(|(design, on)| design.words(&on)))
+        .collect();
+    if parts.is_empty() {
+        format!("{} {}", condition.workload.name, condition.family)
+    } else {
+        parts.join(" ")
+    }
+}
+
+/// The slug, in the manner of the reference study R1 (`udp4_default_nocksum`): traffic and family, then offloads,
+/// then `nocksum`, then whatever else varies.
+pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String {
+    let kind = condition.workload.traffic.kind;
+    let mut parts = vec![format!("{}{}", kind.slug(), condition.family.digit())];
+    let levels = || study.levels(cell);
+    if levels().any(|(factor, _)| *factor.subject() == Subject::Workload)
+        && condition.workload.name != kind.word()
+    {
+        parts.push(condition.workload.name.to_lowercase());
+    }
+    for (factor, level) in levels() {
+        if let (Subject::Offloads(Scope { side: None, underlay: false }), Level::Offloads(offloads)) =
+            (factor.subject(), level)
+        {
+            parts.push(offloads_slug(*offloads).to_owned());
+        }
+    }
+    if !condition.workload.traffic.checksum {
+        parts.push("nocksum".to_owned());
+    }
+    parts.extend(
+        levels().filter(|(factor, _)| factor.varies()).filter_map(|(factor, level)| other(factor, level)),
+    );
+    parts.extend(study.designed(cell).map(|(design, on)| design.slug(&on)));
+    parts.join("_")
+}
+
+/// Makes slugs unique, in order, by numbering those that are taken.
+pub(crate) fn make_unique(conditions: &mut [Condition]) {
+    let mut taken = HashSet::new();
+    for condition in conditions {
+        let wanted = condition.slug.clone();
+        let numbered = (2_u32..).map(|number| format!("{wanted}-{number}"));
+        let free = std::iter::once(wanted.clone()).chain(numbered).find(|slug| !taken.contains(slug));
+        condition.slug = free.unwrap_or(wanted);
+        taken.insert(condition.slug.clone());
+    }
+}
+
+/// What R1 calls the state of the offloads.
+fn offloads_slug(offloads: Offloads) -> &'static str {
+    match offloads {
+        Offloads::Default => "default",
+        Offloads::None => "nooffload",
+    }
+}
+
+/// The part of a factor that has no place of its own at the front.
+fn other(factor: &Factor, level: &Level) -> Option<String> {
+    let scope = factor.subject().scope().short();
+    let name = factor.name().rsplit('.').next().unwrap_or_default();
+    match (factor.subject(), level) {
+        (Subject::Workload | Subject::Family, _)
+        | (Subject::Offloads(Scope { side: None, underlay: false }), _) => None,
+        // It has its own place.
+        (Subject::Key(key), _) if key.name == "checksum" => None,
+        (_, Level::Offloads(offloads)) => Some(format!("{scope}{}", offloads_slug(*offloads))),
+        (_, Level::Switch(_)) => Some(format!("{scope}{name}-{}", level.text())),
+        (Subject::Twin, level) => Some(format!("twin-{}", level.text().to_lowercase())),
+        (Subject::Key(key), Level::Value(value)) => {
+            Some(format!("{}{}", key.slug, value.to_string().to_lowercase().replace(['_', '+'], "-")))
+        }
+        (_, Level::Family(family)) => Some(format!("{scope}{family}")),
+        (_, Level::Scenario(scenario)) => Some(scenario.to_string()),
+        (_, Level::Kernel(_)) => Some(format!("kernel-{}", plain(&factor.short(level)))),
+        (_, Level::CommandLine(None)) => Some("command-line-default".to_owned()),
+        (_, Level::CommandLine(Some(added))) => Some(plain(added)),
+        (_, level) => Some(format!("{scope}{}{}", name.replace('_', "-"), level.text())),
+    }
+}
+
+/// A text with nothing but what a slug may hold.
+fn plain(text: &str) -> String {
+    let fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-');
+    let text: String =
+        text.to_lowercase().chars().map(|c| if fit(c) { c } else { '-' }).take(LONGEST_PART).collect();
+    text.trim_matches('-').to_owned()
+}

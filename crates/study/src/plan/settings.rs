@@ -1,0 +1,154 @@
+//! What interfaces are set to.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use words::{Side, feature};
+
+use crate::model::factor::{Factor, Level, Subject};
+use crate::model::offloads::Offloads;
+use crate::model::scope::Scope;
+
+/// What one side's interface is set to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SideSettings {
+    /// All offloads.
+    pub offloads: Offloads,
+    /// Single features by kernel name; they win over `offloads`. What is not here is left to it.
+    pub features: BTreeMap<String, bool>,
+}
+
+impl SideSettings {
+    /// Every feature that this asks to be on or off, by kernel name: those of [`feature::OFFLOADS`] off if
+    /// `offloads` is `none`, and over them the single features. Whatever is absent stays as it is.
+    pub fn wanted(&self) -> BTreeMap<&str, bool> {
+        let none = if self.offloads == Offloads::None { feature::OFFLOADS } else { &[] };
+        let mut wanted: BTreeMap<&str, bool> = none.iter().map(|name| (*name, false)).collect();
+        wanted.extend(self.features.iter().map(|(name, on)| (name.as_str(), *on)));
+        wanted
+    }
+
+    /// The settings that the levels ask of a side. The most specific wins: what names the side over what is for
+    /// both, then a feature by its kernel name over a group of features; any feature over the offloads as a whole.
+    pub(crate) fn of(side: Side, underlay: bool, levels: &[(&Factor, &Level)]) -> Self {
+        let concerns =
+            |scope: Scope| scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side);
+        let mut settings = Self::default();
+        let mut offloads_by_side = false;
+        let mut switches: Vec<(bool, usize, &[&'static str], bool)> = Vec::new();
+        for (factor, level) in levels {
+            match (factor.subject(), level) {
+                (Subject::Offloads(scope), Level::Offloads(offloads))
+                    if concerns(*scope) && (scope.side.is_some() || !offloads_by_side) =>
+                {
+                    settings.offloads = *offloads;
+                    offloads_by_side = scope.side.is_some();
+                }
+                (Subject::Feature(scope, names), Level::Switch(on)) if concerns(*scope) => {
+                    switches.push((scope.side.is_some(), names.len(), names.as_slice(), *on));
+                }
+                _ => {}
+            }
+        }
+        switches.sort_by_key(|(by_side, names, ..)| (*by_side, std::cmp::Reverse(*names)));
+        for (_, _, names, on) in switches {
+            settings.features.extend(names.iter().map(|name| ((*name).to_owned(), on)));
+        }
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The settings of both sides under these levels: name, side, level.
+    fn settings(levels: &[(&str, Option<Side>, Level)]) -> [SideSettings; 2] {
+        let factors: Vec<Factor> = levels
+            .iter()
+            .map(|(name, side, level)| {
+                let subject = Subject::named(Scope { side: *side, underlay: false }, name).unwrap();
+                Factor::new((*name).into(), subject, vec![level.clone()])
+            })
+            .collect();
+        let levels: Vec<(&Factor, &Level)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
+        Side::BOTH.map(|side| SideSettings::of(side, false, &levels))
+    }
+
+    const ON: Level = Level::Switch(true);
+    const OFF: Level = Level::Switch(false);
+    const NONE: Level = Level::Offloads(Offloads::None);
+    const TX: Option<Side> = Some(Side::Transmitter);
+
+    #[test]
+    fn a_named_feature_survives_the_shorthand() {
+        let [transmitter, receiver] = settings(&[("gso", None, ON), ("offloads", None, NONE)]);
+        assert_eq!(transmitter, receiver);
+        let wanted = transmitter.wanted();
+        assert!(wanted["tx-generic-segmentation"]);
+        assert!(!wanted["tx-tcp-segmentation"]);
+        assert_eq!(wanted.len(), feature::OFFLOADS.len());
+    }
+
+    #[test]
+    fn a_side_wins_over_both_whatever_comes_first() {
+        for order in [[0, 1], [1, 0]] {
+            let levels = [("tso", TX, OFF), ("tso", None, ON)];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index].clone()));
+            assert!(transmitter.features.values().all(|on| !on));
+            assert!(receiver.features.values().all(|on| *on));
+            assert_eq!(receiver.features.len(), 5);
+        }
+    }
+
+    #[test]
+    fn offloads_of_a_side_win_over_offloads() {
+        for order in [[0, 1], [1, 0]] {
+            let levels = [("offloads", TX, NONE), ("offloads", None, Level::Offloads(Offloads::Default))];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index].clone()));
+            assert_eq!(transmitter.offloads, Offloads::None);
+            assert_eq!(receiver.offloads, Offloads::Default);
+        }
+    }
+
+    #[test]
+    fn a_kernel_name_wins_over_its_group() {
+        for order in [[0, 1], [1, 0]] {
+            let levels = [("tx-tcp6-segmentation", None, ON), ("tso", None, OFF)];
+            let [transmitter, _] = settings(&order.map(|index| levels[index].clone()));
+            assert!(transmitter.features["tx-tcp6-segmentation"]);
+            assert!(!transmitter.features["tx-tcp-segmentation"]);
+        }
+    }
+
+    #[test]
+    fn a_feature_for_both_wins_over_the_offloads_of_a_side() {
+        let [transmitter, _] = settings(&[("offloads", TX, NONE), ("sg", None, ON)]);
+        assert!(transmitter.wanted()["tx-scatter-gather"]);
+    }
+
+    #[test]
+    fn the_underlay_is_set_apart_from_the_tunnel() {
+        let factor = |name: &str, level| Factor::new(name.into(), Subject::of(name).unwrap(), vec![level]);
+        let factors = [
+            factor("tso", ON),
+            factor("underlay.tso", OFF),
+            factor("transmitter.underlay.offloads", NONE),
+            factor("receiver.underlay.tso", ON),
+        ];
+        let levels: Vec<(&Factor, &Level)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
+        let of = |side, underlay| SideSettings::of(side, underlay, &levels);
+        let tso = |settings: SideSettings| settings.wanted()["tx-tcp-segmentation"];
+        for side in Side::BOTH {
+            assert!(tso(of(side, false)) && of(side, false).features.len() == 5);
+        }
+        assert!(!tso(of(Side::Transmitter, true)) && tso(of(Side::Receiver, true)));
+        assert_eq!(of(Side::Transmitter, true).offloads, Offloads::None);
+        assert_eq!(of(Side::Receiver, true).offloads, Offloads::Default);
+    }
+
+    #[test]
+    fn the_default_asks_for_nothing() {
+        assert!(SideSettings::default().wanted().is_empty());
+    }
+}

@@ -1,0 +1,185 @@
+//! A design after its switches were tried out: what reads back as another combination is no condition of its own.
+
+use std::collections::HashMap;
+use words::Side;
+
+use crate::model::design::{Design, Offload, Unreachable};
+use crate::model::dropped::Dropped;
+use crate::plan::Plan;
+use crate::plan::condition::Condition;
+use crate::plan::merge::follow;
+use crate::plan::name;
+use crate::plan::settings::SideSettings;
+
+const ON: &str = "on";
+const OFF: &str = "off";
+
+impl Condition {
+    /// What it has on of a design; `true` is on.
+    pub fn designed(&self, design: &Design) -> Vec<bool> {
+        let level = |factor: &String| self.levels.iter().find(|(name, _)| name == factor);
+        design.factors.iter().map(|factor| level(factor).is_some_and(|(_, level)| level == ON)).collect()
+    }
+
+    /// What its interfaces would be set to with all of a design on, or off. For trying out: its names stay.
+    #[must_use]
+    pub fn with_all(&self, design: &Design, on: bool) -> Self {
+        let mut condition = self.clone();
+        for (factor, was) in design.factors.iter().zip(self.designed(design)) {
+            condition.switch(factor, was, on);
+        }
+        condition
+    }
+
+    /// Sets the features of a factor, but for those that something more specific sets.
+    fn switch(&mut self, factor: &str, was: bool, on: bool) {
+        let Some(offload) = Offload::named(factor) else { return };
+        for side in Side::BOTH {
+            if offload.side.is_some_and(|only| only != side) {
+                continue;
+            }
+            let settings: &mut SideSettings = match (side, offload.underlay) {
+                (Side::Transmitter, false) => &mut self.transmitter,
+                (Side::Receiver, false) => &mut self.receiver,
+                (Side::Transmitter, true) => &mut self.underlay.transmitter,
+                (Side::Receiver, true) => &mut self.underlay.receiver,
+            };
+            let of_factor = |(name, _): &(&String, &mut bool)| offload.features.contains(&name.as_str());
+            for (_, now) in settings.features.iter_mut().filter(of_factor).filter(|(_, now)| **now == was) {
+                *now = on;
+            }
+        }
+    }
+
+    /// Names it after what it has on, of a design that may have lost factors. What it asks for stays: that is what came to this.
+    fn rename(&mut self, old: &Design, new: &Design, on: &[bool]) {
+        let was = self.designed(old);
+        let label = self.label.strip_suffix(&old.words(&was));
+        self.label = label.map_or(self.label.clone(), |rest| rest.to_owned() + &new.words(on));
+        // A number that makes a slug unique may stand behind it.
+        let (old_slug, new_slug) = (old.slug(&was), new.slug(on));
+        if let Some(place) = self.slug.rfind(&old_slug) {
+            self.slug = self.slug[..place].to_owned() + &new_slug;
+        }
+        self.levels.retain(|(name, _)| !old.factors.contains(name));
+        let levels = new.factors.iter().zip(on);
+        self.levels.extend(levels.map(|(name, on)| (name.clone(), if *on { ON } else { OFF }.to_owned())));
+    }
+
+    /// Its levels of everything but the design.
+    fn undesigned(&self, design: &Design) -> Vec<(String, String)> {
+        self.levels.iter().filter(|(name, _)| !design.factors.contains(name)).cloned().collect()
+    }
+}
+
+impl Design {
+    /// The design without these factors.
+    fn without(&self, dropped: Vec<Dropped>) -> Self {
+        let is_dropped = |name: &str| dropped.iter().any(|gone| gone.label == name);
+        let left = |group: &String| {
+            let pairs: Vec<&str> =
+                group.split(" = ").filter(|pair| !pair.split(" x ").any(is_dropped)).collect();
+            (pairs.len() > 1).then(|| pairs.join(" = "))
+        };
+        Self {
+            kind: self.kind,
+            factors: self.factors.iter().filter(|name| !is_dropped(name)).cloned().collect(),
+            aliases: self.aliases.iter().filter_map(left).collect(),
+            unreachable: self.unreachable.clone(),
+            dropped: [self.dropped.clone(), dropped].concat(),
+        }
+    }
+}
+
+impl Plan {
+    /// Makes the conditions of a design what they read back as. `reads[i]` is what `conditions[i]` has on of each factor of the
+    /// design; `dropped` are factors, by name, that nothing here can switch, with the reason.
+    ///
+    /// Of conditions that come to the same one stays: the one that was asked for, or if the design has none such, the first that
+    /// reads back so, under the name of what it is. Returned with the plan: for each of its conditions the former number. Without a
+    /// design the plan stays as it is.
+    #[must_use]
+    pub fn settled(self, reads: &[Vec<bool>], dropped: Vec<Dropped>) -> (Self, Vec<usize>) {
+        let Some(old) = self.design.clone() else {
+            let numbers = (0..self.conditions.len()).collect();
+            return (self, numbers);
+        };
+        let mut design = old.without(dropped.clone());
+        let left = |on: &[bool]| -> Vec<bool> {
+            let stays = |name: &&String| design.factors.contains(name);
+            old.factors.iter().zip(on).filter(|(name, _)| stays(name)).map(|(_, on)| *on).collect()
+        };
+        let asked: Vec<Vec<bool>> = self.conditions.iter().map(|one| left(&one.designed(&old))).collect();
+        let reads: Vec<Vec<bool>> = asked
+            .iter()
+            .enumerate()
+            .map(|(index, asked)| reads.get(index).map_or(asked.clone(), |on| left(on)))
+            .collect();
+
+        // For each state of each group, the condition that stays for it.
+        let mut kept: HashMap<State<'_>, usize> = HashMap::new();
+        let key = |index: usize| (self.conditions[index].undesigned(&old), reads[index].as_slice());
+        let in_order = 0..self.conditions.len();
+        let as_asked = in_order.clone().filter(|&index| asked[index] == reads[index]);
+        for index in as_asked.chain(in_order) {
+            kept.entry(key(index)).or_insert(index);
+        }
+        let stands_for: Vec<usize> = (0..self.conditions.len()).map(|index| kept[&key(index)]).collect();
+        drop(kept);
+
+        let mut numbers = Vec::new();
+        let mut conditions = Vec::new();
+        for (index, condition) in self.conditions.into_iter().enumerate() {
+            if stands_for[index] == index {
+                numbers.push(index);
+                conditions.push(Condition { index: conditions.len(), ..condition });
+            }
+        }
+        for (condition, old_number) in conditions.iter_mut().zip(&numbers) {
+            condition.rename(&old, &design, &reads[*old_number]);
+        }
+        name::make_unique(&mut conditions);
+
+        let mut merged = self.merged;
+        for (asked, reads, count) in unreachable(&asked, &reads) {
+            let (label, is) = (design.words(asked), design.words(reads));
+            let of = if count == 1 { String::new() } else { format!(", in {count} conditions") };
+            merged.push(Dropped { label, why: format!("reads back as `{is}`{of}") });
+            design.unreachable.push(Unreachable { asked: asked.to_vec(), reads: reads.to_vec() });
+        }
+        let mut excluded = self.excluded;
+        let leaves =
+            |gone: Dropped| Dropped { why: format!("not part of the design here: {}", gone.why), ..gone };
+        excluded.extend(dropped.into_iter().map(leaves));
+        let places: HashMap<usize, usize> = numbers.iter().copied().zip(0..).collect();
+        let renumber = |old: usize| stands_for.get(old).and_then(|stays| places.get(stays)).copied();
+        let comparisons =
+            self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
+        let plan = Plan {
+            conditions,
+            excluded,
+            merged,
+            comparisons,
+            design: Some(design),
+            exact: self.exact,
+            asked: self.asked,
+            looks_dropped: self.looks_dropped,
+        };
+        (plan, numbers)
+    }
+}
+
+/// Levels of everything but the design, and what of the design is on.
+type State<'r> = (Vec<(String, String)>, &'r [bool]);
+
+/// What was asked for and read back otherwise, each once, with how many conditions it was.
+fn unreachable<'a>(asked: &'a [Vec<bool>], reads: &'a [Vec<bool>]) -> Vec<(&'a [bool], &'a [bool], usize)> {
+    let mut found: Vec<(&[bool], &[bool], usize)> = Vec::new();
+    for (asked, reads) in asked.iter().zip(reads).filter(|(asked, reads)| asked != reads) {
+        match found.iter_mut().find(|(of, is, _)| of == asked && is == reads) {
+            Some((.., count)) => *count += 1,
+            None => found.push((asked, reads, 1)),
+        }
+    }
+    found
+}

@@ -1,0 +1,145 @@
+//! What is wrong with the testbed: guests, tunnels, exact mode, designs.
+
+use crate::{VALID, added, problems};
+
+#[test]
+fn factors_that_cannot_act_are_refused() {
+    shows!(added(
+        "receiver.tso = [\"on\", \"off\"]\ntransmitter.tso = [\"on\", \"off\"]\nmessage = [1, 2]\n"
+    ));
+    shows!(problems(&VALID.replace("veth", "loopback").replace("tso =", "receiver.gro =")));
+    shows!(problems(
+        &VALID
+            .replace("\"tcp_stream\"", "\"tcp_stream\"\nflows = 2")
+            .replace("tso =", "flows = [1, 4]\ntso =")
+    ));
+}
+
+/// A study inside or on virtual machines, with these lines at the top and at the end.
+fn of_guests(scenario: &str, top: &str, end: &str) -> String {
+    problems(&format!(
+        "name = \"x\"\nquestion = \"q\"\nscenario = \"{scenario}\"\n{top}\n[[workload]]\nkind = \"udp_stream\"\n{end}\n"
+    ))
+}
+
+#[test]
+fn virtual_machines_are_asked_for_where_there_are_some() {
+    shows!(of_guests("veth", "[guest]\nvcpus = 2", "[factors]\nkernel = [\"a\", \"b\"]\nnic = \"e1000e\""));
+    shows!(of_guests("veth", "inside = \"guest\"", "[guest]\nnic = \"e1000e\""));
+    shows!(of_guests("vm", "inside = \"guest\"", ""));
+    assert_eq!(
+        of_guests("vm", "", "[guest]\nnic = \"e1000e\"\nmemory = \"1 GiB\"\npin = false"),
+        "no problem"
+    );
+}
+
+#[test]
+fn values_of_virtual_machines_have_their_limits() {
+    shows!(of_guests(
+        "vm",
+        "",
+        "[guest]\nkernel = \"\"\ncommand_line = \"quiet  nosmt\"\nvcpus = 0\nmemory = \"64MiB\"\nnic = \"virtio\"\n\
+         acceleration = \"tcg\"\ncpus = 1\n\
+         [factors]\ncommand_line = [\"rdinit=/bin/sh\", \"default\"]\nvcpus = [65]"
+    ));
+    shows!(of_guests("vm", "", "[guest]\nvcpus = 2\nmemory = \"much\"\n[factors]\nvcpus = [1, 2]"));
+}
+
+#[test]
+fn an_underlay_lies_under_a_tunnel() {
+    shows!(of_guests(
+        "veth",
+        "[underlay]\nfamily = \"ipv6\"",
+        "[factors]\nunderlay.tso = [\"on\", \"off\"]\n\"transmitter.underlay.gso\" = [\"on\", \"off\"]"
+    ));
+    shows!(of_guests(
+        "vxlan",
+        "",
+        "[underlay]\nmtu = 9000\n[factors]\nunderlay.mtu = [1500, 9000]\nunderlay.receiver.tso = \"on\"\n\
+         transmitter.underlay.mtu = 9000\nunderlay.kernel = \"a\"\nreceiver.underlay = \"off\""
+    ));
+    let known = "[factors]\nunderlay.family = [\"ipv4\", \"ipv6\"]\nreceiver.underlay.offloads = [\"default\", \"none\"]";
+    assert_eq!(of_guests("vxlan", "", known), "no problem");
+}
+
+#[test]
+fn exact_mode_has_one_cpu_and_one_guest() {
+    shows!(of_guests("veth", "exact = true", "[guest]\nvcpus = 2\nacceleration = \"kvm\""));
+    shows!(of_guests("veth", "exact = true", "[factors]\nvcpus = [1, 2]"));
+    shows!(of_guests("vm-vxlan", "exact = true", ""));
+    shows!(of_guests(
+        "veth",
+        "",
+        "[[comparison]]\nmetric = \"instructions_packet\"\n[[comparison]]\nmetric = \"host_cpu\""
+    ));
+    let compared =
+        "[factors]\nkernel = [\"a\", \"b\"]\n[[comparison]]\nmetric = \"kernel_instructions_packet\"";
+    assert_eq!(of_guests("veth", "exact = \"on\"", compared), "no problem");
+}
+
+#[test]
+fn exact_mode_is_one_thread_whose_work_is_always_the_same() {
+    let exact = |rest: &str| {
+        problems(&format!("name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\nexact = true\n{rest}"))
+    };
+    shows!(exact(
+        "[[workload]]\nkind = \"tcp_crr\"\n[[workload]]\nkind = \"udp_rr\"\nflows = 2\nin_flight = 4\n\
+         rate = 100\nconnected = \"off\"\n[[workload]]\nkind = \"udp_stream\"\nsender = \"zerocopy\"\n\
+         reader = \"io_uring\"\ndirection = \"both\"\npacing = \"1Mbit\"\nbusy_poll = \"50us\"\nverify = true\n\
+         [[workload]]\nkind = \"tcp_stream\"\nsender = \"io_uring-zerocopy\"\n"
+    ));
+    shows!(exact(
+        "[[workload]]\nkind = \"udp_stream\"\n[[workload]]\nkind = \"udp_rr\"\n[factors]\nflows = [1, 8]\n\
+         sender = [\"send\", \"gso\", \"io_uring\"]\nconnected = [\"on\", \"off\"]\nrate = [\"default\", 100]\n"
+    ));
+    let ladder = "[[workload]]\nkind = \"udp_stream\"\n[factors]\nsender = [\"send\", \"sendmmsg\", \"gso\", \
+         \"gso+sendmmsg\"]\nreader = [\"recv\", \"recvmmsg\", \"gro\", \"spin\"]\nconnected = [\"on\", \"off\"]\n";
+    assert_eq!(exact(ladder), "no problem");
+}
+
+#[test]
+fn a_design_turns_features_on_and_off() {
+    shows!(added(
+        "[design]\nkind = \"ladder\"\noffloads = [\"tso\", \"mtu\", \"transmitter.gso\", \"gso\", \"turbo\", 1]\nmost = 8\nwidth = 1"
+    ));
+    shows!(added("[design]\nkind = \"star\"\noffloads = []\norder = \"given\""));
+    shows!(added("[design]\nkind = \"fractional\"\norder = \"dependencies\"\noffloads = \"gso\""));
+    shows!(added("[design]"));
+}
+
+#[test]
+fn a_design_has_a_size() {
+    let design = |kind: &str, offloads: &[&str]| {
+        let names: Vec<String> = offloads.iter().map(|name| format!("\"{name}\"")).collect();
+        added(&format!("[design]\nkind = \"{kind}\"\noffloads = [{}]\n", names.join(", ")))
+    };
+    let many = [
+        "gso",
+        "gro",
+        "rx",
+        "tx",
+        "sg",
+        "lro",
+        "rxvlan",
+        "txvlan",
+        "rxhash",
+        "ntuple",
+        "ufo",
+        "highdma",
+        "rx-gro-hw",
+        "rx-gro-list",
+    ];
+    shows!(design("factorial", &many));
+    shows!(design("fractional", &many));
+    let few = added("[design]\nkind = \"fractional\"\nmost = 4\noffloads = [\"gso\", \"gro\", \"rx\"]");
+    shows!(few);
+    assert_eq!(design("one-out", &many), "no problem");
+}
+
+#[test]
+fn a_study_of_several_states_does_not_stop_early() {
+    shows!(problems(
+        "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\ninside = \"guest\"\n[[workload]]\nkind = \"udp_stream\"\n\
+         [factors]\nvcpus = [1, 2]\n[protocol]\nboots = 10\nstop = { detect = \"2%\" }\n"
+    ));
+}

@@ -1,0 +1,222 @@
+//! What a study comes down to.
+
+mod bundled;
+mod merging;
+mod scenarios;
+mod traffic;
+
+use netassay_study::{Dropped, Offloads, Plan, Study};
+
+/// A study over these workloads and with these factors, and whatever follows them.
+fn study(workloads: &[&str], factors: &str) -> Study {
+    let workloads: String =
+        workloads.iter().map(|kind| format!("[[workload]]\nkind = \"{kind}\"\n")).collect();
+    let text =
+        format!("name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n{workloads}[factors]\n{factors}\n");
+    Study::parse("x.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn plan(workloads: &[&str], factors: &str) -> Plan {
+    study(workloads, factors).plan()
+}
+
+fn slugs(plan: &Plan) -> Vec<&str> {
+    plan.conditions.iter().map(|condition| condition.slug.as_str()).collect()
+}
+
+fn labels(plan: &Plan) -> Vec<&str> {
+    plan.conditions.iter().map(|condition| condition.label.as_str()).collect()
+}
+
+#[test]
+fn names_say_what_varies() {
+    let plan = plan(
+        &["udp_stream"],
+        "mtu = [1500, 9000]\ntransmitter.tso = [\"on\", \"off\"]\nchecksum = [\"on\", \"off\"]\nrx = \"on\"",
+    );
+    assert_eq!(
+        slugs(&plan)[..3],
+        ["udp4_mtu1500_tx-tso-on", "udp4_nocksum_mtu1500_tx-tso-on", "udp4_mtu1500_tx-tso-off"]
+    );
+    assert_eq!(
+        labels(&plan)[..2],
+        ["mtu=1500 transmitter.tso=on checksum=on", "mtu=1500 transmitter.tso=on checksum=off"]
+    );
+    assert_eq!(plan.conditions.len(), 8);
+}
+
+#[test]
+fn where_nothing_varies_there_is_one_condition_with_a_name() {
+    let plan = plan(&["tcp_rr"], "family = \"ipv6\"");
+    assert_eq!((labels(&plan), slugs(&plan)), (vec!["tcp_rr ipv6"], vec!["tcprr6"]));
+    assert_eq!(plan.comparisons, []);
+}
+
+#[test]
+fn sides_have_offloads_of_their_own() {
+    let plan = plan(
+        &["tcp_stream"],
+        "receiver.offloads = [\"default\", \"none\"]\nsocket_buffer = [\"default\", 65536]",
+    );
+    assert_eq!(
+        slugs(&plan),
+        [
+            "tcp4_rx-default_socket-bufferdefault",
+            "tcp4_rx-default_socket-buffer65536",
+            "tcp4_rx-nooffload_socket-bufferdefault",
+            "tcp4_rx-nooffload_socket-buffer65536",
+        ]
+    );
+    let last = &plan.conditions[3];
+    assert_eq!((last.transmitter.offloads, last.receiver.offloads), (Offloads::Default, Offloads::None));
+    assert_eq!(last.workload.traffic.socket_buffer, Some(65_536));
+    assert_eq!(plan.conditions[0].workload.traffic.socket_buffer, None);
+}
+
+#[test]
+fn several_workloads_are_a_factor_and_are_compared_apart() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n\
+        [[workload]]\nkind = \"udp_stream\"\nname = \"Small\"\nmessage = 64\n\
+        [[workload]]\nkind = \"udp_stream\"\n\
+        [[workload]]\nkind = \"tcp_rr\"\n\
+        [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n\
+        [[exclude]]\nworkload = \"tcp_rr\"\nfamily = \"ipv6\"\nreason = \"known\"\n";
+    let study = Study::parse("x.toml", text).unwrap();
+    let plan = study.plan();
+    assert_eq!(
+        labels(&plan),
+        ["Small ipv4", "Small ipv6", "udp_stream ipv4", "udp_stream ipv6", "tcp_rr ipv4"]
+    );
+    assert_eq!(slugs(&plan), ["udp4_small", "udp6_small", "udp4", "udp6", "tcprr4"]);
+    assert_eq!(plan.excluded, [Dropped { label: "tcp_rr ipv6".into(), why: "known".into() }]);
+    assert_eq!(plan.conditions[0].workload.traffic.message, 64);
+    let compared: Vec<(usize, &[usize])> = plan
+        .comparisons
+        .iter()
+        .map(|comparison| (comparison.baseline, comparison.conditions.as_slice()))
+        .collect();
+    assert_eq!(compared, [(0, &[1][..]), (2, &[3][..])]);
+}
+
+#[test]
+fn rules_exclude_what_cannot_be_and_say_why() {
+    let plan = plan(
+        &["udp_stream", "tcp_stream"],
+        "family = [\"ipv4\", \"ipv6\"]\nchecksum = [true, false]\nmtu = [1279, 1280, \"default\"]",
+    );
+    let why = |label: &str| {
+        let found = plan.excluded.iter().find(|dropped| dropped.label == label);
+        found.unwrap_or_else(|| panic!("{label} is not excluded")).why.as_str()
+    };
+    assert!(why("udp_stream ipv6 checksum=off mtu=default").contains("RFC 8200, section 8.1"));
+    assert!(
+        why("tcp_stream ipv4 checksum=off mtu=1280").contains("`checksum` is not supported for `tcp_stream`")
+    );
+    assert!(why("tcp_stream ipv6 checksum=on mtu=1279").contains("at least 1280"));
+    assert!(labels(&plan).contains(&"udp_stream ipv4 checksum=off mtu=1279"));
+    assert!(labels(&plan).contains(&"tcp_stream ipv6 checksum=on mtu=1280"));
+    assert_eq!(plan.conditions.len() + plan.excluded.len(), 24);
+}
+
+#[test]
+fn a_file_may_say_itself_what_a_rule_would() {
+    let plan = plan(
+        &["udp_stream"],
+        "family = [\"ipv4\", \"ipv6\"]\nchecksum = [\"on\", \"off\"]\n[[exclude]]\nfamily = \"ipv6\"\nchecksum = false\n\
+         reason = \"my reason\"",
+    );
+    assert_eq!(plan.excluded, [Dropped { label: "ipv6 checksum=off".into(), why: "my reason".into() }]);
+}
+
+#[test]
+fn a_level_goes_by_any_of_its_spellings() {
+    let plan = plan(
+        &["udp_stream"],
+        "pacing = [\"1.5Gbit\", \"1Gbit\"]\nbusy_poll = [\"0.05ms\", \"default\"]\n\
+         [[exclude]]\npacing = \"1500 mbit\"\nbusy_poll = \"50us\"\n",
+    );
+    assert_eq!(plan.conditions.len(), 3);
+    assert_eq!(plan.excluded[0].label, "pacing=1500Mbit busy_poll=50us");
+}
+
+#[test]
+fn a_plan_survives_being_stored() {
+    for bundled in netassay_study::bundled::list() {
+        let plan = bundled.study().plan();
+        let json = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&json).unwrap(), plan);
+    }
+}
+
+#[test]
+fn slugs_are_unique_whatever_the_names() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"veth\"\n\
+        [[workload]]\nkind = \"udp_stream\"\n[[workload]]\nkind = \"udp_stream\"\nname = \"nocksum\"\n\
+        [factors]\nchecksum = [\"on\", \"off\"]\n";
+    let plan = Study::parse("x.toml", text).unwrap().plan();
+    assert_eq!(slugs(&plan), ["udp4", "udp4_nocksum", "udp4_nocksum-2", "udp4_nocksum_nocksum"]);
+}
+
+#[test]
+fn kernels_and_command_lines_have_names_that_read_well() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"loopback\"\ninside = \"guest\"\n[[workload]]\nkind = \"udp_rr\"\n\
+                [factors]\nkernel = [\"running\", \"/boot/vmlinuz-6.1.0-56-cloud-amd64\"]\n\
+                command_line = [\"default\", \"mitigations=off nosmt\"]\n\
+                [[exclude]]\nkernel = \"6.1.0-56-cloud-amd64\"\ncommand_line = \"default\"\n";
+    let plan = Study::parse("x.toml", text).unwrap_or_else(|problems| panic!("{problems}")).plan();
+    assert_eq!(
+        labels(&plan),
+        [
+            "kernel=running command_line=default",
+            "kernel=running command_line=\"mitigations=off nosmt\"",
+            "kernel=6.1.0-56-cloud-amd64 command_line=\"mitigations=off nosmt\"",
+        ]
+    );
+    assert_eq!(slugs(&plan)[2], "udprr4_kernel-6.1.0-56-cloud-amd64_mitigations-off-nosmt");
+    assert_eq!(plan.states().len(), 3);
+    let kernel = &plan.conditions[2].boot.guest.as_ref().unwrap().kernel;
+    assert_eq!(kernel.as_deref(), Some("/boot/vmlinuz-6.1.0-56-cloud-amd64"));
+}
+
+#[test]
+fn what_leaves_a_whole_design_out_is_said_once() {
+    let plan = plan(
+        &["tcp_stream", "udp_stream"],
+        "mtu = [1500, 9000]\n[design]\nkind = \"ladder\"\noffloads = [\"tso\", \"gso\"]\n\
+         [[exclude]]\nworkload = \"udp_stream\"\nmtu = 9000\n[[exclude]]\nworkload = \"tcp_stream\"\nmtu = 1500\ntso = \"off\"",
+    );
+    let said: Vec<&str> = plan.excluded.iter().map(|dropped| dropped.label.as_str()).collect();
+    assert_eq!(
+        said,
+        [
+            "tcp_stream mtu=1500 without tso",
+            "tcp_stream mtu=1500 all off",
+            "udp_stream mtu=9000 whatever is on"
+        ]
+    );
+    assert_eq!(plan.conditions.len(), 1 + 3 + 3);
+}
+
+#[test]
+fn a_design_is_crossed_with_everything_else() {
+    let plan = plan(
+        &["tcp_stream", "udp_stream"],
+        "mtu = [1500, 9000]\n[design]\nkind = \"one-in\"\noffloads = [\"transmitter.tso\", \"receiver.gro\"]\n\
+         [[exclude]]\nworkload = \"udp_stream\"\ntransmitter.tso = \"on\"\n\
+         [[comparison]]\nbaseline = { mtu = 1500, transmitter.tso = \"off\", receiver.gro = \"on\" }",
+    );
+    assert_eq!(
+        labels(&plan)[..4],
+        [
+            "tcp_stream mtu=1500 all off",
+            "tcp_stream mtu=1500 only transmitter.tso",
+            "tcp_stream mtu=1500 only receiver.gro",
+            "tcp_stream mtu=9000 all off",
+        ]
+    );
+    assert_eq!((plan.conditions.len(), plan.excluded.len()), (6 + 4, 2));
+    assert_eq!(slugs(&plan)[1], "tcp4_mtu1500_only-tx-tso");
+    let baselines: Vec<usize> = plan.comparisons.iter().map(|comparison| comparison.baseline).collect();
+    assert_eq!(baselines, [2, 7]);
+    assert_eq!(plan.design.unwrap().factors, ["transmitter.tso", "receiver.gro"]);
+}

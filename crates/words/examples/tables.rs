@@ -1,0 +1,60 @@
+//! Prints the tables of `docs/studies.md` that are made from the vocabulary: `cargo xtask generate` puts them there.
+#![expect(clippy::print_stdout, reason = "it is what it is for")]
+
+use netassay_words::metric::{METRICS, Metric, Needs};
+use netassay_words::{KEYS, Kind, Scenario, Side};
+
+fn main() {
+    let table = match std::env::args().nth(1).as_deref() {
+        Some("keys") => keys(),
+        Some("metrics") => metrics(|metric| metric.side().is_none() && metric.needs != Needs::Exact),
+        Some("metrics-of-sides") => metrics(|metric| metric.side() == Some(Side::Transmitter)),
+        Some("metrics-of-exact-mode") => metrics(|metric| metric.needs == Needs::Exact),
+        other => panic!("no table is called {other:?}"),
+    };
+    print!("{table}");
+}
+
+/// The keys of traffic.
+fn keys() -> String {
+    let mut table = "| key | of | what | values | default |\n|---|---|---|---|---|\n".to_owned();
+    for key in KEYS {
+        let (name, of, what, values, default) =
+            (key.name, kinds(key.kinds), key.help, key.range(), key.default);
+        let what = format!("{what}{}", if key.is_factor { "" } else { "; not a factor" });
+        table.push_str(&format!("| `{name}` | {of} | {what} | {values} | {default} |\n"));
+    }
+    table
+}
+
+/// Metrics, those of a side without it.
+fn metrics(is_meant: impl Fn(&Metric) -> bool) -> String {
+    let mut table = "| metric | unit | of | what |\n|---|---|---|---|\n".to_owned();
+    for metric in METRICS.iter().filter(|metric| is_meant(metric)) {
+        let key = metric.key.trim_start_matches("transmitter.");
+        table.push_str(&format!("| `{key}` | {} | {} | {} |\n", metric.unit, of(metric), metric.quantity));
+    }
+    table
+}
+
+/// The runs that yield a metric.
+fn of(metric: &Metric) -> String {
+    let yielding: Vec<Kind> = Kind::ALL.into_iter().filter(|kind| kind.produces(metric)).collect();
+    let direction = if metric.is_both_ways() { " with `direction = \"both\"`" } else { "" };
+    let meets = |scenario: &Scenario| metric.needs.is_met(*scenario, true);
+    let scenarios: Vec<String> =
+        Scenario::ALL.iter().filter(|one| meets(one)).map(|scenario| format!("`{scenario}`")).collect();
+    let place = if scenarios.len() == Scenario::ALL.len() {
+        String::new()
+    } else {
+        format!(", on {}", scenarios.join(", "))
+    };
+    format!("{}{direction}{place}", kinds(&yielding))
+}
+
+fn kinds(kinds: &[Kind]) -> String {
+    if kinds.len() == Kind::ALL.len() {
+        return "all".to_owned();
+    }
+    kinds.iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", ")
+}
