@@ -16,62 +16,26 @@
 //! The hot loops read no clock (request-response: one per transaction), take no lock, allocate nothing and format
 //! nothing. Per iteration they load one byte, the phase, and store their own counters, which are read from outside.
 
-mod applied;
-mod buffer;
-mod call;
-mod control;
-mod counts;
-mod crew;
-mod destination;
-mod drain;
-mod drop_count;
+mod endpoint;
+mod engine;
 mod error;
-mod error_queue;
 pub mod exact;
-mod headers;
 mod lacking;
 mod lane;
-mod latency;
-mod lent;
-mod life;
-mod low_water;
-mod options;
-mod outcome;
-mod pace;
-mod pages;
-mod phase;
-mod port;
-mod receive_queue;
-mod receiver;
-mod schedule;
-mod sequence;
-mod shared;
+mod message;
 mod socket;
-mod source;
 mod spec;
 mod sys;
-mod tcp_crr;
-mod tcp_info;
-mod tcp_rr;
-mod tcp_stream;
-mod team;
-mod transmitter;
-mod udp_rr;
-mod udp_stream;
-mod uring;
+mod workload;
 
-pub use applied::Applied;
-pub use counts::{Counts, Sample};
+pub use endpoint::{Receiver, Transmitter};
+pub use engine::{FlowOutcome, Outcome, Share};
 pub use error::{Errno, Error, Result};
 pub use lacking::lacking;
-pub use latency::Latency;
-pub use outcome::{Buffers, FlowOutcome, Outcome, Share, Zerocopy};
-pub use phase::Phase;
-pub use receiver::Receiver;
-pub use sequence::Sequence;
+pub use lane::{Counts, Latency, Phase, Sample, Zerocopy};
+pub use message::Sequence;
+pub use socket::{Applied, Buffers, TcpApplied, TcpInfo};
 pub use spec::Spec;
-pub use tcp_info::{TcpApplied, TcpInfo};
-pub use transmitter::Transmitter;
 pub use words::{
     CongestionControl, Direction, Family, Kind, MAX_FLOWS, MAX_THREADS, Misfit, Pacing, Reader, Sender,
     Traffic,
