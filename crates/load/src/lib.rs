@@ -2,9 +2,9 @@
 //!
 //! One workload has two ends, which may live in two processes, two namespaces or two machines:
 //!
-//! 1. [`Receiver::bind`] opens the receiving sockets; [`Receiver::endpoints`] goes to the other end.
-//! 2. [`Transmitter::connect`] connects to them; [`Transmitter::locals`] comes back.
-//! 3. [`Receiver::attach`] takes those peers, and nobody else.
+//! 1. [`Endpoint::bind`] opens the receiving sockets; their [`Endpoint::addresses`] go to the other end.
+//! 2. [`Endpoint::connect`] connects to them; its addresses come back.
+//! 3. [`Endpoint::attach`] takes those peers, and nobody else.
 //! 4. `start` the receiver, then the transmitter: a thread for each flow or for several, pinned when asked to.
 //! 5. Both ends step through [`Phase`]: `Ramp`, then `Window`, then `Tail`. `sample` at the edges of the window; rates
 //!    are differences of two samples, see [`Sample::since`]. Look at `failed` now and then.
@@ -28,7 +28,7 @@ mod spec;
 mod sys;
 mod workload;
 
-pub use endpoint::{Receiver, Transmitter};
+pub use endpoint::Endpoint;
 pub use engine::{FlowOutcome, Outcome, Share};
 pub use error::{Errno, Error, Result};
 pub use lacking::lacking;

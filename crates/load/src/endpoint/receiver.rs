@@ -1,4 +1,4 @@
-//! The receiving end.
+//! The sockets of the end that receives, or answers: opened, and joined with their peers.
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use socket2::Socket;
 use words::{Kind, LISTENER, Reader, Traffic};
 
-use crate::engine::{Outcome, Role, Team};
 use crate::error::{Error, Result};
-use crate::lane::{Phase, Sample};
 use crate::socket::{self, options};
 use crate::spec::Spec;
 use crate::sys;
@@ -18,167 +16,63 @@ use crate::sys;
 /// Connections that may wait beyond one per flow, so that a few strangers cannot keep the flows out.
 const SPARE_BACKLOG: i32 = 64;
 
-/// The end that receives, or answers.
-#[derive(Debug)]
-pub struct Receiver {
-    spec: Spec,
-    endpoints: Vec<SocketAddr>,
-    stage: Stage,
-}
-
-#[derive(Debug)]
-enum Stage {
-    /// Open to be connected to: listeners, or one UDP socket per flow.
-    Bound(Vec<Socket>),
-    Attached(Box<Team>),
-    /// `attach` failed, and the sockets are gone.
-    Spent,
-}
-
-impl Receiver {
-    /// Opens the sockets: a listener for each 4000 flows of TCP, one socket per flow for UDP.
-    ///
-    /// # Errors
-    /// A workload that cannot be had, an address that this host lacks, a port in use.
-    pub fn bind(spec: &Spec) -> Result<Self> {
-        spec.validate()?;
-        sys::make_room_for_descriptors(spec.traffic.lanes().into());
-        let count = spec.traffic.endpoints();
-        let mut sockets = Vec::with_capacity(count as usize);
-        let mut endpoints = Vec::with_capacity(count as usize);
-        for flow in 0..count {
-            // `validate` has seen to it that the last port exists.
-            let port = spec.traffic.port.map_or(0, |first| first.saturating_add(flow as u16));
-            let local = SocketAddr::new(spec.local, port);
-            let (socket, endpoint) = if spec.traffic.kind.is_udp() {
-                let what = socket::flow(flow as usize);
-                let socket = socket::open(&spec.traffic, spec.local, &what)?;
-                let endpoint = socket::bind(&socket, local, &what)?;
-                (socket, endpoint)
-            } else {
-                listen(spec, local)?
-            };
-            sockets.push(socket);
-            endpoints.push(endpoint);
-        }
-        Ok(Self { spec: spec.clone(), endpoints, stage: Stage::Bound(sockets) })
-    }
-
-    /// Where the transmitter must connect to: one address for each 4000 flows of TCP, one per flow for UDP.
-    #[must_use]
-    pub fn endpoints(&self) -> &[SocketAddr] {
-        &self.endpoints
-    }
-
-    /// Takes the transmitter's flows, known by their addresses, and refuses everybody else. What strangers may have
-    /// sent to a UDP socket before is thrown away. With `tcp_crr` everybody at the transmitter's address is served.
-    ///
-    /// # Errors
-    /// Addresses that do not fit the workload; TCP flows that do not arrive within 5 s; a second call.
-    pub fn attach(&mut self, locals: &[SocketAddr]) -> Result<()> {
-        check_locals(&self.spec, locals)?;
-        let sockets = match &mut self.stage {
-            Stage::Bound(sockets) => std::mem::take(sockets),
-            Stage::Attached(_) | Stage::Spent => {
-                return Err(Error::Order { step: "attach", instead: "the peers were attached before" });
-            }
-        };
-        self.stage = Stage::Spent;
-        let mut peers = locals.to_vec();
-        let sockets = if self.spec.traffic.kind == Kind::TcpCrr {
-            peers = vec![locals[0]; self.spec.traffic.lanes() as usize];
-            share(&sockets[0], &self.spec.traffic)?
-        } else if self.spec.traffic.kind.is_udp() {
-            for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
-                if self.spec.traffic.connects(!self.spec.traffic.is_forward(flow)) {
-                    one.connect(&(*peer).into())
-                        .map_err(|e| Error::setup("connect", socket::flow(flow), &e))?;
-                }
-                empty(one);
-            }
-            sockets
+/// Opens the sockets, and says where each can be reached: a listener for each 4000 flows of TCP, one socket per flow for UDP.
+pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
+    sys::make_room_for_descriptors(spec.traffic.lanes().into());
+    let count = spec.traffic.endpoints();
+    let mut sockets = Vec::with_capacity(count as usize);
+    let mut addresses = Vec::with_capacity(count as usize);
+    for flow in 0..count {
+        // `validate` has seen to it that the last port exists.
+        let port = spec.traffic.port.map_or(0, |first| first.saturating_add(flow as u16));
+        let local = SocketAddr::new(spec.local, port);
+        let (socket, address) = if spec.traffic.kind.is_udp() {
+            let what = socket::flow(flow as usize);
+            let socket = socket::open(&spec.traffic, spec.local, &what)?;
+            let address = socket::bind(&socket, local, &what)?;
+            (socket, address)
         } else {
-            // The listeners close here: nobody else gets in.
-            let parts = locals.chunks(LISTENER as usize).zip(sockets.iter().zip(&self.endpoints));
-            let mut flows = Vec::with_capacity(locals.len());
-            for (locals, (listener, endpoint)) in parts {
-                flows.extend(accept(listener, *endpoint, locals)?);
-            }
-            if let Some(dscp) = self.spec.traffic.dscp {
-                flows.iter().try_for_each(|one| options::prioritize(one, self.spec.local, dscp))?;
-            }
-            flows
+            listen(spec, local)?
         };
-        let team = Team::new(Role::Receiver, self.spec.clone(), sockets, peers)?;
-        self.stage = Stage::Attached(Box::new(team));
-        Ok(())
+        sockets.push(socket);
+        addresses.push(address);
     }
-
-    /// Starts the threads, pinned to the workload's CPUs in turn.
-    ///
-    /// # Errors
-    /// No peers attached; a thread that cannot be started or pinned; then none runs. A second start.
-    pub fn start(&mut self) -> Result<()> {
-        match &mut self.stage {
-            Stage::Attached(team) => team.start(),
-            Stage::Bound(_) | Stage::Spent => Err(NOT_ATTACHED),
-        }
-    }
-
-    /// Moves on to `phase`. A step back is ignored, and so is a step before the peers are attached.
-    pub fn set_phase(&self, phase: Phase) {
-        if let Some(team) = self.team() {
-            team.set_phase(phase);
-        }
-    }
-
-    /// Reads all counters. The threads do not notice.
-    #[must_use]
-    pub fn sample(&self) -> Sample {
-        self.team().map_or_else(Sample::default, Team::sample)
-    }
-
-    /// The kernel's ids of the running threads, in the order of their flows: for `/proc/self/task`.
-    #[must_use]
-    pub fn threads(&self) -> Vec<u32> {
-        self.team().map_or_else(Vec::new, Team::threads)
-    }
-
-    /// The first error that ended a thread early.
-    #[must_use]
-    pub fn failed(&self) -> Option<&Error> {
-        self.team().and_then(Team::failed)
-    }
-
-    /// Ends the threads that send at this end, and waits, in bounded time, until what was sent has left this host. Threads that
-    /// receive go on.
-    pub fn quiet(&self) {
-        if let Some(team) = self.team() {
-            team.quiet();
-        }
-    }
-
-    /// Takes what is still queued, stops and joins the threads, all in bounded time.
-    ///
-    /// # Errors
-    /// No peers attached, what [`Receiver::failed`] knows, or a thread that does not end.
-    pub fn finish(self) -> Result<Outcome> {
-        match self.stage {
-            Stage::Attached(team) => team.finish(),
-            Stage::Bound(_) | Stage::Spent => Err(NOT_ATTACHED),
-        }
-    }
-
-    fn team(&self) -> Option<&Team> {
-        match &self.stage {
-            Stage::Attached(team) => Some(team),
-            Stage::Bound(_) | Stage::Spent => None,
-        }
-    }
+    Ok((sockets, addresses))
 }
 
-const NOT_ATTACHED: Error =
-    Error::Order { step: "a receiver's start or finish", instead: "attach its peers first" };
+/// The flows' sockets and their peers, made of what [`open`] opened for the transmitter whose addresses are `locals`. What strangers
+/// may have sent to a UDP socket before is thrown away.
+pub(super) fn join(
+    spec: &Spec,
+    sockets: Vec<Socket>,
+    addresses: &[SocketAddr],
+    locals: &[SocketAddr],
+) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
+    let peers = locals.to_vec();
+    if spec.traffic.kind == Kind::TcpCrr {
+        let peers = vec![locals[0]; spec.traffic.lanes() as usize];
+        return Ok((share(&sockets[0], &spec.traffic)?, peers));
+    }
+    if spec.traffic.kind.is_udp() {
+        for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
+            if spec.traffic.connects(!spec.traffic.is_forward(flow)) {
+                one.connect(&(*peer).into()).map_err(|e| Error::setup("connect", socket::flow(flow), &e))?;
+            }
+            empty(one);
+        }
+        return Ok((sockets, peers));
+    }
+    // The listeners close here: nobody else gets in.
+    let parts = locals.chunks(LISTENER as usize).zip(sockets.iter().zip(addresses));
+    let mut flows = Vec::with_capacity(locals.len());
+    for (locals, (listener, address)) in parts {
+        flows.extend(accept(listener, *address, locals)?);
+    }
+    if let Some(dscp) = spec.traffic.dscp {
+        flows.iter().try_for_each(|one| options::prioritize(one, spec.local, dscp))?;
+    }
+    Ok((flows, peers))
+}
 
 fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     const WHAT: &str = "the listener";
@@ -251,7 +145,8 @@ fn empty(socket: &Socket) {
     while sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) >= 0 {}
 }
 
-fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
+/// Whether these can be the addresses of the other end.
+pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
     let mismatch = |got: String, wanted: String| Err(Error::Mismatch { peer: "transmitter", got, wanted });
     let lanes = spec.traffic.lanes();
     if spec.traffic.kind == Kind::TcpCrr && locals.len() != 1 {
