@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::boots::{Cell, Cells};
-use crate::model::{Additive, Estimate, Layout, ROUNDING};
+use super::additive::Additive;
+use super::estimate::{Estimate, ROUNDING};
+use super::layout::Layout;
+use crate::observed::{Cell, Cells};
 use crate::question::{Design, Question};
 
 /// What a difference is held against.

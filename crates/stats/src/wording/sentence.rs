@@ -1,11 +1,11 @@
 //! Verdicts in words. This is the only place that chooses them.
 
-use crate::comparison::Comparison;
-use crate::comparison::Ratio;
-use crate::number::{confidence, fixed, signed};
+use super::number::{confidence, fixed, signed};
+use super::shown::{Shown, UNBOUNDED, decimals};
+use crate::compare::Comparison;
+use crate::compare::Ratio;
+use crate::compare::Verdict;
 use crate::question::Margin;
-use crate::shown::{Shown, UNBOUNDED, decimals};
-use crate::verdict::Verdict;
 
 impl Comparison {
     /// The verdict in a sentence, without a full stop: "ipv6 offloads=none is 33.3 % lower (95 % interval 31.0 to 35.6,
@@ -124,7 +124,7 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparison::Gap;
+    use crate::compare::Gap;
 
     fn comparison(verdict: Verdict) -> Comparison {
         Comparison {

@@ -4,10 +4,10 @@
 //! proportion to the mean are equal, and a ratio has an interval whatever its size: the same model and family of comparisons,
 //! of the logarithms of the boots' means, each boot with one vote. The ratio is thus one of geometric means.
 
-use crate::boots::Cells;
-use crate::comparison::{Comparison, Ratio};
-use crate::fit::Fit;
-use crate::judgement::{Looked, judge};
+use super::comparison::{Comparison, Ratio};
+use super::judgement::{Looked, judge};
+use crate::model::Fit;
+use crate::observed::Cells;
 use crate::question::Question;
 
 /// An interval whose ends differ by more than this factor tells no size.

@@ -5,9 +5,9 @@
 //! whatever the spread between boots and also when a condition fares differently from boot to boot; taking the runs as
 //! independent then finds differences that are not there.
 
-use crate::boots::Cell;
-use crate::model::ROUNDING;
-use crate::summary::{mean, squares};
+use super::estimate::ROUNDING;
+use crate::observed::Cell;
+use crate::observed::{mean, squares};
 
 /// Boot means of two conditions, boot by boot.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl Pairs {
 
     /// The interval of the difference in % of the baseline's size, `t` being the critical value of the difference's own.
     ///
-    /// It is Fieller's (see [`crate::fieller`]) with the covariances as they are between the boots, so that no equality of
+    /// It is Fieller's (see [`super::fieller`]) with the covariances as they are between the boots, so that no equality of
     /// the conditions' spreads is assumed: those ratios ρ for which a paired t-test does not reject that difference - ρ ·
     /// baseline is zero, by a quadratic equation.
     ///

@@ -9,18 +9,14 @@
 //! margin: what is proven is without any support ([`DOUBT`]) or has the other sign; or what is far from proven
 //! ([`Looks::open`]) is beyond doubt ([`SURE`], for all comparisons of the family together).
 
-use std::cmp::Ordering;
-
-use serde::Serialize;
-
-use crate::boots::{Cell, Cells, Observation};
-use crate::comparison::Comparison;
-use crate::fit::Fit;
-use crate::judgement::{Looked, judge};
-use crate::number::{fixed, signed};
+use super::check::{Check, Farthest, Looks};
+use super::comparison::Comparison;
+use super::judgement::{Looked, judge};
+use super::ranks;
+use crate::model::Fit;
+use crate::observed::median;
+use crate::observed::{Cell, Cells, Observation};
 use crate::question::{Correction, Design, Question};
-use crate::ranks;
-use crate::summary::median;
 
 /// A p-value above this is no support for a difference.
 pub const DOUBT: f64 = 0.3;
@@ -31,16 +27,6 @@ pub const SURE: f64 = 0.005;
 /// The least p-value that a test of ranks must be able to reach to be asked.
 const REACH: f64 = 0.05;
 
-/// What a check looks at instead of the means of boots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Looks {
-    /// The median of each boot's runs.
-    RunMedians,
-    /// The ranks of the boots' means: Wilcoxon's test of the differences inside boots, or Mann and Whitney's.
-    BootRanks,
-}
-
 impl Looks {
     /// A verdict with a p-value above this is far from proven. Ranks of means go closely with means, and medians less so; one
     /// wild boot beside nine leaves the t-test a p-value near 0.3 at most.
@@ -49,74 +35,6 @@ impl Looks {
             Looks::RunMedians => DOUBT,
             Looks::BootRanks => 0.1,
         }
-    }
-}
-
-/// The answer of a check to the question of a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Check {
-    /// At what it looks.
-    pub looks: Looks,
-    /// Its estimate of the difference, in % of the baseline as it sees it; none for a baseline of zero.
-    pub relative: Option<f64>,
-    /// The chance of such a difference where there is none; of this comparison by itself.
-    pub p: f64,
-    /// Whether it leaves the verdict standing.
-    pub agrees: bool,
-    /// Where it does not: the run or boot that is farthest from the others.
-    pub farthest: Option<Farthest>,
-}
-
-/// A run, or a boot, that is farthest from what it is one of.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Farthest {
-    /// Its condition.
-    pub condition: usize,
-    /// Its boot, or the boot itself.
-    pub boot: u32,
-    /// Which run of the condition in that boot, from 1; none for a boot.
-    pub run: Option<usize>,
-    /// Its value, in the metric's unit; of a boot the mean.
-    pub value: f64,
-    /// The median of what it is one of.
-    pub median: f64,
-}
-
-impl Farthest {
-    /// By the distance from the median; of two that are equally far by what they are, so that their order in the data decides nothing.
-    pub(crate) fn by_distance(one: &Farthest, other: &Farthest) -> Ordering {
-        let distance = |one: &Farthest| (one.value - one.median).abs();
-        distance(one)
-            .total_cmp(&distance(other))
-            .then(one.value.total_cmp(&other.value))
-            .then((one.condition, one.boot).cmp(&(other.condition, other.boot)))
-    }
-}
-
-impl Check {
-    /// What a check that disagrees with a verdict has to say, without a full stop. [`Check::farthest`] is left to who knows the
-    /// boots' names. `is_proven`: the verdict is a difference.
-    pub fn sentence(&self, is_proven: bool) -> String {
-        let size = self.relative.map_or_else(String::new, |share| format!("{} %, ", signed(fixed(share, 1))));
-        let p = if self.p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p {:.4}", self.p) };
-        let (by, rests, hides) = match self.looks {
-            Looks::RunMedians => (
-                "by the medians of the boots' runs",
-                "the verdict rests on single runs",
-                "single runs hide the difference from the verdict",
-            ),
-            Looks::BootRanks => (
-                "by the ranks of the boots",
-                "the verdict rests on single boots",
-                "single boots hide the difference from the verdict",
-            ),
-        };
-        let finding = if is_proven {
-            format!("no difference is seen ({size}{p}): {rests}")
-        } else {
-            format!("there is a difference ({size}{p}): {hides}")
-        };
-        format!("robust check disagrees: {by} {finding}")
     }
 }
 

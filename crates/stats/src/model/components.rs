@@ -7,8 +7,8 @@
 
 use serde::Serialize;
 
+use super::additive::Additive;
 use crate::distribution::{chi_squared, fisher};
-use crate::model::Additive;
 use crate::question::Design;
 
 /// The spread of the data, by where it comes from, in the metric's unit.

@@ -1,10 +1,10 @@
 //! Counts without noise, of instructions: judged by their resolution instead of intervals.
 
-use crate::analysis::Analysis;
-use crate::comparison::{Comparison, Gap};
-use crate::fit::ErrorTerm;
+use super::analysis::Analysis;
+use super::comparison::{Comparison, Gap};
+use super::verdict::Verdict;
+use crate::model::ErrorTerm;
 use crate::question::Margin;
-use crate::verdict::Verdict;
 
 impl Analysis {
     /// The same comparisons judged by a resolution in %: a difference beyond it is one, a smaller one is equivalent. For counts

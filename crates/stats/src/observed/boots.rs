@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::summary::{mean, squares};
 use crate::error::{StatsError, require_finite};
-use crate::summary::{mean, squares};
 
 /// One recorded run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use super::check::{Check, Farthest};
+use super::verdict::Verdict;
 use crate::question::Margin;
-use crate::robust::{Check, Farthest};
-use crate::verdict::Verdict;
 
 /// One condition beside the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize)]

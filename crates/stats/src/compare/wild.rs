@@ -1,12 +1,12 @@
 //! One wild run that takes the percentage from a comparison: it makes the error so large that the baseline's interval holds zero.
 
-use crate::boots::{Cells, Observation};
-use crate::comparison::Comparison;
-use crate::fit::Fit;
-use crate::judgement::{Looked, judge};
+use super::check::Farthest;
+use super::comparison::Comparison;
+use super::judgement::{Looked, judge};
+use crate::model::Fit;
+use crate::observed::median;
+use crate::observed::{Cells, Observation};
 use crate::question::Question;
-use crate::robust::Farthest;
-use crate::summary::median;
 
 /// Names the run farthest from its condition's median beside each comparison that lacks a percentage and would have one without
 /// it. It stays counted.

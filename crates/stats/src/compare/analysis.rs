@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::boots::{Cells, Observation};
-use crate::comparison::Comparison;
-use crate::components::Components;
+use super::comparison::Comparison;
+use super::judgement::{Looked, judge};
+use super::ratio;
+use super::robust;
+use super::spending::{At, Spending};
+use super::wild;
 use crate::error::StatsError;
-use crate::fit::{ErrorTerm, Fit};
-use crate::judgement::{Looked, judge};
+use crate::model::Components;
+use crate::model::{ErrorTerm, Fit};
+use crate::observed::{Cells, Observation};
 use crate::question::{Against, Design, Look, Question};
-use crate::ratio;
-use crate::robust;
-use crate::spending::{At, Spending};
-use crate::wild;
 
 /// Everything that inference says of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]

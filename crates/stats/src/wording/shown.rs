@@ -1,7 +1,7 @@
 //! The figures of a verdict as they are shown.
 
-use crate::comparison::Comparison;
-use crate::number::{fixed, signed};
+use super::number::{fixed, signed};
+use crate::compare::Comparison;
 use crate::question::Margin;
 
 /// The figures to show: percentages where there are some, unless the margin is in the metric's unit.

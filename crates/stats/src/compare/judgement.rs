@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::comparison::{Comparison, Gap};
-use crate::crossed::Pairs;
-use crate::detectable::{detectable, of_spread};
+use super::comparison::{Comparison, Gap};
+use super::detectable::{detectable, of_spread};
+use super::family::Family;
+use super::spending::{At, Spending};
+use super::verdict::Verdict;
 use crate::distribution::student;
-use crate::family::Family;
-use crate::fieller::{Fieller, Quantiles};
-use crate::fit::{ErrorTerm, Fit};
 use crate::model::Estimate;
+use crate::model::Pairs;
+use crate::model::{ErrorTerm, Fit};
+use crate::model::{Fieller, Quantiles};
 use crate::question::{Against, Correction, Design, Margin, Question};
 use crate::sequential::Shifted;
-use crate::spending::{At, Spending};
-use crate::verdict::Verdict;
 
 /// What earlier looks leave for this one.
 pub(crate) struct Looked<'a> {

@@ -14,8 +14,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use super::estimate::Estimate;
 use crate::distribution::student;
-use crate::model::Estimate;
 
 /// Doublings of the first step before the search for a bound gives up: the bound then is no number worth stating.
 const STEPS: usize = 60;
