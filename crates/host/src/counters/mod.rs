@@ -1,14 +1,17 @@
 //! Everything that is counted about a run on one host, so that a reader can see where packets went.
 
+pub(crate) mod snmp;
+
 use nix::sys::resource::{UsageWho, getrusage};
 use serde::{Deserialize, Serialize};
+
+use snmp::{Table, softnet};
 
 use crate::error::Error;
 use crate::kernel::counted::counted;
 use crate::link::interface::LinkCounters;
 use crate::link::links::Links;
 use crate::link::queue::QueueCounters;
-use crate::link::snmp::{Table, softnet};
 
 /// A reading of the counters of one interface, its network namespace and this process; [`Counters::since`] turns two of them
 /// into what happened between.

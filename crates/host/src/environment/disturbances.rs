@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::environment::{CpuEnvironment, IdleState, LoadEnvironment};
+use super::{CpuEnvironment, IdleState, LoadEnvironment, hypervisor};
 use crate::kernel::files::Files;
 
 /// Facts about this machine that make measurements noisy, or different from those of another day.
@@ -68,7 +68,7 @@ impl Disturbances {
             page_merging: files.switch("sys/kernel/mm/ksm/run"),
             swapped: files.text("proc/meminfo").and_then(|text| swapped(&text)),
             clock_source: files.text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            hypervisor: crate::environment::hypervisor(&files.text("proc/cpuinfo").unwrap_or_default()),
+            hypervisor: hypervisor(&files.text("proc/cpuinfo").unwrap_or_default()),
             performance_counters: !files.names("sys/bus/event_source/devices", "cpu").is_empty()
                 || !files.names("sys/bus/event_source/devices", "armv8_").is_empty(),
         }

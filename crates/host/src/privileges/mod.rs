@@ -1,6 +1,12 @@
-//! What this process may do.
+//! What this process may do, and giving up what it does not need.
+
+mod least;
 
 use serde::{Deserialize, Serialize};
+
+pub use least::{
+    Capability, close_inherited, gain_no_privileges, keep_capabilities, lower_bounds, open_files,
+};
 
 use crate::kernel::files::Files;
 
