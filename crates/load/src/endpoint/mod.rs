@@ -6,8 +6,9 @@ mod transmitter;
 use std::net::SocketAddr;
 
 use socket2::Socket;
+use words::Side;
 
-use crate::engine::{Outcome, Role, Team};
+use crate::engine::{Outcome, Team};
 use crate::error::{Error, Result};
 use crate::lane::{Phase, Sample};
 use crate::spec::Spec;
@@ -47,7 +48,7 @@ impl Endpoint {
     pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
         spec.validate()?;
         let transmitter::Connected { sockets, peers, locals } = transmitter::connect(spec, endpoints)?;
-        let team = Team::new(Role::Transmitter, spec.clone(), sockets, peers)?;
+        let team = Team::new(Side::Transmitter, spec.clone(), sockets, peers)?;
         Ok(Self { spec: spec.clone(), addresses: locals, stage: Stage::Attached(Box::new(team)) })
     }
 
@@ -73,7 +74,7 @@ impl Endpoint {
         let sockets = std::mem::take(sockets);
         self.stage = Stage::Spent;
         let (sockets, peers) = receiver::join(&self.spec, sockets, &self.addresses, locals)?;
-        let team = Team::new(Role::Receiver, self.spec.clone(), sockets, peers)?;
+        let team = Team::new(Side::Receiver, self.spec.clone(), sockets, peers)?;
         self.stage = Stage::Attached(Box::new(team));
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use socket2::Socket;
-use words::{Kind, Traffic};
+use words::{Kind, Side, Traffic};
 
 use crate::error::{Error, Result};
 use crate::lane::{Control, Counts, Lane, Sample};
@@ -15,17 +15,10 @@ use crate::socket::{self, Applied, DropCount, options, queue};
 use crate::spec::Spec;
 use crate::workload::tcp_stream::low_water;
 
-/// Which end flows are of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    Transmitter,
-    Receiver,
-}
-
 /// The flows of one end.
 #[derive(Debug)]
 pub(crate) struct Flows {
-    role: Role,
+    side: Side,
     pub(super) traffic: Arc<Traffic>,
     local: IpAddr,
     pub(super) sockets: Vec<Socket>,
@@ -44,12 +37,12 @@ pub(crate) struct Flows {
 impl Flows {
     /// Takes the sockets, one per lane, and the peer of each: connected ones, or for `tcp_crr` the one listener that all share
     /// and at the other end sockets that only hold the lanes' place.
-    pub(crate) fn new(role: Role, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
+    pub(crate) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic.clone());
         let mark = low_water::of(&traffic, spec.local);
         let (mut slept, mut notes, mut applied) = (false, Vec::new(), Vec::new());
         for (flow, one) in sockets.iter().enumerate() {
-            let sends = sends(role, &traffic, flow);
+            let sends = sends(side, &traffic, flow);
             socket::give_role(one, &traffic, sends, socket::flow(flow))?;
             if let Some(mark) = mark.filter(|_| !sends) {
                 low_water::set(one, mark)
@@ -64,7 +57,7 @@ impl Flows {
             note(&mut notes, refused);
         }
         let drops = Mutex::new(sockets.iter().map(|one| DropCount::new(socket::drops(one))).collect());
-        Ok(Self { role, traffic, local: spec.local, sockets, peers, drops, mark, slept, applied, notes })
+        Ok(Self { side, traffic, local: spec.local, sockets, peers, drops, mark, slept, applied, notes })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -73,7 +66,7 @@ impl Flows {
 
     /// Whether this end sends, or asks, on a lane.
     pub(super) fn sends(&self, lane: usize) -> bool {
-        sends(self.role, &self.traffic, lane)
+        sends(self.side, &self.traffic, lane)
     }
 
     fn sending(&self) -> impl Iterator<Item = &Socket> {
@@ -152,8 +145,8 @@ impl Flows {
     }
 }
 
-fn sends(role: Role, traffic: &Traffic, lane: usize) -> bool {
-    (role == Role::Transmitter) == traffic.is_forward(lane)
+fn sends(side: Side, traffic: &Traffic, lane: usize) -> bool {
+    (side == Side::Transmitter) == traffic.is_forward(lane)
 }
 
 /// Takes a note down once: what one flow meets, all others do.
@@ -168,14 +161,14 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use words::Reader;
 
-    /// What `SO_RCVLOWAT` a connected socket reads back as the end `role` of some traffic at `local`.
-    fn mark(role: Role, traffic: Traffic, local: &str) -> libc::c_int {
+    /// What `SO_RCVLOWAT` a connected socket reads back at the `side` of some traffic at `local`.
+    fn mark(side: Side, traffic: Traffic, local: &str) -> libc::c_int {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let _far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (near, peer) = listener.accept().unwrap();
         near.set_nodelay(traffic.is_nodelay()).unwrap();
         let spec = Spec { traffic, local: local.parse().unwrap(), cpus: vec![] };
-        let flows = Flows::new(role, &spec, vec![near.into()], vec![peer]).unwrap();
+        let flows = Flows::new(side, &spec, vec![near.into()], vec![peer]).unwrap();
         sys::option_number(flows.sockets[0].as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT).unwrap()
     }
 
@@ -189,12 +182,12 @@ mod tests {
                     let stream = || Traffic { reader, message, ..Traffic::new(Kind::TcpStream) };
                     let marked = (loopback || large) && reader != Reader::Spin;
                     let expected = if marked { 128 << 10 } else { NONE };
-                    assert_eq!(mark(Role::Receiver, stream(), local), expected, "{reader} {local} {message}");
-                    assert_eq!(mark(Role::Transmitter, stream(), local), NONE, "{reader} {local}");
+                    assert_eq!(mark(Side::Receiver, stream(), local), expected, "{reader} {local} {message}");
+                    assert_eq!(mark(Side::Transmitter, stream(), local), NONE, "{reader} {local}");
                 }
             }
             for kind in [Kind::TcpRr, Kind::TcpCrr] {
-                assert_eq!(mark(Role::Receiver, Traffic::new(kind), local), NONE, "{kind} {local}");
+                assert_eq!(mark(Side::Receiver, Traffic::new(kind), local), NONE, "{kind} {local}");
             }
         }
     }

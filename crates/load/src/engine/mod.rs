@@ -7,6 +7,5 @@ mod life;
 mod outcome;
 mod team;
 
-pub(crate) use flows::Role;
 pub use outcome::{FlowOutcome, Outcome, Share};
 pub(crate) use team::Team;

@@ -9,10 +9,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use socket2::Socket;
+use words::Side;
 
 use super::account;
 use super::crew;
-use super::flows::{Flows, Role};
+use super::flows::Flows;
 use super::life::live;
 use super::outcome::Outcome;
 use crate::error::{Errno, Error, Result};
@@ -41,8 +42,8 @@ pub(crate) struct Team {
 
 impl Team {
     /// For these sockets and peers, as [`Flows::new`] takes them.
-    pub(crate) fn new(role: Role, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
-        let flows = Flows::new(role, &spec, sockets, peers)?;
+    pub(crate) fn new(side: Side, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
+        let flows = Flows::new(side, &spec, sockets, peers)?;
         let threads = crew::crew(&spec.traffic, crew::cpus(&spec.cpus));
         let shares: Vec<Range<usize>> = crew::shares(&spec.traffic, threads).collect();
         let control = Arc::new(Control::new(flows.len(), shares.len()));
