@@ -1,5 +1,12 @@
 //! What a flow's thread has in its hands, and what it shares with those who watch it.
 
+mod call;
+mod control;
+mod counts;
+pub(crate) mod latency;
+mod phase;
+mod zerocopy;
+
 use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
@@ -7,18 +14,6 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use words::Traffic;
-
-use crate::error::{Errno, Error, Result};
-use crate::message::{Sequence, first_damage, first_difference};
-use crate::socket::{Applied, stall};
-use crate::sys::{self, Destination};
-
-mod call;
-mod control;
-mod counts;
-pub(crate) mod latency;
-mod phase;
-mod zerocopy;
 
 pub(crate) use call::Call;
 pub(crate) use control::Control;
@@ -29,6 +24,11 @@ pub(crate) use latency::Recorder;
 pub use phase::Phase;
 pub(crate) use phase::{ABORT, PhaseCell, QUIET, STOP, TAIL, WINDOW};
 pub use zerocopy::Zerocopy;
+
+use crate::error::{Errno, Error, Result};
+use crate::message::{Sequence, first_damage, first_difference};
+use crate::socket::{Applied, stall};
+use crate::sys::{self, Destination};
 
 /// One flow, as its thread sees it, alone or among others. The thread borrows the socket by number: its owner outlives the
 /// thread.

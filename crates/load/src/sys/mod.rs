@@ -3,8 +3,6 @@
 //! Those of the loops go through `syscall(2)`: glibc's own wrappers of `send` and `recv` are cancellation points, which
 //! in a program with threads costs two atomic exchanges per call.
 
-use std::io;
-
 mod calls;
 mod clock;
 mod descriptors;
@@ -14,6 +12,8 @@ pub(crate) mod headers;
 mod option;
 pub(crate) mod pages;
 mod thread;
+
+use std::io;
 
 pub(crate) use calls::{NAME, epoll_wait, receive, receive_from, send, send_flags, send_to};
 pub(crate) use clock::{now, sharpen_timers, sleep_until, wait_error, wait_for, wait_readable};
