@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use load::{Kind, Spec, Traffic, Transmitter};
+use load::{Endpoint, Kind, Spec, Traffic};
 
 use crate::failure::Failure;
 use crate::traffic::options::kind;
@@ -55,7 +55,7 @@ pub(crate) fn sends(options: &Sends) -> Result<ExitCode, Failure> {
     let wrong = |error: load::Error| Failure::Environment(error.to_string());
     let traffic = Traffic { message: options.message, sender: options.sender, ..Traffic::new(options.kind) };
     let spec = Spec { traffic, local: options.to.ip(), cpus: Vec::new() };
-    let mut transmitter = Transmitter::connect(&spec, &[options.to]).map_err(wrong)?;
+    let mut transmitter = Endpoint::connect(&spec, &[options.to]).map_err(wrong)?;
     transmitter.start().map_err(wrong)?;
     let deadline = Instant::now() + PATIENCE;
     while transmitter.sample().sent.messages < options.count && transmitter.failed().is_none() {

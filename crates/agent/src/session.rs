@@ -128,16 +128,13 @@ impl Session {
             Request::Lacking { traffic, ipv6 } => Ok(Answer::Lacking { what: load::lacking(&traffic, ipv6) }),
             Request::Listen { spec, interface, underlay } => {
                 self.traffic = None;
-                let (traffic, addresses) = Traffic::listen(&mut self.links, &spec, interface, underlay)?;
-                self.traffic = Some(traffic);
-                Ok(Answer::Sockets { addresses })
+                let traffic = Traffic::listen(&mut self.links, &spec, interface, underlay)?;
+                Ok(Answer::Sockets { addresses: self.traffic.insert(traffic).addresses() })
             }
             Request::Connect { spec, endpoints, interface, underlay } => {
                 self.traffic = None;
-                let (traffic, addresses) =
-                    Traffic::connect(&mut self.links, &spec, &endpoints, interface, underlay)?;
-                self.traffic = Some(traffic);
-                Ok(Answer::Sockets { addresses })
+                let traffic = Traffic::connect(&mut self.links, &spec, &endpoints, interface, underlay)?;
+                Ok(Answer::Sockets { addresses: self.traffic.insert(traffic).addresses() })
             }
             Request::Attach { locals } => self.traffic()?.attach(&locals),
             Request::Start => self.traffic()?.start(),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use host::{
     ClockReading, Counters, CpuTimes, Interrupts, LinkLimit, Links, ProcessTimes, ThreadTimes, WireCounters,
 };
-use load::{Phase, Receiver, Transmitter};
+use load::{Endpoint, Phase};
 
 use crate::account::{Finished, Late, Measured};
 use crate::message::Answer;
@@ -23,7 +23,7 @@ pub(crate) const MOST_FLOWS: usize = 2048;
 
 /// A workload's side on this host, from its sockets' opening to their closing.
 pub(crate) struct Traffic {
-    side: Side,
+    endpoint: Endpoint,
     interface: String,
     /// The interface under it, if it is a tunnel.
     underlay: Option<String>,
@@ -33,23 +33,16 @@ pub(crate) struct Traffic {
     flows: u32,
 }
 
-enum Side {
-    Receiver(Receiver),
-    Transmitter(Transmitter),
-}
-
 impl Traffic {
     pub(crate) fn listen(
         links: &mut Links,
         spec: &load::Spec,
         interface: String,
         underlay: Option<String>,
-    ) -> Result<(Self, Vec<SocketAddr>), Refusal> {
+    ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
-        let receiver = Receiver::bind(spec)?;
-        let endpoints = receiver.endpoints().to_vec();
-        let flows = spec.traffic.lanes();
-        Ok((Self { side: Side::Receiver(receiver), interface, underlay, before, flows }, endpoints))
+        let endpoint = Endpoint::bind(spec)?;
+        Ok(Self { endpoint, interface, underlay, before, flows: spec.traffic.lanes() })
     }
 
     pub(crate) fn connect(
@@ -58,35 +51,29 @@ impl Traffic {
         endpoints: &[SocketAddr],
         interface: String,
         underlay: Option<String>,
-    ) -> Result<(Self, Vec<SocketAddr>), Refusal> {
+    ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
-        let transmitter = Transmitter::connect(spec, endpoints)?;
-        let locals = transmitter.locals().to_vec();
-        let flows = spec.traffic.lanes();
-        Ok((Self { side: Side::Transmitter(transmitter), interface, underlay, before, flows }, locals))
+        let endpoint = Endpoint::connect(spec, endpoints)?;
+        Ok(Self { endpoint, interface, underlay, before, flows: spec.traffic.lanes() })
+    }
+
+    /// What the other side needs to know of this one.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        self.endpoint.addresses().to_vec()
     }
 
     pub(crate) fn attach(&mut self, locals: &[SocketAddr]) -> Reply {
-        match &mut self.side {
-            Side::Receiver(receiver) => receiver.attach(locals)?,
-            Side::Transmitter(_) => return Err("only a receiver attaches peers".into()),
-        }
+        self.endpoint.attach(locals)?;
         Ok(Answer::Done)
     }
 
     pub(crate) fn start(&mut self) -> Reply {
-        match &mut self.side {
-            Side::Receiver(receiver) => receiver.start(),
-            Side::Transmitter(transmitter) => transmitter.start(),
-        }?;
+        self.endpoint.start()?;
         Ok(Answer::Done)
     }
 
-    pub(crate) fn quiet(&mut self) -> Answer {
-        match &self.side {
-            Side::Receiver(receiver) => receiver.quiet(),
-            Side::Transmitter(transmitter) => transmitter.quiet(),
-        }
+    pub(crate) fn quiet(&self) -> Answer {
+        self.endpoint.quiet();
         Answer::Done
     }
 
@@ -140,10 +127,7 @@ impl Traffic {
     }
 
     pub(crate) fn finish(self, links: &mut Links) -> Reply {
-        let mut outcome = match self.side {
-            Side::Receiver(receiver) => receiver.finish(),
-            Side::Transmitter(transmitter) => transmitter.finish(),
-        }?;
+        let mut outcome = self.endpoint.finish()?;
         outcome.sum_up(MOST_FLOWS);
         let counters = Counters::read(links, &self.interface)?.since(&self.before);
         Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
@@ -156,19 +140,13 @@ impl Traffic {
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
         let interrupts = Interrupts::read(cpus);
         let cpu_each = CpuTimes::read_each(cpus)?;
-        let threads = match &self.side {
-            Side::Receiver(receiver) => receiver.threads(),
-            Side::Transmitter(transmitter) => transmitter.threads(),
-        };
         // A thread that has ended has failed, which `wait_until` tells better.
+        let threads = self.endpoint.threads();
         let threads =
             threads.into_iter().map(|thread| ThreadTimes::read(thread).unwrap_or_default()).collect();
         let own = ProcessTimes::read();
         let clock = ClockReading::read();
-        match &self.side {
-            Side::Receiver(receiver) => receiver.set_phase(next),
-            Side::Transmitter(transmitter) => transmitter.set_phase(next),
-        }
+        self.endpoint.set_phase(next);
         Ok(Edge { counters, underlay, interrupts, cpu_each, threads, own, clock, load: self.sample() })
     }
 
@@ -180,17 +158,13 @@ impl Traffic {
 
     /// All flows together: nobody asks for what each has moved before the whole is over.
     fn sample(&self) -> load::Sample {
-        let sample = match &self.side {
-            Side::Receiver(receiver) => receiver.sample(),
-            Side::Transmitter(transmitter) => transmitter.sample(),
-        };
-        load::Sample { flows: Vec::new(), ..sample }
+        load::Sample { flows: Vec::new(), ..self.endpoint.sample() }
     }
 
     fn wait_until(&self, when: Instant) -> Result<(), Refusal> {
         loop {
-            if let Some(failure) = self.failed() {
-                return Err(failure);
+            if let Some(failure) = self.endpoint.failed() {
+                return Err(failure.into());
             }
             let left = when.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -198,14 +172,6 @@ impl Traffic {
             }
             thread::sleep(left.min(GLANCE));
         }
-    }
-
-    fn failed(&self) -> Option<Refusal> {
-        match &self.side {
-            Side::Receiver(receiver) => receiver.failed(),
-            Side::Transmitter(transmitter) => transmitter.failed(),
-        }
-        .map(Refusal::from)
     }
 }
 

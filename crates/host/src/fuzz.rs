@@ -1,11 +1,11 @@
 //! (fuzzing) Every reader of what the kernel tells. None may panic, whatever it is given.
 
+use crate::counters::snmp::{Table, softnet};
 use crate::cpu::interrupts::{self, Interrupts};
 use crate::cpu::list::{format_cpu_list, parse_cpu_list, parse_cpu_mask};
 use crate::cpu::tasks::Task;
 use crate::cpu::times as cpu;
-use crate::disturbances;
-use crate::environment;
+use crate::environment::{self, disturbances};
 use crate::kernel::attributes::attributes;
 use crate::kernel::netlink::{Verdict, frames, verdict};
 use crate::link::bitset::{parse_features, wanted_bits};
@@ -13,7 +13,6 @@ use crate::link::discipline::Discipline;
 use crate::link::interface::Link;
 use crate::link::neighbours;
 use crate::link::queue::QueueCounters;
-use crate::link::snmp::{Table, softnet};
 
 /// Reads a datagram of the kernel, and each of its answers as everything that an answer may be.
 pub fn netlink(datagram: &[u8]) {

@@ -4,14 +4,13 @@
 //! Everything here is synchronous and is meant for an agent process that lives in a network namespace of its own. What the
 //! kernel says, in netlink messages or in text files, is read by total functions that never panic.
 
+mod counters;
 mod cpu;
-mod disturbances;
 mod environment;
 mod error;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod kernel;
-mod least;
 mod link;
 mod privileges;
 mod turn;
@@ -21,6 +20,9 @@ pub mod machine;
 pub mod named;
 pub mod namespace;
 
+pub use counters::{
+    ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters, WireCounters,
+};
 pub use cpu::affinity;
 pub use cpu::clock::{ClockCheck, ClockReading};
 pub use cpu::interrupts::{Interrupt, Interrupts};
@@ -30,19 +32,12 @@ pub use cpu::tasks::{Others, Spent, Tasks};
 pub use cpu::thread_times::{ProcessTimes, ThreadTimes};
 pub use cpu::times::{CpuTimes, CpuUsage};
 pub use cpu::urgency::prioritise_current_thread;
-pub use disturbances::Disturbances;
 pub use environment::{
-    CpuEnvironment, Environment, IdleState, InterfaceEnvironment, KernelEnvironment, LoadEnvironment,
-    MachineEnvironment, visible_sysctls,
+    CpuEnvironment, Disturbances, Environment, IdleState, InterfaceEnvironment, KernelEnvironment,
+    LoadEnvironment, MachineEnvironment, visible_sysctls,
 };
 pub use error::Error;
 pub use kernel::bpf;
-pub use least::{
-    Capability, close_inherited, gain_no_privileges, keep_capabilities, lower_bounds, open_files,
-};
-pub use link::counters::{
-    ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters, WireCounters,
-};
 pub use link::discard::{Discard, DiscardDevice};
 pub use link::discipline::Discipline;
 pub use link::ethtool::Ethtool;
@@ -54,5 +49,8 @@ pub use link::queue::QueueCounters;
 pub use link::steering;
 pub use link::tap::create_tap;
 pub use link::tunnel::Vxlan;
-pub use privileges::{Privileges, UserNamespaces};
+pub use privileges::{
+    Capability, Privileges, UserNamespaces, close_inherited, gain_no_privileges, keep_capabilities,
+    lower_bounds, open_files,
+};
 pub use turn::{Holder, Turn};

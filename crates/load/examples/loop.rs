@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use netassay_load::{Kind, Pacing, Phase, Receiver, Sample, Spec, Traffic, Transmitter};
+use netassay_load::{Endpoint, Kind, Pacing, Phase, Sample, Spec, Traffic};
 
 fn main() -> ExitCode {
     match Plan::from_arguments(std::env::args().skip(1)).and_then(|plan| run(&plan)) {
@@ -24,9 +24,9 @@ struct Plan {
 
 fn run(plan: &Plan) -> Result<(), String> {
     let words = |e: netassay_load::Error| e.to_string();
-    let mut receiver = Receiver::bind(&plan.receiver).map_err(words)?;
-    let mut transmitter = Transmitter::connect(&plan.transmitter, receiver.endpoints()).map_err(words)?;
-    receiver.attach(transmitter.locals()).map_err(words)?;
+    let mut receiver = Endpoint::bind(&plan.receiver).map_err(words)?;
+    let mut transmitter = Endpoint::connect(&plan.transmitter, receiver.addresses()).map_err(words)?;
+    receiver.attach(transmitter.addresses()).map_err(words)?;
     receiver.start().map_err(words)?;
     transmitter.start().map_err(words)?;
 
@@ -58,7 +58,7 @@ fn run(plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-fn edge(transmitter: &Transmitter, receiver: &Receiver, phase: Phase) -> (Sample, Sample) {
+fn edge(transmitter: &Endpoint, receiver: &Endpoint, phase: Phase) -> (Sample, Sample) {
     transmitter.set_phase(phase);
     receiver.set_phase(phase);
     (transmitter.sample(), receiver.sample())

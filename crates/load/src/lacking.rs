@@ -6,10 +6,11 @@ use std::os::fd::AsRawFd;
 use socket2::{Domain, Protocol, Socket, Type};
 use words::{Reader, Sender, Traffic};
 
-use crate::applied::Applied;
-use crate::buffer::Buffer;
 use crate::error::Errno;
-use crate::{options, socket, sys, uring};
+use crate::message::Buffer;
+use crate::socket::{self, Applied, options};
+use crate::sys;
+use crate::workload::uring;
 
 /// What this host lacks for this traffic over this version of IP, each in words with what follows from it; empty if it has
 /// everything. Tried on sockets of its own: nothing leaves this host.

@@ -2,9 +2,9 @@
 //!
 //! One workload has two ends, which may live in two processes, two namespaces or two machines:
 //!
-//! 1. [`Receiver::bind`] opens the receiving sockets; [`Receiver::endpoints`] goes to the other end.
-//! 2. [`Transmitter::connect`] connects to them; [`Transmitter::locals`] comes back.
-//! 3. [`Receiver::attach`] takes those peers, and nobody else.
+//! 1. [`Endpoint::bind`] opens the receiving sockets; their [`Endpoint::addresses`] go to the other end.
+//! 2. [`Endpoint::connect`] connects to them; its addresses come back.
+//! 3. [`Endpoint::attach`] takes those peers, and nobody else.
 //! 4. `start` the receiver, then the transmitter: a thread for each flow or for several, pinned when asked to.
 //! 5. Both ends step through [`Phase`]: `Ramp`, then `Window`, then `Tail`. `sample` at the edges of the window; rates
 //!    are differences of two samples, see [`Sample::since`]. Look at `failed` now and then.
@@ -16,62 +16,26 @@
 //! The hot loops read no clock (request-response: one per transaction), take no lock, allocate nothing and format
 //! nothing. Per iteration they load one byte, the phase, and store their own counters, which are read from outside.
 
-mod applied;
-mod buffer;
-mod call;
-mod control;
-mod counts;
-mod crew;
-mod destination;
-mod drain;
-mod drop_count;
+mod endpoint;
+mod engine;
 mod error;
-mod error_queue;
 pub mod exact;
-mod headers;
 mod lacking;
 mod lane;
-mod latency;
-mod lent;
-mod life;
-mod low_water;
-mod options;
-mod outcome;
-mod pace;
-mod pages;
-mod phase;
-mod port;
-mod receive_queue;
-mod receiver;
-mod schedule;
-mod sequence;
-mod shared;
+mod message;
 mod socket;
-mod source;
 mod spec;
 mod sys;
-mod tcp_crr;
-mod tcp_info;
-mod tcp_rr;
-mod tcp_stream;
-mod team;
-mod transmitter;
-mod udp_rr;
-mod udp_stream;
-mod uring;
+mod workload;
 
-pub use applied::Applied;
-pub use counts::{Counts, Sample};
+pub use endpoint::Endpoint;
+pub use engine::{FlowOutcome, Outcome, Share};
 pub use error::{Errno, Error, Result};
 pub use lacking::lacking;
-pub use latency::Latency;
-pub use outcome::{Buffers, FlowOutcome, Outcome, Share, Zerocopy};
-pub use phase::Phase;
-pub use receiver::Receiver;
-pub use sequence::Sequence;
+pub use lane::{Counts, Latency, Phase, Sample, Zerocopy};
+pub use message::Sequence;
+pub use socket::{Applied, Buffers, TcpApplied, TcpInfo};
 pub use spec::Spec;
-pub use tcp_info::{TcpApplied, TcpInfo};
-pub use transmitter::Transmitter;
 pub use words::{
     CongestionControl, Direction, Family, Kind, MAX_FLOWS, MAX_THREADS, Misfit, Pacing, Reader, Sender,
     Traffic,

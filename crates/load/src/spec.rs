@@ -5,8 +5,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use words::{Family, Traffic};
 
-use crate::error::Result;
-use crate::error::refuse;
+use crate::error::{Result, refuse};
 use crate::sys;
 
 /// One end of a workload: what both agree on, and where this end is.
@@ -57,7 +56,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    use crate::crew::crew;
+    use crate::engine::crew::crew;
     use proptest::prelude::*;
     use words::{CongestionControl, Direction, Kind, MAX_FLOWS, MAX_THREADS, Pacing, Reader, Sender};
 

@@ -7,7 +7,7 @@ mod skip;
 
 use std::time::{Duration, Instant};
 
-use netassay_load::{Kind, Phase, Receiver, Spec, Traffic, Transmitter};
+use netassay_load::{Endpoint, Kind, Phase, Spec, Traffic};
 
 /// More than two listeners take, and both ends' sockets within a hard limit of 20,000 files.
 const FLOWS: u32 = 8_500;
@@ -23,9 +23,9 @@ fn thousands_of_flows_share_two_threads() {
         let traffic = Traffic { message: 1000, flows, threads: Some(2), ..Traffic::new(kind) };
         let spec = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] };
         let began = Instant::now();
-        let mut receiver = Receiver::bind(&spec).unwrap();
-        let mut transmitter = Transmitter::connect(&spec, receiver.endpoints()).unwrap();
-        receiver.attach(transmitter.locals()).unwrap();
+        let mut receiver = Endpoint::bind(&spec).unwrap();
+        let mut transmitter = Endpoint::connect(&spec, receiver.addresses()).unwrap();
+        receiver.attach(transmitter.addresses()).unwrap();
         let connected = began.elapsed();
         assert!(connected < Duration::from_secs(20), "{kind}: {connected:?} to connect {flows} flows");
         receiver.start().unwrap();

@@ -7,7 +7,7 @@ mod skip;
 
 use std::time::{Duration, Instant};
 
-use netassay_load::{Kind, Phase, Receiver, Spec, Traffic, Transmitter};
+use netassay_load::{Endpoint, Kind, Phase, Spec, Traffic};
 
 const FLOWS: u32 = 1000;
 
@@ -19,9 +19,9 @@ fn a_thousand_flows_all_count() {
     for kind in [Kind::TcpStream, Kind::UdpRr, Kind::TcpCrr] {
         let traffic = Traffic { message: 1400, flows: FLOWS, threads: Some(FLOWS), ..Traffic::new(kind) };
         let spec = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] };
-        let mut receiver = Receiver::bind(&spec).unwrap();
-        let mut transmitter = Transmitter::connect(&spec, receiver.endpoints()).unwrap();
-        receiver.attach(transmitter.locals()).unwrap();
+        let mut receiver = Endpoint::bind(&spec).unwrap();
+        let mut transmitter = Endpoint::connect(&spec, receiver.addresses()).unwrap();
+        receiver.attach(transmitter.addresses()).unwrap();
         receiver.start().unwrap();
         transmitter.start().unwrap();
         // Each flow gets its turn on a CPU sooner or later.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use netassay_load::{Kind, Phase, Receiver, Spec, Traffic, Transmitter};
+use netassay_load::{Endpoint, Kind, Phase, Spec, Traffic};
 
 #[test]
 fn threads_are_named_pinned_in_turn_and_gone_at_the_end() {
@@ -10,9 +10,9 @@ fn threads_are_named_pinned_in_turn_and_gone_at_the_end() {
     let receiving = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] };
     let cpus = std::thread::available_parallelism().unwrap().get().min(2) as u32;
     let sending = Spec { cpus: (0..cpus).collect(), ..receiving.clone() };
-    let mut receiver = Receiver::bind(&receiving).unwrap();
-    let mut transmitter = Transmitter::connect(&sending, receiver.endpoints()).unwrap();
-    receiver.attach(transmitter.locals()).unwrap();
+    let mut receiver = Endpoint::bind(&receiving).unwrap();
+    let mut transmitter = Endpoint::connect(&sending, receiver.addresses()).unwrap();
+    receiver.attach(transmitter.addresses()).unwrap();
     assert_eq!(threads(), []);
     receiver.start().unwrap();
     transmitter.start().unwrap();

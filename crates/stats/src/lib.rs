@@ -4,51 +4,29 @@
 //! between boots as the error, because runs inside a boot are not independent. What every other tool does, Student's t
 //! over the pooled runs, is in the crate `ministat`, in that program's own words.
 
-mod analysis;
-mod boots;
-mod comparison;
-mod components;
-mod counts;
-mod crossed;
-mod detectable;
+mod compare;
 pub mod diagnostics;
 pub mod distribution;
 pub mod effects;
 mod error;
 pub mod families;
-mod family;
-mod fieller;
-mod fit;
-mod judgement;
 mod model;
-mod number;
+mod observed;
 pub mod planning;
 mod question;
-mod ranks;
-mod ratio;
-mod robust;
-mod sentence;
 pub mod sequential;
-mod shown;
 pub mod simulate;
-mod spending;
-mod summary;
-mod verdict;
-mod wild;
+mod wording;
 
 #[cfg(test)]
 mod oracles;
 
-pub use analysis::{Analysis, ConditionEstimate, analyse, analyse_among, analyse_with};
-pub use boots::Observation;
-pub use comparison::{Comparison, Gap, Ratio};
-pub use components::{Component, Components};
+pub use compare::{
+    Analysis, Check, Comparison, ConditionEstimate, DOUBT, Farthest, Gap, Looks, Ratio, SURE, Spending,
+    Verdict, analyse, analyse_among, analyse_with,
+};
 pub use error::StatsError;
-pub use fit::ErrorTerm;
-pub use number::{confidence, fixed, signed};
+pub use model::{Component, Components, ErrorTerm};
+pub use observed::{Observation, Summary, mean};
 pub use question::{Against, Correction, Design, Look, Margin, Question};
-pub use robust::{Check, DOUBT, Farthest, Looks, SURE};
-pub use shown::{corrected, seen};
-pub use spending::Spending;
-pub use summary::{Summary, mean};
-pub use verdict::Verdict;
+pub use wording::{confidence, corrected, fixed, seen, signed};

@@ -1,6 +1,7 @@
 //! What a host is: everything that could explain why its numbers differ from another's.
 
 mod cpu;
+pub(crate) mod disturbances;
 mod sysctls;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use cpu::hypervisor;
 pub use cpu::{CpuEnvironment, IdleState};
+pub use disturbances::Disturbances;
 pub use sysctls::visible_sysctls;
 
 use crate::kernel::files::Files;

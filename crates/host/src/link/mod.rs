@@ -2,7 +2,6 @@
 
 pub(crate) mod bitset;
 pub(crate) mod bridge;
-pub(crate) mod counters;
 pub(crate) mod discard;
 pub(crate) mod discipline;
 pub(crate) mod ethtool;
@@ -12,7 +11,6 @@ pub(crate) mod limit;
 pub(crate) mod links;
 pub(crate) mod neighbours;
 pub(crate) mod queue;
-pub(crate) mod snmp;
 pub mod steering;
 pub(crate) mod tap;
 pub(crate) mod tunnel;

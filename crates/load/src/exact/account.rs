@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::applied::Applied;
+use crate::socket::Applied;
 
 /// What fixed work came to. Nanoseconds of the host's clock: instructions, where that counts them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

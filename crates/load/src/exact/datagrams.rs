@@ -4,11 +4,10 @@ use std::io;
 use std::os::fd::RawFd;
 use words::Reader;
 
-use crate::buffer::Buffer;
-use crate::destination::Target;
-use crate::sys;
-use crate::udp_stream::batch::{Arrivals, Parcels};
-use crate::udp_stream::gro::Merged;
+use crate::message::Buffer;
+use crate::sys::{self, Target};
+use crate::workload::udp_stream::batch::{Arrivals, Parcels};
+use crate::workload::udp_stream::gro::Merged;
 
 use super::calls::Calls;
 use super::work::{Trouble, Work, whole};

@@ -7,15 +7,14 @@ use std::time::Duration;
 use socket2::Socket;
 use words::{Kind, Reader, Sender, Traffic};
 
-use crate::applied::Applied;
-use crate::destination::Destination;
 use crate::error::{Errno, Error, Result};
+use crate::socket::{self, Applied, options};
 use crate::spec::Spec;
-use crate::udp_stream::gro::Merged;
-use crate::udp_stream::gso;
-use crate::{options, socket};
+use crate::sys::Destination;
+use crate::workload::udp_stream::gro::Merged;
+use crate::workload::udp_stream::gso;
 
-use super::work;
+use super::turn;
 
 /// How long a message may be on its way: it is there when its sending returns, or hangs on one timer of the kernel's.
 const LOST: Duration = Duration::from_secs(5);
@@ -34,7 +33,7 @@ const CHARGE: u64 = 2048;
 /// The workload with sockets that stay as they are, and have room for all that is on its way at once.
 fn steady(traffic: &Traffic) -> Traffic {
     let size = if traffic.kind.is_udp() {
-        let waiting = work::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
+        let waiting = turn::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
         u32::try_from(waiting).ok().filter(|bytes| *bytes > BUFFER / 2)
     } else {
         Some(BUFFER)

@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 use words::Traffic;
 
-use crate::buffer::Buffer;
+use crate::message::Buffer;
 use crate::sys;
 
 use super::calls::Calls;

@@ -11,11 +11,13 @@
 
 mod account;
 mod calls;
+mod chosen;
 mod counter;
 mod datagrams;
 mod ends;
 mod exchange;
 mod stream;
+mod turn;
 mod work;
 
 pub use account::{Account, Spread};
@@ -58,7 +60,7 @@ pub fn run(
 ) -> Result<Account> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
-    let counted = work::count(&spec.traffic, &ends, Counter { settled, softirqs })?;
+    let counted = chosen::count(&spec.traffic, &ends, Counter { settled, softirqs })?;
     let (softirq, softirq_absent) = match counted.softirq {
         Ok(softirq) => (Some(softirq), None),
         Err(why) => (None, Some(why)),

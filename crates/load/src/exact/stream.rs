@@ -5,10 +5,10 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use words::{Sender, Traffic};
 
-use crate::buffer::Buffer;
 use crate::error::Result as Made;
-use crate::tcp_stream::{sendfile, splice};
-use crate::{pages, sys};
+use crate::message::Buffer;
+use crate::sys::{self, pages};
+use crate::workload::tcp_stream::{sendfile, splice};
 
 use super::calls::Calls;
 use super::counter::{Counted, Counter};

@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use crate::support::{backlog_drops, run, spec, start, step, traffic};
-use netassay_load::{Kind, Phase, Receiver, Spec, Traffic, Transmitter};
+use netassay_load::{Endpoint, Kind, Phase, Spec, Traffic};
 
 #[test]
 fn sent_is_received_plus_dropped() {
@@ -76,11 +76,11 @@ fn datagrams_of_strangers_are_not_counted() {
         traffic: Traffic { flows: 2, ..traffic(Kind::UdpStream) },
         ..spec(Kind::UdpStream, "127.0.0.1")
     };
-    let mut receiver = Receiver::bind(&spec).unwrap();
-    let mut transmitter = Transmitter::connect(&spec, receiver.endpoints()).unwrap();
+    let mut receiver = Endpoint::bind(&spec).unwrap();
+    let mut transmitter = Endpoint::connect(&spec, receiver.addresses()).unwrap();
     let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
     let bother = || {
-        for endpoint in receiver.endpoints() {
+        for endpoint in receiver.addresses() {
             for _ in 0..50 {
                 // Once the receiver is connected, its port refuses strangers; that is the point.
                 let _ = stranger.send_to(&[0; 300], endpoint);
@@ -88,8 +88,8 @@ fn datagrams_of_strangers_are_not_counted() {
         }
     };
     bother();
-    receiver.attach(transmitter.locals()).unwrap();
-    for endpoint in receiver.endpoints() {
+    receiver.attach(transmitter.addresses()).unwrap();
+    for endpoint in receiver.addresses() {
         let _ = stranger.send_to(&[0; 300], endpoint);
     }
     receiver.start().unwrap();
@@ -104,7 +104,7 @@ fn datagrams_of_strangers_are_not_counted() {
     assert!(received.received.messages + received.socket_drops() <= sent.sent.messages);
 }
 
-fn step_both(transmitter: &Transmitter, receiver: &Receiver) {
+fn step_both(transmitter: &Endpoint, receiver: &Endpoint) {
     transmitter.set_phase(Phase::Tail);
     receiver.set_phase(Phase::Tail);
 }

@@ -85,7 +85,7 @@ fn ports_that_are_all_taken_are_named() {
     let (mut transmitter, receiver) = connect(&spec(Kind::TcpCrr, "127.0.0.1"));
     // A connection to the same address from this one uses a port that the flow would need.
     let taken: Vec<_> =
-        (0..8).filter_map(|_| std::net::TcpStream::connect(receiver.endpoints()[0]).ok()).collect();
+        (0..8).filter_map(|_| std::net::TcpStream::connect(receiver.addresses()[0]).ok()).collect();
     assert!(taken.len() >= 2, "{} ports taken", taken.len());
     transmitter.start().unwrap();
     let words = failure(Duration::from_secs(5), || transmitter.failed());
@@ -98,13 +98,13 @@ fn strangers_get_no_answer() {
     receiver.start().unwrap();
     let stranger = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     stranger.bind(&"127.0.0.2:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
-    stranger.connect(&receiver.endpoints()[0].into()).unwrap();
+    stranger.connect(&receiver.addresses()[0].into()).unwrap();
     let mut stranger = std::net::TcpStream::from(stranger);
     stranger.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     let refused = stranger.read(&mut [0; 1]).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionReset, "{refused}");
     // One who may come, but asks for nothing.
-    drop(std::net::TcpStream::connect(receiver.endpoints()[0]).unwrap());
+    drop(std::net::TcpStream::connect(receiver.addresses()[0]).unwrap());
     transmitter.start().unwrap();
     std::thread::sleep(Duration::from_millis(100));
     transmitter.set_phase(Phase::Tail);
@@ -120,7 +120,7 @@ fn a_receiver_that_does_not_listen_any_more_is_said() {
     let (transmitter, receiver) = start(&spec(Kind::TcpCrr, "::1"));
     std::thread::sleep(Duration::from_millis(50));
     transmitter.set_phase(Phase::Window);
-    let endpoint = receiver.endpoints()[0].to_string();
+    let endpoint = receiver.addresses()[0].to_string();
     drop(receiver);
     let words = failure(Duration::from_secs(5), || transmitter.failed());
     assert!(words.starts_with("flow 0") && words.contains(&endpoint), "{words}");
@@ -148,7 +148,7 @@ fn a_receiver_that_never_answers_is_found_out_and_does_not_hold_up_the_stop() {
 #[test]
 fn addresses_that_are_not_one_are_refused() {
     let spec = spec(Kind::TcpCrr, "127.0.0.1");
-    let mut receiver = netassay_load::Receiver::bind(&spec).unwrap();
+    let mut receiver = netassay_load::Endpoint::bind(&spec).unwrap();
     let local = "127.0.0.1:0".parse().unwrap();
     let words = receiver.attach(&[local, local]).unwrap_err().to_string();
     assert!(words.contains("2 addresses") && words.contains("come from one"), "{words}");

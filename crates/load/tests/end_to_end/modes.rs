@@ -5,7 +5,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use crate::support::{backlog_drops, connect, failure, finish, run, spec, start, step, traffic};
-use netassay_load::{Direction, Kind, Outcome, Phase, Reader, Receiver, Sender, Spec, Traffic};
+use netassay_load::{Direction, Endpoint, Kind, Outcome, Phase, Reader, Sender, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(100);
 const SOON: Duration = Duration::from_secs(3);
@@ -248,9 +248,9 @@ fn every_reader_finds_a_byte_that_was_not_sent_so() {
         for reader in readers(true) {
             let plain = Traffic { reader, verify: true, ..traffic(Kind::UdpStream) };
             let mut receiver =
-                Receiver::bind(&Spec { traffic: plain, ..spec(Kind::UdpStream, local) }).unwrap();
+                Endpoint::bind(&Spec { traffic: plain, ..spec(Kind::UdpStream, local) }).unwrap();
             let peer = UdpSocket::bind((local, 0)).unwrap();
-            peer.connect(receiver.endpoints()[0]).unwrap();
+            peer.connect(receiver.addresses()[0]).unwrap();
             receiver.attach(&[peer.local_addr().unwrap()]).unwrap();
             receiver.start().unwrap();
             // Behind the number, no byte of the pattern is 0.
@@ -261,8 +261,8 @@ fn every_reader_finds_a_byte_that_was_not_sent_so() {
         for reader in readers(false).filter(|reader| *reader != Reader::Trunc) {
             let plain = Traffic { reader, verify: true, ..traffic(Kind::TcpStream) };
             let mut receiver =
-                Receiver::bind(&Spec { traffic: plain, ..spec(Kind::TcpStream, local) }).unwrap();
-            let mut peer = TcpStream::connect(receiver.endpoints()[0]).unwrap();
+                Endpoint::bind(&Spec { traffic: plain, ..spec(Kind::TcpStream, local) }).unwrap();
+            let mut peer = TcpStream::connect(receiver.addresses()[0]).unwrap();
             receiver.attach(&[peer.local_addr().unwrap()]).unwrap();
             receiver.start().unwrap();
             // Twice what a receiver that sleeps is woken for: what it had before it fell asleep is no part of that.

@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use netassay_load::{Kind, Pacing, Phase, Sender, Spec, Traffic, Transmitter};
+use netassay_load::{Endpoint, Kind, Pacing, Phase, Sender, Spec, Traffic};
 
 use crate::skip::skip;
 use crate::support::{connect, failure, run, spec, start, step, traffic, within};
@@ -188,11 +188,11 @@ fn an_interface_that_vanishes_fails_the_run() {
     if !enter_namespace("an_interface_that_vanishes_fails_the_run", &commands) {
         return;
     }
-    let ends: Vec<(Transmitter, &str)> =
+    let ends: Vec<(Endpoint, &str)> =
         [("198.51.100.1", "198.51.100.2:9"), ("2001:db8::1", "[2001:db8::2]:9")]
             .map(|(local, peer)| {
                 let spec = spec(Kind::UdpStream, local);
-                let mut transmitter = Transmitter::connect(&spec, &[peer.parse().unwrap()]).unwrap();
+                let mut transmitter = Endpoint::connect(&spec, &[peer.parse().unwrap()]).unwrap();
                 transmitter.start().unwrap();
                 (transmitter, peer)
             })

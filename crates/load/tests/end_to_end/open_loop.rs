@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::support::{connect, finish, spec, start, step, traffic, within};
-use netassay_load::{Kind, Phase, Reader, Spec, Traffic, Transmitter};
+use netassay_load::{Endpoint, Kind, Phase, Reader, Spec, Traffic};
 
 const KINDS: [Kind; 3] = [Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 
@@ -143,7 +143,7 @@ fn a_stalled_server_shows_in_the_high_quantiles() {
         let (message, response) = (MESSAGE as u32, MESSAGE as u32);
         let traffic = Traffic { rate: Some(rate), message, response, ..traffic(kind) };
         let spec = Spec { traffic, ..spec(kind, "127.0.0.1") };
-        let mut transmitter = Transmitter::connect(&spec, &[server.address]).unwrap();
+        let mut transmitter = Endpoint::connect(&spec, &[server.address]).unwrap();
         transmitter.start().unwrap();
         std::thread::sleep(Duration::from_millis(50));
         let before = Instant::now();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::namespace::enter_namespace;
 use crate::support::{finish, run, spec, start, step, traffic};
-use netassay_load::{CongestionControl, Kind, Phase, Reader, Receiver, Spec, Traffic, Transmitter};
+use netassay_load::{CongestionControl, Endpoint, Kind, Phase, Reader, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(100);
 const DSCP: u8 = 46;
@@ -64,18 +64,18 @@ fn datagrams_of_both_ends_are_marked() {
             let spec = Spec { traffic, ..spec(Kind::UdpRr, local) };
             // The transmitter asks a socket of the test's, which sees the class of its requests.
             let server = observer(local);
-            let mut transmitter = Transmitter::connect(&spec, &[server.local_addr().unwrap()]).unwrap();
+            let mut transmitter = Endpoint::connect(&spec, &[server.local_addr().unwrap()]).unwrap();
             transmitter.start().unwrap();
             let (got, from, class) = observe(&server);
-            assert_eq!((got, from, class), (64, transmitter.locals()[0], DSCP << 2));
+            assert_eq!((got, from, class), (64, transmitter.addresses()[0], DSCP << 2));
             // And another one asks the receiver.
             let client = observer(local);
-            let mut receiver = Receiver::bind(&spec).unwrap();
+            let mut receiver = Endpoint::bind(&spec).unwrap();
             receiver.attach(&[client.local_addr().unwrap()]).unwrap();
             receiver.start().unwrap();
-            client.send_to(&[1; 64], receiver.endpoints()[0]).unwrap();
+            client.send_to(&[1; 64], receiver.addresses()[0]).unwrap();
             let (got, from, class) = observe(&client);
-            assert_eq!((got, from, class), (32, receiver.endpoints()[0], DSCP << 2));
+            assert_eq!((got, from, class), (32, receiver.addresses()[0], DSCP << 2));
         }
     }
 }
@@ -92,7 +92,7 @@ fn segments_of_both_ends_are_marked() {
     for kind in [Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr] {
         let traffic = Traffic { dscp: Some(DSCP), rate: kind.is_rr().then_some(50), ..traffic(kind) };
         let ends = start(&Spec { traffic, ..spec(kind, "127.0.0.1") });
-        let port = ends.1.endpoints()[0].port().to_be_bytes();
+        let port = ends.1.addresses()[0].port().to_be_bytes();
         let (mut asked, mut answered) = (0, 0);
         let mut room = [0; 1 << 16];
         // What opens a connection, and what carries data, of either end. Others may be nobody's any more.
@@ -219,7 +219,7 @@ fn the_congestion_control_is_the_one_asked_for() {
         };
         let (sent, received) = run(&of("reno"), WINDOW);
         assert!(sent.sent.messages > 0 && received.received.messages > 0, "{sent:?} {received:?}");
-        let words = Receiver::bind(&of("no_such")).unwrap_err().to_string();
+        let words = Endpoint::bind(&of("no_such")).unwrap_err().to_string();
         assert!(words.contains("TCP_CONGESTION"), "{words}");
     }
 }

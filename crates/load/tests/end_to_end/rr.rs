@@ -88,7 +88,7 @@ fn sockets_connected_to_nobody_serve_their_peers_only() {
         receiver.start().unwrap();
         let stranger = UdpSocket::bind((local, 0)).unwrap();
         stranger.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        for at in [receiver.endpoints()[0], transmitter.locals()[0]] {
+        for at in [receiver.addresses()[0], transmitter.addresses()[0]] {
             stranger.send_to(&[1; 64], at).unwrap();
         }
         assert!(stranger.recv(&mut [0; 64]).is_err(), "a stranger was answered");
@@ -133,7 +133,7 @@ fn a_receiver_that_dies_is_said_in_every_way() {
         let (transmitter, receiver) = start(&spec);
         within(Duration::from_secs(5), || (transmitter.sample().sent.transactions > 0).then_some(()))
             .unwrap();
-        let endpoint = receiver.endpoints()[0].to_string();
+        let endpoint = receiver.addresses()[0].to_string();
         drop(receiver);
         let words = failure(Duration::from_secs(5), || transmitter.failed());
         assert!(words.contains(&endpoint), "{:?}: {words}", spec.traffic);
@@ -155,7 +155,7 @@ fn a_receiver_that_never_answers_is_found_out_in_every_way() {
         .collect();
     for (spec, transmitter, receiver) in ends {
         let words = failure(Duration::from_secs(20), || transmitter.failed());
-        let peer = receiver.endpoints()[0].to_string();
+        let peer = receiver.addresses()[0].to_string();
         assert!(
             words.contains(&peer) && words.contains("answered nothing for 5 s"),
             "{:?}: {words}",

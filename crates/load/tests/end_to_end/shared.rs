@@ -127,9 +127,9 @@ fn damage_is_found_and_its_flow_named() {
         let sending = shared(kind, "127.0.0.1", |traffic| traffic.verify = true);
         let mut receiving = sending.clone();
         receiving.traffic.message -= 1;
-        let mut receiver = netassay_load::Receiver::bind(&receiving).unwrap();
-        let mut transmitter = netassay_load::Transmitter::connect(&sending, receiver.endpoints()).unwrap();
-        receiver.attach(transmitter.locals()).unwrap();
+        let mut receiver = netassay_load::Endpoint::bind(&receiving).unwrap();
+        let mut transmitter = netassay_load::Endpoint::connect(&sending, receiver.addresses()).unwrap();
+        receiver.attach(transmitter.addresses()).unwrap();
         receiver.start().unwrap();
         transmitter.start().unwrap();
         let words = failure(Duration::from_secs(5), || receiver.failed());
@@ -143,7 +143,7 @@ fn a_flow_that_stalls_is_named_while_the_others_go_on() {
     let spec = shared(Kind::TcpRr, "127.0.0.1", |traffic| (traffic.flows, traffic.threads) = (3, Some(1)));
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoints = [listener.local_addr().unwrap()];
-    let mut transmitter = netassay_load::Transmitter::connect(&spec, &endpoints).unwrap();
+    let mut transmitter = netassay_load::Endpoint::connect(&spec, &endpoints).unwrap();
     let mut slow = listener.accept().unwrap().0;
     let mut answering = listener.accept().unwrap().0;
     let silent = listener.accept().unwrap().0;

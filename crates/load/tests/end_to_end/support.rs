@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use netassay_load::{Error, Kind, Outcome, Phase, Receiver, Spec, Traffic, Transmitter};
+use netassay_load::{Endpoint, Error, Kind, Outcome, Phase, Spec, Traffic};
 
 /// A small workload of one flow.
 pub(crate) fn traffic(kind: Kind) -> Traffic {
@@ -16,15 +16,15 @@ pub(crate) fn spec(kind: Kind, local: &str) -> Spec {
 }
 
 /// Both ends, connected, not started.
-pub(crate) fn connect(spec: &Spec) -> (Transmitter, Receiver) {
-    let mut receiver = Receiver::bind(spec).unwrap();
-    let transmitter = Transmitter::connect(spec, receiver.endpoints()).unwrap();
-    receiver.attach(transmitter.locals()).unwrap();
+pub(crate) fn connect(spec: &Spec) -> (Endpoint, Endpoint) {
+    let mut receiver = Endpoint::bind(spec).unwrap();
+    let transmitter = Endpoint::connect(spec, receiver.addresses()).unwrap();
+    receiver.attach(transmitter.addresses()).unwrap();
     (transmitter, receiver)
 }
 
 /// Both ends, sending.
-pub(crate) fn start(spec: &Spec) -> (Transmitter, Receiver) {
+pub(crate) fn start(spec: &Spec) -> (Endpoint, Endpoint) {
     let (mut transmitter, mut receiver) = connect(spec);
     receiver.start().unwrap();
     transmitter.start().unwrap();
@@ -32,7 +32,7 @@ pub(crate) fn start(spec: &Spec) -> (Transmitter, Receiver) {
 }
 
 /// Both ends step into `phase`.
-pub(crate) fn step(ends: &(Transmitter, Receiver), phase: Phase) {
+pub(crate) fn step(ends: &(Endpoint, Endpoint), phase: Phase) {
     ends.0.set_phase(phase);
     ends.1.set_phase(phase);
 }
@@ -48,7 +48,7 @@ pub(crate) fn run(spec: &Spec, window: Duration) -> (Outcome, Outcome) {
 }
 
 /// The end of a run.
-pub(crate) fn finish((transmitter, receiver): (Transmitter, Receiver)) -> (Outcome, Outcome) {
+pub(crate) fn finish((transmitter, receiver): (Endpoint, Endpoint)) -> (Outcome, Outcome) {
     (transmitter.finish().unwrap(), receiver.finish().unwrap())
 }
 

@@ -5,7 +5,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use crate::support::{connect, failure, spec, start, step, traffic, within};
-use netassay_load::{Error, Kind, Phase, Receiver, Spec, Traffic, Transmitter};
+use netassay_load::{Endpoint, Error, Kind, Phase, Spec, Traffic};
 
 const KINDS: [Kind; 5] = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 const SOON: Duration = Duration::from_secs(3);
@@ -52,7 +52,7 @@ fn a_receiver_that_dies_fails_the_transmitter() {
             start(&Spec { traffic: Traffic { flows: 2, ..traffic(kind) }, ..spec(kind, "127.0.0.1") });
         std::thread::sleep(Duration::from_millis(50));
         step_window(&transmitter, &receiver);
-        let endpoint = receiver.endpoints()[0].ip().to_string();
+        let endpoint = receiver.addresses()[0].ip().to_string();
         drop(receiver);
         let words = failure(SOON, || transmitter.failed());
         assert!(words.starts_with("flow ") && words.contains(&endpoint), "{kind}: {words}");
@@ -63,7 +63,7 @@ fn a_receiver_that_dies_fails_the_transmitter() {
     }
 }
 
-fn step_window(transmitter: &Transmitter, receiver: &Receiver) {
+fn step_window(transmitter: &Endpoint, receiver: &Endpoint) {
     transmitter.set_phase(Phase::Window);
     receiver.set_phase(Phase::Window);
 }
@@ -125,7 +125,7 @@ fn a_stalled_receiver_is_found_out() {
     });
     for (kind, transmitter, receiver) in ends {
         let words = failure(Duration::from_secs(15), || transmitter.failed());
-        let peer = receiver.endpoints()[0].to_string();
+        let peer = receiver.addresses()[0].to_string();
         assert!(words.contains(&peer) && words.contains("check that"), "{kind}: {words}");
         assert!(transmitter.finish().is_err());
     }
@@ -137,11 +137,11 @@ fn strangers_are_refused() {
         traffic: Traffic { flows: 3, ..traffic(Kind::TcpStream) },
         ..spec(Kind::TcpStream, "127.0.0.1")
     };
-    let mut receiver = Receiver::bind(&spec).unwrap();
-    let endpoint = receiver.endpoints()[0];
+    let mut receiver = Endpoint::bind(&spec).unwrap();
+    let endpoint = receiver.addresses()[0];
     let mut early = TcpStream::connect(endpoint).unwrap();
-    let mut transmitter = Transmitter::connect(&spec, receiver.endpoints()).unwrap();
-    receiver.attach(transmitter.locals()).unwrap();
+    let mut transmitter = Endpoint::connect(&spec, receiver.addresses()).unwrap();
+    receiver.attach(transmitter.addresses()).unwrap();
     early.set_read_timeout(Some(SOON)).unwrap();
     assert_eq!(early.read(&mut [0; 1]).unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
     let late = TcpStream::connect(endpoint);
@@ -161,12 +161,12 @@ fn flows_that_never_come_are_missed() {
         traffic: Traffic { flows: 2, ..traffic(Kind::TcpStream) },
         ..spec(Kind::TcpStream, "127.0.0.1")
     };
-    let mut receiver = Receiver::bind(&spec).unwrap();
-    let _stranger = TcpStream::connect(receiver.endpoints()[0]).unwrap();
-    let transmitter = Transmitter::connect(&spec, receiver.endpoints()).unwrap();
+    let mut receiver = Endpoint::bind(&spec).unwrap();
+    let _stranger = TcpStream::connect(receiver.addresses()[0]).unwrap();
+    let transmitter = Endpoint::connect(&spec, receiver.addresses()).unwrap();
     let elsewhere = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let began = Instant::now();
-    let error = receiver.attach(&[transmitter.locals()[0], elsewhere]).unwrap_err();
+    let error = receiver.attach(&[transmitter.addresses()[0], elsewhere]).unwrap_err();
     assert!(matches!(error, Error::Missing { got: 1, wanted: 2, strangers: 2, .. }), "{error:?}");
     assert!(error.to_string().contains("1 of 2 flows connected"), "{error}");
     assert!(began.elapsed() < Duration::from_secs(7));
@@ -179,9 +179,9 @@ fn addresses_that_do_not_fit_are_refused() {
         traffic: Traffic { flows: 2, ..traffic(Kind::UdpStream) },
         ..spec(Kind::UdpStream, "127.0.0.1")
     };
-    let mut receiver = Receiver::bind(&spec).unwrap();
-    let endpoints = receiver.endpoints().to_vec();
-    let refused = |endpoints: &[_]| Transmitter::connect(&spec, endpoints).unwrap_err().to_string();
+    let mut receiver = Endpoint::bind(&spec).unwrap();
+    let endpoints = receiver.addresses().to_vec();
+    let refused = |endpoints: &[_]| Endpoint::connect(&spec, endpoints).unwrap_err().to_string();
     assert!(refused(&endpoints[..1]).contains("1 endpoints, but 2 flows of udp_stream need 2"));
     assert!(refused(&["[::1]:9".parse().unwrap(), endpoints[1]]).contains("[::1]:9"));
     assert!(refused(&["127.0.0.1:0".parse().unwrap(), endpoints[1]]).contains("an address and a port"));
@@ -195,9 +195,9 @@ fn addresses_that_do_not_fit_are_refused() {
 #[test]
 fn a_port_in_use_is_named_with_the_way_out() {
     for (kind, local) in [(Kind::TcpStream, "127.0.0.1"), (Kind::UdpStream, "::1"), (Kind::TcpRr, "::1")] {
-        let first = Receiver::bind(&spec(kind, local)).unwrap();
-        let port = first.endpoints()[0].port();
-        let error = Receiver::bind(&Spec {
+        let first = Endpoint::bind(&spec(kind, local)).unwrap();
+        let port = first.addresses()[0].port();
+        let error = Endpoint::bind(&Spec {
             traffic: Traffic { port: Some(port), ..traffic(kind) },
             ..spec(kind, local)
         })
@@ -219,22 +219,22 @@ fn udp_flows_take_the_ports_that_follow() {
             traffic: Traffic { flows: 3, port: Some(port), ..traffic(Kind::UdpStream) },
             ..spec(Kind::UdpStream, "127.0.0.1")
         };
-        Receiver::bind(&spec).ok().map(|receiver| (port, receiver))
+        Endpoint::bind(&spec).ok().map(|receiver| (port, receiver))
     });
     let (port, receiver) = found.unwrap();
-    let ports: Vec<u16> = receiver.endpoints().iter().map(|endpoint| endpoint.port()).collect();
+    let ports: Vec<u16> = receiver.addresses().iter().map(|endpoint| endpoint.port()).collect();
     assert_eq!(ports, [port, port + 1, port + 2]);
     let second = Spec {
         traffic: Traffic { port: Some(port + 2), ..traffic(Kind::UdpStream) },
         ..spec(Kind::UdpStream, "127.0.0.1")
     };
-    let error = Receiver::bind(&second).unwrap_err();
+    let error = Endpoint::bind(&second).unwrap_err();
     assert!(matches!(error, Error::PortInUse { port: taken, .. } if taken == port + 2), "{error:?}");
 }
 
 #[test]
 fn a_fixed_port_serves_one_run_after_another() {
-    let port = Receiver::bind(&spec(Kind::TcpStream, "127.0.0.1")).unwrap().endpoints()[0].port();
+    let port = Endpoint::bind(&spec(Kind::TcpStream, "127.0.0.1")).unwrap().addresses()[0].port();
     for kind in [Kind::TcpStream, Kind::TcpRr, Kind::TcpStream] {
         let spec = Spec { traffic: Traffic { port: Some(port), ..traffic(kind) }, ..spec(kind, "127.0.0.1") };
         let (sent, received) = crate::support::run(&spec, Duration::from_millis(20));
@@ -245,15 +245,14 @@ fn a_fixed_port_serves_one_run_after_another() {
 
 #[test]
 fn nobody_listening_is_said() {
-    let endpoint = Receiver::bind(&spec(Kind::TcpStream, "127.0.0.1")).unwrap().endpoints()[0];
-    let error =
-        Transmitter::connect(&spec(Kind::TcpStream, "127.0.0.1"), &[endpoint]).unwrap_err().to_string();
+    let endpoint = Endpoint::bind(&spec(Kind::TcpStream, "127.0.0.1")).unwrap().addresses()[0];
+    let error = Endpoint::connect(&spec(Kind::TcpStream, "127.0.0.1"), &[endpoint]).unwrap_err().to_string();
     assert!(error.contains(&endpoint.to_string()) && error.contains("nothing listens there"), "{error}");
 }
 
 #[test]
 fn an_address_of_another_host_is_refused() {
-    let error = Receiver::bind(&spec(Kind::UdpStream, "192.0.2.77")).unwrap_err().to_string();
+    let error = Endpoint::bind(&spec(Kind::UdpStream, "192.0.2.77")).unwrap_err().to_string();
     assert!(error.contains("192.0.2.77") && error.contains("give it to one"), "{error}");
 }
 
@@ -264,8 +263,8 @@ fn checksum_off_over_ipv6_is_refused_at_both_ends() {
         ..spec(Kind::UdpStream, "::1")
     };
     for error in [
-        Receiver::bind(&spec).unwrap_err(),
-        Transmitter::connect(&spec, &["[::1]:9".parse().unwrap()]).unwrap_err(),
+        Endpoint::bind(&spec).unwrap_err(),
+        Endpoint::connect(&spec, &["[::1]:9".parse().unwrap()]).unwrap_err(),
     ] {
         assert!(error.to_string().contains("RFC 8200, section 8.1"), "{error}");
     }
@@ -274,13 +273,15 @@ fn checksum_off_over_ipv6_is_refused_at_both_ends() {
 #[test]
 fn steps_out_of_order_are_refused() {
     let spec = spec(Kind::UdpStream, "127.0.0.1");
-    let mut unattached = Receiver::bind(&spec).unwrap();
+    let mut unattached = Endpoint::bind(&spec).unwrap();
     assert!(unattached.start().unwrap_err().to_string().contains("attach its peers first"));
     assert_eq!(unattached.sample(), netassay_load::Sample::default());
     assert!(unattached.finish().unwrap_err().to_string().contains("attach its peers first"));
     let (mut transmitter, mut receiver) = connect(&spec);
-    let locals = transmitter.locals().to_vec();
-    assert!(receiver.attach(&locals).unwrap_err().to_string().contains("attached before"));
+    let locals = transmitter.addresses().to_vec();
+    for end in [&mut receiver, &mut transmitter] {
+        assert!(end.attach(&locals).unwrap_err().to_string().contains("attached before"));
+    }
     let (mut transmitter2, mut receiver2) = connect(&spec);
     transmitter2.start().unwrap();
     assert!(transmitter2.start().unwrap_err().to_string().contains("started before"));

@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use std::process::Command;
 use std::time::Duration;
 
-use netassay_load::{Kind, Outcome, Phase, Reader, Receiver, Spec, Traffic, Transmitter};
+use netassay_load::{Endpoint, Kind, Outcome, Phase, Reader, Spec, Traffic};
 
 use crate::modes::{check, readers, senders};
 use crate::namespace::enter_namespace;
@@ -75,9 +75,9 @@ impl Pair {
     fn run(&self, traffic: &Traffic, version: usize, time: Duration) -> (Outcome, Outcome) {
         let spec =
             |local: &str| Spec { traffic: traffic.clone(), local: local.parse().unwrap(), cpus: vec![] };
-        let mut receiver = self.within_far(|| Receiver::bind(&spec(FAR[version])).unwrap());
-        let mut transmitter = Transmitter::connect(&spec(NEAR[version]), receiver.endpoints()).unwrap();
-        receiver.attach(transmitter.locals()).unwrap();
+        let mut receiver = self.within_far(|| Endpoint::bind(&spec(FAR[version])).unwrap());
+        let mut transmitter = Endpoint::connect(&spec(NEAR[version]), receiver.addresses()).unwrap();
+        receiver.attach(transmitter.addresses()).unwrap();
         receiver.start().unwrap();
         transmitter.start().unwrap();
         let ends = (transmitter, receiver);
@@ -177,7 +177,7 @@ fn every_sender_sends_to_nobody() {
         for connected in [true, false] {
             let traffic = Traffic { sender, connected, ..traffic(Kind::Pps) };
             let spec = Spec { traffic, local: NEAR[0].parse().unwrap(), cpus: vec![] };
-            let mut transmitter = Transmitter::connect(&spec, &["198.51.100.9:9".parse().unwrap()]).unwrap();
+            let mut transmitter = Endpoint::connect(&spec, &["198.51.100.9:9".parse().unwrap()]).unwrap();
             transmitter.start().unwrap();
             std::thread::sleep(Duration::from_millis(50));
             transmitter.set_phase(Phase::Tail);

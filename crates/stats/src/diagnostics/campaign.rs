@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::boots::Observation;
-use crate::summary::{mean, squares};
+use crate::observed::Observation;
+use crate::observed::{mean, squares};
 
 /// A spread below so many units of rounding of the largest value is none.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;

@@ -4,7 +4,7 @@ use super::campaign::{Campaign, Condition};
 use super::extremes::farthest;
 use super::flag::{Flag, Kind, Place};
 use super::level::{ROUNDING, adjusted};
-use crate::summary::mean;
+use crate::observed::mean;
 
 /// The conditions of a crossed campaign whose boots all measured all of them. Of two conditions it could not be told which
 /// one a boot treated differently.

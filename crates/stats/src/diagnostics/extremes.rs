@@ -1,7 +1,7 @@
 //! Values too far from their groups' means: Grubbs' test for several groups and several outliers.
 
 use super::tail;
-use crate::summary::{mean, squares};
+use crate::observed::{mean, squares};
 
 /// One value that stands out.
 #[derive(Clone, Copy, Debug, PartialEq)]

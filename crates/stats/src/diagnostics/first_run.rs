@@ -4,7 +4,7 @@ use super::campaign::Campaign;
 use super::flag::{Flag, Kind};
 use super::level::adjusted;
 use super::tail;
-use crate::summary::{mean, squares};
+use crate::observed::{mean, squares};
 
 /// The first recorded run of each condition in each boot less the mean of its others there, so that the boot's own effect
 /// goes out, in units of the spread between runs: Student's t over all these differences.

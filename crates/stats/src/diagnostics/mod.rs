@@ -40,8 +40,8 @@ mod tail;
 pub use flag::{Flag, Kind, Names, Place};
 pub use level::LEVEL;
 
-use crate::boots::Observation;
 use crate::error::{StatsError, require_finite};
+use crate::observed::Observation;
 use campaign::Campaign;
 use effects::BootEffects;
 

@@ -6,7 +6,7 @@ use super::flag::{Flag, Kind, Place};
 use super::level::adjusted;
 use super::modes::spread;
 use super::tail;
-use crate::summary::{mean, squares};
+use crate::observed::{mean, squares};
 
 /// "At the ceiling" is within this part of the spread between runs from the largest value.
 const NEAR: f64 = 0.02;

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::EffectsError;
-use crate::boots::{Cells, Observation};
 use crate::distribution::student;
 use crate::error::StatsError;
-use crate::fieller::{Fieller, Quantiles};
-use crate::fit::Fit;
 use crate::model::Estimate;
+use crate::model::Fit;
+use crate::model::{Fieller, Quantiles};
+use crate::observed::{Cells, Observation};
 use crate::question::Design;
 
 /// An effect, share or step with its interval, in the metric's unit.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::code::Model;
 use super::estimated::{Estimated, Estimator};
 use super::{EffectsError, Layout};
-use crate::boots::Observation;
+use crate::observed::Observation;
 use crate::question::Design;
 
 /// The effects of factors and of their interactions.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::EffectsError;
 use super::estimated::{Estimated, Estimator};
-use crate::boots::Observation;
+use crate::observed::Observation;
 use crate::question::Design;
 
 /// What a reader of a ladder must know.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::estimated::{Estimated, Estimator};
 use super::{EffectsError, Layout};
-use crate::boots::Observation;
+use crate::observed::Observation;
 use crate::question::Design;
 
 /// Shares are for at most so many factors: all their combinations are 65,536.

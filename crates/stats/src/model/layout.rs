@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::boots::{Cell, Cells};
+use crate::observed::{Cell, Cells};
 use crate::question::Design;
 
 /// One cell in the model's own numbering and unit.
@@ -221,7 +221,7 @@ fn find(leader: &mut [usize], mut node: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::boots::Observation;
+    use crate::observed::Observation;
 
     fn cells(places: &[(usize, u32)]) -> Cells {
         let runs: Vec<Observation> = places

@@ -7,12 +7,19 @@
 //! spread, whatever numbers of runs are in them, so neither of the two variances needs to be known.
 
 mod additive;
+mod components;
+mod crossed;
 mod estimate;
+mod fieller;
+mod fit;
 mod layout;
 mod normal_equations;
 mod spread;
 
-pub(crate) use additive::Additive;
-pub(crate) use estimate::{Estimate, ROUNDING};
-pub(crate) use layout::Layout;
+pub use components::{Component, Components};
+pub(crate) use crossed::Pairs;
+pub(crate) use estimate::Estimate;
+pub(crate) use fieller::{Fieller, Quantiles};
+pub use fit::ErrorTerm;
+pub(crate) use fit::Fit;
 pub(crate) use spread::Common;

@@ -176,7 +176,7 @@ impl Factor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::boots::{Cells, Observation};
+    use crate::observed::{Cells, Observation};
     use crate::question::Design;
 
     fn layout(conditions: usize, boots: u32, is_missing: impl Fn(usize, u32) -> bool) -> Layout {

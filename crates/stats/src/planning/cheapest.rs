@@ -3,17 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::Plan;
+use super::plan::{Cost, Plan};
 use crate::question::Design;
-
-/// What measuring costs, in seconds or any other unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
-    /// One boot with all that does not depend on the number of runs.
-    pub boot: f64,
-    /// One run of one condition.
-    pub run: f64,
-}
 
 /// What a plan is to show, and how far it may go.
 #[derive(Clone, Copy, Debug, PartialEq)]

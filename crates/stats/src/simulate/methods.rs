@@ -10,11 +10,11 @@ use super::level::ALPHA;
 use super::means::{Anova, MeanSquare, mean, squares};
 use super::ranks;
 use super::world::World;
-use crate::analysis::analyse_among;
-use crate::boots::Observation;
+use crate::compare::Verdict;
+use crate::compare::analyse_among;
 use crate::distribution::{normal, student};
+use crate::observed::Observation;
 use crate::question::{Correction, Design, Question};
-use crate::verdict::Verdict;
 
 /// A way to decide whether condition 1 differs from condition 0, at 5 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,0 +1,146 @@
+//! One end of a workload, from its sockets' opening to its account.
+
+mod receiver;
+mod transmitter;
+
+use std::net::SocketAddr;
+
+use socket2::Socket;
+use words::Side;
+
+use crate::engine::{Outcome, Team};
+use crate::error::{Error, Result};
+use crate::lane::{Phase, Sample};
+use crate::spec::Spec;
+
+/// One end: the receiver, or answerer, from [`Endpoint::bind`]; the transmitter, or asker, from [`Endpoint::connect`].
+#[derive(Debug)]
+pub struct Endpoint {
+    spec: Spec,
+    addresses: Vec<SocketAddr>,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// A receiver, open to be connected to: listeners, or one UDP socket per flow.
+    Bound(Vec<Socket>),
+    Attached(Box<Team>),
+    /// `attach` failed, and the sockets are gone.
+    Spent,
+}
+
+impl Endpoint {
+    /// Opens a receiver's sockets: a listener for each 4000 flows of TCP, one socket per flow for UDP.
+    ///
+    /// # Errors
+    /// A workload that cannot be had, an address that this host lacks, a port in use.
+    pub fn bind(spec: &Spec) -> Result<Self> {
+        spec.validate()?;
+        let (sockets, addresses) = receiver::open(spec)?;
+        Ok(Self { spec: spec.clone(), addresses, stage: Stage::Bound(sockets) })
+    }
+
+    /// Connects a transmitter's flows to the `endpoints` of the receiver.
+    ///
+    /// # Errors
+    /// A workload that cannot be had, endpoints that do not fit it, or a connection that does not come about in 5 s.
+    pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
+        spec.validate()?;
+        let transmitter::Connected { sockets, peers, locals } = transmitter::connect(spec, endpoints)?;
+        let team = Team::new(Side::Transmitter, spec.clone(), sockets, peers)?;
+        Ok(Self { spec: spec.clone(), addresses: locals, stage: Stage::Attached(Box::new(team)) })
+    }
+
+    /// What the other end needs. Of a receiver: where [`Endpoint::connect`] must connect to, one address for each 4000 flows of TCP,
+    /// one per flow for UDP. Of a transmitter: the address of each flow, for [`Endpoint::attach`]; for `tcp_crr` the one that all
+    /// flows have, with port 0.
+    #[must_use]
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Has a receiver take the transmitter's flows, known by their addresses, and refuse everybody else. What strangers may have
+    /// sent to a UDP socket before is thrown away. With `tcp_crr` everybody at the transmitter's address is served.
+    ///
+    /// # Errors
+    /// Addresses that do not fit the workload; TCP flows that do not arrive within 5 s; a second call; a transmitter, which has its
+    /// peers.
+    pub fn attach(&mut self, locals: &[SocketAddr]) -> Result<()> {
+        let Stage::Bound(sockets) = &mut self.stage else {
+            return Err(Error::Order { step: "attach", instead: "the peers were attached before" });
+        };
+        receiver::check_locals(&self.spec, locals)?;
+        let sockets = std::mem::take(sockets);
+        self.stage = Stage::Spent;
+        let (sockets, peers) = receiver::join(&self.spec, sockets, &self.addresses, locals)?;
+        let team = Team::new(Side::Receiver, self.spec.clone(), sockets, peers)?;
+        self.stage = Stage::Attached(Box::new(team));
+        Ok(())
+    }
+
+    /// Starts the threads, pinned to the workload's CPUs in turn. A transmitter's traffic flows when this returns.
+    ///
+    /// # Errors
+    /// A receiver without attached peers; a thread that cannot be started or pinned; then none runs. A second start.
+    pub fn start(&mut self) -> Result<()> {
+        match &mut self.stage {
+            Stage::Attached(team) => team.start(),
+            Stage::Bound(_) | Stage::Spent => Err(NOT_ATTACHED),
+        }
+    }
+
+    /// Moves on to `phase`. A step back is ignored, and so is a step before the peers are attached.
+    pub fn set_phase(&self, phase: Phase) {
+        if let Some(team) = self.team() {
+            team.set_phase(phase);
+        }
+    }
+
+    /// Reads all counters. The threads do not notice.
+    #[must_use]
+    pub fn sample(&self) -> Sample {
+        self.team().map_or_else(Sample::default, Team::sample)
+    }
+
+    /// The kernel's ids of the running threads, in the order of their flows: for `/proc/self/task`.
+    #[must_use]
+    pub fn threads(&self) -> Vec<u32> {
+        self.team().map_or_else(Vec::new, Team::threads)
+    }
+
+    /// The first error that ended a thread early.
+    #[must_use]
+    pub fn failed(&self) -> Option<&Error> {
+        self.team().and_then(Team::failed)
+    }
+
+    /// Ends the threads that send at this end, and waits, in bounded time, until what was sent has left this host. Threads that
+    /// receive go on.
+    pub fn quiet(&self) {
+        if let Some(team) = self.team() {
+            team.quiet();
+        }
+    }
+
+    /// Receives what is still queued, stops and joins the threads, and waits for this host's queues to empty, all in bounded time.
+    ///
+    /// # Errors
+    /// A receiver without attached peers, what [`Endpoint::failed`] knows, or a thread that does not end.
+    pub fn finish(self) -> Result<Outcome> {
+        match self.stage {
+            Stage::Attached(team) => team.finish(),
+            Stage::Bound(_) | Stage::Spent => Err(NOT_ATTACHED),
+        }
+    }
+
+    fn team(&self) -> Option<&Team> {
+        match &self.stage {
+            Stage::Attached(team) => Some(team),
+            Stage::Bound(_) | Stage::Spent => None,
+        }
+    }
+}
+
+const NOT_ATTACHED: Error =
+    Error::Order { step: "a receiver's start or finish", instead: "attach its peers first" };

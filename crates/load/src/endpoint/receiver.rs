@@ -1,0 +1,176 @@
+//! The sockets of the end that receives, or answers: opened, and joined with their peers.
+
+use std::collections::HashMap;
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+use socket2::Socket;
+use words::{Kind, LISTENER, Reader, Traffic};
+
+use crate::error::{Error, Result};
+use crate::socket::{self, options};
+use crate::spec::Spec;
+use crate::sys;
+
+/// Connections that may wait beyond one per flow, so that a few strangers cannot keep the flows out.
+const SPARE_BACKLOG: i32 = 64;
+
+/// Opens the sockets, and says where each can be reached: a listener for each 4000 flows of TCP, one socket per flow for UDP.
+pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
+    sys::make_room_for_descriptors(spec.traffic.lanes().into());
+    let count = spec.traffic.endpoints();
+    let mut sockets = Vec::with_capacity(count as usize);
+    let mut addresses = Vec::with_capacity(count as usize);
+    for flow in 0..count {
+        // `validate` has seen to it that the last port exists.
+        let port = spec.traffic.port.map_or(0, |first| first.saturating_add(flow as u16));
+        let local = SocketAddr::new(spec.local, port);
+        let (socket, address) = if spec.traffic.kind.is_udp() {
+            let what = socket::flow(flow as usize);
+            let socket = socket::open(&spec.traffic, spec.local, &what)?;
+            let address = socket::bind(&socket, local, &what)?;
+            (socket, address)
+        } else {
+            listen(spec, local)?
+        };
+        sockets.push(socket);
+        addresses.push(address);
+    }
+    Ok((sockets, addresses))
+}
+
+/// The flows' sockets and their peers, made of what [`open`] opened for the transmitter whose addresses are `locals`. What strangers
+/// may have sent to a UDP socket before is thrown away.
+pub(super) fn join(
+    spec: &Spec,
+    sockets: Vec<Socket>,
+    addresses: &[SocketAddr],
+    locals: &[SocketAddr],
+) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
+    let peers = locals.to_vec();
+    if spec.traffic.kind == Kind::TcpCrr {
+        let peers = vec![locals[0]; spec.traffic.lanes() as usize];
+        return Ok((share(&sockets[0], &spec.traffic)?, peers));
+    }
+    if spec.traffic.kind.is_udp() {
+        for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
+            if spec.traffic.connects(!spec.traffic.is_forward(flow)) {
+                one.connect(&(*peer).into()).map_err(|e| Error::setup("connect", socket::flow(flow), &e))?;
+            }
+            empty(one);
+        }
+        return Ok((sockets, peers));
+    }
+    // The listeners close here: nobody else gets in.
+    let parts = locals.chunks(LISTENER as usize).zip(sockets.iter().zip(addresses));
+    let mut flows = Vec::with_capacity(locals.len());
+    for (locals, (listener, address)) in parts {
+        flows.extend(accept(listener, *address, locals)?);
+    }
+    if let Some(dscp) = spec.traffic.dscp {
+        flows.iter().try_for_each(|one| options::prioritize(one, spec.local, dscp))?;
+    }
+    Ok((flows, peers))
+}
+
+fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
+    const WHAT: &str = "the listener";
+    let socket = socket::open(&spec.traffic, spec.local, WHAT)?;
+    // Connections of an earlier run that still linger must not keep a fixed port.
+    socket.set_reuse_address(true).map_err(|e| Error::setup("setsockopt SO_REUSEADDR", WHAT, &e))?;
+    let endpoint = socket::bind(&socket, local, WHAT)?;
+    let backlog = i32::try_from(spec.traffic.lanes().min(LISTENER)).unwrap_or(i32::MAX);
+    socket
+        .listen(backlog.saturating_add(SPARE_BACKLOG))
+        .map_err(|e| socket::in_use_or("listen", local, WHAT, &e))?;
+    socket.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
+    Ok((socket, endpoint))
+}
+
+/// The listener once for each thread, all of one queue. It stays, and threads that spin do not wait at it.
+fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
+    const WHAT: &str = "the listener";
+    let spins = traffic.reader == Reader::Spin;
+    listener.set_nonblocking(spins).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
+    let clones = (0..traffic.lanes()).map(|_| listener.try_clone());
+    clones.collect::<std::io::Result<_>>().map_err(|e| Error::setup("fcntl F_DUPFD", WHAT, &e))
+}
+
+/// Accepts until every one of `locals` has come, in whatever order, each into its flow's place.
+fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Result<Vec<Socket>> {
+    let deadline = Instant::now() + socket::CONNECT;
+    // An IPv6 address also carries a flow label, which is no part of it.
+    let places: HashMap<_, _> =
+        locals.iter().enumerate().map(|(at, one)| ((one.ip(), one.port()), at)).collect();
+    let mut flows: Vec<Option<Socket>> = locals.iter().map(|_| None).collect();
+    let (mut got, mut strangers) = (0, 0);
+    while got < locals.len() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            let (wanted, seconds) = (locals.len(), socket::CONNECT.as_secs());
+            return Err(Error::Missing { got, wanted, strangers, endpoint, seconds });
+        }
+        match listener.accept() {
+            Ok((socket, peer)) => {
+                let peer = peer.as_socket();
+                let flow = peer.and_then(|peer| places.get(&(peer.ip(), peer.port())));
+                match flow.map(|flow| &mut flows[*flow]) {
+                    Some(place @ None) => {
+                        *place = Some(socket);
+                        got += 1;
+                    }
+                    _ => {
+                        // Closing with a reset tells a stranger at once.
+                        let _ = socket.set_linger(Some(Duration::ZERO));
+                        strangers += 1;
+                    }
+                }
+            }
+            Err(e) if e.raw_os_error() == Some(libc::EAGAIN) => {
+                // A wait cut short by a signal is simply begun again.
+                sys::wait_readable(listener.as_raw_fd(), left + Duration::from_millis(1));
+            }
+            // A connection that was reset while it waited is nobody's.
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EINTR | libc::ECONNABORTED)) => {}
+            Err(e) => return Err(Error::setup("accept", "the listener", &e)),
+        }
+    }
+    Ok(flows.into_iter().flatten().collect())
+}
+
+/// Throws away what a socket received before it was connected. Only its peer, which has not started, can add to it.
+fn empty(socket: &Socket) {
+    let mut room = [0u8; 16];
+    while sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) >= 0 {}
+}
+
+/// Whether these can be the addresses of the other end.
+pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
+    let mismatch = |got: String, wanted: String| Err(Error::Mismatch { peer: "transmitter", got, wanted });
+    let lanes = spec.traffic.lanes();
+    if spec.traffic.kind == Kind::TcpCrr && locals.len() != 1 {
+        return mismatch(format!("{} addresses", locals.len()), "all connections come from one".to_owned());
+    }
+    if spec.traffic.kind != Kind::TcpCrr && locals.len() != lanes as usize {
+        return mismatch(format!("{} addresses", locals.len()), format!("there are {lanes} flows"));
+    }
+    if let Some(other) = locals.iter().find(|local| local.is_ipv4() != spec.local.is_ipv4()) {
+        return mismatch(other.to_string(), format!("this end's address is {}", spec.local));
+    }
+    let bare = |address: &SocketAddr| match address {
+        SocketAddr::V4(v4) => SocketAddr::V4(SocketAddrV4::new(*v4.ip(), v4.port())),
+        SocketAddr::V6(v6) => SocketAddr::V6(SocketAddrV6::new(*v6.ip(), v6.port(), 0, 0)),
+    };
+    // To another port one may connect from the same address again.
+    let mut seen: Vec<(usize, SocketAddr)> =
+        locals.iter().enumerate().map(|(at, local)| (spec.traffic.endpoint_of(at), bare(local))).collect();
+    if spec.traffic.kind.is_udp() {
+        seen.iter_mut().for_each(|(endpoint, _)| *endpoint = 0);
+    }
+    seen.sort_unstable();
+    if let Some([(_, twice), _]) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
+        return mismatch(format!("{twice} twice"), "every flow has an address of its own".to_owned());
+    }
+    Ok(())
+}

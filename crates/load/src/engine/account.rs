@@ -1,0 +1,87 @@
+//! The account of one end, drawn up when its threads have ended.
+
+use std::ops::Range;
+
+use words::Kind;
+
+use super::flows::{Flows, note};
+use super::outcome::{FlowOutcome, Outcome, Share};
+use crate::error::Result;
+use crate::lane::{End, Sample, Zerocopy, latency};
+use crate::socket::{self, Buffers, TcpInfo, options};
+
+/// Of threads that gave back `ends`, each of which served one of the `shares`; `counts` are the last.
+pub(super) fn draw_up(
+    flows: &Flows,
+    shares: &[Range<usize>],
+    ends: Vec<End>,
+    counts: Sample,
+) -> Result<Outcome> {
+    let kind = flows.traffic.kind;
+    let (mut recorders, mut notes) = (Vec::new(), flows.notes.clone());
+    let (mut slept, mut zerocopy) = (flows.slept, None::<Zerocopy>);
+    // A tcp_crr thread asks those sockets that received something.
+    let polled = flows.traffic.busy_poll.is_some() && kind != Kind::TcpCrr;
+    let mut accounts = Vec::with_capacity(flows.len());
+    for (flow, one) in flows.sockets.iter().enumerate() {
+        let nothing = polled.then(|| options::polled_nothing(one)).flatten();
+        slept |= nothing.is_some();
+        note(&mut notes, nothing);
+        accounts.push(FlowOutcome {
+            sends: flows.sends(flow),
+            flows: 1,
+            local: socket::local_address(one)?,
+            peer: flows.peers[flow],
+            counts: counts.flows[flow],
+            verified_bytes: ends.get(flow).map_or(0, |end| end.verified),
+            sequence: ends.get(flow).and_then(|end| end.sequence),
+            buffers: Buffers::read(one)?,
+            tcp: if kind.is_udp() || kind == Kind::TcpCrr { None } else { TcpInfo::read(one) },
+        });
+    }
+    notes.extend(shortfalls(&ends));
+    let mut applied = flows.applied.clone();
+    for end in ends {
+        end.applied.into_iter().for_each(|one| socket::collect(&mut applied, one));
+        recorders.extend(end.latencies);
+        if let Some(one) = end.zerocopy {
+            let sum = zerocopy.get_or_insert_default();
+            sum.completed += one.completed;
+            sum.copied += one.copied;
+        }
+        slept |= end.slept;
+        end.notes.into_iter().for_each(|one| note(&mut notes, Some(one)));
+    }
+    let share = |share: &Range<usize>| Share { sends: flows.sends(share.start), flows: share.len() as u32 };
+    let buffers = accounts.iter().map(|flow| flow.buffers).reduce(Buffers::smaller).unwrap_or_default();
+    Ok(Outcome {
+        sent: counts.sent,
+        received: counts.received,
+        flows: accounts,
+        threads: shares.iter().map(share).collect(),
+        latency: latency::merge(recorders),
+        applied,
+        buffers,
+        zerocopy,
+        slept,
+        notes,
+    })
+}
+
+/// What the threads fell short of, in words, all threads together.
+fn shortfalls(ends: &[End]) -> Vec<String> {
+    let sum = |of: fn(&End) -> u64| ends.iter().map(of).sum::<u64>();
+    let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
+    let strangers = sum(|end| end.strangers);
+    let mut notes = Vec::new();
+    if unsent + unanswered > 0 {
+        notes.push(format!(
+            "{unsent} requests of the open loop were not sent in time and {unanswered} not answered by the end: those \
+             of the window count as latencies with the time that they had waited, and took longer"
+        ));
+    }
+    if strangers > 0 {
+        notes.push(format!("{strangers} connections from other processes were rejected"));
+    }
+    notes
+}

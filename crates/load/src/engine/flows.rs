@@ -1,0 +1,194 @@
+//! The connected sockets of one end, one for each flow, and what is known of them.
+
+use std::cell::Cell;
+use std::net::{IpAddr, Shutdown, SocketAddr};
+use std::os::fd::AsRawFd;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use socket2::Socket;
+use words::{Kind, Side, Traffic};
+
+use crate::error::{Error, Result};
+use crate::lane::{Control, Counts, Lane, Sample};
+use crate::socket::{self, Applied, DropCount, options, queue};
+use crate::spec::Spec;
+use crate::workload::tcp_stream::low_water;
+
+/// The flows of one end.
+#[derive(Debug)]
+pub(crate) struct Flows {
+    side: Side,
+    pub(super) traffic: Arc<Traffic>,
+    local: IpAddr,
+    pub(super) sockets: Vec<Socket>,
+    pub(super) peers: Vec<SocketAddr>,
+    drops: Mutex<Vec<DropCount>>,
+    /// The low-water mark of the receiving sockets, bytes.
+    mark: Option<u32>,
+    /// Whether a socket cannot poll its device though it was asked to.
+    pub(super) slept: bool,
+    /// What the connected sockets read back.
+    pub(super) applied: Vec<Applied>,
+    /// What could not be had from the start.
+    pub(super) notes: Vec<String>,
+}
+
+impl Flows {
+    /// Takes the sockets, one per lane, and the peer of each: connected ones, or for `tcp_crr` the one listener that all share
+    /// and at the other end sockets that only hold the lanes' place.
+    pub(crate) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
+        let traffic = Arc::new(spec.traffic.clone());
+        let mark = low_water::of(&traffic, spec.local);
+        let (mut slept, mut notes, mut applied) = (false, Vec::new(), Vec::new());
+        for (flow, one) in sockets.iter().enumerate() {
+            let sends = sends(side, &traffic, flow);
+            socket::give_role(one, &traffic, sends, socket::flow(flow))?;
+            if let Some(mark) = mark.filter(|_| !sends) {
+                low_water::set(one, mark)
+                    .map_err(|e| Error::setup("setsockopt SO_RCVLOWAT", socket::flow(flow), &e))?;
+            }
+            // The sockets of `tcp_crr` are no connections.
+            if traffic.kind != Kind::TcpCrr {
+                socket::collect(&mut applied, Applied::read_as_asked(one, &traffic)?);
+            }
+            let refused = traffic.busy_poll.and_then(|time| options::poll_busily(one, time));
+            slept |= refused.is_some();
+            note(&mut notes, refused);
+        }
+        let drops = Mutex::new(sockets.iter().map(|one| DropCount::new(socket::drops(one))).collect());
+        Ok(Self { side, traffic, local: spec.local, sockets, peers, drops, mark, slept, applied, notes })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.sockets.len()
+    }
+
+    /// Whether this end sends, or asks, on a lane.
+    pub(super) fn sends(&self, lane: usize) -> bool {
+        sends(self.side, &self.traffic, lane)
+    }
+
+    fn sending(&self) -> impl Iterator<Item = &Socket> {
+        self.sockets.iter().enumerate().filter(|(flow, _)| self.sends(*flow)).map(|(_, one)| one)
+    }
+
+    /// One flow for its thread, which borrows the socket.
+    pub(super) fn lane(&self, flow: usize, control: &Arc<Control>, readiness: Option<Sender<()>>) -> Lane {
+        Lane {
+            flow,
+            fd: self.sockets[flow].as_raw_fd(),
+            peer: self.peers[flow],
+            local: self.local,
+            message: self.traffic.message as usize,
+            response: self.traffic.response as usize,
+            traffic: Arc::clone(&self.traffic),
+            control: Arc::clone(control),
+            readiness: Cell::new(readiness),
+        }
+    }
+
+    /// What the threads counted until `at_ns`, with what only the sockets know.
+    pub(super) fn sample(&self, mut flows: Vec<Counts>, at_ns: u64) -> Sample {
+        if let Some(mark) = self.mark {
+            let taking =
+                flows.iter_mut().zip(&self.sockets).enumerate().filter(|(flow, _)| !self.sends(*flow));
+            taking.for_each(|(_, (counts, one))| counts.bytes += low_water::below(one, mark));
+        }
+        if self.traffic.kind == Kind::TcpStream {
+            let message = u64::from(self.traffic.message);
+            flows.iter_mut().for_each(|flow| flow.messages = flow.bytes / message);
+        }
+        if self.traffic.kind.is_udp() {
+            let mut drops = self.drops.lock().unwrap_or_else(PoisonError::into_inner);
+            for ((flow, count), one) in flows.iter_mut().zip(drops.iter_mut()).zip(&self.sockets) {
+                flow.socket_drops = count.update(socket::drops(one));
+            }
+        }
+        let of = |sending| flows.iter().enumerate().filter(move |(flow, _)| self.sends(*flow) == sending);
+        let sum = |sending| of(sending).map(|(_, counts)| *counts).sum();
+        Sample { at_ns, sent: sum(true), received: sum(false), flows }
+    }
+
+    /// Ends what this end sends, or asks: a thread that waits in a call is woken.
+    pub(super) fn end_sending(&self) {
+        for one in self.sending() {
+            if self.traffic.kind == Kind::TcpStream && self.traffic.pacing.is_some() {
+                options::unpace(one);
+            }
+            // The end of the stream goes behind what is queued. A connection that is gone already needs no shutting. A datagram socket
+            // whose sender waits for room gets it as its queue empties.
+            let how = match self.traffic.kind {
+                Kind::TcpStream => Shutdown::Write,
+                Kind::UdpStream | Kind::Pps => continue,
+                _ => Shutdown::Both,
+            };
+            let _ = one.shutdown(how);
+        }
+    }
+
+    /// Whether all that was sent has left this host.
+    pub(super) fn have_left(&self) -> bool {
+        self.sending().all(|one| queue::unsent_to_a_peer(one).unwrap_or(0) == 0)
+    }
+
+    pub(super) fn shut(&self, how: Shutdown) {
+        for one in &self.sockets {
+            // A connection that is gone already needs no shutting.
+            let _ = one.shutdown(how);
+        }
+    }
+
+    /// Leaves the sockets open for good: a number closed while a thread does not end could be handed out again and be used by it.
+    pub(super) fn abandon(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.sockets));
+    }
+}
+
+fn sends(side: Side, traffic: &Traffic, lane: usize) -> bool {
+    (side == Side::Transmitter) == traffic.is_forward(lane)
+}
+
+/// Takes a note down once: what one flow meets, all others do.
+pub(super) fn note(notes: &mut Vec<String>, note: Option<String>) {
+    notes.extend(note.filter(|note| !notes.contains(note)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys;
+    use std::net::{TcpListener, TcpStream};
+    use words::Reader;
+
+    /// What `SO_RCVLOWAT` a connected socket reads back at the `side` of some traffic at `local`.
+    fn mark(side: Side, traffic: Traffic, local: &str) -> libc::c_int {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let _far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (near, peer) = listener.accept().unwrap();
+        near.set_nodelay(traffic.is_nodelay()).unwrap();
+        let spec = Spec { traffic, local: local.parse().unwrap(), cpus: vec![] };
+        let flows = Flows::new(side, &spec, vec![near.into()], vec![peer]).unwrap();
+        sys::option_number(flows.sockets[0].as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT).unwrap()
+    }
+
+    #[test]
+    fn receivers_that_sleep_have_a_low_water_mark_over_loopback_or_for_large_writes() {
+        const NONE: libc::c_int = 1;
+        for local in ["127.0.0.1", "::1", "198.51.100.1", "2001:db8::1"] {
+            let loopback = local.parse::<IpAddr>().unwrap().is_loopback();
+            for reader in Reader::ALL.into_iter().filter(|reader| reader.takes(Kind::TcpStream)) {
+                for (message, large) in [(4096, false), (8192, true)] {
+                    let stream = || Traffic { reader, message, ..Traffic::new(Kind::TcpStream) };
+                    let marked = (loopback || large) && reader != Reader::Spin;
+                    let expected = if marked { 128 << 10 } else { NONE };
+                    assert_eq!(mark(Side::Receiver, stream(), local), expected, "{reader} {local} {message}");
+                    assert_eq!(mark(Side::Transmitter, stream(), local), NONE, "{reader} {local}");
+                }
+            }
+            for kind in [Kind::TcpRr, Kind::TcpCrr] {
+                assert_eq!(mark(Side::Receiver, Traffic::new(kind), local), NONE, "{kind} {local}");
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The threads of one end: started together, watched from outside, stopped in bounded time.
+
+use std::net::{Shutdown, SocketAddr};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use socket2::Socket;
+use words::Side;
+
+use super::account;
+use super::crew;
+use super::flows::Flows;
+use super::life::live;
+use super::outcome::Outcome;
+use crate::error::{Errno, Error, Result};
+use crate::lane::{ABORT, Control, Counts, End, Lane, Phase, QUIET, STOP, Sample};
+use crate::spec::Spec;
+use crate::sys;
+
+/// How long receivers may go on taking what is queued, and senders' queues may go on emptying, after the stop.
+const DRAIN: Duration = Duration::from_millis(1500);
+/// How long threads that were told to end at once may take.
+const JOIN: Duration = Duration::from_secs(3);
+/// Room for the stack of a loop, which calls nothing deep.
+const STACK: usize = 256 << 10;
+
+/// The flows of one end, with their threads once started.
+#[derive(Debug)]
+pub(crate) struct Team {
+    flows: Flows,
+    cpus: Vec<u32>,
+    control: Arc<Control>,
+    /// The lanes of each thread.
+    shares: Vec<Range<usize>>,
+    threads: Vec<JoinHandle<Option<Vec<End>>>>,
+    started: bool,
+}
+
+impl Team {
+    /// For these sockets and peers, as [`Flows::new`] takes them.
+    pub(crate) fn new(side: Side, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
+        let flows = Flows::new(side, &spec, sockets, peers)?;
+        let threads = crew::crew(&spec.traffic, crew::cpus(&spec.cpus));
+        let shares: Vec<Range<usize>> = crew::shares(&spec.traffic, threads).collect();
+        let control = Arc::new(Control::new(flows.len(), shares.len()));
+        Ok(Self { flows, cpus: spec.cpus, control, shares, threads: Vec::new(), started: false })
+    }
+
+    /// Starts the threads and returns when all are in their loops.
+    pub(crate) fn start(&mut self) -> Result<()> {
+        if self.started {
+            return Err(Error::Order { step: "start", instead: "the threads were started before" });
+        }
+        self.started = true;
+        let (readiness, all_ready) = mpsc::channel();
+        for thread in 0..self.shares.len() {
+            if let Err(error) = self.spawn(thread, readiness.clone()) {
+                self.control.fail(error);
+                break;
+            }
+        }
+        drop(readiness);
+        // Nothing is ever sent: the channel ends when the last thread has dropped its end, ready or failed.
+        let _ = all_ready.recv();
+        match self.control.failure().cloned() {
+            None => {
+                self.control.open_gate();
+                Ok(())
+            }
+            Some(error) => {
+                self.control.phase.advance(ABORT);
+                let _ = self.stop();
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        self.control.phase.advance(phase as u8);
+    }
+
+    pub(crate) fn failed(&self) -> Option<&Error> {
+        self.control.failure()
+    }
+
+    /// The kernel's ids of the running threads, in the order of their flows.
+    pub(crate) fn threads(&self) -> Vec<u32> {
+        let ids = self.control.threads.iter().map(|id| id.load(Ordering::Relaxed));
+        ids.filter(|id| *id != 0).collect()
+    }
+
+    pub(crate) fn sample(&self) -> Sample {
+        let before = sys::now();
+        let flows: Vec<Counts> = self.control.counters.iter().map(|counters| counters.read()).collect();
+        let at_ns = before + (sys::now() - before) / 2;
+        self.flows.sample(flows, at_ns)
+    }
+
+    /// Ends the threads that send, or ask, and waits until what was sent has left this host. Threads that receive go on.
+    pub(crate) fn quiet(&self) {
+        self.control.phase.advance(QUIET);
+        self.control.open_gate();
+        self.flows.end_sending();
+        wait_until(DRAIN, || {
+            let threads = self.threads.iter().zip(&self.shares);
+            let mut sending = threads.filter(|(_, share)| self.flows.sends(share.start));
+            sending.all(|(thread, _)| thread.is_finished())
+        });
+        wait_until(DRAIN, || self.flows.have_left());
+    }
+
+    /// Stops the threads, joins them, and draws up the account.
+    pub(crate) fn finish(mut self) -> Result<Outcome> {
+        self.quiet();
+        let ends = self.stop()?;
+        if let Some(error) = self.control.failure() {
+            return Err(error.clone());
+        }
+        account::draw_up(&self.flows, &self.shares, ends, self.sample())
+    }
+
+    fn spawn(&mut self, thread: usize, readiness: Sender<()>) -> Result<()> {
+        let share = self.shares[thread].clone();
+        let first = share.start;
+        let mut readiness = Some(readiness);
+        let lanes: Vec<Lane> =
+            share.map(|flow| self.flows.lane(flow, &self.control, readiness.take())).collect();
+        let sends = self.flows.sends(first);
+        let cpu = (!self.cpus.is_empty()).then(|| self.cpus[thread % self.cpus.len()]);
+        // The kernel shows 15 letters of a name.
+        let name = format!("{}-{thread}", if sends { "load-tx" } else { "load-rx" });
+        let handle = std::thread::Builder::new()
+            .name(name)
+            .stack_size(STACK)
+            .spawn(move || live(&lanes, thread, sends, cpu))
+            .map_err(|e| Error::Thread { flow: first as u32, errno: Errno::of(&e) })?;
+        self.threads.push(handle);
+        Ok(())
+    }
+
+    /// Ends all threads, at the latest after [`DRAIN`] and [`JOIN`]. A second call finds none.
+    fn stop(&mut self) -> Result<Vec<End>> {
+        self.control.phase.advance(STOP);
+        self.control.open_gate();
+        if self.flows.traffic.kind.is_udp() {
+            // Wakes a waiting receiver; what is queued can still be read. (What ends a receiver over TCP is the end of the
+            // stream.)
+            self.flows.shut(Shutdown::Read);
+        }
+        if !self.all_ended_within(DRAIN) {
+            self.control.phase.advance(ABORT);
+            self.flows.shut(Shutdown::Both);
+            if !self.all_ended_within(JOIN) {
+                return Err(self.abandon());
+            }
+        }
+        let mut ends = Vec::with_capacity(self.flows.len());
+        for thread in self.threads.drain(..) {
+            // A panic was recorded by the thread itself, an error too; then nobody asks for the account.
+            ends.extend(thread.join().ok().flatten().unwrap_or_default());
+        }
+        Ok(ends)
+    }
+
+    fn all_ended_within(&self, time: Duration) -> bool {
+        wait_until(time, || self.threads.iter().all(JoinHandle::is_finished))
+    }
+
+    /// Gives up on threads that do not end.
+    fn abandon(&mut self) -> Error {
+        let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
+        self.threads.clear();
+        self.flows.abandon();
+        let error = Error::Stuck {
+            flow: u32::try_from(self.shares[stuck].start).unwrap_or(u32::MAX),
+            seconds: (DRAIN + JOIN).as_secs(),
+        };
+        self.control.fail(error.clone());
+        error
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        if !self.threads.is_empty() {
+            // Nobody wants an account: end at once.
+            self.control.phase.advance(ABORT);
+            self.flows.shut(Shutdown::Both);
+            let _ = self.stop();
+        }
+    }
+}
+
+/// Waits until something is so, for `time` at most; whether it came to be.
+fn wait_until(time: Duration, is_so: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + time;
+    let mut pause = Duration::from_micros(50);
+    while !is_so() {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(2));
+    }
+    true
+}

@@ -1,0 +1,193 @@
+//! What a flow's thread has in its hands, and what it shares with those who watch it.
+
+mod call;
+mod control;
+mod counts;
+pub(crate) mod latency;
+mod phase;
+mod zerocopy;
+
+use std::cell::Cell;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use words::Traffic;
+
+pub(crate) use call::Call;
+pub(crate) use control::Control;
+pub(crate) use counts::Tally;
+pub use counts::{Counts, Sample};
+pub use latency::Latency;
+pub(crate) use latency::Recorder;
+pub use phase::Phase;
+pub(crate) use phase::{ABORT, PhaseCell, QUIET, STOP, TAIL, WINDOW};
+pub use zerocopy::Zerocopy;
+
+use crate::error::{Errno, Error, Result};
+use crate::message::{Sequence, first_damage, first_difference};
+use crate::socket::{Applied, stall};
+use crate::sys::{self, Destination};
+
+/// One flow, as its thread sees it, alone or among others. The thread borrows the socket by number: its owner outlives the
+/// thread.
+pub(crate) struct Lane {
+    pub(crate) flow: usize,
+    pub(crate) fd: RawFd,
+    pub(crate) peer: SocketAddr,
+    /// This end's address.
+    pub(crate) local: IpAddr,
+    /// Bytes of a message.
+    pub(crate) message: usize,
+    /// Bytes of an answer; 0 for a stream.
+    pub(crate) response: usize,
+    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) control: Arc<Control>,
+    /// Dropped once the thread is ready; the first lane of a thread has it.
+    pub(crate) readiness: Cell<Option<Sender<()>>>,
+}
+
+/// What a thread gives back of a lane. Latencies of several are with the first.
+#[derive(Default)]
+pub(crate) struct End {
+    pub(crate) latencies: Option<Recorder>,
+    pub(crate) verified: u64,
+    pub(crate) sequence: Option<Sequence>,
+    pub(crate) zerocopy: Option<Zerocopy>,
+    /// Open loop: requests of the window that were never sent.
+    pub(crate) unsent: u64,
+    /// Open loop: requests of the window that were not answered by the end.
+    pub(crate) unanswered: u64,
+    /// `tcp_crr`: what the first connection read back.
+    pub(crate) applied: Option<Applied>,
+    /// Connections of others, closed unserved.
+    pub(crate) strangers: u64,
+    /// Whether the thread slept though it was asked to poll the device; `notes` say why.
+    pub(crate) slept: bool,
+    /// Recorded fallbacks, in words.
+    pub(crate) notes: Vec<String>,
+}
+
+impl End {
+    /// Notes why busy polling, which was asked for, came to nothing; none: it did not.
+    pub(crate) fn sleeps(&mut self, why: Option<String>) {
+        self.slept |= why.is_some();
+        self.notes.extend(why);
+    }
+}
+
+/// How a loop goes on after a call that moved nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Again,
+    End,
+}
+
+impl Lane {
+    pub(crate) fn phase(&self) -> &PhaseCell {
+        &self.control.phase
+    }
+
+    /// How many flows this end has.
+    pub(crate) fn flows(&self) -> usize {
+        self.control.counters.len()
+    }
+
+    pub(crate) fn tally(&self) -> Tally<'_> {
+        Tally::new(&self.control.counters[self.flow])
+    }
+
+    /// Where its datagrams go.
+    pub(crate) fn destination(&self) -> Destination {
+        Destination::new(self.traffic.connected, self.peer)
+    }
+
+    /// Buffers are filled, the loop could begin: waits until all threads have come so far, because those that already
+    /// send would keep the others from their CPUs.
+    pub(crate) fn ready(&self) {
+        self.readiness.take();
+        self.control.wait_at_gate();
+    }
+
+    /// Judges a call that returned 0 or less, its error being still that of the thread.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn trouble(&self, call: Call, returned: isize) -> Result<Next> {
+        let errno = sys::errno();
+        if returned == 0 {
+            return if self.phase().load() < TAIL { Err(self.closed()) } else { Ok(Next::End) };
+        }
+        self.judge(call, errno)
+    }
+
+    /// Judges a call that was not to wait and moved nothing: with nothing to do, the lane is served again when there is.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn idle(&self, call: Call, returned: isize, tally: &mut Tally) -> Result<Next> {
+        let errno = sys::errno();
+        tally.call();
+        match (returned, errno) {
+            (0, _) => self.trouble(call, returned),
+            (_, libc::EAGAIN) => Ok(Next::Again),
+            (_, errno) => self.judge(call, errno),
+        }
+    }
+
+    /// Judges an error of a call.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn judge(&self, call: Call, errno: i32) -> Result<Next> {
+        let phase = self.phase().load();
+        match errno {
+            libc::EINTR => Ok(Next::Again),
+            _ if phase >= QUIET => Ok(Next::End),
+            libc::EAGAIN => Err(self.stalled(call.silence())),
+            // From the tail on the other end may go first.
+            libc::EPIPE | libc::ECONNRESET | libc::ECONNREFUSED if phase >= TAIL => Ok(Next::End),
+            _ => Err(self.failed(call.name(), errno)),
+        }
+    }
+
+    pub(crate) fn failed(&self, call: &'static str, errno: i32) -> Error {
+        Error::Flow { flow: self.number(), call, peer: self.peer, errno: Errno(errno) }
+    }
+
+    pub(crate) fn stalled(&self, silent: &'static str) -> Error {
+        Error::Stalled {
+            flow: self.number(),
+            peer: self.peer,
+            silent,
+            seconds: stall(self.flows()).as_secs(),
+        }
+    }
+
+    /// Compares what was received last with what was sent; `offset` is where it begins in the stream of messages.
+    pub(crate) fn verify(&self, received: &[u8], offset: u64, message: usize) -> Result<u64> {
+        match first_damage(received, offset, message) {
+            None => Ok(received.len() as u64),
+            Some(at) => Err(self.damaged(at, received.len())),
+        }
+    }
+
+    /// Compares a whole message with what was `expected`.
+    pub(crate) fn compare(&self, received: &[u8], expected: &[u8]) -> Result<u64> {
+        if received == expected {
+            return Ok(received.len() as u64);
+        }
+        let at = first_difference(received, 0, expected).unwrap_or(received.len().min(expected.len()));
+        Err(self.damaged(at, received.len()))
+    }
+
+    pub(crate) fn damaged(&self, at: usize, checked: usize) -> Error {
+        Error::Corrupt { flow: self.number(), peer: self.peer, at, checked }
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        u32::try_from(self.flow).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn closed(&self) -> Error {
+        Error::Closed { flow: self.number(), peer: self.peer }
+    }
+}

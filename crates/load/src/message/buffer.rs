@@ -1,0 +1,160 @@
+//! Message buffers: page-aligned, filled before the start, checked after the end.
+
+use std::alloc::Layout;
+use std::ptr::NonNull;
+
+use crate::sys::pages;
+
+const PAGE: usize = 4096;
+
+/// Bytes on whole pages, so that no message shares a page with anything else, all of them already written to: a page
+/// never written is the kernel's one zero page, which would make every copy from it cheaper than it is.
+///
+/// The pages come from the kernel and go back to it: those that it still sends from when the buffer goes keep their
+/// content until it is done with them, whatever this process allocates then.
+pub(crate) struct Buffer {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+impl Buffer {
+    /// A message to send: the pattern, of which the other end checks a sample.
+    pub(crate) fn pattern(len: usize) -> Self {
+        Self::messages(len, 1)
+    }
+
+    /// `count` messages, one behind the other, each with the pattern from its beginning.
+    pub(crate) fn messages(len: usize, count: usize) -> Self {
+        let mut buffer = Self::filled(len * count);
+        for message in buffer.as_mut().chunks_exact_mut(len) {
+            for (at, byte) in message.iter_mut().enumerate() {
+                *byte = pattern(at);
+            }
+        }
+        buffer
+    }
+
+    /// Room to receive into.
+    pub(crate) fn room(len: usize) -> Self {
+        Self::filled(len)
+    }
+
+    /// Where the bytes are, for system calls whose arguments outlive a borrow. They stay there until the buffer goes.
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    fn filled(len: usize) -> Self {
+        let Some(start) = pages::map_pages(whole(len)) else {
+            let layout = Layout::from_size_align(whole(len), PAGE).unwrap_or(Layout::new::<u8>());
+            std::alloc::handle_alloc_error(layout)
+        };
+        let mut buffer = Self { start, len };
+        buffer.as_mut().fill(0xa5);
+        buffer
+    }
+}
+
+/// The bytes of the whole pages that hold `len`.
+fn whole(len: usize) -> usize {
+    len.max(1).next_multiple_of(PAGE)
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this buffer's own, of that length, and nothing borrows from it any more.
+        unsafe { pages::unmap_pages(self.start, whole(self.len)) };
+    }
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: `len` bytes from `start` on are mapped, written, and borrowed no longer than `self`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl AsMut<[u8]> for Buffer {
+    fn as_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `self` is borrowed by this slice alone.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+/// Compares `bytes` with the pattern of messages of `message` bytes, the first byte being number `offset` of the
+/// stream. Returns the first position that differs.
+pub(crate) fn first_damage(bytes: &[u8], offset: u64, message: usize) -> Option<usize> {
+    let message = message as u64;
+    bytes
+        .iter()
+        .enumerate()
+        .position(|(at, byte)| *byte != pattern(((offset + at as u64) % message) as usize))
+}
+
+/// The same, quicker where nothing differs: by comparison with a whole message.
+pub(crate) fn first_difference(bytes: &[u8], offset: u64, message: &[u8]) -> Option<usize> {
+    let mut done = 0;
+    while done < bytes.len() {
+        let at = ((offset + done as u64) % message.len() as u64) as usize;
+        let wanted = &message[at..message.len().min(at + bytes.len() - done)];
+        let part = &bytes[done..done + wanted.len()];
+        if part != wanted {
+            let at = first_damage(part, offset + done as u64, message.len()).unwrap_or_default();
+            return Some(done + at);
+        }
+        done += wanted.len();
+    }
+    None
+}
+
+/// Byte number `at` of every message: never zero, and without a short period, so that a shift shows.
+/// The factor is 2^32 divided by the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4).
+fn pattern(at: usize) -> u8 {
+    ((at as u32).wrapping_mul(0x9e37_79b1) >> 24) as u8 | 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_stream_of_messages_checks_clean_at_any_offset(
+            message in 1usize..5000, offset in 0u64..1 << 40, len in 0usize..10_000,
+        ) {
+            let buffer = Buffer::pattern(message);
+            let stream: Vec<u8> =
+                (0..len).map(|at| buffer.as_ref()[((offset + at as u64) % message as u64) as usize]).collect();
+            prop_assert_eq!(first_damage(&stream, offset, message), None);
+            prop_assert_eq!(first_difference(&stream, offset, buffer.as_ref()), None);
+        }
+
+        #[test]
+        fn damage_is_found_where_it_is(message in 1usize..5000, at in 0usize..5000, flip in 1u8..) {
+            prop_assume!(at < message);
+            let (sent, mut buffer) = (Buffer::pattern(message), Buffer::pattern(message));
+            buffer.as_mut()[at] ^= flip;
+            prop_assert_eq!(first_damage(buffer.as_ref(), 0, message), Some(at));
+            prop_assert_eq!(first_difference(buffer.as_ref(), 0, sent.as_ref()), Some(at));
+        }
+    }
+
+    #[test]
+    fn a_shifted_stream_is_damage() {
+        let buffer = Buffer::pattern(16384);
+        for shift in [1, 64, 256, 1460, 4096, 8192] {
+            assert!(first_damage(buffer.as_ref(), shift, 16384).is_some(), "shift by {shift}");
+        }
+    }
+
+    #[test]
+    fn buffers_start_on_a_page() {
+        for len in [1, 1472, 16384, 1 << 20] {
+            let buffer = Buffer::room(len);
+            assert_eq!(buffer.as_ref().len(), len);
+            assert_eq!(buffer.as_ref().as_ptr() as usize % PAGE, 0);
+            assert!(buffer.as_ref().iter().all(|byte| *byte != 0));
+        }
+    }
+}

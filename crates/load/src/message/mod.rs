@@ -1,0 +1,8 @@
+//! What messages are: bytes on pages of their own, and in datagrams a number.
+
+mod buffer;
+mod sequence;
+
+pub(crate) use buffer::{Buffer, first_damage, first_difference};
+pub use sequence::Sequence;
+pub(crate) use sequence::Window;

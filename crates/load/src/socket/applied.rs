@@ -1,0 +1,171 @@
+//! What a connected socket runs with, as the kernel reads it back, and whether that is what was asked for.
+
+use std::fmt::Display;
+use std::os::fd::AsRawFd;
+
+use serde::{Deserialize, Serialize};
+use socket2::{Domain, Socket};
+use words::Traffic;
+
+use super::buffers::Buffers;
+use super::options;
+use super::tcp_info::TcpApplied;
+use crate::error::{Error, Result};
+use crate::sys;
+
+/// The options of a socket when its connection has just come about; of all sockets of an end that have the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Applied {
+    /// How many flows have them.
+    pub flows: u32,
+    /// Buffer sizes; TCP's grow later where none were asked for.
+    pub buffers: Buffers,
+    /// How much must have arrived before a receive returns, in bytes (`SO_RCVLOWAT`).
+    pub low_water: u32,
+    /// The differentiated services code point of its packets.
+    pub dscp: u8,
+    /// The priority that qdiscs see (`SO_PRIORITY`).
+    pub priority: u32,
+    /// TCP only.
+    pub tcp: Option<TcpApplied>,
+}
+
+impl Applied {
+    /// Reads them from one connected socket.
+    ///
+    /// # Errors
+    /// An option that the kernel does not tell.
+    pub(crate) fn read(socket: &Socket, traffic: &Traffic) -> Result<Self> {
+        let number = |level, name, call| {
+            sys::option_number(socket.as_raw_fd(), level, name)
+                .map(i32::unsigned_abs)
+                .map_err(|e| Error::setup(call, "a connected socket", &e))
+        };
+        let ipv4 = socket.domain().is_ok_and(|domain| domain == Domain::IPV4);
+        let class = if ipv4 {
+            number(libc::IPPROTO_IP, libc::IP_TOS, "getsockopt IP_TOS")?
+        } else {
+            number(libc::IPPROTO_IPV6, libc::IPV6_TCLASS, "getsockopt IPV6_TCLASS")?
+        };
+        Ok(Self {
+            flows: 1,
+            buffers: Buffers::read(socket)?,
+            low_water: number(libc::SOL_SOCKET, libc::SO_RCVLOWAT, "getsockopt SO_RCVLOWAT")?,
+            // The lower two bits are congestion notification.
+            dscp: (class >> 2) as u8 & 63,
+            priority: number(libc::SOL_SOCKET, libc::SO_PRIORITY, "getsockopt SO_PRIORITY")?,
+            tcp: (!traffic.kind.is_udp()).then(|| TcpApplied::read(socket)).transpose()?,
+        })
+    }
+
+    /// The same, if nothing in it is other than `traffic` asks.
+    ///
+    /// # Errors
+    /// [`Error::NotApplied`]: the first option that the kernel changed.
+    pub(crate) fn read_as_asked(socket: &Socket, traffic: &Traffic) -> Result<Self> {
+        let applied = Self::read(socket, traffic)?;
+        applied.check(traffic)?;
+        options::check_integers(socket, traffic)?;
+        Ok(applied)
+    }
+
+    fn check(&self, traffic: &Traffic) -> Result<()> {
+        if let Some(bytes) = traffic.socket_buffer {
+            // The kernel doubles what it is asked for (socket(7)).
+            same("socket_buffer", bytes.into(), self.buffers.send / 2, SEND_BUFFER)?;
+            same("socket_buffer", bytes.into(), self.buffers.receive / 2, RECEIVE_BUFFER)?;
+        }
+        if let Some(dscp) = traffic.dscp {
+            same(
+                "dscp",
+                dscp,
+                self.dscp,
+                "look for a program that changes sockets (BPF), and net.ipv4.tcp_reflect_tos",
+            )?;
+        }
+        let Some(tcp) = &self.tcp else { return Ok(()) };
+        if let Some(name) = traffic.congestion_control.name() {
+            same(
+                "congestion_control",
+                name,
+                tcp.congestion_control.as_str(),
+                "look for `congctl` in the routes (`ip route`)",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+const SEND_BUFFER: &str = "send buffers are limited by net.core.wmem_max unless the privilege CAP_NET_ADMIN lifts that, and have at \
+                           least 2304 bytes";
+const RECEIVE_BUFFER: &str = "receive buffers are limited by net.core.rmem_max unless the privilege CAP_NET_ADMIN lifts that, and \
+                              have at least 1152 bytes";
+
+fn same<T: PartialEq + Display>(
+    option: &'static str,
+    asked: T,
+    applied: T,
+    way_out: &'static str,
+) -> Result<()> {
+    if asked == applied {
+        return Ok(());
+    }
+    Err(Error::NotApplied { option, asked: asked.to_string(), applied: applied.to_string(), way_out })
+}
+
+/// Adds one socket's options to those of its end: what many flows have is kept once.
+pub(crate) fn collect(all: &mut Vec<Applied>, one: Applied) {
+    let alike = |known: &&mut Applied| Applied { flows: one.flows, ..(**known).clone() } == one;
+    match all.iter_mut().find(alike) {
+        Some(known) => known.flows += one.flows,
+        None => all.push(one),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use words::{CongestionControl, Kind};
+
+    fn applied() -> Applied {
+        Applied {
+            flows: 1,
+            buffers: Buffers { send: 8192, receive: 8192 },
+            low_water: 1,
+            dscp: 8,
+            priority: 0,
+            tcp: Some(TcpApplied { congestion_control: "bbr".into(), ..TcpApplied::default() }),
+        }
+    }
+
+    #[test]
+    fn what_was_not_applied_is_an_error_with_both_values_and_the_way_out() {
+        let plain = Traffic::new(Kind::TcpStream);
+        assert_eq!(applied().check(&plain), Ok(()));
+        for (traffic, words) in [
+            (
+                Traffic { congestion_control: CongestionControl::Named("cubic".into()), ..plain.clone() },
+                ["`congestion_control` = cubic", "reads back bbr", "congctl"],
+            ),
+            (
+                Traffic { socket_buffer: Some(8192), ..plain.clone() },
+                ["`socket_buffer` = 8192", "reads back 4096", "net.core.wmem_max"],
+            ),
+            (Traffic { dscp: Some(46), ..plain.clone() }, ["`dscp` = 46", "reads back 8", "BPF"]),
+        ] {
+            let text = applied().check(&traffic).unwrap_err().to_string();
+            assert!(words.iter().all(|word| text.contains(word)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_many_flows_have_is_kept_once() {
+        let mut all = Vec::new();
+        for dscp in [8, 8, 0, 8] {
+            collect(&mut all, Applied { dscp, ..applied() });
+        }
+        let counts: Vec<_> = all.iter().map(|one| (one.dscp, one.flows)).collect();
+        assert_eq!(counts, [(8, 3), (0, 1)]);
+    }
+}

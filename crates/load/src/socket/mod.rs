@@ -1,0 +1,21 @@
+//! Sockets as workloads need them: how they are opened, what they are given, and what they read back.
+
+mod applied;
+mod buffers;
+mod drop_count;
+mod open;
+pub(crate) mod options;
+pub(crate) mod queue;
+mod receive_queue;
+mod role;
+mod tcp_info;
+mod times;
+
+pub use applied::Applied;
+pub(crate) use applied::collect;
+pub use buffers::Buffers;
+pub(crate) use drop_count::{DropCount, drops};
+pub(crate) use open::{bind, bind_later, flow, in_use_or, local_address, open};
+pub(crate) use role::give_role;
+pub use tcp_info::{TcpApplied, TcpInfo};
+pub(crate) use times::{CONNECT, TICK, answer_time, stall};

@@ -1,0 +1,114 @@
+//! Opening sockets, with every option that they need from the start.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsRawFd;
+
+use socket2::{Domain, Protocol, Socket, Type};
+use words::{Kind, Traffic};
+
+use super::times::stall;
+use super::{buffers, options, receive_queue};
+use crate::error::{Error, Result};
+use crate::sys;
+
+/// A socket for the workload, not bound yet, with every option that a connection must have from its first packet on: window
+/// scaling follows the buffers, the handshake carries the mark, and a congestion control that replaces another one later
+/// inherits its pacing (BBR's stays on the socket). A listener hands them to those that it accepts. `what` names it in errors.
+pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) -> Result<Socket> {
+    let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
+    let (kind, protocol) =
+        if traffic.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
+    let socket = Socket::new(domain, kind, Some(protocol)).map_err(|e| Error::setup("socket", &what, &e))?;
+    if local.is_ipv6() {
+        socket.set_only_v6(true).map_err(|e| Error::setup("setsockopt IPV6_V6ONLY", &what, &e))?;
+    }
+    if let Some(bytes) = traffic.socket_buffer {
+        buffers::size_both(&socket, bytes, &what)?;
+    }
+    if receive_queue::is_needed(traffic) {
+        receive_queue::raise(&socket).map_err(|e| Error::setup("setsockopt SO_RCVBUF", &what, &e))?;
+    }
+    if traffic.kind.is_udp() {
+        report_local_drops(&socket, local, &what)?;
+    }
+    if !traffic.checksum {
+        sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NO_CHECK, 1)
+            .map_err(|e| Error::setup("setsockopt SO_NO_CHECK", &what, &e))?;
+    }
+    if let Some(dscp) = traffic.dscp {
+        options::mark(&socket, local, dscp, &what)?;
+    }
+    options::set_integers(&socket, traffic, &what)?;
+    if !traffic.kind.is_udp() {
+        shape_connection(&socket, traffic, &what)?;
+    }
+    Ok(socket)
+}
+
+/// TCP's part of [`open`].
+fn shape_connection(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
+    let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, what, &e));
+    if let Some(name) = traffic.congestion_control.name() {
+        set("setsockopt TCP_CONGESTION", options::set_congestion_control(socket, name))?;
+    }
+    if traffic.kind != Kind::TcpCrr {
+        let stall = stall(traffic.lanes() as usize);
+        set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(stall)))?;
+    }
+    Ok(())
+}
+
+/// Binds to `local`, port 0 being the kernel's choice; `fixed` is the port that the workload asked for.
+pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<SocketAddr> {
+    socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))?;
+    local_address(socket)
+}
+
+/// Binds to an address whose port the kernel chooses with each connection, from those that are free towards that peer:
+/// one chosen here would have to be free towards everybody.
+pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<()> {
+    sys::set_option(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
+        .map_err(|e| Error::setup("setsockopt IP_BIND_ADDRESS_NO_PORT", &what, &e))?;
+    socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))
+}
+
+/// An error of `call`, or the more telling one if the port asked for is taken.
+pub(crate) fn in_use_or(
+    call: &'static str,
+    local: SocketAddr,
+    what: impl fmt::Display,
+    error: &std::io::Error,
+) -> Error {
+    if error.raw_os_error() == Some(libc::EADDRINUSE) && local.port() != 0 {
+        return Error::PortInUse { address: local.ip(), port: local.port() };
+    }
+    if error.raw_os_error() == Some(libc::EADDRINUSE) {
+        // The one range is that of IPv6 as well.
+        let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+        let range = range.split_whitespace().collect::<Vec<_>>().join(" to ");
+        return Error::NoPortLeft { what: what.to_string(), range };
+    }
+    Error::setup(call, format!("{what} at {local}"), error)
+}
+
+/// The address that the socket is bound to.
+pub(crate) fn local_address(socket: &Socket) -> Result<SocketAddr> {
+    let address = socket.local_addr().map_err(|e| Error::setup("getsockname", "a bound socket", &e))?;
+    Ok(address.as_socket().expect("sockets here are IPv4 or IPv6"))
+}
+
+/// What flow number `flow` is called in errors.
+pub(crate) fn flow(flow: usize) -> String {
+    format!("flow {flow}")
+}
+
+/// Without `IP_RECVERR` the kernel reports success for a datagram that the interface's queue dropped, and what was
+/// sent would be overstated (ip(7), net/ipv4/udp.c).
+fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) -> Result<()> {
+    let (level, name, call) = match local {
+        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),
+        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, "setsockopt IPV6_RECVERR"),
+    };
+    sys::set_option(socket.as_raw_fd(), level, name, 1).map_err(|e| Error::setup(call, what, &e))
+}

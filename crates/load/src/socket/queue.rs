@@ -1,0 +1,52 @@
+//! How much a socket holds that is still to be sent, or to be read.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+
+use socket2::{Socket, Type};
+
+use crate::sys::check;
+
+/// Bytes that the socket still holds to be sent (`SIOCOUTQ`): for TCP unacknowledged ones, for UDP those in queues. A TCP connection
+/// that the peer has reset goes on counting what was on its way, which nobody will acknowledge: [`unsent_to_a_peer`].
+fn unsent(fd: RawFd) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: SIOCOUTQ, the socket's name of TIOCOUTQ, writes one int through the pointer.
+    let done = unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) };
+    check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
+}
+
+/// As [`unsent`], and nothing for a TCP connection that is gone: it has no peer any more.
+pub(crate) fn unsent_to_a_peer(socket: &Socket) -> io::Result<u64> {
+    let is_gone = socket.r#type()? == Type::STREAM && socket.peer_addr().is_err();
+    if is_gone { Ok(0) } else { unsent(socket.as_raw_fd()) }
+}
+
+/// Bytes that a TCP socket has received and nobody has read (`SIOCINQ`).
+pub(crate) fn unread(fd: RawFd) -> io::Result<u64> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: SIOCINQ, the socket's name of FIONREAD, writes one int through the pointer.
+    let done = unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut bytes) };
+    check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    use std::time::Duration;
+
+    /// An end of transactions that waited for this waited in vain: a request that meets a peer which has just ended is answered by a reset.
+    #[test]
+    fn a_connection_that_was_reset_has_nothing_left_to_send() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        drop(listener.accept().unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+        here.write_all(&[1]).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        let here = Socket::from(here);
+        assert_eq!((unsent(here.as_raw_fd()).unwrap(), unsent_to_a_peer(&here).unwrap()), (1, 0));
+    }
+}

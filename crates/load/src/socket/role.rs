@@ -1,0 +1,48 @@
+//! What a socket is given once it is known which way data flow through it.
+
+use std::fmt;
+use std::time::Duration;
+
+use socket2::Socket;
+use words::{Kind, Pacing, Traffic};
+
+use super::options;
+use super::times::{TICK, answer_time, stall};
+use crate::error::{Error, Result};
+
+/// Sets what depends on the way that data flow through a socket, before its thread starts. (A listener of `tcp_crr` has one
+/// way and hands it on; the others learn it with the connection.)
+pub(crate) fn give_role(
+    socket: &Socket,
+    traffic: &Traffic,
+    sends: bool,
+    what: impl fmt::Display,
+) -> Result<()> {
+    let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, &what, &e));
+    let stall = stall(traffic.lanes() as usize);
+    // How long a call may take nothing, and give nothing.
+    let (sending, receiving) = match traffic.kind {
+        Kind::TcpStream => (Some(stall + emptying(traffic.pacing)), None),
+        Kind::TcpRr => (Some(stall), sends.then_some(stall)),
+        Kind::TcpCrr => (Some(TICK), Some(TICK)),
+        Kind::UdpRr => (None, sends.then_some(answer_time(traffic.lanes() as usize))),
+        Kind::UdpStream | Kind::Pps => (None, None),
+    };
+    if sending.is_some() {
+        set("setsockopt SO_SNDTIMEO", socket.set_write_timeout(sending))?;
+    }
+    if receiving.is_some() {
+        set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(receiving))?;
+    }
+    if let Some(pace) = traffic.pacing.filter(|_| sends && !traffic.kind.is_udp()) {
+        options::pace(socket, pace.bits(), &what)?;
+    }
+    Ok(())
+}
+
+/// How long a full send buffer takes to empty at a pace: until then a write may find no room.
+fn emptying(pacing: Option<Pacing>) -> Duration {
+    // The most that TCP grows a send buffer to by itself (`net.ipv4.tcp_wmem`), by default.
+    const BUFFER: u64 = 4 << 20;
+    Duration::from_secs(pacing.map_or(0, |pace| 8 * BUFFER / pace.bits()))
+}

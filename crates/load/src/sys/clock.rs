@@ -1,0 +1,92 @@
+//! The clock, and waiting by it.
+
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+/// `CLOCK_MONOTONIC` in ns, through the vDSO.
+#[inline(always)]
+pub(crate) fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid place for the answer, and this clock always exists.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Waits until `fd` can be read, the time is over, or a signal comes.
+pub(crate) fn wait_readable(fd: RawFd, time: Duration) {
+    wait(fd, libc::POLLIN, time);
+}
+
+fn wait(fd: RawFd, events: libc::c_short, time: Duration) {
+    let mut polled = libc::pollfd { fd, events, revents: 0 };
+    let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: one valid pollfd that outlives the call.
+    unsafe { libc::poll(&raw mut polled, 1, millis) };
+}
+
+/// Waits for `events` of `fd`, until the time `until` of [`now`], or until a signal comes; whether there are any. An end
+/// that was shut is one, whatever was asked for.
+pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
+    let mut polled = libc::pollfd { fd, events, revents: 0 };
+    let time = timespec(until.saturating_sub(now()));
+    // SAFETY: one valid pollfd and a valid time, both outlive the call; no signal mask is given.
+    unsafe { libc::ppoll(&raw mut polled, 1, &raw const time, std::ptr::null()) > 0 }
+}
+
+/// Sleeps until the time `until` of [`now`], or until a signal comes.
+pub(crate) fn sleep_until(until: u64) {
+    let time = timespec(until);
+    // SAFETY: a valid time that outlives the call; nothing is asked of what is left of it.
+    unsafe {
+        libc::clock_nanosleep(
+            libc::CLOCK_MONOTONIC,
+            libc::TIMER_ABSTIME,
+            &raw const time,
+            std::ptr::null_mut(),
+        )
+    };
+}
+
+/// Lets the calling thread's timers go off when they are due: by default the kernel may make them 50 µs late, so that it
+/// can serve several at once (`PR_SET_TIMERSLACK`).
+pub(crate) fn sharpen_timers() {
+    // SAFETY: this option takes one number. A kernel that refuses it only wakes the thread later.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+}
+
+fn timespec(ns: u64) -> libc::timespec {
+    libc::timespec { tv_sec: (ns / 1_000_000_000) as libc::time_t, tv_nsec: (ns % 1_000_000_000) as i64 }
+}
+
+/// Waits until there is something in the error queue of `fd`, the time is over, or a signal comes.
+pub(crate) fn wait_error(fd: RawFd, time: Duration) {
+    // Errors are always told, whatever was asked for.
+    wait(fd, 0, time);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn the_clock_moves_forward() {
+        let first = now();
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(now() - first >= 2_000_000);
+    }
+
+    #[test]
+    fn sleeping_and_waiting_end_when_they_should() {
+        let began = now();
+        sleep_until(began + 3_000_000);
+        assert!(now() >= began + 3_000_000);
+        sleep_until(began);
+        let (near, far) = std::os::unix::net::UnixDatagram::pair().unwrap();
+        let until = now() + 3_000_000;
+        assert!(!wait_for(near.as_raw_fd(), libc::POLLIN, until));
+        assert!(now() >= until);
+        far.send(b"x").unwrap();
+        assert!(wait_for(near.as_raw_fd(), libc::POLLIN, 0), "a time that is over still looks");
+    }
+}

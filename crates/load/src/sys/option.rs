@@ -1,0 +1,48 @@
+//! Socket options.
+
+use std::io;
+use std::os::fd::RawFd;
+
+use super::check;
+
+/// `UDP_GRO` of linux/udp.h.
+pub(crate) const UDP_GRO: libc::c_int = 104;
+
+/// Sets a socket option that is not a number.
+pub(crate) fn set_option_bytes(
+    fd: RawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &[u8],
+) -> io::Result<()> {
+    let len = value.len() as libc::socklen_t;
+    // SAFETY: pointer and length are those of `value`, which outlives the call.
+    check(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), len) }).map(drop)
+}
+
+/// Sets a socket option.
+pub(crate) fn set_option(
+    fd: RawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    let len = size_of_val(&value) as libc::socklen_t;
+    // SAFETY: pointer and length are those of `value`, which outlives the call.
+    let done = unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), len) };
+    check(done).map(drop)
+}
+
+/// Reads a socket option into `room`; returns how many bytes the kernel wrote.
+pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mut [u8]) -> io::Result<usize> {
+    let mut len = room.len() as libc::socklen_t;
+    // SAFETY: pointer and length are those of `room`; the kernel writes no more than that and says how much.
+    let done = unsafe { libc::getsockopt(fd, level, name, room.as_mut_ptr().cast(), &raw mut len) };
+    check(done).map(|_| (len as usize).min(room.len()))
+}
+
+/// Reads a socket option that is a number.
+pub(crate) fn option_number(fd: RawFd, level: libc::c_int, name: libc::c_int) -> io::Result<libc::c_int> {
+    let mut room = [0; size_of::<libc::c_int>()];
+    option(fd, level, name, &mut room).map(|_| libc::c_int::from_ne_bytes(room))
+}

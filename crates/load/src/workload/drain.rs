@@ -1,0 +1,38 @@
+//! Taking what is still queued once the sender has ended.
+
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::lane::{ABORT, Lane};
+use crate::sys;
+
+/// A socket on which nothing arrives for this long, in ns, after its sender has ended is empty for good.
+const IDLE: u64 = 25_000_000;
+/// And as many looks at it in a row must find nothing: on a busy machine the kernel's delivery waits for a CPU as well.
+const LOOKS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Receives until nothing has come for [`IDLE`]. The thread that stops the others bounds it by `ABORT`. `take` receives without
+/// waiting and tells whether anything came.
+///
+/// # Errors
+/// What `take` fails with.
+pub(crate) fn drain_with(lane: &Lane, mut take: impl FnMut() -> Result<bool>) -> Result<()> {
+    let (mut idle_since, mut looks) = (sys::now(), 0);
+    while lane.phase().load() < ABORT {
+        if take()? {
+            (idle_since, looks) = (0, 0);
+            continue;
+        }
+        let now = sys::now();
+        if idle_since == 0 {
+            idle_since = now;
+        }
+        looks += 1;
+        if looks >= LOOKS && now - idle_since >= IDLE {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
+}

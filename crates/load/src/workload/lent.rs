@@ -1,0 +1,226 @@
+//! Pages lent to the kernel: sends with `MSG_ZEROCOPY`, and how they come back.
+//!
+//! The kernel numbers such sends of a socket from 0 and tells, through the socket's error queue, which of them are done
+//! (Linux's Documentation/networking/msg_zerocopy.rst). Entries are merged while nobody reads them, so they are read only when
+//! room is needed.
+
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::lane::{ABORT, Call, Lane, Next, QUIET, Zerocopy};
+use crate::socket::{self, stall};
+use crate::sys;
+use crate::sys::error_queue::{self, Notice};
+
+/// The most sends under way whose memory is told apart: the bits of a word.
+pub(crate) const SLOTS: usize = 64;
+/// How long one wait for pages is at most; then the phase is looked at.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// How long pages are waited for once the flow has ended.
+const LAST: Duration = Duration::from_millis(1000);
+
+/// The sends of one socket that are not done yet.
+pub(crate) struct Lent {
+    fd: RawFd,
+    /// The number of the next send.
+    next: u32,
+    pending: u32,
+    /// Bit `n % SLOTS`: send `n`, one of the latest, is not done.
+    busy: u64,
+    zerocopy: Zerocopy,
+}
+
+/// What a send that failed for want of memory was refused by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The interface's queue was full: the datagram is gone.
+    ByQueue,
+    /// Too many pages are lent: nothing was sent.
+    ByMemory,
+}
+
+impl Lent {
+    /// Has a socket take sends without copying.
+    pub(crate) fn new(lane: &Lane) -> Result<Self> {
+        sys::set_option(lane.fd, libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)
+            .map_err(|e| Error::setup("setsockopt SO_ZEROCOPY", socket::flow(lane.flow), &e))?;
+        Ok(Self { fd: lane.fd, next: 0, pending: 0, busy: 0, zerocopy: Zerocopy::default() })
+    }
+
+    /// The slot of the next send.
+    #[inline(always)]
+    pub(crate) fn slot(&self) -> usize {
+        self.next as usize % SLOTS
+    }
+
+    /// Whether the next send's slot is in use.
+    #[inline(always)]
+    pub(crate) fn is_full(&self) -> bool {
+        self.busy & 1 << self.slot() != 0
+    }
+
+    /// A send was taken.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self) {
+        self.busy |= 1 << self.slot();
+        self.next = self.next.wrapping_add(1);
+        self.pending += 1;
+    }
+
+    /// Waits until the next send's slot is free.
+    ///
+    /// # Errors
+    /// What the path said instead, and pages that do not come back.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn make_room(&mut self, lane: &Lane) -> Result<Next> {
+        self.wait(lane, |lent| !lent.is_full())
+    }
+
+    /// Finds out what a send that failed with `ENOBUFS` was refused by. One that the queue refused has used up its number
+    /// and given back its pages by now.
+    ///
+    /// # Errors
+    /// What the path said instead.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn refused(&mut self, lane: &Lane) -> Result<Refused> {
+        let number = self.next;
+        while let Some(notice) = error_queue::take(self.fd) {
+            self.note(lane, notice)?;
+        }
+        Ok(if self.next == number { Refused::ByMemory } else { Refused::ByQueue })
+    }
+
+    /// Waits until some pages have come back, after a send that was refused for want of memory.
+    ///
+    /// # Errors
+    /// If none are lent: then not even one such send fits this process's limits.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<Next> {
+        if self.pending == 0 {
+            return if lane.phase().load() >= QUIET {
+                Ok(Next::End)
+            } else {
+                Err(Error::Pinned { flow: lane.number(), message: lane.message })
+            };
+        }
+        let pending = self.pending;
+        self.wait(lane, |lent| lent.pending < pending)
+    }
+
+    /// Reads what is there once there may be much of it.
+    #[inline(always)]
+    pub(crate) fn tidy(&mut self, lane: &Lane) -> Result<()> {
+        if self.pending >= SLOTS as u32 { self.tidy_now(lane) } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tidy_now(&mut self, lane: &Lane) -> Result<()> {
+        error_queue::take(self.fd).map_or(Ok(()), |notice| self.note(lane, notice).map(drop))
+    }
+
+    /// Waits for the last pages, in bounded time, and tells what became of all.
+    pub(crate) fn end(mut self, lane: &Lane) -> Zerocopy {
+        let deadline = sys::now() + LAST.as_nanos() as u64;
+        while self.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
+            match error_queue::take(self.fd) {
+                // What the path says of a flow that has ended is no failure.
+                Some(notice) => drop(self.note(lane, notice)),
+                None => sys::wait_error(self.fd, PATIENCE),
+            }
+        }
+        self.zerocopy
+    }
+
+    fn wait(&mut self, lane: &Lane, done: impl Fn(&Self) -> bool) -> Result<Next> {
+        let deadline = sys::now() + stall(lane.flows()).as_nanos() as u64;
+        while !done(self) {
+            if let Some(notice) = error_queue::take(self.fd) {
+                if self.note(lane, notice)? == Next::End {
+                    return Ok(Next::End);
+                }
+            } else if lane.phase().load() >= QUIET {
+                return Ok(Next::End);
+            } else if sys::now() > deadline {
+                return Err(lane.stalled("gave no pages back"));
+            } else {
+                sys::wait_error(self.fd, PATIENCE);
+            }
+        }
+        Ok(Next::Again)
+    }
+
+    fn note(&mut self, lane: &Lane, notice: Notice) -> Result<Next> {
+        match notice {
+            Notice::Failed(errno) => return lane.judge(Call::Send, errno),
+            Notice::Done { first, last, copied } => self.done(first, last, copied),
+        }
+        Ok(Next::Again)
+    }
+
+    fn done(&mut self, first: u32, last: u32, copied: bool) {
+        let count = last.wrapping_sub(first).wrapping_add(1);
+        if last == self.next {
+            // That one failed after it got its number.
+            self.next = self.next.wrapping_add(1);
+            self.pending += 1;
+        }
+        self.pending = self.pending.saturating_sub(count);
+        self.zerocopy.completed += u64::from(count);
+        self.zerocopy.copied += if copied { u64::from(count) } else { 0 };
+        // All slots, or so many from the first on, around the end of the word.
+        let slots = 1u64.checked_shl(count).map_or(u64::MAX, |end| end - 1);
+        self.busy &= !slots.rotate_left(first % SLOTS as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lent() -> Lent {
+        Lent { fd: -1, next: u32::MAX - 1, pending: 0, busy: 0, zerocopy: Zerocopy::default() }
+    }
+
+    #[test]
+    fn slots_come_back_in_any_order_and_numbers_wrap() {
+        let mut lent = lent();
+        let first = lent.next;
+        for _ in 0..SLOTS {
+            assert!(!lent.is_full());
+            lent.sent();
+        }
+        assert!(lent.is_full());
+        lent.done(first.wrapping_add(1), first.wrapping_add(3), true);
+        assert!(lent.is_full(), "the oldest is still under way");
+        lent.done(first, first, false);
+        assert!(!lent.is_full());
+        assert_eq!(lent.zerocopy, Zerocopy { completed: 4, copied: 3 });
+        assert_eq!(lent.pending, SLOTS as u32 - 4);
+    }
+
+    #[test]
+    fn a_send_that_failed_after_it_was_numbered_uses_up_its_number() {
+        let mut lent = lent();
+        lent.sent();
+        let failed = lent.next;
+        lent.done(failed.wrapping_sub(1), failed, true);
+        assert_eq!((lent.next, lent.pending, lent.busy), (failed.wrapping_add(1), 0, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_ranges_are_told_are_taken(ranges in prop::collection::vec(any::<(u32, u32, bool)>(), 0..50)) {
+            let mut lent = lent();
+            for (first, last, copied) in ranges {
+                lent.done(first, last, copied);
+                lent.sent();
+            }
+        }
+    }
+}

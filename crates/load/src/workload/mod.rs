@@ -1,0 +1,60 @@
+//! The loops: one for each kind of traffic and each way of sending and of reading, and what several of them have in common.
+
+pub(crate) mod drain;
+pub(crate) mod lent;
+pub(crate) mod pace;
+pub(crate) mod port;
+mod schedule;
+pub(crate) mod shared;
+pub(crate) mod source;
+mod tcp_crr;
+mod tcp_rr;
+pub(crate) mod tcp_stream;
+mod udp_rr;
+pub(crate) mod udp_stream;
+pub(crate) mod uring;
+
+use words::Kind;
+
+use crate::error::Result;
+use crate::lane::{End, Lane};
+
+/// The loop of a thread that serves these lanes, all of one way.
+pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<End>> {
+    match lanes {
+        [lane] => alone(lane, sends).map(|end| vec![end]),
+        lanes => together(lanes, sends),
+    }
+}
+
+/// One lane, whose thread waits in its calls.
+fn alone(lane: &Lane, sends: bool) -> Result<End> {
+    match (lane.traffic.kind, sends) {
+        (Kind::TcpStream, true) => tcp_stream::send(lane),
+        (Kind::TcpStream, false) => tcp_stream::receive(lane),
+        (Kind::UdpStream | Kind::Pps, true) => udp_stream::send(lane),
+        (Kind::UdpStream | Kind::Pps, false) => udp_stream::receive(lane),
+        (Kind::TcpRr, true) => tcp_rr::send(lane),
+        (Kind::TcpRr, false) => tcp_rr::receive(lane),
+        (Kind::TcpCrr, true) => tcp_crr::send(lane),
+        (Kind::TcpCrr, false) => tcp_crr::receive(lane),
+        (Kind::UdpRr, true) => udp_rr::send(lane),
+        (Kind::UdpRr, false) => udp_rr::receive(lane),
+    }
+}
+
+/// Several lanes, whose thread waits for all of them.
+fn together(lanes: &[Lane], sends: bool) -> Result<Vec<End>> {
+    match (lanes[0].traffic.kind, sends) {
+        (Kind::TcpStream, true) => tcp_stream::shared::send(lanes),
+        (Kind::TcpStream, false) => tcp_stream::shared::receive(lanes),
+        (Kind::UdpStream | Kind::Pps, true) => udp_stream::shared::send(lanes),
+        (Kind::UdpStream | Kind::Pps, false) => udp_stream::shared::receive(lanes),
+        (Kind::TcpRr, true) => tcp_rr::shared::send(lanes),
+        (Kind::TcpRr, false) => tcp_rr::shared::receive(lanes),
+        (Kind::UdpRr, true) => udp_rr::shared::send(lanes),
+        (Kind::UdpRr, false) => udp_rr::shared::receive(lanes),
+        // `Traffic::validate` refuses it.
+        (Kind::TcpCrr, _) => Ok(Vec::new()),
+    }
+}

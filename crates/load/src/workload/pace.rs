@@ -1,0 +1,153 @@
+//! How fast a sender may go.
+
+use crate::lane::{PhaseCell, QUIET};
+use crate::sys;
+
+/// Holds a sender back until its next bytes are due.
+pub(crate) trait Pace {
+    /// Called before `bytes` of payload are handed over: returns when they are due, or as soon as `phase` says that
+    /// senders end (`QUIET`).
+    fn wait(&mut self, bytes: u64, phase: &PhaseCell);
+}
+
+/// As fast as it goes.
+pub(crate) struct Unpaced;
+
+impl Pace for Unpaced {
+    #[inline(always)]
+    fn wait(&mut self, _: u64, _: &PhaseCell) {}
+}
+
+/// At most so many bits of payload per second. The sender itself waits: the kernel would do it only where the interface has
+/// the `fq` qdisc. A wait of more than [`SPIN`] sleeps.
+pub(crate) struct Paced(Due);
+
+/// A sleep takes about this long even if it is over at once, ns: less than that is better spent looking at the clock.
+const SPIN: u64 = 50_000;
+/// The longest sleep in ns: then the phase is looked at.
+const LOOK: u64 = 50_000_000;
+
+impl Paced {
+    /// `bits` per second, from the first bytes on.
+    pub(crate) fn new(bits: u64) -> Self {
+        sys::sharpen_timers();
+        Self(Due::new(bits))
+    }
+}
+
+impl Pace for Paced {
+    #[inline]
+    fn wait(&mut self, bytes: u64, phase: &PhaseCell) {
+        let mut now = sys::now();
+        while let Some(due) = self.0.after(now) {
+            if phase.load() >= QUIET {
+                return;
+            }
+            if due - now > SPIN {
+                sys::sleep_until(due.min(now + LOOK));
+            } else {
+                std::hint::spin_loop();
+            }
+            now = sys::now();
+        }
+        self.0.took(bytes, now);
+    }
+}
+
+/// The times that bytes are due, in ns.
+struct Due {
+    bits: u64,
+    next: u64,
+    /// The part of a nanosecond by which `next` is too early, in `1 / bits` ns.
+    rest: u64,
+}
+
+/// How far a sender that was held up may lag behind its times, ns, and so what it may make up for in one burst: what a
+/// busy machine keeps a thread from its CPU for now and then. A longer delay is lost.
+const LAG: u64 = 10_000_000;
+
+impl Due {
+    fn new(bits: u64) -> Self {
+        Self { bits: bits.max(1), next: 0, rest: 0 }
+    }
+
+    /// When the next bytes are due, if that is after `now`.
+    #[inline(always)]
+    fn after(&self, now: u64) -> Option<u64> {
+        (self.next > now).then_some(self.next)
+    }
+
+    /// `bytes` that were due were sent at `now`.
+    #[inline(always)]
+    fn took(&mut self, bytes: u64, now: u64) {
+        // The first bytes have nothing to catch up with.
+        let earliest = if self.next == 0 { now } else { now.saturating_sub(LAG) };
+        if self.next < earliest {
+            (self.next, self.rest) = (earliest, 0);
+        }
+        // No call hands over as much as would overflow: 2 GB.
+        let cost = bytes.saturating_mul(8_000_000_000).saturating_add(self.rest);
+        self.next = self.next.saturating_add(cost / self.bits);
+        self.rest = cost % self.bits;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A sender that is always there keeps its pace to the nanosecond, whatever the sizes.
+        #[test]
+        fn the_pace_is_kept_exactly(
+            bits in 1..=1_000_000_000_000u64, sizes in proptest::collection::vec(1u64..65_536, 1..200), start in 1u64..1 << 50,
+        ) {
+            let mut due = Due::new(bits);
+            let (mut now, mut bytes) = (start, 0u64);
+            for size in sizes {
+                now = due.after(now).unwrap_or(now);
+                let exact = u128::from(bytes) * 8_000_000_000 / u128::from(bits);
+                prop_assume!(exact < 1 << 60);
+                prop_assert_eq!(u128::from(now - start), exact);
+                due.took(size, now);
+                bytes += size;
+            }
+        }
+
+        /// However a sender is held up, no stretch of time carries more than its pace, the lag and one message.
+        #[test]
+        fn no_stall_ends_in_a_long_burst(
+            bits in 1_000_000u64..100_000_000_000,
+            size in 1u64..65_536,
+            stalls in proptest::collection::vec(0u64..100_000_000, 2..300),
+        ) {
+            let mut due = Due::new(bits);
+            let mut now = 1_000_000_000;
+            let mut sent: Vec<u64> = Vec::new();
+            for stall in stalls {
+                now = due.after(now).unwrap_or(now) + if stall > 90_000_000 { stall } else { 0 };
+                due.took(size, now);
+                sent.push(now);
+            }
+            for (first, begin) in sent.iter().enumerate() {
+                for (last, end) in sent.iter().enumerate().skip(first) {
+                    let bytes = u128::from(size) * (last - first) as u128;
+                    let allowed = u128::from(bits) * u128::from(end - begin + LAG + 1) / 8_000_000_000;
+                    prop_assert!(bytes <= allowed, "{bytes} bytes in {} ns", end - begin);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_is_not_waited_for() {
+        let phase = PhaseCell::default();
+        let mut pace = Paced::new(8);
+        pace.wait(1000, &phase);
+        phase.advance(QUIET);
+        let before = sys::now();
+        pace.wait(1000, &phase);
+        assert!(sys::now() - before < 1_000_000_000, "a thousand seconds were due");
+    }
+}

@@ -1,0 +1,185 @@
+//! How a request-response loop reaches its socket. The loops are compiled once for each way.
+
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+
+use crate::lane::{Lane, PhaseCell};
+use crate::sys::{self, Destination, Target};
+
+/// Sends to the one peer and receives from it.
+pub(crate) trait Port {
+    /// Sends. Returns what the kernel returns: bytes, or -1 with [`sys::errno`] set.
+    fn send(&self, bytes: &[u8]) -> isize;
+
+    /// Receives. Returns what the kernel returns: bytes, 0 at the end, or -1 with [`sys::errno`] set.
+    fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize;
+}
+
+/// A connected socket.
+pub(crate) struct Connected(pub(crate) RawFd);
+
+impl Port for Connected {
+    #[inline(always)]
+    fn send(&self, bytes: &[u8]) -> isize {
+        sys::send(self.0, bytes)
+    }
+
+    #[inline(always)]
+    fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize {
+        sys::receive(self.0, room, flags)
+    }
+}
+
+/// A socket that is connected to nobody: each datagram carries its destination, and whatever comes from anybody but the
+/// peer is thrown away here.
+pub(crate) struct Addressed<'a> {
+    fd: RawFd,
+    to: Target<'a>,
+    peer: Name,
+}
+
+impl<'a> Addressed<'a> {
+    pub(crate) fn new(lane: &Lane, destination: &'a Destination) -> Self {
+        Self { fd: lane.fd, to: destination.target(), peer: Name::of(lane.peer) }
+    }
+}
+
+impl Port for Addressed<'_> {
+    #[inline(always)]
+    fn send(&self, bytes: &[u8]) -> isize {
+        sys::send_to(self.fd, bytes, 0, self.to)
+    }
+
+    #[inline(always)]
+    fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize {
+        loop {
+            let mut from = Name::default();
+            let got = sys::receive_from(self.fd, room, flags, &mut from.0);
+            // The end of the socket comes from nobody.
+            if got <= 0 || from.same(&self.peer) {
+                return got;
+            }
+        }
+    }
+}
+
+/// A port whose receiving thread does not sleep.
+pub(crate) struct Spinning<'a, P> {
+    pub(crate) port: P,
+    pub(crate) phase: &'a PhaseCell,
+    /// The phase from which waiting is given up.
+    pub(crate) over: u8,
+    /// How long it waits, ns.
+    pub(crate) patience: u64,
+}
+
+impl<P: Port> Port for Spinning<'_, P> {
+    #[inline(always)]
+    fn send(&self, bytes: &[u8]) -> isize {
+        self.port.send(bytes)
+    }
+
+    #[inline(always)]
+    fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize {
+        // How many calls come between two looks at the clock.
+        const CALLS: u32 = 64;
+        let (mut calls, mut since) = (0, 0);
+        loop {
+            let got = self.port.receive(room, flags | libc::MSG_DONTWAIT);
+            if got >= 0 || sys::errno() != libc::EAGAIN || flags & libc::MSG_DONTWAIT != 0 {
+                return got;
+            }
+            if self.phase.load() >= self.over {
+                return got;
+            }
+            calls += 1;
+            if calls % CALLS == 0 {
+                // The clock leaves the call's error as it is.
+                let now = sys::now();
+                if since == 0 {
+                    since = now;
+                }
+                if now - since >= self.patience {
+                    return got;
+                }
+            }
+        }
+    }
+}
+
+/// An address as the kernel writes it: `sockaddr_in` or `sockaddr_in6`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Name([u8; sys::NAME]);
+
+impl Name {
+    fn of(address: SocketAddr) -> Self {
+        let mut name = [0; sys::NAME];
+        let mut put = |at: usize, bytes: &[u8]| name[at..at + bytes.len()].copy_from_slice(bytes);
+        let family = |family: libc::c_int| (family as libc::sa_family_t).to_ne_bytes();
+        put(2, &address.port().to_be_bytes());
+        match address {
+            SocketAddr::V4(v4) => {
+                put(0, &family(libc::AF_INET));
+                put(4, &v4.ip().octets());
+            }
+            SocketAddr::V6(v6) => {
+                put(0, &family(libc::AF_INET6));
+                put(8, &v6.ip().octets());
+            }
+        }
+        Self(name)
+    }
+
+    /// Whether both are the same address and port. What IPv6 adds, the flow's label and the interface, is no part of it.
+    #[inline(always)]
+    fn same(&self, other: &Self) -> bool {
+        let (a, b) = (&self.0, &other.0);
+        // An IPv4 name ends after 8 bytes that matter; its own zeros follow.
+        a[..4] == b[..4] && a[8..24] == b[8..24] && (a[..2] != INET || a[4..8] == b[4..8])
+    }
+}
+
+const INET: [u8; 2] = (libc::AF_INET as libc::sa_family_t).to_ne_bytes();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lane::STOP;
+    use std::net::UdpSocket;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn the_kernel_writes_names_as_read_here() {
+        for local in ["127.0.0.1:0", "[::1]:0"] {
+            let (near, far) = (UdpSocket::bind(local).unwrap(), UdpSocket::bind(local).unwrap());
+            far.send_to(b"x", near.local_addr().unwrap()).unwrap();
+            let mut from = Name::default();
+            assert_eq!(sys::receive_from(near.as_raw_fd(), &mut [0; 8], 0, &mut from.0), 1);
+            assert!(from.same(&Name::of(far.local_addr().unwrap())), "{from:?}");
+            assert!(!from.same(&Name::of(near.local_addr().unwrap())));
+            assert!(!from.same(&Name::of("198.51.100.7:9".parse().unwrap())));
+        }
+        let of = |text: &str| Name::of(text.parse().unwrap());
+        assert!(!of("127.0.0.1:9").same(&of("127.0.0.2:9")));
+        assert!(of("127.0.0.1:9").same(&of("127.0.0.1:9")) && !of("[::1]:9").same(&of("[::2]:9")));
+    }
+
+    #[test]
+    fn spinning_ends_when_patience_or_the_phase_does() {
+        let (near, far) = (UdpSocket::bind("127.0.0.1:0").unwrap(), UdpSocket::bind("127.0.0.1:0").unwrap());
+        near.connect(far.local_addr().unwrap()).unwrap();
+        far.connect(near.local_addr().unwrap()).unwrap();
+        let phase = PhaseCell::default();
+        let spinning =
+            |patience| Spinning { port: Connected(near.as_raw_fd()), phase: &phase, over: STOP, patience };
+        let began = sys::now();
+        assert_eq!(spinning(2_000_000).receive(&mut [0; 8], 0), -1);
+        assert_eq!(sys::errno(), libc::EAGAIN);
+        assert!(sys::now() - began >= 2_000_000);
+        assert_eq!(spinning(u64::MAX).receive(&mut [0; 8], libc::MSG_DONTWAIT), -1);
+        far.send(b"abc").unwrap();
+        assert_eq!(spinning(u64::MAX).receive(&mut [0; 8], 0), 3);
+        phase.advance(STOP);
+        assert_eq!(spinning(u64::MAX).receive(&mut [0; 8], 0), -1);
+    }
+}

@@ -1,0 +1,124 @@
+//! What makes a requester send its next request: an answer, or the clock.
+
+use super::schedule::Schedule;
+use crate::lane::{Lane, PhaseCell, Recorder, WINDOW};
+
+/// Says when requests go out, and which of them count as latencies. The loops are compiled once for each.
+pub(crate) trait Source {
+    /// When the next request is meant to go out; 0: at once.
+    fn next(&self) -> u64;
+
+    /// The next request went out.
+    fn sent(&mut self);
+
+    /// Whether a transaction that was meant to begin at `meant` and has just ended belongs to the window.
+    fn counts(phase: &PhaseCell, meant: u64) -> bool;
+
+    /// Ends at `now`: records the requests of the window that were never sent, each with the time that it had waited.
+    /// Returns how many.
+    fn end(self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64;
+}
+
+/// A closed loop: an answer is followed by the next request. What starts and ends in the window counts.
+pub(crate) struct Closed;
+
+impl Source for Closed {
+    #[inline(always)]
+    fn next(&self) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn sent(&mut self) {}
+
+    #[inline(always)]
+    fn counts(phase: &PhaseCell, meant: u64) -> bool {
+        phase.load() == WINDOW && phase.window_holds(meant)
+    }
+
+    fn end(self, _: u64, _: &PhaseCell, _: &mut Recorder) -> u64 {
+        0
+    }
+}
+
+/// An open loop: requests go out at their times, answers or not. What is meant for the window counts, however late it
+/// ends: leaving out what a stall pushed beyond the window would hide the stall.
+pub(crate) struct Open(Schedule);
+
+impl Open {
+    /// The schedule of a flow of `rate` requests per second over all flows. To be made when the gate has opened.
+    pub(crate) fn new(lane: &Lane, rate: u32) -> Self {
+        Self(Schedule::new(lane.control.epoch(), rate, lane.flow, lane.flows()))
+    }
+}
+
+impl Source for Open {
+    #[inline(always)]
+    fn next(&self) -> u64 {
+        self.0.next()
+    }
+
+    #[inline(always)]
+    fn sent(&mut self) {
+        self.0.advance();
+    }
+
+    #[inline(always)]
+    fn counts(phase: &PhaseCell, meant: u64) -> bool {
+        phase.window_holds(meant)
+    }
+
+    fn end(mut self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64 {
+        // Far beyond what the path carries there are more than can be told one by one.
+        const STEPS: u64 = 100_000;
+        let unsent = self.0.overdue(now.min(phase.closed()));
+        let step = unsent.div_ceil(STEPS);
+        let mut left = unsent;
+        while left > 0 {
+            let some = step.min(left);
+            if phase.window_holds(self.0.next()) {
+                latencies.record_many(now - self.0.next(), some);
+            }
+            self.0.advance_by(some);
+            left -= some;
+        }
+        unsent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lane::TAIL;
+    use crate::lane::latency::merge;
+    use crate::sys;
+
+    #[test]
+    fn what_was_never_sent_has_waited_until_the_end() {
+        let phase = PhaseCell::default();
+        phase.advance(WINDOW);
+        let begin = sys::now() + 1;
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        phase.advance(TAIL);
+        // A request each microsecond from the window's opening, none of them sent; looked at one second after it closed.
+        let end = phase.closed() + 1_000_000_000;
+        let mut latencies = Recorder::new(1);
+        let unsent = Open(Schedule::new(begin, 1_000_000, 0, 1)).end(end, &phase, &mut latencies);
+        assert_eq!(unsent, (phase.closed() - begin).div_ceil(1000));
+        let latency = merge(vec![latencies]).unwrap();
+        assert_eq!(latency.count, unsent);
+        assert!(latency.min >= 999_000_000 && latency.max >= 1_004_000_000, "{latency:?}");
+    }
+
+    #[test]
+    fn a_closed_loop_counts_what_lies_in_the_window() {
+        let phase = PhaseCell::default();
+        let before = sys::now();
+        phase.advance(WINDOW);
+        let inside = sys::now();
+        assert!(!Closed::counts(&phase, before - 1) && Closed::counts(&phase, inside));
+        phase.advance(TAIL);
+        assert!(!Closed::counts(&phase, inside), "it ended too late");
+        assert!(Open::counts(&phase, inside), "it was meant for the window");
+    }
+}

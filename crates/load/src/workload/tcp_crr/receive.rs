@@ -1,0 +1,113 @@
+//! The receiver's side: accept, take the request, answer, close.
+
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
+use std::time::Duration;
+
+use socket2::Socket;
+
+use super::connection::{Connection, Moved};
+use crate::error::{Errno, Error, Result};
+use crate::lane::{ABORT, End, Lane, STOP, TAIL, Tally};
+use crate::message::Buffer;
+use crate::socket::{Applied, TICK, options};
+use crate::sys;
+
+/// The receiver's loop, until nothing has come for a while after the stop.
+pub(crate) fn receive(lane: &Lane) -> Result<End> {
+    // SAFETY: the lane's socket is open for as long as this thread lives, and is not closed here: it is only borrowed.
+    let listener = ManuallyDrop::new(unsafe { Socket::from_raw_fd(lane.fd) });
+    let mut request = Buffer::room(lane.message);
+    let answer = Buffer::pattern(lane.response);
+    let mut tally = lane.tally();
+    let mut end = End::default();
+    lane.ready();
+    let mut idle_since = sys::now();
+    while lane.phase().load() < ABORT {
+        match listener.accept() {
+            Ok((socket, peer)) => {
+                if peer.as_socket().map(|peer| peer.ip()) == Some(lane.peer.ip()) {
+                    let connection = Connection { socket, lane, over: ABORT };
+                    serve(connection, request.as_mut(), answer.as_ref(), &mut tally, &mut end)?;
+                } else {
+                    refuse(&socket);
+                    end.strangers += 1;
+                }
+                idle_since = 0;
+            }
+            Err(error) => match error.raw_os_error() {
+                Some(libc::EAGAIN) => {
+                    let now = sys::now();
+                    if idle_since == 0 {
+                        idle_since = now;
+                    }
+                    if lane.phase().load() >= STOP && u128::from(now - idle_since) >= TICK.as_nanos() {
+                        break;
+                    }
+                }
+                // A connection that was reset while it waited is nobody's.
+                Some(libc::EINTR | libc::ECONNABORTED) => {}
+                _ if lane.phase().load() >= ABORT => break,
+                _ => return Err(failed(lane, &error)),
+            },
+        }
+    }
+    if tally.messages > 0 {
+        end.verified = lane.verify(request.as_ref(), 0, lane.message)?;
+    }
+    Ok(end)
+}
+
+/// Serves one connection and closes it: what a client that waits for the end of the stream takes for the end.
+fn serve(
+    connection: Connection,
+    request: &mut [u8],
+    answer: &[u8],
+    tally: &mut Tally,
+    end: &mut End,
+) -> Result<()> {
+    let lane = connection.lane;
+    if let Some(dscp) = lane.traffic.dscp {
+        options::prioritize(&connection.socket, lane.local, dscp)?;
+    }
+    if end.applied.is_none() {
+        end.applied = Some(Applied::read_as_asked(&connection.socket, &lane.traffic)?);
+    }
+    match connection.receive(request, tally)? {
+        Moved::All => tally.arrived(1, request.len() as u64),
+        Moved::Over => return Ok(()),
+        Moved::Cut(0) => {
+            // It asked for nothing: a port scanner, or a transmitter that ended between connecting and asking.
+            end.strangers += u64::from(lane.phase().load() < TAIL);
+            return Ok(());
+        }
+        Moved::Cut(_) => return cut(lane),
+    }
+    if lane.traffic.verify {
+        lane.verify(request, 0, lane.message)?;
+    }
+    match connection.send(answer, tally)? {
+        Moved::All => tally.transaction(),
+        Moved::Over => return Ok(()),
+        Moved::Cut(_) => return cut(lane),
+    }
+    if lane.traffic.busy_poll.is_some() && !end.slept {
+        end.sleeps(options::polled_nothing(&connection.socket));
+    }
+    Ok(())
+}
+
+/// A transaction was broken off, which the other end may do once the window is over.
+fn cut(lane: &Lane) -> Result<()> {
+    if lane.phase().load() < TAIL { Err(lane.closed()) } else { Ok(()) }
+}
+
+/// Closing with a reset tells a stranger at once, and leaves nothing behind.
+fn refuse(socket: &Socket) {
+    let _ = socket.set_linger(Some(Duration::ZERO));
+}
+
+fn failed(lane: &Lane, error: &io::Error) -> Error {
+    lane.failed("accept", Errno::of(error).0)
+}

@@ -1,0 +1,147 @@
+//! One transaction in flight.
+
+use crate::error::Result;
+use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, Tally, WINDOW};
+use crate::message::Buffer;
+use crate::sys;
+use crate::workload::port::Port;
+
+pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<End> {
+    if lane.traffic.verify { ask::<true>(lane, port) } else { ask::<false>(lane, port) }
+}
+
+pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<End> {
+    if lane.traffic.verify { answer::<true>(lane, port) } else { answer::<false>(lane, port) }
+}
+
+/// The transmitter's loop: asks, waits for the whole answer, reads the clock once.
+fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
+    let request = Buffer::pattern(lane.message);
+    let mut answer = Buffer::room(lane.response);
+    let mut latencies = Recorder::new(lane.flows());
+    let (phase, mut tally) = (lane.phase(), lane.tally());
+    let mut answered = false;
+    lane.ready();
+    let mut start = sys::now();
+    let mut phase_at_start = phase.load();
+    while phase_at_start < QUIET {
+        if send_whole(lane, port, request.as_ref(), &mut tally, true)? == Next::End
+            || receive_whole(lane, port, answer.as_mut(), &mut tally, false)? == Next::End
+        {
+            break;
+        }
+        tally.transaction();
+        answered = true;
+        let end = sys::now();
+        let phase_at_end = phase.load();
+        if phase_at_start == WINDOW && phase_at_end == WINDOW {
+            latencies.record(end - start);
+        }
+        (start, phase_at_start) = (end, phase_at_end);
+        if VERIFY {
+            lane.verify(answer.as_ref(), 0, lane.response)?;
+        }
+    }
+    let verified = if answered { lane.verify(answer.as_ref(), 0, lane.response)? } else { 0 };
+    Ok(End { latencies: Some(latencies), verified, ..End::default() })
+}
+
+/// The receiver's loop: takes a whole request, answers it.
+fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
+    let mut request = Buffer::room(lane.message);
+    let answer = Buffer::pattern(lane.response);
+    let (phase, mut tally) = (lane.phase(), lane.tally());
+    let mut asked = false;
+    lane.ready();
+    while phase.load() < ABORT {
+        if receive_whole(lane, port, request.as_mut(), &mut tally, true)? == Next::End {
+            break;
+        }
+        asked = true;
+        if VERIFY {
+            lane.verify(request.as_ref(), 0, lane.message)?;
+        }
+        if send_whole(lane, port, answer.as_ref(), &mut tally, false)? == Next::End {
+            break;
+        }
+        tally.transaction();
+    }
+    let verified = if asked { lane.verify(request.as_ref(), 0, lane.message)? } else { 0 };
+    Ok(End { verified, ..End::default() })
+}
+
+/// Sends all of `bytes`; `own` if they are what this end counts as its messages.
+#[inline(always)]
+fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, own: bool) -> Result<Next> {
+    let sent = port.send(bytes);
+    if sent == bytes.len() as isize {
+        whole(tally, bytes.len(), own);
+        return Ok(Next::Again);
+    }
+    piecewise(lane, Call::Send, sent, bytes.len(), tally, own, |done| port.send(&bytes[done..]))
+}
+
+/// Receives until `room` is full; `own` if that is what this end counts as its messages.
+#[inline(always)]
+fn receive_whole(
+    lane: &Lane,
+    port: &impl Port,
+    room: &mut [u8],
+    tally: &mut Tally,
+    own: bool,
+) -> Result<Next> {
+    let got = port.receive(room, libc::MSG_WAITALL);
+    if got == room.len() as isize {
+        whole(tally, room.len(), own);
+        return Ok(Next::Again);
+    }
+    let len = room.len();
+    piecewise(lane, Call::Recv, got, len, tally, own, |done| {
+        port.receive(&mut room[done..], libc::MSG_WAITALL)
+    })
+}
+
+#[inline(always)]
+fn whole(tally: &mut Tally, bytes: usize, own: bool) {
+    if own { tally.message(bytes as u64) } else { tally.call() }
+}
+
+/// Goes on after a call that moved only a part, or nothing.
+#[cold]
+#[inline(never)]
+fn piecewise(
+    lane: &Lane,
+    call: Call,
+    first: isize,
+    len: usize,
+    tally: &mut Tally,
+    own: bool,
+    mut go_on: impl FnMut(usize) -> isize,
+) -> Result<Next> {
+    let (mut done, mut moved) = (0, first);
+    loop {
+        if moved <= 0 {
+            if lane.trouble(call, moved)? == Next::End {
+                return Ok(Next::End);
+            }
+        } else {
+            done += moved as usize;
+            if own {
+                tally.stream(moved as u64)
+            } else {
+                tally.call()
+            }
+            if done >= len {
+                break;
+            }
+        }
+        if lane.phase().load() >= ABORT {
+            return Ok(Next::End);
+        }
+        moved = go_on(done);
+    }
+    if own {
+        tally.completed();
+    }
+    Ok(Next::Again)
+}

@@ -1,0 +1,175 @@
+//! One transaction in flight on each of several lanes that one thread serves.
+//!
+//! A socket wakes the thread when something arrives: each side then receives what the other has sent, answers or asks
+//! again, and knows that nothing more can come before that. So nothing is received in vain.
+
+use crate::error::Result;
+use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, TAIL, Tally, WINDOW};
+use crate::message::{Buffer, first_difference};
+use crate::sys;
+use crate::workload::shared::{self, Patience, Wake, Work};
+
+/// The transmitter's thread.
+pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
+    serve::<true>(lanes, QUIET)
+}
+
+/// The receiver's thread.
+pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
+    serve::<false>(lanes, ABORT)
+}
+
+fn serve<const ASKS: bool>(lanes: &[Lane], over: u8) -> Result<Vec<End>> {
+    let mut work = Transactions::<ASKS>::new(lanes);
+    shared::run(lanes, Wake::Changed, over, &mut work)?;
+    let mut ends: Vec<End> =
+        work.flows.iter().map(|flow| End { verified: flow.verified, ..End::default() }).collect();
+    ends[0].latencies = ASKS.then_some(work.latencies);
+    Ok(ends)
+}
+
+/// What a thread that asks, or answers, has in its hands.
+struct Transactions<'a, const ASKS: bool> {
+    lanes: &'a [Lane],
+    flows: Vec<Flow<'a>>,
+    outgoing: Buffer,
+    incoming: Buffer,
+    /// What arrives, if it is right.
+    expected: Buffer,
+    verify: bool,
+    latencies: Recorder,
+    patience: Patience,
+}
+
+struct Flow<'a> {
+    tally: Tally<'a>,
+    /// Whether the next thing is to send.
+    sends: bool,
+    /// Bytes of the message under way that have moved.
+    done: usize,
+    /// When the transaction began, and in which phase.
+    start: u64,
+    phase_at_start: u8,
+    /// Bytes of all messages, both ways.
+    moved: u64,
+    verified: u64,
+}
+
+impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
+    fn new(lanes: &'a [Lane]) -> Self {
+        let (message, response) = (lanes[0].message, lanes[0].response);
+        let (out, into) = if ASKS { (message, response) } else { (response, message) };
+        let flow = |lane: &'a Lane| Flow {
+            tally: lane.tally(),
+            sends: ASKS,
+            done: 0,
+            start: 0,
+            phase_at_start: 0,
+            moved: 0,
+            verified: 0,
+        };
+        Self {
+            lanes,
+            flows: lanes.iter().map(flow).collect(),
+            outgoing: Buffer::pattern(out),
+            incoming: Buffer::room(into),
+            expected: Buffer::pattern(into),
+            verify: lanes[0].traffic.verify,
+            latencies: Recorder::new(1),
+            patience: Patience::new(lanes),
+        }
+    }
+}
+
+impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
+    fn begin(&mut self, at: usize) -> Result<()> {
+        if ASKS {
+            (self.flows[at].start, self.flows[at].phase_at_start) =
+                (sys::now(), self.lanes[at].phase().load());
+            self.serve(at)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn serve(&mut self, at: usize) -> Result<Next> {
+        let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
+        loop {
+            if flow.sends {
+                let rest = &self.outgoing.as_ref()[flow.done..];
+                let sent = sys::send_flags(lane.fd, rest, libc::MSG_DONTWAIT);
+                if sent <= 0 {
+                    return lane.idle(Call::Send, sent, &mut flow.tally);
+                }
+                if !flow.count(sent as usize, rest.len(), ASKS) {
+                    continue;
+                }
+                flow.sends = false;
+                if !ASKS {
+                    flow.tally.transaction();
+                }
+                return Ok(Next::Again);
+            }
+            let rest = &mut self.incoming.as_mut()[flow.done..];
+            let got = sys::receive(lane.fd, rest, libc::MSG_DONTWAIT);
+            if got <= 0 {
+                return lane.idle(Call::Recv, got, &mut flow.tally);
+            }
+            let phase = lane.phase().load();
+            // With the last messages of all flows one knows as much as with each flow's last.
+            if self.verify || phase >= TAIL {
+                let part = &rest[..got as usize];
+                if let Some(at) = first_difference(part, flow.done as u64, self.expected.as_ref()) {
+                    return Err(lane.damaged(flow.done + at, flow.done + part.len()));
+                }
+                flow.verified += got as u64;
+            }
+            let wanted = rest.len();
+            if !flow.count(got as usize, wanted, !ASKS) {
+                continue;
+            }
+            flow.sends = true;
+            if ASKS {
+                flow.tally.transaction();
+                let end = sys::now();
+                if flow.phase_at_start == WINDOW && phase == WINDOW {
+                    self.latencies.record(end - flow.start);
+                }
+                (flow.start, flow.phase_at_start) = (end, phase);
+                if phase >= QUIET {
+                    return Ok(Next::End);
+                }
+            }
+        }
+    }
+
+    fn look(&mut self, now: u64) -> Result<()> {
+        if !ASKS {
+            return Ok(());
+        }
+        let flows = &self.flows;
+        self.patience.look(self.lanes, now, Call::Recv.silence(), |at| flows[at].moved)
+    }
+}
+
+impl Flow<'_> {
+    /// Counts what a call moved of the `rest` of a message; whether that was all of it. `own` if it is what this end counts
+    /// as its messages.
+    #[inline(always)]
+    fn count(&mut self, bytes: usize, rest: usize, own: bool) -> bool {
+        let (whole, piece) = (bytes == rest, self.done > 0 || bytes < rest);
+        match (own, piece) {
+            (false, _) => self.tally.call(),
+            (true, false) => self.tally.message(bytes as u64),
+            (true, true) => {
+                self.tally.stream(bytes as u64);
+                if whole {
+                    self.tally.completed();
+                }
+            }
+        }
+        self.moved += bytes as u64;
+        self.done = if whole { 0 } else { self.done + bytes };
+        whole
+    }
+}

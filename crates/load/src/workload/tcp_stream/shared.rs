@@ -1,0 +1,130 @@
+//! Several connections kept full, or emptied, by one thread.
+//!
+//! A socket wakes the thread as long as there is room, or something to receive. Each turn of a lane is bounded, so that none
+//! waits long for the others.
+
+use super::room::room;
+use crate::error::Result;
+use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, TAIL, Tally};
+use crate::message::{Buffer, first_difference};
+use crate::sys;
+use crate::workload::shared::{self, Patience, Wake, Work};
+
+/// Writes of this many bytes, and larger ones, are made one in a turn: a connection whose write has been acknowledged before its
+/// next turn never waits for the timer of a congestion control that paces (`bench/README.md`, many flows).
+const WHOLE_TURN: usize = 16 << 10;
+/// The most writes in a turn.
+const WRITES: usize = 64;
+
+/// How many writes of a message of `bytes` make a turn. Small ones are many, so that waiting for all connections is paid for.
+fn writes(bytes: usize) -> usize {
+    match bytes {
+        0..4096 => WRITES,
+        4096.. => (WHOLE_TURN / bytes).max(1),
+    }
+}
+
+/// The sending thread.
+pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
+    let mut sending = Sending {
+        lanes,
+        flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
+        message: Buffer::pattern(lanes[0].message),
+        writes: writes(lanes[0].message),
+        patience: Patience::new(lanes),
+    };
+    shared::run(lanes, Wake::Writable, QUIET, &mut sending)?;
+    Ok(lanes.iter().map(|_| End::default()).collect())
+}
+
+struct Sending<'a> {
+    lanes: &'a [Lane],
+    /// What each lane counts, and the bytes of its message under way that have gone.
+    flows: Vec<(Tally<'a>, usize)>,
+    message: Buffer,
+    /// The writes of a turn.
+    writes: usize,
+    patience: Patience,
+}
+
+impl Work for Sending<'_> {
+    fn serve(&mut self, at: usize) -> Result<Next> {
+        let (lane, (tally, done)) = (&self.lanes[at], &mut self.flows[at]);
+        let message = self.message.as_ref();
+        for _ in 0..self.writes {
+            if lane.phase().load() >= QUIET {
+                break;
+            }
+            let rest = &message[*done..];
+            let sent = sys::send_flags(lane.fd, rest, libc::MSG_DONTWAIT);
+            if sent <= 0 {
+                return lane.idle(Call::Send, sent, tally);
+            }
+            tally.stream(sent as u64);
+            // A write cut short is taken up where it ended, so that the stream stays whole messages.
+            *done = if sent as usize == rest.len() { 0 } else { *done + sent as usize };
+        }
+        Ok(Next::Again)
+    }
+
+    fn look(&mut self, now: u64) -> Result<()> {
+        let flows = &self.flows;
+        self.patience.look(self.lanes, now, Call::Send.silence(), |at| flows[at].0.bytes)
+    }
+}
+
+/// The receiving thread.
+pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
+    let traffic = &lanes[0].traffic;
+    let mut receiving = Receiving {
+        lanes,
+        flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
+        room: Buffer::room(room(traffic.lanes()) as usize),
+        expected: Buffer::pattern(lanes[0].message),
+        verify: traffic.verify,
+    };
+    // Not `Stop` but the ends of the streams end this, so that all that was sent is received.
+    shared::run(lanes, Wake::Readable, ABORT, &mut receiving)?;
+    let ends = receiving.flows.iter().map(|(_, verified)| End { verified: *verified, ..End::default() });
+    Ok(ends.collect())
+}
+
+struct Receiving<'a> {
+    lanes: &'a [Lane],
+    /// What each lane counts, and its bytes found right.
+    flows: Vec<(Tally<'a>, u64)>,
+    room: Buffer,
+    /// The message that the stream repeats.
+    expected: Buffer,
+    verify: bool,
+}
+
+impl Work for Receiving<'_> {
+    fn serve(&mut self, at: usize) -> Result<Next> {
+        let (lane, (tally, verified)) = (&self.lanes[at], &mut self.flows[at]);
+        let got = sys::receive(lane.fd, self.room.as_mut(), libc::MSG_DONTWAIT);
+        if got <= 0 {
+            return lane.idle(Call::Recv, got, tally);
+        }
+        // Without `verify` the last bytes of all lanes are the sample, since the room is shared.
+        if self.verify || lane.phase().load() >= TAIL {
+            let part = &self.room.as_ref()[..got as usize];
+            if let Some(at) = first_difference(part, tally.bytes, self.expected.as_ref()) {
+                return Err(lane.damaged(at, part.len()));
+            }
+            *verified += got as u64;
+        }
+        tally.stream(got as u64);
+        Ok(Next::Again)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_one_large_write_or_several_small_ones() {
+        assert_eq!([1, 4095, 4096, 16_383, 16_384, 1 << 20].map(writes), [64, 64, 4, 1, 1, 1]);
+    }
+}

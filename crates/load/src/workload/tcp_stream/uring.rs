@@ -1,0 +1,130 @@
+//! Writes and reads through a ring, many for each system call.
+
+use io_uring::{cqueue, opcode, squeue};
+
+use super::content::Content;
+use super::room::room;
+use crate::error::Result;
+use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Zerocopy};
+use crate::message::Buffer;
+use crate::sys;
+use crate::workload::uring::{Incoming, REPORT_USAGE, Ring, SOCKET, Size, errno, was_copied};
+
+/// Bytes that one system call hands over, in whole messages.
+const BATCH: usize = 256 << 10;
+/// Messages that one system call hands over, at most.
+const MESSAGES: usize = 64;
+/// Sends whose pages the kernel may have, at most: beyond them one waits.
+const LENT: isize = 512;
+/// How long one wait for pages is, in ms; then the phase is looked at.
+const PATIENCE: u32 = 100;
+/// How long pages are waited for once the flow has ended, in ns.
+const LAST: u64 = 1_000_000_000;
+/// Buffers of a receiver, and what they are in units of what others ask for at once.
+const BUFFERS: u16 = 16;
+const ROOMS: usize = 4;
+
+pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
+    let message = lane.message;
+    // Declared before the ring, it goes after it.
+    let buffer = Buffer::pattern(message);
+    let count = (BATCH / message).clamp(1, MESSAGES);
+    let mut ring = Ring::open(lane, count, 2 * (LENT as usize + MESSAGES))?;
+    if zerocopy {
+        // SAFETY: the buffer goes after the ring.
+        unsafe { ring.register_memory(lane, buffer.start(), message)? };
+    }
+    let request = |from: usize| request(buffer.start().wrapping_add(from), message - from, zerocopy);
+    let (phase, mut tally) = (lane.phase(), lane.tally());
+    let mut account = Zerocopy::default();
+    // Sends whose pages the kernel has, which may tell of them in either order; and where in a message the stream stands.
+    let (mut lent, mut at) = (0isize, 0);
+    lane.ready();
+    while phase.load() < QUIET {
+        // Each starts when the one before is through: a short write would tear the stream, so it ends the chain.
+        let mut queue = ring.queue();
+        for number in 0..count {
+            let request = request(if number == 0 { at } else { 0 });
+            let link = if number + 1 < count { squeue::Flags::IO_LINK } else { squeue::Flags::empty() };
+            // SAFETY: the buffer goes after the ring, and never changes. No request is under way.
+            unsafe { queue.push(&request.flags(link)) };
+        }
+        drop(queue);
+        let (mut open, mut trouble) = (count, 0);
+        while open > 0 {
+            let next = ring.enter(lane, open)?;
+            tally.call();
+            let mut bytes = 0;
+            for completion in ring.completed() {
+                let (result, flags) = (completion.result(), completion.flags());
+                if cqueue::notif(flags) {
+                    lent -= 1;
+                    account.completed += 1;
+                    account.copied += u64::from(was_copied(result));
+                    continue;
+                }
+                open -= 1;
+                lent += isize::from(cqueue::more(flags));
+                bytes += result.max(0) as usize;
+                // What the failed one's successors say follows from it.
+                if errno(result) != 0 && errno(result) != libc::ECANCELED {
+                    trouble = errno(result);
+                }
+            }
+            at = (at + bytes) % message;
+            tally.arrived_bytes(bytes as u64);
+            if next == Next::End && phase.load() >= ABORT {
+                break;
+            }
+        }
+        if trouble != 0 && lane.judge(Call::Send, trouble)? == Next::End {
+            break;
+        }
+        while lent > LENT && phase.load() < QUIET {
+            give_back(lane, &mut ring, &mut lent, &mut account)?;
+        }
+    }
+    // The rest come back when the other end has taken all; nothing is wrong if they do not in time.
+    let deadline = sys::now() + LAST;
+    while lent > 0 && phase.load() < ABORT && sys::now() < deadline {
+        give_back(lane, &mut ring, &mut lent, &mut account)?;
+    }
+    Ok(End { zerocopy: zerocopy.then_some(account), ..End::default() })
+}
+
+/// Waits until the kernel has given back pages.
+#[cold]
+fn give_back(lane: &Lane, ring: &mut Ring, lent: &mut isize, account: &mut Zerocopy) -> Result<()> {
+    ring.enter_for(lane, 1, PATIENCE)?;
+    for completion in ring.completed() {
+        *lent -= 1;
+        account.completed += 1;
+        account.copied += u64::from(was_copied(completion.result()));
+    }
+    Ok(())
+}
+
+fn request(start: *const u8, len: usize, zerocopy: bool) -> squeue::Entry {
+    let len = u32::try_from(len).unwrap_or(u32::MAX);
+    // Without it a send that fills the buffer is through, and the next one, finding room, would go out of turn.
+    let flags = libc::MSG_WAITALL;
+    if zerocopy {
+        opcode::SendZc::new(SOCKET, start, len).flags(flags).buf_index(Some(0)).zc_flags(REPORT_USAGE).build()
+    } else {
+        opcode::Send::new(SOCKET, start, len).flags(flags).build()
+    }
+}
+
+/// One request that goes on receiving.
+pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<End> {
+    let bytes = room(lane.traffic.lanes()) as usize * ROOMS / usize::from(BUFFERS);
+    let mut incoming = Incoming::open(lane, Size { buffers: BUFFERS, bytes })?;
+    let mut tally = lane.tally();
+    lane.ready();
+    let last = incoming.run(lane, &mut tally, |tally, bytes| {
+        tally.arrived_bytes(bytes.len() as u64);
+        content.bytes(lane, bytes)
+    })?;
+    let verified = content.end(lane, last, tally.bytes)?;
+    Ok(End { verified, ..End::default() })
+}

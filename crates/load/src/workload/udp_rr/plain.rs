@@ -1,0 +1,137 @@
+//! One transaction in flight: asks, waits for the answer to just that, reads the clock once.
+//!
+//! Of one byte there are only 256 numbers, so the socket is emptied after a loss as well.
+
+use super::number;
+use crate::error::Result;
+use crate::lane::{Call, End, Lane, Next, QUIET, Recorder, Tally, WINDOW};
+use crate::message::Buffer;
+use crate::socket::{answer_time, stall};
+use crate::sys;
+use crate::workload::port::Port;
+
+pub(super) fn send(lane: &Lane, port: impl Port) -> Result<End> {
+    if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }
+}
+
+fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
+    let mut request = Buffer::pattern(lane.message.max(number::NUMBER));
+    let mut answer = Buffer::room((lane.response + 1).max(number::NUMBER));
+    let mask = number::mask(lane.message.min(lane.response));
+    let mut latencies = Recorder::new(lane.flows());
+    let (phase, mut tally) = (lane.phase(), lane.tally());
+    let (mut next, mut lost_in_a_row) = (0u64, 0);
+    let mut answered = false;
+    lane.ready();
+    let mut start = sys::now();
+    let mut phase_at_start = phase.load();
+    while phase_at_start < QUIET {
+        number::write(request.as_mut(), next);
+        let reply = ask(lane, &port, &request.as_ref()[..lane.message], &mut tally)?;
+        let reply = match reply {
+            Reply::Came => await_answer(lane, &port, answer.as_mut(), next, mask, &mut tally)?,
+            other => other,
+        };
+        match reply {
+            Reply::Came => {
+                if VERIFY {
+                    number::verify(lane, answer.as_ref(), lane.response)?;
+                }
+                tally.transaction();
+                answered = true;
+                lost_in_a_row = 0;
+                let end = sys::now();
+                let phase_at_end = phase.load();
+                if phase_at_start == WINDOW && phase_at_end == WINDOW {
+                    latencies.record(end - start);
+                }
+                (start, phase_at_start) = (end, phase_at_end);
+            }
+            Reply::Lost => {
+                tally.timeout();
+                lost_in_a_row += 1;
+                if answer_time(lane.flows()) * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
+                    return Err(lane.stalled(Call::Recv.silence()));
+                }
+                discard(&port, answer.as_mut(), &mut tally);
+                (start, phase_at_start) = (sys::now(), phase.load());
+            }
+            Reply::End => break,
+        }
+        next = next.wrapping_add(1);
+    }
+    let verified = if answered { number::verify(lane, answer.as_ref(), lane.response)? } else { 0 };
+    Ok(End { latencies: Some(latencies), verified, ..End::default() })
+}
+
+enum Reply {
+    Came,
+    Lost,
+    End,
+}
+
+#[inline(always)]
+fn ask(lane: &Lane, port: &impl Port, request: &[u8], tally: &mut Tally) -> Result<Reply> {
+    loop {
+        let sent = port.send(request);
+        if sent > 0 {
+            tally.message(sent as u64);
+            return Ok(Reply::Came);
+        }
+        if sys::errno() == libc::ENOBUFS {
+            // This end's own queue is full: the request was never under way, so it is not lost either.
+            tally.no_buffers();
+            if lane.phase().load() >= QUIET {
+                return Ok(Reply::End);
+            }
+        } else if lane.trouble(Call::Send, sent)? == Next::End {
+            return Ok(Reply::End);
+        }
+    }
+}
+
+#[inline(always)]
+fn await_answer(
+    lane: &Lane,
+    port: &impl Port,
+    answer: &mut [u8],
+    wanted: u64,
+    mask: u64,
+    tally: &mut Tally,
+) -> Result<Reply> {
+    loop {
+        let got = port.receive(answer, 0);
+        tally.call();
+        if got == lane.response as isize && (number::read(answer) ^ wanted) & mask == 0 {
+            return Ok(Reply::Came);
+        }
+        if got > 0 {
+            tally.late();
+        } else if let Some(reply) = no_answer(lane, got)? {
+            return Ok(reply);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn no_answer(lane: &Lane, got: isize) -> Result<Option<Reply>> {
+    if lane.phase().load() >= QUIET {
+        return Ok(Some(Reply::End));
+    }
+    if got < 0 && sys::errno() == libc::EAGAIN {
+        return Ok(Some(Reply::Lost));
+    }
+    if got < 0 && lane.trouble(Call::Recv, got)? == Next::End {
+        return Ok(Some(Reply::End));
+    }
+    Ok(None)
+}
+
+/// Throws away what came late.
+#[cold]
+fn discard(port: &impl Port, room: &mut [u8], tally: &mut Tally) {
+    while port.receive(room, libc::MSG_DONTWAIT) > 0 {
+        tally.late();
+    }
+}

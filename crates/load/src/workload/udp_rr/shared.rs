@@ -1,0 +1,258 @@
+//! One transaction in flight on each of several lanes that one thread serves.
+
+use super::number;
+use super::receive::answered;
+use crate::error::Result;
+use crate::lane::{Call, End, Lane, Next, QUIET, Recorder, STOP, TAIL, Tally, WINDOW};
+use crate::message::Buffer;
+use crate::socket::{answer_time, stall};
+use crate::sys;
+use crate::workload::drain::drain_with;
+use crate::workload::shared::{self, Wake, Work};
+
+/// The transmitter's thread.
+pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
+    let mut asking = Asking::new(lanes);
+    shared::run(lanes, Wake::Readable, QUIET, &mut asking)?;
+    let mut ends: Vec<End> =
+        asking.flows.iter().map(|flow| End { verified: flow.verified, ..End::default() }).collect();
+    ends[0].latencies = Some(asking.latencies);
+    Ok(ends)
+}
+
+struct Asking<'a> {
+    lanes: &'a [Lane],
+    flows: Vec<Asked<'a>>,
+    request: Buffer,
+    answer: Buffer,
+    mask: u64,
+    verify: bool,
+    latencies: Recorder,
+    /// How long an answer may take, and how long nothing may be answered, ns.
+    patience: (u64, u64),
+    /// When the lanes are looked at next.
+    look: u64,
+}
+
+/// The transaction that a lane has in flight.
+struct Asked<'a> {
+    tally: Tally<'a>,
+    number: u64,
+    /// When the transaction began, and in which phase.
+    start: u64,
+    phase_at_start: u8,
+    request: Request,
+    lost_in_a_row: u32,
+    verified: u64,
+}
+
+/// What has become of a transaction's request.
+#[derive(Clone, Copy)]
+enum Request {
+    /// The lane has not begun.
+    None,
+    /// This end's own queue refused it: it was never under way, so it cannot be lost either.
+    Refused,
+    /// When it was sent.
+    Sent(u64),
+}
+
+impl<'a> Asking<'a> {
+    fn new(lanes: &'a [Lane]) -> Self {
+        let lane = &lanes[0];
+        let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let flow = |lane: &'a Lane| Asked {
+            tally: lane.tally(),
+            number: 0,
+            start: 0,
+            phase_at_start: 0,
+            request: Request::None,
+            lost_in_a_row: 0,
+            verified: 0,
+        };
+        Self {
+            lanes,
+            flows: lanes.iter().map(flow).collect(),
+            request: Buffer::pattern(lane.message.max(number::NUMBER)),
+            answer: Buffer::room((lane.response + 1).max(number::NUMBER)),
+            mask: number::mask(lane.message.min(lane.response)),
+            verify: lane.traffic.verify,
+            latencies: Recorder::new(1),
+            patience: (ns(answer_time(lane.flows())), ns(stall(lane.flows()))),
+            look: 0,
+        }
+    }
+
+    /// Begins a transaction on a lane.
+    #[inline(always)]
+    fn transact(&mut self, at: usize, now: u64, phase: u8) -> Result<Next> {
+        let flow = &mut self.flows[at];
+        (flow.start, flow.phase_at_start) = (now, phase);
+        self.ask(at, now)
+    }
+
+    /// Sends a lane's request, for the first time or again after it was refused.
+    #[inline(always)]
+    fn ask(&mut self, at: usize, now: u64) -> Result<Next> {
+        let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
+        number::write(self.request.as_mut(), flow.number);
+        let sent = sys::send_flags(lane.fd, &self.request.as_ref()[..lane.message], libc::MSG_DONTWAIT);
+        if sent > 0 {
+            flow.tally.message(sent as u64);
+            flow.request = Request::Sent(now);
+            return Ok(Next::Again);
+        }
+        flow.request = Request::Refused;
+        if sys::errno() == libc::ENOBUFS {
+            flow.tally.no_buffers();
+            return Ok(Next::Again);
+        }
+        lane.idle(Call::Send, sent, &mut flow.tally)
+    }
+}
+
+impl Work for Asking<'_> {
+    fn begin(&mut self, at: usize) -> Result<()> {
+        let phase = self.lanes[at].phase().load();
+        self.transact(at, sys::now(), phase).map(drop)
+    }
+
+    #[inline(always)]
+    fn serve(&mut self, at: usize) -> Result<Next> {
+        let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
+        let got = sys::receive(lane.fd, self.answer.as_mut(), libc::MSG_DONTWAIT);
+        if got <= 0 {
+            return lane.idle(Call::Recv, got, &mut flow.tally);
+        }
+        flow.tally.call();
+        let answer = self.answer.as_ref();
+        if got != lane.response as isize || (number::read(answer) ^ flow.number) & self.mask != 0 {
+            flow.tally.late();
+            return Ok(Next::Again);
+        }
+        let (end, phase) = (sys::now(), lane.phase().load());
+        if self.verify || phase >= TAIL {
+            flow.verified += number::verify(lane, answer, lane.response)?;
+        }
+        flow.tally.transaction();
+        flow.lost_in_a_row = 0;
+        if flow.phase_at_start == WINDOW && phase == WINDOW {
+            self.latencies.record(end - flow.start);
+        }
+        flow.number = flow.number.wrapping_add(1);
+        if phase >= QUIET {
+            return Ok(Next::End);
+        }
+        self.transact(at, end, phase)
+    }
+
+    /// Sends again what was refused. Gives up transactions whose answer is late, and begins others.
+    fn look(&mut self, now: u64) -> Result<()> {
+        if now < self.look {
+            return Ok(());
+        }
+        let (answer, stall) = self.patience;
+        self.look = now + answer / 8;
+        for at in 0..self.lanes.len() {
+            let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
+            match flow.request {
+                Request::Sent(sent) if now.saturating_sub(sent) >= answer => {}
+                Request::Refused => {
+                    self.ask(at, now)?;
+                    continue;
+                }
+                Request::None | Request::Sent(_) => continue,
+            }
+            flow.tally.timeout();
+            flow.lost_in_a_row += 1;
+            if u64::from(flow.lost_in_a_row) * answer >= stall {
+                return Err(lane.stalled(Call::Recv.silence()));
+            }
+            flow.number = flow.number.wrapping_add(1);
+            // Of one byte there are only 256 numbers, so what came late is thrown away.
+            while sys::receive(lane.fd, self.answer.as_mut(), libc::MSG_DONTWAIT) > 0 {
+                flow.tally.late();
+            }
+            let phase = lane.phase().load();
+            self.transact(at, now, phase)?;
+        }
+        Ok(())
+    }
+}
+
+/// The receiver's thread.
+pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
+    let lane = &lanes[0];
+    let mut answering = Answering {
+        lanes,
+        flows: lanes.iter().map(|lane| (lane.tally(), 0)).collect(),
+        request: Buffer::room((lane.message + 1).max(number::NUMBER)),
+        answer: Buffer::pattern(lane.response.max(number::NUMBER)),
+        answers: true,
+    };
+    shared::run(lanes, Wake::Readable, STOP, &mut answering)?;
+    // The transmitter has ended: what is still queued is counted.
+    answering.answers = false;
+    drain_with(lane, || {
+        let mut came = false;
+        for at in 0..lanes.len() {
+            came |= answering.take(at)? == Taken::Request;
+        }
+        Ok(came)
+    })?;
+    let ends = answering.flows.iter().map(|(_, verified)| End { verified: *verified, ..End::default() });
+    Ok(ends.collect())
+}
+
+struct Answering<'a> {
+    lanes: &'a [Lane],
+    /// What each lane counts, and its bytes found right.
+    flows: Vec<(Tally<'a>, u64)>,
+    request: Buffer,
+    answer: Buffer,
+    answers: bool,
+}
+
+#[derive(PartialEq, Eq)]
+enum Taken {
+    Request,
+    Nothing(Next),
+}
+
+impl Answering<'_> {
+    #[inline(always)]
+    fn take(&mut self, at: usize) -> Result<Taken> {
+        let (lane, (tally, verified)) = (&self.lanes[at], &mut self.flows[at]);
+        let got = sys::receive(lane.fd, self.request.as_mut(), libc::MSG_DONTWAIT);
+        if got <= 0 {
+            return lane.idle(Call::Recv, got, tally).map(Taken::Nothing);
+        }
+        tally.message(got as u64);
+        if got as usize != lane.message {
+            return Err(lane.damaged(lane.message.min(got as usize), got as usize));
+        }
+        let request = self.request.as_ref();
+        if lane.traffic.verify || lane.phase().load() >= TAIL {
+            *verified += number::verify(lane, request, lane.message)?;
+        }
+        if !self.answers {
+            return Ok(Taken::Request);
+        }
+        number::write(self.answer.as_mut(), number::read(request));
+        let sent = sys::send(lane.fd, &self.answer.as_ref()[..lane.response]);
+        Ok(match answered(lane, sent, tally)? {
+            Next::Again => Taken::Request,
+            Next::End => Taken::Nothing(Next::End),
+        })
+    }
+}
+
+impl Work for Answering<'_> {
+    #[inline(always)]
+    fn serve(&mut self, at: usize) -> Result<Next> {
+        Ok(match self.take(at)? {
+            Taken::Request => Next::Again,
+            Taken::Nothing(next) => next,
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! What a receiver does with datagrams beyond counting them.
+
+use super::stamp::NUMBER;
+use crate::error::Result;
+use crate::lane::Lane;
+use crate::message::{Buffer, Sequence, Window, first_damage};
+
+/// What a receiver does with each datagram beyond counting it.
+pub(crate) trait Check {
+    /// # Errors
+    /// Bytes that were not sent so.
+    fn datagram(&mut self, lane: &Lane, datagram: &[u8]) -> Result<()>;
+
+    /// Bytes found right, and what the numbers say; `last` is the last datagram received.
+    ///
+    /// # Errors
+    /// Bytes that were not sent so.
+    fn end(self, lane: &Lane, last: &[u8]) -> Result<(u64, Option<Sequence>)>;
+}
+
+/// Looks at the last datagram only.
+pub(crate) struct Unchecked;
+
+impl Check for Unchecked {
+    #[inline(always)]
+    fn datagram(&mut self, _: &Lane, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    fn end(self, lane: &Lane, last: &[u8]) -> Result<(u64, Option<Sequence>)> {
+        Ok((lane.verify(last, 0, lane.message)?, None))
+    }
+}
+
+/// Looks at every byte and every number.
+pub(crate) struct Checked {
+    pattern: Buffer,
+    /// Bytes of the number at the front; 0 where there is no room for one.
+    number: usize,
+    seen: Window,
+    verified: u64,
+}
+
+impl Checked {
+    pub(crate) fn new(message: usize) -> Self {
+        let number = if message >= NUMBER { NUMBER } else { 0 };
+        Self { pattern: Buffer::pattern(message), number, seen: Window::default(), verified: 0 }
+    }
+}
+
+impl Check for Checked {
+    fn datagram(&mut self, lane: &Lane, datagram: &[u8]) -> Result<()> {
+        let pattern = self.pattern.as_ref();
+        if datagram.len() != pattern.len() {
+            return Err(lane.damaged(datagram.len().min(pattern.len()), datagram.len()));
+        }
+        let (number, rest) = datagram.split_at(self.number);
+        if rest != &pattern[self.number..] {
+            let at = first_damage(rest, self.number as u64, pattern.len()).unwrap_or_default();
+            return Err(lane.damaged(self.number + at, datagram.len()));
+        }
+        if let Some(number) = number.first_chunk::<NUMBER>() {
+            self.seen.take(u64::from_le_bytes(*number));
+        }
+        self.verified += datagram.len() as u64;
+        Ok(())
+    }
+
+    fn end(self, _: &Lane, _: &[u8]) -> Result<(u64, Option<Sequence>)> {
+        Ok((self.verified, (self.number > 0).then(|| self.seen.sequence())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_datagram_too_small_for_a_number_is_checked_without_one() {
+        assert_eq!(Checked::new(7).number, 0);
+    }
+}

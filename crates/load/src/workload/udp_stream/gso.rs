@@ -1,0 +1,101 @@
+//! Datagrams cut from one buffer by the kernel or the device (`UDP_SEGMENT`), and put together into one (`UDP_GRO`).
+
+use std::os::fd::RawFd;
+
+use super::stamp::Stamp;
+use crate::error::{Errno, Error, Result};
+use crate::lane::{Call, End, Lane, Next, QUIET};
+use crate::message::Buffer;
+use crate::sys;
+use crate::workload::pace::Pace;
+
+/// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled it).
+const MOST_SEGMENTS: usize = 64;
+/// The most bytes of one buffer: what one datagram over IPv4 carries.
+const MOST_BYTES: usize = 65_507;
+
+/// One `send` of a buffer of datagrams.
+pub(super) fn send(lane: &Lane, mut stamp: impl Stamp, mut pace: impl Pace) -> Result<End> {
+    enable(lane.fd, lane.message, lane.flow)?;
+    let segments = segments(lane.message);
+    let mut buffer = Buffer::messages(lane.message, segments);
+    let destination = lane.destination();
+    let to = destination.target();
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    lane.ready();
+    while phase.load() < QUIET {
+        pace.wait(buffer.as_ref().len() as u64, phase);
+        stamp.stamp(buffer.as_mut(), lane.message);
+        let sent = sys::send_to(fd, buffer.as_ref(), 0, to);
+        if sent > 0 {
+            tally.batch(segments as u64, sent as u64);
+            stamp.advance(segments as u64);
+        } else if sys::errno() == libc::ENOBUFS {
+            tally.call();
+            tally.refused(segments as u64);
+        } else if trouble(lane, Call::Send, sent)? == Next::End {
+            break;
+        }
+    }
+    Ok(End::default())
+}
+
+/// How many datagrams of `message` bytes one buffer holds.
+pub(crate) fn segments(message: usize) -> usize {
+    (MOST_BYTES / message).clamp(1, MOST_SEGMENTS)
+}
+
+/// Has the kernel cut whatever a flow's socket sends into datagrams of `message` bytes.
+pub(crate) fn enable(fd: RawFd, message: usize, flow: usize) -> Result<()> {
+    let size = libc::c_int::try_from(message).unwrap_or(libc::c_int::MAX);
+    sys::set_option(fd, libc::SOL_UDP, libc::UDP_SEGMENT, size)
+        .map_err(|e| Error::setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow), &e))
+}
+
+/// Judges a call that sent nothing: what concerns the cutting is told with the path's MTU.
+#[cold]
+#[inline(never)]
+pub(super) fn trouble(lane: &Lane, call: Call, returned: isize) -> Result<Next> {
+    let errno = sys::errno();
+    let segmenting = lane.traffic.sender.segments();
+    if segmenting && returned < 0 && matches!(errno, libc::EINVAL | libc::EMSGSIZE | libc::EIO) {
+        return Err(Error::Segments {
+            flow: lane.number(),
+            call: call.name(),
+            peer: lane.peer,
+            message: lane.message,
+            most: path_mtu(lane),
+            errno: Errno(errno),
+        });
+    }
+    if returned < 0 { lane.judge(call, errno) } else { lane.trouble(call, returned) }
+}
+
+/// The path's MTU, and the payload of the largest datagram that fits it.
+fn path_mtu(lane: &Lane) -> Option<(u32, u32)> {
+    let ipv6 = lane.peer.is_ipv6();
+    // The flow's own socket may not be connected, and only a connected one knows its path.
+    let any = if ipv6 { "[::]:0" } else { "0.0.0.0:0" };
+    let probe = std::net::UdpSocket::bind(any).ok()?;
+    probe.connect(lane.peer).ok()?;
+    let (level, name, headers) =
+        if ipv6 { (libc::SOL_IPV6, libc::IPV6_MTU, 40 + 8) } else { (libc::SOL_IP, libc::IP_MTU, 20 + 8) };
+    let mut mtu = [0; 4];
+    sys::option(std::os::fd::AsRawFd::as_raw_fd(&probe), level, name, &mut mtu).ok()?;
+    let mtu = u32::from_ne_bytes(mtu);
+    Some((mtu, mtu.saturating_sub(headers)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_holds_what_the_kernel_takes() {
+        assert_eq!(segments(18), 64);
+        assert_eq!(segments(1472), 44);
+        assert_eq!(segments(32_753), 2);
+        assert_eq!(segments(32_754), 1);
+        assert_eq!(segments(65_527), 1);
+    }
+}

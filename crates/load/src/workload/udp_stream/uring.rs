@@ -1,0 +1,159 @@
+//! Datagrams through a ring, many for each system call.
+
+use io_uring::{cqueue, opcode, squeue};
+
+use super::check::Check;
+use super::stamp::Stamp;
+use crate::error::Result;
+use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Tally, Zerocopy};
+use crate::message::Buffer;
+use crate::sys::{self, Target};
+use crate::workload::pace::Pace;
+use crate::workload::uring::{Incoming, REPORT_USAGE, Ring, SOCKET, Size, errno, was_copied};
+
+/// Datagrams under way, at most. More gain nothing that can be measured.
+const DEPTH: usize = 64;
+/// Completions that a call waits for: the other half keeps the socket busy meanwhile.
+const WANT: usize = DEPTH / 2;
+/// How long one wait for the last of them is, in ms; then the phase is looked at.
+const PATIENCE: u32 = 100;
+/// How long pages are waited for once the flow has ended, in ns.
+const LAST: u64 = 1_000_000_000;
+/// What a receiver's buffers may take in memory, and how many they are.
+const ROOM: usize = 1 << 20;
+const BUFFERS: std::ops::RangeInclusive<usize> = 8..=256;
+
+/// A flow's requests: one for each datagram that may be under way.
+struct Requests {
+    ring: Ring,
+    requests: Vec<squeue::Entry>,
+    /// Requests that are not under way.
+    idle: Vec<usize>,
+    /// Those whose datagram the queue refused: it keeps its number, and goes again.
+    refused: Vec<bool>,
+    zerocopy: Zerocopy,
+}
+
+/// `IORING_OP_SEND`, or without copying `IORING_OP_SEND_ZC`.
+pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
+    lane: &Lane,
+    mut stamp: S,
+    mut pace: P,
+) -> Result<End> {
+    let size = lane.message;
+    // Datagrams that are numbered must not change while they are under way. Declared before the ring, it goes after it.
+    let mut buffer = Buffer::messages(size, if S::WRITES { DEPTH } else { 1 });
+    let destination = lane.destination();
+    let place = |number: usize| if S::WRITES { number * size } else { 0 };
+    let ring = Ring::open(lane, DEPTH, 4 * DEPTH)?;
+    if ZEROCOPY {
+        // SAFETY: the buffer goes after the ring.
+        unsafe { ring.register_memory(lane, buffer.start(), buffer.as_ref().len())? };
+    }
+    let to = destination.target();
+    let request = |number: usize| {
+        let start = buffer.start().wrapping_add(place(number)).cast_const();
+        request(start, size, to, ZEROCOPY).user_data(number as u64)
+    };
+    let requests = (0..DEPTH).map(request).collect();
+    let mut sends = Requests {
+        ring,
+        requests,
+        idle: (0..DEPTH).collect(),
+        refused: vec![false; DEPTH],
+        zerocopy: Zerocopy::default(),
+    };
+    let (phase, mut tally) = (lane.phase(), lane.tally());
+    lane.ready();
+    while phase.load() < QUIET {
+        pace.wait((sends.idle.len() * size) as u64, phase);
+        let mut queue = sends.ring.queue();
+        for number in sends.idle.drain(..) {
+            if S::WRITES && !std::mem::take(&mut sends.refused[number]) {
+                stamp.stamp(&mut buffer.as_mut()[place(number)..place(number) + size], size);
+                stamp.advance(1);
+            }
+            // SAFETY: what requests point to goes after the ring; this one is not under way.
+            unsafe { queue.push(&sends.requests[number]) };
+        }
+        drop(queue);
+        let next = sends.ring.enter(lane, WANT)?;
+        if sends.account::<ZEROCOPY>(lane, &mut tally)? == Next::End || next == Next::End {
+            break;
+        }
+    }
+    // Nothing is wrong if a device does not give back pages in time.
+    let deadline = if ZEROCOPY { sys::now() + LAST } else { u64::MAX };
+    while sends.idle.len() < DEPTH && phase.load() < ABORT && sys::now() < deadline {
+        sends.ring.enter_for(lane, DEPTH - sends.idle.len(), PATIENCE)?;
+        // What fails now, after the end, is no failure.
+        sends.account::<ZEROCOPY>(lane, &mut tally)?;
+    }
+    Ok(End { zerocopy: ZEROCOPY.then_some(sends.zerocopy), ..End::default() })
+}
+
+fn request(start: *const u8, size: usize, to: Target<'_>, zerocopy: bool) -> squeue::Entry {
+    let size = u32::try_from(size).unwrap_or(u32::MAX);
+    if zerocopy {
+        opcode::SendZc::new(SOCKET, start, size)
+            .buf_index(Some(0))
+            .zc_flags(REPORT_USAGE)
+            .dest_addr(to.address)
+            .dest_addr_len(to.len)
+            .build()
+    } else {
+        opcode::Send::new(SOCKET, start, size).dest_addr(to.address).dest_addr_len(to.len).build()
+    }
+}
+
+impl Requests {
+    /// Counts one system call, and what completed with it.
+    #[inline(always)]
+    fn account<const ZEROCOPY: bool>(&mut self, lane: &Lane, tally: &mut Tally) -> Result<Next> {
+        tally.call();
+        let (mut sent, mut troubles) = (0, 0);
+        for completion in self.ring.completed() {
+            let (number, result, flags) =
+                (completion.user_data() as usize, completion.result(), completion.flags());
+            if ZEROCOPY && cqueue::notif(flags) {
+                self.zerocopy.completed += 1;
+                self.zerocopy.copied += u64::from(was_copied(result));
+                self.idle.push(number);
+                continue;
+            }
+            match errno(result) {
+                0 => sent += 1,
+                libc::ENOBUFS => {
+                    tally.refused(1);
+                    self.refused[number] = true;
+                }
+                other => troubles = other,
+            }
+            if !ZEROCOPY || !cqueue::more(flags) {
+                self.idle.push(number);
+            }
+        }
+        tally.arrived(sent, sent * lane.message as u64);
+        if troubles == 0 { Ok(Next::Again) } else { lane.judge(Call::Send, troubles) }
+    }
+}
+
+/// One request that goes on receiving.
+pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
+    // One byte more than a message, so that one too large shows.
+    let bytes = lane.message + 1;
+    let buffers = (ROOM / bytes).clamp(*BUFFERS.start(), *BUFFERS.end());
+    let buffers = if buffers.is_power_of_two() { buffers } else { buffers.next_power_of_two() / 2 };
+    let mut incoming = Incoming::open(lane, Size { buffers: buffers as u16, bytes })?;
+    let mut tally = lane.tally();
+    lane.ready();
+    let last = incoming.run(lane, &mut tally, |tally, datagram| {
+        tally.arrived(1, datagram.len() as u64);
+        check.datagram(lane, datagram)
+    })?;
+    let mut room = Buffer::room(bytes);
+    room.as_mut()[..last.len()].copy_from_slice(last);
+    let last = last.len();
+    drop(incoming);
+    super::plain::drain(lane, room, tally, check, last)
+}

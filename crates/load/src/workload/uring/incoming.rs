@@ -1,0 +1,174 @@
+//! Data that arrive in a ring: one request that goes on receiving, into buffers provided beforehand.
+
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use io_uring::types::BufRingEntry;
+use io_uring::{cqueue, opcode};
+
+use super::{Ring, SOCKET, errno};
+use crate::error::{Error, Result};
+use crate::lane::{ABORT, Call, Lane, Next, STOP, Tally};
+use crate::message::Buffer;
+use crate::socket;
+
+/// The one group of buffers of a ring.
+const GROUP: u16 = 0;
+
+/// Marks the completion of a request that watches for the socket being shut.
+const WATCH: u64 = 1;
+
+/// How many buffers, a power of two, and the bytes of each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    pub(crate) buffers: u16,
+    pub(crate) bytes: usize,
+}
+
+/// A flow's ring and its buffers.
+pub(crate) struct Incoming {
+    // The ring goes first, and with it whatever could still be written to the buffers.
+    ring: Ring,
+    buffers: Buffers,
+}
+
+/// Buffers, and a ring of their own that says which of them the kernel may fill, in turn.
+struct Buffers {
+    room: Buffer,
+    provided: Buffer,
+    size: Size,
+    tail: u16,
+}
+
+impl Incoming {
+    pub(crate) fn open(lane: &Lane, size: Size) -> Result<Self> {
+        let ring = Ring::open(lane, 2, 2 * usize::from(size.buffers))?;
+        let mut buffers = Buffers::new(size);
+        let what = "io_uring_register of buffers";
+        // SAFETY: the entries lie on whole pages that go after the ring.
+        unsafe {
+            let entries = buffers.provided.start() as u64;
+            ring.submitter().register_buf_ring_with_flags(entries, size.buffers, GROUP, 0)
+        }
+        .map_err(|e| Error::setup(what, socket::flow(lane.flow), &e))?;
+        for buffer in 0..size.buffers {
+            buffers.provide(buffer);
+        }
+        buffers.publish();
+        Ok(Self { ring, buffers })
+    }
+
+    /// Hands over all that arrives to `take`, until the socket is shut or the stream has ended. Returns what was received
+    /// last, where it still lies.
+    pub(crate) fn run(
+        &mut self,
+        lane: &Lane,
+        tally: &mut Tally,
+        mut take: impl FnMut(&mut Tally, &[u8]) -> Result<()>,
+    ) -> Result<&[u8]> {
+        let phase = lane.phase();
+        let mut last = 0..0;
+        // Whether the request goes on, and whether it is to end.
+        let (mut armed, mut shut) = (false, false);
+        if lane.traffic.kind.is_udp() {
+            self.watch();
+        }
+        while phase.load() < ABORT {
+            if !armed {
+                if shut {
+                    return Ok(&self.buffers.room.as_ref()[last]);
+                }
+                self.arm();
+                armed = true;
+            }
+            self.ring.enter(lane, 1)?;
+            tally.call();
+            let mut stopped = None;
+            let mut watched = false;
+            for completion in self.ring.completed() {
+                let (result, flags) = (completion.result(), completion.flags());
+                if completion.user_data() == WATCH {
+                    watched = true;
+                    continue;
+                }
+                if let Some(buffer) = cqueue::buffer_select(flags) {
+                    let from = usize::from(buffer) * self.buffers.size.bytes;
+                    let filled = from..from + result.max(0) as usize;
+                    if !filled.is_empty() {
+                        take(tally, &self.buffers.room.as_ref()[filled.clone()])?;
+                        last = filled;
+                    }
+                    self.buffers.provide(buffer);
+                }
+                if !cqueue::more(flags) {
+                    stopped = Some(result);
+                }
+            }
+            self.buffers.publish();
+            if watched {
+                shut = phase.load() >= STOP;
+                if shut { self.ring.cancel_all() } else { self.watch() }
+            }
+            if let Some(result) = stopped {
+                armed = false;
+                shut |= self.is_over(lane, result)? == Next::End;
+            }
+        }
+        // Cut off: what lies there may be newer than what was taken.
+        Ok(&[])
+    }
+
+    /// Asks to be told when the socket is shut: a datagram socket that is does not end a request to receive.
+    fn watch(&mut self) {
+        let request = opcode::PollAdd::new(SOCKET, libc::POLLRDHUP as u32).build().user_data(WATCH);
+        // SAFETY: it points to nothing, and the one before it has ended.
+        unsafe { self.ring.queue().push(&request) };
+    }
+
+    /// Judges the completion that ended the request.
+    #[cold]
+    fn is_over(&self, lane: &Lane, result: i32) -> Result<Next> {
+        match errno(result) {
+            // The stream's end; too soon it is an error.
+            0 if result == 0 && !lane.traffic.kind.is_udp() => lane.trouble(Call::Recv, 0),
+            // All buffers were full, and are free again; the kernel wants to be asked anew; or this end has cancelled it.
+            0 | libc::ENOBUFS | libc::ECANCELED => Ok(Next::Again),
+            errno => lane.judge(Call::Recv, errno),
+        }
+    }
+
+    fn arm(&mut self) {
+        let request = opcode::RecvMulti::new(SOCKET, GROUP).build();
+        // SAFETY: the buffers of the group go after the ring. It is the only request, and the one before it has ended.
+        unsafe { self.ring.queue().push(&request) };
+    }
+}
+
+impl Buffers {
+    fn new(size: Size) -> Self {
+        let buffers = usize::from(size.buffers);
+        let mut provided = Buffer::room(buffers * size_of::<BufRingEntry>());
+        provided.as_mut().fill(0);
+        Self { room: Buffer::room(buffers * size.bytes), provided, size, tail: 0 }
+    }
+
+    /// Gives a buffer to the kernel, once [`Buffers::publish`] tells it.
+    #[inline(always)]
+    fn provide(&mut self, buffer: u16) {
+        let place = usize::from(self.tail & (self.size.buffers - 1));
+        let start = self.room.start().wrapping_add(usize::from(buffer) * self.size.bytes);
+        // SAFETY: the place is one of the entries, of which the kernel reads none beyond the tail.
+        let entry = unsafe { &mut *self.provided.start().cast::<BufRingEntry>().add(place) };
+        entry.set_addr(start as u64);
+        entry.set_len(self.size.bytes as u32);
+        entry.set_bid(buffer);
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    #[inline(always)]
+    fn publish(&mut self) {
+        // SAFETY: the tail is a part of the first entry, aligned to its size, which nobody else here refers to, and which
+        // the kernel reads as an atomic number.
+        let tail = unsafe { &*BufRingEntry::tail(self.provided.start().cast()).cast::<AtomicU16>() };
+        tail.store(self.tail, Ordering::Release);
+    }
+}

@@ -1,0 +1,158 @@
+//! A ring shared with the kernel: requests go in, completions come out, many of each with one system call (io_uring(7)).
+
+mod incoming;
+mod probe;
+
+use io_uring::types::{CancelBuilder, Fixed, SubmitArgs, Timespec};
+use io_uring::{IoUring, cqueue, squeue};
+
+use crate::error::{Error, Result};
+use crate::lane::{Call, Lane, Next};
+use crate::socket;
+
+pub(crate) use incoming::{Incoming, Size};
+pub(crate) use probe::lacking;
+
+/// The flow's socket, as a ring of ours knows it: taking a reference to it once is cheaper than for every request.
+pub(crate) const SOCKET: Fixed = Fixed(0);
+
+/// How long the end of a ring waits for the requests that it cancels, in seconds.
+const CANCEL: u64 = 1;
+
+/// A ring that one thread uses for one socket.
+pub(crate) struct Ring {
+    ring: IoUring,
+}
+
+impl Ring {
+    /// Opens a ring with room for `requests` and `completions`, in the thread that will use it.
+    ///
+    /// # Errors
+    /// A kernel that has no rings, or forbids them.
+    pub(crate) fn open(lane: &Lane, requests: usize, completions: usize) -> Result<Self> {
+        let failed = |call, error: std::io::Error| Error::setup(call, socket::flow(lane.flow), &error);
+        let ring = build(requests, completions).map_err(|e| failed("io_uring_setup", e))?;
+        ring.submitter()
+            .register_files(&[lane.fd])
+            .map_err(|e| failed("io_uring_register of the socket", e))?;
+        Ok(Self { ring })
+    }
+
+    /// Lets requests name these bytes as memory that the kernel has looked up once.
+    ///
+    /// # Errors
+    /// Limits on locked memory.
+    ///
+    /// # Safety
+    /// The bytes outlive the ring.
+    pub(crate) unsafe fn register_memory(&self, lane: &Lane, start: *mut u8, len: usize) -> Result<()> {
+        let place = libc::iovec { iov_base: start.cast(), iov_len: len };
+        // SAFETY: the caller's word.
+        unsafe { self.ring.submitter().register_buffers(&[place]) }
+            .map_err(|e| Error::setup("io_uring_register of memory", socket::flow(lane.flow), &e))
+    }
+
+    /// Where requests queue up: once it is dropped, [`Ring::enter`] hands them over.
+    #[inline(always)]
+    pub(crate) fn queue(&mut self) -> Queue<'_> {
+        Queue(self.ring.submission())
+    }
+
+    /// Hands over what is queued, and waits for `want` completions.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    #[inline(always)]
+    pub(crate) fn enter(&self, lane: &Lane, want: usize) -> Result<Next> {
+        match self.ring.submit_and_wait(want) {
+            Ok(_) => Ok(Next::Again),
+            Err(error) => lane.judge(Call::Enter, error.raw_os_error().unwrap_or(libc::EIO)),
+        }
+    }
+
+    /// The same, but not for longer than `ms` milliseconds.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub(crate) fn enter_for(&self, lane: &Lane, want: usize, ms: u32) -> Result<Next> {
+        let time = Timespec::new().nsec(ms * 1_000_000);
+        match self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&time)) {
+            Ok(_) => Ok(Next::Again),
+            Err(error) if error.raw_os_error() == Some(libc::ETIME) => Ok(Next::Again),
+            Err(error) => lane.judge(Call::Enter, error.raw_os_error().unwrap_or(libc::EIO)),
+        }
+    }
+
+    /// What has completed.
+    #[inline(always)]
+    pub(crate) fn completed(&mut self) -> cqueue::CompletionQueue<'_> {
+        self.ring.completion()
+    }
+
+    /// Ends all requests. A kernel without this call (before 6.0) does it when the ring is closed.
+    fn cancel_all(&self) {
+        let time = Timespec::new().sec(CANCEL);
+        let _ = self.ring.submitter().register_sync_cancel(Some(time), CancelBuilder::any());
+    }
+
+    fn submitter(&self) -> io_uring::Submitter<'_> {
+        self.ring.submitter()
+    }
+}
+
+/// The requests that are not handed over yet.
+pub(crate) struct Queue<'a>(squeue::SubmissionQueue<'a>);
+
+impl Queue<'_> {
+    /// # Safety
+    /// What the request points to outlives the ring, and is left alone until its completion has come. There is room for it.
+    #[inline(always)]
+    pub(crate) unsafe fn push(&mut self, request: &squeue::Entry) {
+        // SAFETY: the caller's word. A full queue, which the callers' counts rule out, would lose the request.
+        let _full = unsafe { self.0.push(request) };
+        debug_assert!(_full.is_ok());
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // Nothing may be written to, or sent from, memory that goes with the thread.
+        self.cancel_all();
+    }
+}
+
+/// A ring as cheap as this kernel has it: used by one thread only, which runs what completes when it asks for completions
+/// (6.1), else one that needs no interrupts for that (5.19), else a plain one.
+fn build(requests: usize, completions: usize) -> std::io::Result<IoUring> {
+    let requests = u32::try_from(requests).unwrap_or(u32::MAX);
+    let completions = u32::try_from(completions).unwrap_or(u32::MAX);
+    let builder = || {
+        let mut builder = IoUring::builder();
+        builder.setup_cqsize(completions);
+        builder
+    };
+    let refused = |error: &std::io::Error| error.raw_os_error() == Some(libc::EINVAL);
+    match builder().setup_single_issuer().setup_defer_taskrun().build(requests) {
+        Err(error) if refused(&error) => match builder().setup_coop_taskrun().build(requests) {
+            Err(error) if refused(&error) => builder().build(requests),
+            built => built,
+        },
+        built => built,
+    }
+}
+
+/// The error number in a completion's result; 0 if it is none.
+#[inline(always)]
+pub(crate) fn errno(result: i32) -> i32 {
+    if result < 0 { -result } else { 0 }
+}
+
+/// What became of one send without copying, as its last completion tells (`IORING_SEND_ZC_REPORT_USAGE`).
+#[inline(always)]
+pub(crate) fn was_copied(result: i32) -> bool {
+    // IORING_NOTIF_USAGE_ZC_COPIED of linux/io_uring.h.
+    result as u32 & 1 << 31 != 0
+}
+
+/// Has a send without copying tell whether the kernel copied after all (linux/io_uring.h).
+pub(crate) const REPORT_USAGE: u16 = 1 << 3;

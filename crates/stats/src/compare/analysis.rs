@@ -1,0 +1,185 @@
+//! The data's answer to a question.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::comparison::Comparison;
+use super::judgement::{Looked, judge};
+use super::ratio;
+use super::robust;
+use super::spending::{At, Spending};
+use super::wild;
+use crate::error::StatsError;
+use crate::model::Components;
+use crate::model::{ErrorTerm, Fit};
+use crate::observed::{Cells, Observation};
+use crate::question::{Against, Design, Look, Question};
+
+/// Everything that inference says of one metric.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Analysis {
+    /// The design, as asked or as recognised.
+    pub design: Design,
+    /// What the differences are held against.
+    pub error: ErrorTerm,
+    /// The confidence level of all intervals.
+    pub level: f64,
+    /// Every condition that was measured, in order.
+    pub conditions: Vec<ConditionEstimate>,
+    /// How much boots and runs differ.
+    pub components: Components,
+    /// The comparisons asked for, in order.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// One condition by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ConditionEstimate {
+    /// The condition.
+    pub condition: usize,
+    /// Its mean over boots, in the metric's unit. In a crossed design it is what it would be over all boots.
+    pub mean: f64,
+    /// The interval of the mean over boots like these, of that level by itself; none if nothing tells the error.
+    pub interval: Option<(f64, f64)>,
+    /// How many boots measured it.
+    pub boots: usize,
+    /// How many runs it has.
+    pub runs: usize,
+}
+
+/// Answers `question` from `observations`, whatever their order.
+///
+/// The runs of a condition in a boot become one cell. Where conditions share boots (crossed) a difference is taken inside the
+/// boots; where each has its own (nested) it is held against the spread between them. Each condition spreads by itself, and borrows from
+/// the others what they have in common. A boot, not a run, is what counts.
+///
+/// # Errors
+/// [`StatsError`] if a value is no number, the question is none, or the baseline was never measured.
+pub fn analyse(observations: &[Observation], question: &Question) -> Result<Analysis, StatsError> {
+    analyse_among(observations, question, |_| true)
+}
+
+/// As [`analyse`], of the conditions that `takes_part` names. The others of the study help to tell the error (more
+/// conditions, more degrees of freedom), and are neither compared nor listed.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn analyse_among(
+    observations: &[Observation],
+    question: &Question,
+    takes_part: impl Fn(usize) -> bool,
+) -> Result<Analysis, StatsError> {
+    analyse_with(observations, question, takes_part, &Spending::default())
+}
+
+/// As [`analyse_among`], with what earlier analyses worked out of the looks.
+///
+/// # Errors
+/// As [`analyse`].
+pub fn analyse_with(
+    observations: &[Observation],
+    question: &Question,
+    takes_part: impl Fn(usize) -> bool,
+    spending: &Spending,
+) -> Result<Analysis, StatsError> {
+    question.check()?;
+    let cells = Cells::of(observations)?;
+    if let Against::Baseline(baseline) = question.against
+        && cells.condition(baseline).is_empty()
+    {
+        return Err(StatsError::NoBaseline { baseline });
+    }
+    let fit = Fit::of(&cells, question);
+    let looked = looked(&cells, question, &takes_part, spending);
+    let mut comparisons = judge(&fit, question, &looked, &takes_part);
+    ratio::state(&mut comparisons, &cells, question, &looked, &takes_part);
+    wild::blame(&mut comparisons, observations, question, &looked, &takes_part);
+    robust::state(&mut comparisons, (&cells, fit.design), observations, question, &looked, &takes_part);
+    Ok(Analysis {
+        design: fit.design,
+        error: fit.error,
+        level: question.level,
+        conditions: fit
+            .conditions()
+            .iter()
+            .filter(|condition| takes_part(**condition))
+            .map(|condition| estimate(&fit, *condition, question, &looked))
+            .collect(),
+        components: Components::of(&fit.model, 1.0 - question.level),
+        comparisons,
+    })
+}
+
+/// What the looks before that of `question` decided, from the boots that there were.
+fn looked<'a>(
+    cells: &Cells,
+    question: &Question,
+    takes_part: impl Fn(usize) -> bool,
+    spending: &'a Spending,
+) -> Looked<'a> {
+    let mut looked = Looked { spending, decided: BTreeSet::new() };
+    let Some(look) = question.look else { return looked };
+    for (number, boots) in (1..look.number).zip(look.schedule.after()) {
+        let before = cells.up_to(boots);
+        if before.iter().next().is_none() {
+            continue;
+        }
+        let question = Question { look: Some(Look { number, ..look }), ..*question };
+        let comparisons = judge(&Fit::of(&before, &question), &question, &looked, &takes_part);
+        let decided = comparisons.iter().filter(|one| one.verdict.is_decided());
+        looked.decided.extend(decided.map(|one| (one.condition, one.baseline)));
+    }
+    looked
+}
+
+fn estimate(fit: &Fit, condition: usize, question: &Question, looked: &Looked<'_>) -> ConditionEstimate {
+    let cells = fit.cells(condition);
+    let estimate = fit.contrast(&[(condition, 1.0)]);
+    let least = if question.non_negative { 0.0 } else { f64::NEG_INFINITY };
+    let interval = estimate.and_then(|estimate| {
+        let alpha = match question.look {
+            Some(look) if estimate.is_sure() => {
+                looked.spending.nominal(At::new(look, estimate.df, cells.len()), question.alpha())?
+            }
+            _ => question.alpha(),
+        };
+        estimate.interval(alpha)
+    });
+    ConditionEstimate {
+        condition,
+        mean: fit.mean(condition).unwrap_or(f64::NAN),
+        interval: interval.map(|(low, high)| (low.max(least), high.max(least))),
+        boots: cells.len(),
+        runs: cells.iter().map(|cell| cell.runs).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_that_take_no_part_tell_the_error() {
+        let value = |condition: usize, boot: u32| {
+            let wobble = [0.3, -0.2, 0.1, -0.4, 0.2, 0.5, -0.1, -0.3][(condition * 3 + boot as usize) % 8];
+            100.0 + 10.0 * condition as f64 + f64::from(boot) + wobble
+        };
+        let run = |condition, boot| Observation { condition, boot, value: value(condition, boot) };
+        let all: Vec<Observation> = (0..4)
+            .flat_map(|condition| (1..=3).map(move |boot| (condition, boot)))
+            .map(|(condition, boot)| run(condition, boot))
+            .collect();
+        let question = Question::against(0);
+        let among = analyse_among(&all, &question, |condition| condition < 2).unwrap();
+        let alone: Vec<Observation> = all.iter().filter(|run| run.condition < 2).copied().collect();
+        let alone = analyse(&alone, &question).unwrap();
+        let whole = analyse(&all, &question).unwrap();
+        assert_eq!((among.conditions.len(), among.comparisons.len()), (2, 1));
+        assert!(alone.comparisons[0].df < 2.1 && among.comparisons[0].df > 4.0);
+        assert_eq!(among.comparisons[0].standard_error, whole.comparisons[0].standard_error);
+        // One comparison is no family of three.
+        assert!(among.comparisons[0].p < whole.comparisons[0].p);
+        assert!((among.comparisons[0].difference - alone.comparisons[0].difference).abs() < 1e-9);
+    }
+}

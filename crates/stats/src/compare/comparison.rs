@@ -1,0 +1,113 @@
+//! One condition beside another.
+
+use serde::Serialize;
+
+use super::check::{Check, Farthest};
+use super::verdict::Verdict;
+use crate::question::Margin;
+
+/// One condition beside the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The condition.
+    pub condition: usize,
+    /// The condition it is compared with.
+    pub baseline: usize,
+    /// The confidence level of the intervals, as a probability: of all comparisons of a family together, and over all looks
+    /// of a sequential design.
+    pub level: f64,
+    /// The condition's mean over boots, each with one vote, in the metric's unit.
+    pub mean: f64,
+    /// The baseline's mean.
+    pub baseline_mean: f64,
+    /// `mean` - `baseline_mean`; where the look at which the study ended chose it, the median-unbiased estimate of Emerson and Fleming
+    /// (Biometrika 77, 1990).
+    pub difference: f64,
+    /// `mean` - `baseline_mean`, where `difference` is another.
+    pub unadjusted: Option<f64>,
+    /// The standard error of the difference; none without an interval.
+    pub standard_error: Option<f64>,
+    /// The interval of the difference; none where `gap` says why.
+    pub interval: Option<(f64, f64)>,
+    /// The difference in % of the baseline's size; none where the baseline cannot be told from zero.
+    pub relative: Option<f64>,
+    /// `unadjusted` in % of the baseline's size.
+    pub unadjusted_relative: Option<f64>,
+    /// The interval of `relative`; none without an interval, or where the baseline cannot be told from zero.
+    pub relative_interval: Option<(f64, f64)>,
+    /// How many times the baseline it is, where there is an interval and no percentage, and all boots are above zero.
+    pub ratio: Option<Ratio>,
+    /// Whether the two have boots of their own in a crossed design: they are of different states of the testbed, and the spread
+    /// between boots is part of the error.
+    pub boots_apart: bool,
+    /// How many boots it rests on: those that measured both (crossed), or those of the condition that has fewer (nested, or boots of their own).
+    pub boots: usize,
+    /// How many boots measured only one of the two; 0 in a nested design.
+    pub boots_left_out: usize,
+    /// Degrees of freedom of the intervals; 0 without one.
+    pub df: f64,
+    /// The chance of so large a difference, in any comparison of the family and at any look, where there is none.
+    pub p: Option<f64>,
+    /// In a sequential design the two-sided error rate that this look spends on this comparison.
+    pub look_level: Option<f64>,
+    /// The smallest difference that would have been seen with 80 % power if the true spread is the one measured, in the metric's unit.
+    pub detectable: Option<f64>,
+    /// The same for the ends of the spread's interval, which has the confidence level by itself.
+    pub detectable_interval: Option<(f64, f64)>,
+    /// `detectable` in % of the baseline's size.
+    pub detectable_relative: Option<f64>,
+    /// `detectable_interval` in % of the baseline's size.
+    pub detectable_relative_interval: Option<(f64, f64)>,
+    /// The margin of equivalence, if one was stated.
+    pub margin: Option<Margin>,
+    /// Why there is no interval; none either where `resolution` stands in for one.
+    pub gap: Option<Gap>,
+    /// The share, in %, to which counts without noise are the same: what they are judged by instead of an interval.
+    pub resolution: Option<f64>,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// The run without which there would be a percentage, where there is none for its sake.
+    pub wild: Option<Farthest>,
+    /// The same question asked of medians and of ranks; none without an interval.
+    pub checks: Vec<Check>,
+}
+
+/// How many times the baseline a condition is: the ratio of the geometric means of their boots.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    /// The estimate.
+    pub value: f64,
+    /// Its interval, at the level of the difference's.
+    pub interval: (f64, f64),
+}
+
+/// Why a comparison has no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gap {
+    /// Crossed: no boot measured both, nor do other conditions connect the two.
+    NotConnected,
+    /// Crossed: a single boot measured both.
+    OneBootInCommon,
+    /// One of the two has a single boot, and no boot measured both.
+    OneBoot,
+    /// Every boot is needed for the means: nothing is left to tell the error from.
+    NoError,
+    /// Counts that are to be the same each time were not, of one of the two.
+    Unlike,
+}
+
+impl Gap {
+    /// The reason in words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Gap::NotConnected => "no boot measured both it and the baseline",
+            Gap::OneBootInCommon => {
+                "only 1 boot measured both it and the baseline, an interval needs 2 or more"
+            }
+            Gap::OneBoot => "it or the baseline has only 1 boot, an interval needs 2 or more of each",
+            Gap::NoError => "too few boots measured several conditions to tell the error",
+            Gap::Unlike => "its counts or the baseline's are not the same each time",
+        }
+    }
+}

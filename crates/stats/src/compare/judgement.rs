@@ -1,0 +1,323 @@
+//! From a fit to comparisons: the family's critical values, intervals, tests and verdicts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::comparison::{Comparison, Gap};
+use super::detectable::{detectable, of_spread};
+use super::family::Family;
+use super::spending::{At, Spending};
+use super::verdict::Verdict;
+use crate::distribution::student;
+use crate::model::Estimate;
+use crate::model::Pairs;
+use crate::model::{ErrorTerm, Fit};
+use crate::model::{Fieller, Quantiles};
+use crate::question::{Against, Correction, Design, Margin, Question};
+use crate::sequential::Shifted;
+
+/// What earlier looks leave for this one.
+pub(crate) struct Looked<'a> {
+    pub(crate) spending: &'a Spending,
+    /// (condition, baseline) of the comparisons that an earlier look decided: it was not they that kept the study going.
+    pub(crate) decided: BTreeSet<(usize, usize)>,
+}
+
+/// The comparisons that `question` asks of the conditions of `fit` that take part.
+pub(crate) fn judge(
+    fit: &Fit,
+    question: &Question,
+    looked: &Looked<'_>,
+    takes_part: impl Fn(usize) -> bool,
+) -> Vec<Comparison> {
+    let conditions: Vec<usize> =
+        fit.conditions().iter().copied().filter(|condition| takes_part(*condition)).collect();
+    let pairs: Vec<Pair> =
+        pairs(&conditions, question.against).map(|(one, other)| Pair::of(fit, one, other)).collect();
+    let sure: Vec<&Pair> = pairs.iter().filter(|pair| pair.difference.is_some()).collect();
+    let family = match (question.correction, question.against) {
+        (Correction::None, _) => Family::Alone,
+        (Correction::Family, Against::AllPairs) => Family::of(sure.len()),
+        (Correction::Family, Against::Baseline(baseline)) => {
+            let share = |pair: &&Pair| fit.share(baseline, &pair.terms()).unwrap_or(0.0);
+            Family::beside_baseline(&sure.iter().map(share).collect::<Vec<f64>>())
+        }
+    };
+    let mut judge = Judge {
+        fit,
+        question,
+        looked,
+        family,
+        baselines: BTreeMap::new(),
+        criticals: BTreeMap::new(),
+        errors_seen: BTreeMap::new(),
+        levels: BTreeMap::new(),
+        quantiles: Quantiles::default(),
+    };
+    pairs.iter().map(|pair| judge.comparison(pair)).collect()
+}
+
+/// (condition, baseline) in order.
+fn pairs(conditions: &[usize], against: Against) -> impl Iterator<Item = (usize, usize)> {
+    conditions.iter().enumerate().flat_map(move |(place, condition)| {
+        let others: Vec<usize> = match against {
+            Against::Baseline(baseline) => (*condition != baseline).then_some(baseline).into_iter().collect(),
+            Against::AllPairs => conditions[..place].to_vec(),
+        };
+        others.into_iter().map(|other| (*condition, other))
+    })
+}
+
+/// Two conditions before any family is thought of.
+struct Pair {
+    condition: usize,
+    baseline: usize,
+    /// The difference of the two; none where there is a gap.
+    difference: Option<Estimate>,
+    gap: Option<Gap>,
+    /// Whether the two have boots of their own in a crossed design.
+    is_apart: bool,
+    boots: usize,
+    boots_left_out: usize,
+}
+
+impl Pair {
+    fn of(fit: &Fit, condition: usize, baseline: usize) -> Pair {
+        let (one, other) = (fit.cells(condition).len(), fit.cells(baseline).len());
+        let common = fit.boots_in_common(condition, baseline);
+        let is_apart = fit.are_apart(condition, baseline);
+        let (boots, boots_left_out) = match fit.design {
+            Design::Crossed if !is_apart => (common, one + other - 2 * common),
+            _ => (one.min(other), 0),
+        };
+        let difference = fit.contrast(&terms(condition, baseline));
+        let gap = match (fit.design, difference) {
+            (Design::Nested, _) if boots < 2 => Some(Gap::OneBoot),
+            (Design::Crossed, _) if is_apart && boots < 2 => Some(Gap::OneBoot),
+            (Design::Crossed, difference)
+                if common == 1 && (one.min(other) < 2 || difference.is_none_or(|one| !one.is_sure())) =>
+            {
+                Some(Gap::OneBootInCommon)
+            }
+            (Design::Crossed, _) if one.min(other) < 2 => Some(Gap::OneBoot),
+            (_, Some(estimate)) if estimate.is_sure() => None,
+            _ => Some(Gap::NoError),
+        };
+        Pair {
+            condition,
+            baseline,
+            difference: if gap.is_none() { difference } else { None },
+            gap,
+            is_apart,
+            boots,
+            boots_left_out,
+        }
+    }
+
+    fn terms(&self) -> [(usize, f64); 2] {
+        terms(self.condition, self.baseline)
+    }
+}
+
+/// The difference as a combination of the conditions' means.
+fn terms(condition: usize, baseline: usize) -> [(usize, f64); 2] {
+    [(condition, 1.0), (baseline, -1.0)]
+}
+
+struct Judge<'a> {
+    fit: &'a Fit,
+    question: &'a Question,
+    looked: &'a Looked<'a>,
+    family: Family,
+    /// What the family leaves to each comparison, by its error rate.
+    levels: BTreeMap<u64, f64>,
+    /// The estimate of each baseline by itself.
+    baselines: BTreeMap<usize, Option<Estimate>>,
+    /// Critical values by error rate, degrees of freedom and, where the study looks before its end, boots.
+    criticals: BTreeMap<(u64, u64, usize), Option<f64>>,
+    /// Student's t for percentages.
+    quantiles: Quantiles,
+    /// Detectable standard errors by critical value and degrees of freedom.
+    errors_seen: BTreeMap<(u64, u64), Option<f64>>,
+}
+
+impl Judge<'_> {
+    fn comparison(&mut self, pair: &Pair) -> Comparison {
+        let mean = |condition| self.fit.mean(condition).unwrap_or(f64::NAN);
+        let (mean, baseline_mean) = (mean(pair.condition), mean(pair.baseline));
+        let mut comparison = Comparison {
+            condition: pair.condition,
+            baseline: pair.baseline,
+            level: self.question.level,
+            mean,
+            baseline_mean,
+            difference: pair.difference.map_or(mean - baseline_mean, |estimate| estimate.value),
+            unadjusted: None,
+            standard_error: None,
+            interval: None,
+            relative: None,
+            unadjusted_relative: None,
+            relative_interval: None,
+            ratio: None,
+            boots_apart: pair.is_apart,
+            boots: pair.boots,
+            boots_left_out: pair.boots_left_out,
+            df: 0.0,
+            p: None,
+            look_level: None,
+            detectable: None,
+            detectable_interval: None,
+            detectable_relative: None,
+            detectable_relative_interval: None,
+            margin: self.question.margin,
+            gap: pair.gap,
+            resolution: None,
+            verdict: Verdict::Inconclusive,
+            wild: None,
+            checks: Vec::new(),
+        };
+        let alpha = self.question.alpha();
+        if let Some(estimate) = pair.difference
+            && let Some(critical) = self.critical(pair, alpha, estimate.df)
+            && let Some(interval) = estimate.interval_with(critical)
+        {
+            comparison.standard_error = Some(estimate.se);
+            comparison.df = estimate.df;
+            comparison.interval = Some(interval);
+            comparison.relative_interval = self.relative_interval(pair, estimate, critical);
+            comparison.p = self.p(pair, estimate);
+            comparison.look_level =
+                self.at(pair, estimate.df).map(|_| 2.0 * student::sf(critical, estimate.df));
+            comparison.detectable = self.detectable(pair, alpha, estimate);
+            let ends = of_spread(1.0 - self.question.level, estimate.df);
+            let sizes = comparison.detectable.zip(ends).map(|(size, (low, high))| (size * low, size * high));
+            // An end beyond what a number holds is none.
+            comparison.detectable_interval = sizes.filter(|(_, high)| high.is_finite());
+        } else {
+            comparison.gap = pair.gap.or(Some(Gap::NoError));
+        }
+        let has_percentage = comparison.relative_interval.is_some() || comparison.interval.is_none();
+        if has_percentage && baseline_mean != 0.0 {
+            // A share beyond what a number holds is none.
+            let percent =
+                |value: f64| Some(value / baseline_mean.abs() * 100.0).filter(|share| share.is_finite());
+            comparison.relative = percent(comparison.difference).map(|share| self.question.possible(share));
+            comparison.detectable_relative = comparison.detectable.and_then(percent);
+            comparison.detectable_relative_interval =
+                comparison.detectable_interval.and_then(|(low, high)| percent(low).zip(percent(high)));
+        }
+        if comparison.relative.is_none() {
+            comparison.relative_interval = None;
+        }
+        let is_equivalent = self.question.margin.map(|margin| self.is_equivalent(pair, margin));
+        comparison.verdict = Verdict::of(comparison.interval, is_equivalent);
+        if let Some(stated) = self.median_unbiased(pair, comparison.verdict) {
+            comparison.unadjusted = Some(comparison.difference);
+            comparison.unadjusted_relative = comparison.relative;
+            comparison.relative = comparison.relative.map(|share| share * stated / comparison.difference);
+            comparison.difference = stated;
+        }
+        comparison
+    }
+
+    /// The difference that is stated where this look ended the study because it is proven, or where no look before the last did. None where
+    /// the one measured is stated.
+    fn median_unbiased(&mut self, pair: &Pair, verdict: Verdict) -> Option<f64> {
+        let estimate = pair.difference?;
+        let at = self.at(pair, estimate.df)?;
+        let is_last = at.look.number == at.look.schedule.looks;
+        let has_ended = match verdict {
+            Verdict::Higher | Verdict::Lower => true,
+            Verdict::NoDifferenceProven | Verdict::Inconclusive => is_last,
+            Verdict::Equivalent => false,
+        };
+        if !has_ended || self.looked.decided.contains(&(pair.condition, pair.baseline)) {
+            return None;
+        }
+        let alpha = self.question.alpha();
+        let (each, critical) = (self.each(alpha), self.critical(pair, alpha, estimate.df)?);
+        let t = estimate.t();
+        let shift = self.looked.spending.shift(at, each, t, estimate.df);
+        let stated = Shifted { t, critical }.by(shift) / t;
+        (shift > 0.0 && stated.is_finite()).then_some(stated * estimate.value)
+    }
+
+    /// Whether the interval of twice the error rate lies inside the margin.
+    fn is_equivalent(&mut self, pair: &Pair, margin: Margin) -> bool {
+        let alpha = 2.0 * self.question.alpha();
+        let Some(estimate) = pair.difference else { return false };
+        if alpha >= 1.0 {
+            return false;
+        }
+        let Some(critical) = self.critical(pair, alpha, estimate.df) else { return false };
+        let (interval, margin) = match margin {
+            Margin::Absolute(margin) => (estimate.interval_with(critical), margin),
+            Margin::Percent(margin) => (self.relative_interval(pair, estimate, critical), margin),
+        };
+        interval.is_some_and(|(low, high)| -margin < low && high < margin)
+    }
+
+    fn relative_interval(&mut self, pair: &Pair, difference: Estimate, critical: f64) -> Option<(f64, f64)> {
+        let (low, high) = self.any_relative_interval(pair, difference, critical)?;
+        Some((self.question.possible(low), self.question.possible(high)))
+    }
+
+    fn any_relative_interval(
+        &mut self,
+        pair: &Pair,
+        difference: Estimate,
+        critical: f64,
+    ) -> Option<(f64, f64)> {
+        let (condition, baseline) = (pair.condition, pair.baseline);
+        let fit = self.fit;
+        if fit.error == ErrorTerm::Paired && fit.model.layout.is_complete() {
+            return Pairs::of(fit.cells(condition), fit.cells(baseline)).relative_interval(critical);
+        }
+        let of_baseline = self.baselines.entry(baseline).or_insert_with(|| fit.contrast(&[(baseline, 1.0)]));
+        let baseline_mean = of_baseline.filter(Estimate::is_sure)?;
+        let error = |r: f64| {
+            let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)])?;
+            estimate.is_sure().then_some((estimate.se, estimate.df))
+        };
+        let quantiles = &self.quantiles;
+        Fieller { difference, baseline: baseline_mean, error: &error, critical, quantiles }.interval()
+    }
+
+    fn critical(&mut self, pair: &Pair, alpha: f64, df: f64) -> Option<f64> {
+        let at = self.at(pair, df);
+        let place = (alpha.to_bits(), df.to_bits(), at.map_or(0, |_| pair.boots));
+        let (each, spending) = (self.each(alpha), self.looked.spending);
+        *self.criticals.entry(place).or_insert_with(|| {
+            let nominal = at.map_or(Some(each), |at| spending.nominal(at, each))?;
+            student::upper_quantile(0.5 * nominal, df)
+        })
+    }
+
+    fn each(&mut self, alpha: f64) -> f64 {
+        let family = &self.family;
+        *self.levels.entry(alpha.to_bits()).or_insert_with(|| family.each(alpha))
+    }
+
+    fn p(&self, pair: &Pair, estimate: Estimate) -> Option<f64> {
+        let each = (2.0 * student::sf(estimate.t(), estimate.df)).min(1.0);
+        let each = match self.at(pair, estimate.df) {
+            Some(at) => self.looked.spending.p(at, each)?,
+            None => each,
+        };
+        Some(self.family.of_all(each))
+    }
+
+    /// The look that the study stands at, for a pair with so many degrees of freedom.
+    fn at(&self, pair: &Pair, df: f64) -> Option<At> {
+        Some(At::new(self.question.look?, df, pair.boots))
+    }
+
+    /// Degrees of freedom are rounded down in steps of 2 %, so that not every pair needs a search of its own.
+    fn detectable(&mut self, pair: &Pair, alpha: f64, estimate: Estimate) -> Option<f64> {
+        let df = ((estimate.df.ln() / 0.02).floor() * 0.02).exp().max(1.0);
+        let critical = self.critical(pair, alpha, df)?;
+        let seen = || detectable(critical, df);
+        let errors = *self.errors_seen.entry((critical.to_bits(), df.to_bits())).or_insert_with(seen);
+        // A size beyond what a number holds is none.
+        Some(errors? * estimate.se + estimate.rounding).filter(|size| size.is_finite())
+    }
+}

@@ -1,0 +1,22 @@
+//! Conditions beside each other: differences with their intervals, verdicts, and checks of these.
+
+mod analysis;
+mod check;
+mod comparison;
+mod counts;
+mod detectable;
+pub(crate) mod family;
+mod judgement;
+mod ranks;
+mod ratio;
+mod robust;
+mod spending;
+mod verdict;
+mod wild;
+
+pub use analysis::{Analysis, ConditionEstimate, analyse, analyse_among, analyse_with};
+pub use check::{Check, Farthest, Looks};
+pub use comparison::{Comparison, Gap, Ratio};
+pub use robust::{DOUBT, SURE};
+pub use spending::Spending;
+pub use verdict::Verdict;

@@ -1,0 +1,109 @@
+//! How many times the baseline a condition is, where no percentage can be stated.
+//!
+//! Fieller's interval has no bound where the baseline cannot be told from zero at the spread of its boots. On the log scale spreads in
+//! proportion to the mean are equal, and a ratio has an interval whatever its size: the same model and family of comparisons,
+//! of the logarithms of the boots' means, each boot with one vote. The ratio is thus one of geometric means.
+
+use super::comparison::{Comparison, Ratio};
+use super::judgement::{Looked, judge};
+use crate::model::Fit;
+use crate::observed::Cells;
+use crate::question::Question;
+
+/// An interval whose ends differ by more than this factor tells no size.
+const WIDEST: f64 = 1e4;
+
+impl Ratio {
+    /// From the comparison of logarithms; none without an interval, or out of the range of numbers.
+    fn of(logarithms: &Comparison) -> Option<Ratio> {
+        let (low, high) = logarithms.interval?;
+        let ratio = Ratio { value: logarithms.difference.exp(), interval: (low.exp(), high.exp()) };
+        let is_size = ratio.interval.0 > 0.0
+            && ratio.interval.1.is_finite()
+            && ratio.interval.1 <= WIDEST * ratio.interval.0;
+        is_size.then_some(ratio)
+    }
+
+    /// Whether it says the same as the interval of the difference, on which the verdict rests.
+    fn agrees_with(&self, (low, high): (f64, f64)) -> bool {
+        (self.interval.0 > 1.0, self.interval.1 < 1.0) == (low > 0.0, high < 0.0)
+    }
+}
+
+/// States the ratio of each comparison that has an interval and no percentage.
+pub(crate) fn state(
+    comparisons: &mut [Comparison],
+    cells: &Cells,
+    question: &Question,
+    looked: &Looked<'_>,
+    takes_part: impl Fn(usize) -> bool,
+) {
+    let lacks = |one: &Comparison| one.interval.is_some() && one.relative_interval.is_none();
+    if !comparisons.iter().any(lacks) {
+        return;
+    }
+    let fit = Fit::of(&cells.logarithms(), question);
+    let question = Question { margin: None, non_negative: false, ..*question };
+    let logarithms = judge(&fit, &question, looked, takes_part);
+    for one in comparisons.iter_mut().filter(|one| lacks(one)) {
+        let same = |other: &&Comparison| (other.condition, other.baseline) == (one.condition, one.baseline);
+        let ratio = logarithms.iter().find(same).and_then(Ratio::of);
+        one.ratio = ratio.filter(|ratio| one.interval.is_some_and(|interval| ratio.agrees_with(interval)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Observation, Question, analyse};
+
+    /// Three boots of each of two conditions, which have boots of their own.
+    fn compared(baseline: [f64; 3], treated: [f64; 3]) -> crate::Comparison {
+        let run = |condition, boot, value| Observation { condition, boot, value };
+        let runs = (0..).zip(baseline).map(|(boot, value)| run(0, boot, value));
+        let others = (10..).zip(treated).map(|(boot, value)| run(1, boot, value));
+        let runs: Vec<Observation> = runs.chain(others).collect();
+        analyse(&runs, &Question { non_negative: true, ..Question::against(0) })
+            .unwrap()
+            .comparisons
+            .remove(0)
+    }
+
+    #[test]
+    fn twelve_times_the_baseline_has_a_size() {
+        let one = compared([800.0, 1300.0, 2100.0], [14_000.0, 15_500.0, 16_900.0]);
+        assert_eq!((one.relative, one.relative_interval), (None, None));
+        let ratio = one.ratio.unwrap();
+        // By hand, Welch's test on the logarithms: means 7.16814 and 9.64349, standard errors 0.27860 and 0.05440,
+        // t(2.1523) = 4.0236.
+        let close = |one: f64, other: f64| (one - other).abs() < 5e-3;
+        assert!(close(ratio.value, 11.886), "{ratio:?}");
+        assert!(close(ratio.interval.0, 3.793) && close(ratio.interval.1, 37.244), "{ratio:?}");
+        assert_eq!(
+            one.sentence("tso=off", "Mbit/s", None),
+            "tso=off is 12 times the baseline (95 % interval 4 to 37, 3 boots; on the log scale: boots spread so \
+             much that, with the error of this comparison, zero is within the baseline's interval)"
+        );
+    }
+
+    #[test]
+    fn a_ratio_that_says_another_thing_than_the_difference_is_not_stated() {
+        // The difference's interval holds zero.
+        let one = compared([1.0, 1.1, 0.9], [2.0, 40.0, 900.0]);
+        assert!(one.interval.unwrap().0 < 0.0);
+        assert!(one.ratio.is_none_or(|ratio| ratio.interval.0 <= 1.0), "{one:?}");
+        // Zeros have no logarithm: the difference itself is what can be said.
+        let zero = compared([0.0, 0.0, 0.0], [5.0, 6.0, 7.0]);
+        assert_eq!((zero.ratio, zero.relative_interval), (None, None));
+        assert!(zero.interval.unwrap().0 > 0.0);
+    }
+
+    #[test]
+    fn what_cannot_be_negative_loses_no_more_than_all() {
+        let one = compared([100.0, 60.0, 140.0], [10.0, 20.0, 0.0]);
+        if let Some((low, high)) = one.relative_interval {
+            assert!(-100.0 <= low && low <= high, "{low} to {high}");
+        }
+        let tight = compared([100.0, 99.0, 101.0], [0.5, 1.0, 0.0]);
+        assert_eq!(tight.relative_interval.unwrap().0, -100.0);
+    }
+}

@@ -1,0 +1,168 @@
+//! Robust checks beside a verdict: whether it is the same when single runs or single boots have less to say.
+//!
+//! Heavy tails are common in measurements, and a mean of boots' means gives every run and every boot its full weight. Each
+//! check asks the same question of something else: the medians of the boots' runs, by the same model; the ranks of the
+//! boots' means, by an exact test, where there are boots enough for it to be able to reject. A check changes no verdict.
+//! (Logarithms are no check: with a pooled error they contradict small differences beside large ones in any additive world.)
+//!
+//! Estimates of the same thing differ by chance, and so do p-values about a limit. So a check disagrees only with a clear
+//! margin: what is proven is without any support ([`DOUBT`]) or has the other sign; or what is far from proven
+//! ([`Looks::open`]) is beyond doubt ([`SURE`], for all comparisons of the family together).
+
+use super::check::{Check, Farthest, Looks};
+use super::comparison::Comparison;
+use super::judgement::{Looked, judge};
+use super::ranks;
+use crate::model::Fit;
+use crate::observed::median;
+use crate::observed::{Cell, Cells, Observation};
+use crate::question::{Correction, Design, Question};
+
+/// A p-value above this is no support for a difference.
+pub const DOUBT: f64 = 0.3;
+
+/// A p-value below this is beyond doubt.
+pub const SURE: f64 = 0.005;
+
+/// The least p-value that a test of ranks must be able to reach to be asked.
+const REACH: f64 = 0.05;
+
+impl Looks {
+    /// A verdict with a p-value above this is far from proven. Ranks of means go closely with means, and medians less so; one
+    /// wild boot beside nine leaves the t-test a p-value near 0.3 at most.
+    fn open(self) -> f64 {
+        match self {
+            Looks::RunMedians => DOUBT,
+            Looks::BootRanks => 0.1,
+        }
+    }
+}
+
+/// Puts the checks beside the comparisons that have an interval.
+pub(crate) fn state(
+    comparisons: &mut [Comparison],
+    (cells, design): (&Cells, Design),
+    observations: &[Observation],
+    question: &Question,
+    looked: &Looked<'_>,
+    takes_part: impl Fn(usize) -> bool + Copy,
+) {
+    let family = match question.correction {
+        Correction::Family => comparisons.iter().filter(|one| one.interval.is_some()).count(),
+        Correction::None => 1,
+    };
+    let question = Question {
+        design: Some(design),
+        margin: None,
+        look: None,
+        correction: Correction::None,
+        non_negative: false,
+        ..*question
+    };
+    let again = |cells: &Cells| judge(&Fit::of(cells, &question), &question, looked, takes_part);
+    let has_medians = cells.iter().any(|cell| cell.runs > 2);
+    let medians = if has_medians { again(&Cells::medians(observations)) } else { Vec::new() };
+    for one in comparisons.iter_mut().filter(|one| one.interval.is_some()) {
+        let same = |other: &&Comparison| (other.condition, other.baseline) == (one.condition, one.baseline);
+        let by = |looks: Looks, relative: Option<f64>, p: Option<f64>| {
+            let relative = relative.filter(|share| share.is_finite());
+            Some(Check { looks, relative, p: p?, agrees: true, farthest: None })
+        };
+        let share =
+            |difference: f64, baseline: f64| (baseline != 0.0).then(|| 100.0 * difference / baseline.abs());
+        let of_medians = medians
+            .iter()
+            .find(same)
+            .and_then(|other| by(Looks::RunMedians, share(other.difference, other.baseline_mean), other.p));
+        let of_ranks = boot_ranks(cells, design, one)
+            .and_then(|(difference, baseline, p)| by(Looks::BootRanks, share(difference, baseline), Some(p)));
+        let mut checks: Vec<Check> = [of_medians, of_ranks].into_iter().flatten().collect();
+        for check in &mut checks {
+            check.agrees = agrees(check, one, family);
+            if !check.agrees {
+                check.farthest = farthest(check.looks, observations, cells, one);
+            }
+        }
+        one.checks = checks;
+    }
+}
+
+/// Whether the check leaves the verdict standing; `family` comparisons share the error rate.
+fn agrees(check: &Check, one: &Comparison, family: usize) -> bool {
+    let Some((low, high)) = one.interval else { return true };
+    if low > 0.0 || high < 0.0 {
+        let has_other_sign = check.relative.is_some_and(|share| share * one.difference < 0.0);
+        return check.p <= DOUBT && !has_other_sign;
+    }
+    let is_close = one.p.is_none_or(|p| p <= check.looks.open());
+    is_close || check.p * family as f64 >= SURE
+}
+
+/// The median difference, the baseline's median, and the p-value of the ranks; none where so few boots could not reject.
+fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<(f64, f64, f64)> {
+    let (own, base) = (cells.condition(one.condition), cells.condition(one.baseline));
+    let means = |cells: &[Cell]| cells.iter().map(|cell| cell.mean).collect::<Vec<f64>>();
+    let baseline = median(&means(base))?;
+    if design == Design::Nested || one.boots_apart {
+        let (own, base) = (means(own), means(base));
+        // 2 of all choices of boots for the condition.
+        let choices = (0..own.len()).map(|i| (base.len() + i + 1) as f64 / (i + 1) as f64).product::<f64>();
+        let is_enough = 2.0 / choices < REACH;
+        if !is_enough {
+            return None;
+        }
+        return Some((median(&own)? - baseline, baseline, ranks::two_samples(&own, &base)));
+    }
+    let differences: Vec<f64> = own
+        .iter()
+        .filter_map(|cell| {
+            let place = base.binary_search_by_key(&cell.boot, |other| other.boot).ok()?;
+            Some(cell.mean - base[place].mean)
+        })
+        .collect();
+    let is_enough = 2.0_f64.powi(1 - i32::try_from(differences.len()).ok()?) < REACH;
+    if !is_enough {
+        return None;
+    }
+    Some((median(&differences)?, baseline, ranks::signed(&differences)))
+}
+
+/// The run farthest from the median of its boot, or the boot farthest from that of its condition, in the conditions compared.
+fn farthest(looks: Looks, observations: &[Observation], cells: &Cells, one: &Comparison) -> Option<Farthest> {
+    let conditions = [one.condition, one.baseline];
+    let by_distance = Farthest::by_distance;
+    match looks {
+        Looks::BootRanks => {
+            let of = |condition: usize| {
+                let own = cells.condition(condition);
+                let median = median(&own.iter().map(|cell| cell.mean).collect::<Vec<_>>()).unwrap_or(0.0);
+                own.iter().map(move |cell| Farthest {
+                    condition,
+                    boot: cell.boot,
+                    run: None,
+                    value: cell.mean,
+                    median,
+                })
+            };
+            conditions.into_iter().flat_map(of).max_by(by_distance)
+        }
+        Looks::RunMedians => {
+            let medians = Cells::medians(observations);
+            let of = |cell: &Cell| {
+                let (condition, boot, median) = (cell.condition, cell.boot, cell.mean);
+                let own =
+                    observations.iter().filter(move |run| (run.condition, run.boot) == (condition, boot));
+                let run = |(run, own): (usize, &Observation)| Farthest {
+                    condition,
+                    boot,
+                    run: Some(run),
+                    value: own.value,
+                    median,
+                };
+                (1..).zip(own).map(run).max_by(by_distance)
+            };
+            let own = conditions.into_iter().flat_map(|condition| medians.condition(condition));
+            own.filter_map(of).max_by(by_distance)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The model fitted to the data, with the error term that they call for.
+
+use serde::{Deserialize, Serialize};
+
+use super::additive::Additive;
+use super::estimate::{Estimate, ROUNDING};
+use super::layout::Layout;
+use crate::observed::{Cell, Cells};
+use crate::question::{Design, Question};
+
+/// What a difference is held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorTerm {
+    /// Nested: how far each condition's own boots spread, moderated by those of the others.
+    Boots,
+    /// Crossed: how differently boots treat each condition (condition x boot), moderated by the others.
+    Interaction,
+    /// Crossed, two conditions: the differences inside each boot, a paired t-test. Unequal numbers of runs only make it cautious:
+    /// at error rates up to 8.3 % its error is largest when all differences have the same variance (Bakirov and Székely,
+    /// J. Math. Sci. 139, 2006).
+    Paired,
+    /// Boots that lack conditions, and values that cannot be negative of which the boots' common effects would make a negative mean:
+    /// each condition by its own boots, as if it shared none.
+    OwnBoots,
+    /// Counts without noise: no error at all, but a resolution.
+    Resolution,
+}
+
+impl ErrorTerm {
+    /// The error term in a sentence, without a full stop.
+    pub fn as_sentence(self) -> &'static str {
+        match self {
+            ErrorTerm::Boots => {
+                "intervals rest on the spread between each condition's own boots, moderated by the spread of the others (Smyth)"
+            }
+            ErrorTerm::Interaction => {
+                "intervals rest on how differently boots treat each condition (condition x boot), moderated by the others (Smyth)"
+            }
+            ErrorTerm::Paired => {
+                "intervals rest on the differences inside each boot of the two conditions (paired Student's t)"
+            }
+            ErrorTerm::OwnBoots => {
+                "boots lack conditions, and what they have in common would make a mean negative: intervals rest on the spread between each condition's own boots"
+            }
+            ErrorTerm::Resolution => {
+                "counts have no noise to speak of: what differs by more than their resolution differs, what does not is equivalent"
+            }
+        }
+    }
+}
+
+/// The model fitted to cells. Comparisons, effects and shares are all linear combinations of its condition means.
+#[derive(Clone, Debug)]
+pub(crate) struct Fit {
+    pub(crate) design: Design,
+    pub(crate) error: ErrorTerm,
+    pub(crate) model: Additive,
+    /// No mean is below this: 0 where no value is.
+    least: f64,
+    cells: Cells,
+}
+
+impl Fit {
+    /// Fits `cells` for the comparisons of `question`.
+    pub(crate) fn of(cells: &Cells, question: &Question) -> Fit {
+        Fit::with(cells, question.design, question.baseline())
+    }
+
+    /// Fits `cells` as they came out of `design` (none: as the data show it), no condition of which is compared with all others.
+    pub(crate) fn of_all_alike(cells: &Cells, design: Option<Design>) -> Fit {
+        Fit::with(cells, design, None)
+    }
+
+    fn with(cells: &Cells, design: Option<Design>, baseline: Option<usize>) -> Fit {
+        let design = design.unwrap_or_else(|| Layout::recognised(cells));
+        let is_non_negative = cells.iter().all(|cell| cell.mean >= 0.0);
+        let least = if is_non_negative { 0.0 } else { f64::NEG_INFINITY };
+        let fit = |design, error, model| Fit { design, error, model, least, cells: cells.clone() };
+        let model = Additive::of(Layout::of(cells, design), baseline);
+        // Where boots lack conditions, a condition's mean over all boots rests on what boots do to the others alike; where boots
+        // multiply and do not add, that leads anywhere.
+        if is_non_negative && !model.layout.is_complete() {
+            let largest = cells.iter().fold(0.0, |most: f64, cell| most.max(cell.mean));
+            if (0..model.layout.rows()).any(|row| model.mean(row) < -ROUNDING * largest) {
+                let nested = Layout::of(cells, Design::Nested);
+                return fit(Design::Nested, ErrorTerm::OwnBoots, Additive::of(nested, baseline));
+            }
+        }
+        let error = match design {
+            Design::Nested => ErrorTerm::Boots,
+            Design::Crossed if model.layout.rows() == 2 => ErrorTerm::Paired,
+            Design::Crossed => ErrorTerm::Interaction,
+        };
+        fit(design, error, model)
+    }
+
+    /// The conditions that were measured, in order.
+    pub(crate) fn conditions(&self) -> &[usize] {
+        &self.model.layout.conditions
+    }
+
+    /// A condition's cells.
+    pub(crate) fn cells(&self, condition: usize) -> &[Cell] {
+        self.cells.condition(condition)
+    }
+
+    /// Have the two conditions boots of their own though others share theirs? So have conditions of different states of a
+    /// testbed, each of which needs a boot.
+    pub(crate) fn are_apart(&self, one: usize, other: usize) -> bool {
+        let layout = &self.model.layout;
+        self.design == Design::Crossed && layout.part(one) != layout.part(other)
+    }
+
+    /// A condition's mean; none if it was not measured.
+    pub(crate) fn mean(&self, condition: usize) -> Option<f64> {
+        Some(self.model.mean(self.model.layout.row(condition)?).max(self.least))
+    }
+
+    /// The linear combination of condition means with these coefficients, each condition once. None if a condition was not measured.
+    /// An estimate whose error nothing tells (fewer than two boots) is not [sure](Estimate::is_sure).
+    pub(crate) fn contrast(&self, terms: &[(usize, f64)]) -> Option<Estimate> {
+        Some(self.model.estimate(&self.rows(terms)?, self.rounding(terms)))
+    }
+
+    /// The part of a combination's variance that comes from one of its conditions. None if a condition was not measured, or nothing
+    /// varies.
+    pub(crate) fn share(&self, condition: usize, terms: &[(usize, f64)]) -> Option<f64> {
+        self.model.share(self.model.layout.row(condition)?, &self.rows(terms)?)
+    }
+
+    fn rows(&self, terms: &[(usize, f64)]) -> Option<Vec<(usize, f64)>> {
+        terms
+            .iter()
+            .map(|(condition, coefficient)| Some((self.model.layout.row(*condition)?, *coefficient)))
+            .collect()
+    }
+
+    /// How many boots measured both.
+    pub(crate) fn boots_in_common(&self, one: usize, other: usize) -> usize {
+        let others = self.cells(other);
+        let is_there = |cell: &&Cell| others.binary_search_by_key(&cell.boot, |other| other.boot).is_ok();
+        self.cells(one).iter().filter(is_there).count()
+    }
+
+    /// How far rounding alone may move a combination: as far as a difference of the largest means, for coefficients 1 and -1.
+    pub(crate) fn rounding(&self, terms: &[(usize, f64)]) -> f64 {
+        let conditions = terms.iter().filter(|(_, coefficient)| *coefficient != 0.0);
+        let largest = conditions
+            .flat_map(|(condition, _)| self.cells(*condition))
+            .fold(0.0, |most: f64, cell| most.max(cell.mean.abs()));
+        let size: f64 = terms.iter().map(|(_, coefficient)| coefficient.abs()).sum();
+        ROUNDING * largest * size / 2.0
+    }
+}

@@ -1,0 +1,176 @@
+//! A study whose size is open, and what it can show.
+
+use crate::compare::family;
+use crate::distribution::{noncentral_t, solve, student};
+use crate::model::Common;
+use crate::question::Design;
+use crate::sequential::{Bounds, Schedule};
+
+/// Standard deviations, in the metric's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Noise {
+    /// Of what a boot does to a condition: the spread between boots where each condition has its own (nested), the
+    /// condition x boot interaction where conditions share them (crossed).
+    pub cell: f64,
+    /// Between runs of the same condition in the same boot.
+    pub run: f64,
+}
+
+/// Which comparisons share the error rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Each has it alone.
+    Alone,
+    /// All conditions against one baseline.
+    Baseline,
+    /// All pairs.
+    AllPairs,
+}
+
+/// A study whose size is open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// How conditions and boots meet.
+    pub design: Design,
+    /// How many conditions, the baseline included.
+    pub conditions: usize,
+    /// What is known of the noise.
+    pub noise: Noise,
+    /// Which comparisons share `alpha`.
+    pub family: Family,
+    /// The two-sided error rate: 1 - level.
+    pub alpha: f64,
+    /// Where the study looks before its end: the bounds, and how many looks. The power is then at least what is said here, as
+    /// the earlier looks can only add to that of the last.
+    pub looks: Option<(Bounds, u32)>,
+}
+
+/// What measuring costs, in seconds or any other unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// One boot with all that does not depend on the number of runs.
+    pub boot: f64,
+    /// One run of one condition.
+    pub run: f64,
+}
+
+impl Plan {
+    /// The degrees of freedom of a difference with `boots` boots (of each condition if nested, of all together if crossed), as they
+    /// typically are where the conditions spread alike: those of two moderated variances, which are correlated where
+    /// conditions share boots. Of two conditions they are exact: 2 (boots - 1) nested, boots - 1 crossed.
+    pub fn df(&self, boots: u32) -> f64 {
+        let correlation = match self.design {
+            Design::Nested => 0.0,
+            Design::Crossed => (self.conditions as f64 - 1.0).powi(-2),
+        };
+        2.0 * Common::typical_df(self.conditions, f64::from(boots) - 1.0) / (1.0 + correlation)
+    }
+
+    /// The standard error of a difference between two conditions.
+    pub fn standard_error(&self, boots: u32, runs: u32) -> f64 {
+        let Noise { cell, run } = self.noise;
+        (2.0 * (cell * cell + run * run / f64::from(runs)) / f64::from(boots)).sqrt()
+    }
+
+    /// The |t| that proves a difference, at the last look. `None` unless there are two conditions and two boots, boots for all looks,
+    /// and 0 < alpha < 1.
+    pub fn critical(&self, boots: u32) -> Option<f64> {
+        let critical = self.critical_of_one_look(boots)?;
+        let Some((bounds, looks)) = self.looks else { return Some(critical) };
+        let df = self.df(boots);
+        let looks = Schedule { bounds, looks, boots }.with(df / (f64::from(boots) - 1.0));
+        let nominal = looks.nominal(2.0 * student::sf(critical, df));
+        student::upper_quantile(0.5 * nominal.last()?, df)
+    }
+
+    fn critical_of_one_look(&self, boots: u32) -> Option<f64> {
+        if self.conditions < 2 || boots < 2 {
+            return None;
+        }
+        if !(self.alpha > 0.0 && self.alpha < 1.0) {
+            return None;
+        }
+        self.judged().critical(self.alpha, self.df(boots))
+    }
+
+    /// How many times as wide intervals are with `boots` boots as they were if the spread were known: what few boots cost beyond their
+    /// number. `None` as for [`Plan::critical`].
+    pub fn stretch(&self, boots: u32) -> Option<f64> {
+        Some(self.critical(boots)? / self.judged().critical(self.alpha, f64::INFINITY)?)
+    }
+
+    fn judged(&self) -> family::Family {
+        match self.family {
+            Family::Alone => family::Family::Alone,
+            // Of conditions that spread alike half of each difference's variance is the baseline's.
+            Family::Baseline => family::Family::beside_baseline(&vec![0.5; self.conditions - 1]),
+            Family::AllPairs => family::Family::of(self.conditions * (self.conditions - 1) / 2),
+        }
+    }
+
+    /// The probability that a true difference of size `delta` between two conditions is proven, with its right sign.
+    ///
+    /// `None` unless the noise and `delta` are finite and not negative, there is a run, and [`Plan::critical`] has a value.
+    pub fn power(&self, delta: f64, boots: u32, runs: u32) -> Option<f64> {
+        self.check(runs)?;
+        let is_length = delta >= 0.0 && delta.is_finite();
+        let critical = self.critical(boots).filter(|_| is_length)?;
+        let error = self.standard_error(boots, runs);
+        // Without noise whatever differs is seen.
+        let nc = delta / error;
+        Some(match (nc.is_finite(), delta > 0.0) {
+            (true, _) => noncentral_t::sf(critical, self.df(boots), nc),
+            (false, true) => 1.0,
+            (false, false) => 0.0,
+        })
+    }
+
+    /// The true difference that is proven with probability `power`. `None` unless 0 < `power` < 1 and the rest is as for
+    /// [`Plan::power`].
+    pub fn detectable(&self, power: f64, boots: u32, runs: u32) -> Option<f64> {
+        self.check(runs)?;
+        Some(self.noncentrality(power, boots)? * self.standard_error(boots, runs))
+    }
+
+    /// The number of runs per boot at which the time spent shows most: the smallest integer not below
+    /// sqrt(time of a boot / time of a run * run^2 / cell^2), where in a crossed design a boot serves all conditions. Kalibera
+    /// and Jones, Rigorous Benchmarking in Reasonable Time (2013), section 6.2.
+    ///
+    /// `None` if there is no such number: boots do not differ (then any number of runs in two boots is as good), or a cost
+    /// is not positive.
+    pub fn best_runs_per_boot(&self, cost: Cost) -> Option<u32> {
+        let shared = match self.design {
+            Design::Nested => 1.0,
+            Design::Crossed => self.conditions as f64,
+        };
+        let is_price = cost.boot > 0.0 && cost.run > 0.0;
+        let best = (cost.boot / (shared * cost.run)).sqrt() * self.noise.run / self.noise.cell;
+        (is_price && best.is_finite()).then(|| (best.ceil() as u32).max(1))
+    }
+
+    /// How many standard errors a difference must be to be proven with probability `power`.
+    pub(super) fn noncentrality(&self, power: f64, boots: u32) -> Option<f64> {
+        noncentrality(self.critical(boots)?, self.df(boots), power)
+    }
+
+    pub(super) fn check(&self, runs: u32) -> Option<()> {
+        let is_sd = |sd: f64| sd >= 0.0 && sd.is_finite();
+        (is_sd(self.noise.cell) && is_sd(self.noise.run) && runs >= 1).then_some(())
+    }
+}
+
+/// How many standard errors a difference must be so that its t exceeds `critical` with probability `power`; 0 where even no
+/// difference does. `None` unless 0 < `power` < 1, `df` >= 1 and `critical` is finite and not negative.
+pub fn noncentrality(critical: f64, df: f64, power: f64) -> Option<f64> {
+    let is_valid = power > 0.0 && power < 1.0 && df >= 1.0 && critical >= 0.0 && critical.is_finite();
+    if !is_valid {
+        return None;
+    }
+    // The miss is ever rarer: find where it is rare enough, then between.
+    let miss = |nc: f64| noncentral_t::cdf(critical, df, nc);
+    let mut high = critical + 1.0;
+    while miss(high) > 1.0 - power {
+        high *= 2.0;
+    }
+    Some(solve::bracketed(0.0, high, |nc| (miss(nc) / (1.0 - power)).ln()))
+}

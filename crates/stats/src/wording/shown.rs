@@ -1,0 +1,115 @@
+//! The figures of a verdict as they are shown.
+
+use super::number::{fixed, signed};
+use crate::compare::Comparison;
+use crate::question::Margin;
+
+/// The figures to show: percentages where there are some, unless the margin is in the metric's unit.
+pub(crate) struct Shown {
+    pub(crate) value: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+    /// What was measured, where the value is another.
+    pub(crate) measured: Option<f64>,
+    pub(crate) detectable: Option<f64>,
+    pub(crate) detectable_interval: Option<(f64, f64)>,
+    /// With a space before it; empty for a metric without unit.
+    pub(crate) unit: String,
+    pub(crate) remark: String,
+}
+
+impl Shown {
+    pub(crate) fn of(comparison: &Comparison, unit: &str) -> Shown {
+        let is_absolute = matches!(comparison.margin, Some(Margin::Absolute(_)));
+        let has_percentage = comparison.relative_interval.is_some() || comparison.interval.is_none();
+        match comparison.relative {
+            Some(value) if has_percentage && !is_absolute => Shown {
+                value,
+                interval: comparison.relative_interval,
+                measured: comparison.unadjusted_relative,
+                detectable: comparison.detectable_relative,
+                detectable_interval: comparison.detectable_relative_interval,
+                unit: " %".to_owned(),
+                remark: String::new(),
+            },
+            relative => Shown {
+                value: comparison.difference,
+                interval: comparison.interval,
+                measured: comparison.unadjusted,
+                detectable: comparison.detectable,
+                detectable_interval: comparison.detectable_interval,
+                unit: if unit.is_empty() { String::new() } else { format!(" {unit}") },
+                remark: match relative {
+                    Some(_) => String::new(),
+                    None if comparison.baseline_mean == 0.0 => {
+                        "; no percentage: the baseline is zero".to_owned()
+                    }
+                    None => format!("; no percentage: {UNBOUNDED}"),
+                },
+            },
+        }
+    }
+
+    pub(crate) fn signed(&self, decimals: usize) -> String {
+        format!("{}{}", signed(fixed(self.value, decimals)), self.unit)
+    }
+
+    /// A unit of % is said by the value itself.
+    pub(crate) fn unit_of_range(&self) -> &str {
+        if self.unit == " %" { "" } else { &self.unit }
+    }
+
+    /// What was measured, where words tell it from the value.
+    pub(crate) fn as_measured(&self, decimals: usize) -> String {
+        let words = |value: f64| format!("{}{}", fixed(value.abs(), decimals), self.unit);
+        match self.measured.map(words) {
+            Some(measured) if measured != words(self.value) => format!("; {}", corrected(&measured)),
+            _ => String::new(),
+        }
+    }
+
+    pub(crate) fn could_have_been_seen(&self, boots: usize) -> String {
+        let figure = |size: f64| fixed(size, decimals(size, size));
+        self.detectable.map_or_else(String::new, |size| {
+            let interval =
+                self.detectable_interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
+            format!("; {}", seen(&figure(size), interval.as_deref(), &self.unit, &format!("{boots} boots")))
+        })
+    }
+}
+
+/// The smallest difference that would have been seen, without a full stop. `size` and `interval` are in `unit`, which has a space before
+/// it or is empty; `boots` says from how many boots the spread is known.
+pub fn seen(size: &str, interval: Option<&str>, unit: &str, boots: &str) -> String {
+    let interval = interval
+        .map_or_else(String::new, |range| format!(" ({range}{unit}, as far as {boots} tell the spread)"));
+    format!("a difference of {size}{unit} would have been seen with 80 % power{interval}")
+}
+
+/// That a difference is the median-unbiased one and not that `measured`, which has its unit.
+pub fn corrected(measured: &str) -> String {
+    format!("corrected for the looks, {measured} as measured")
+}
+
+/// Decimals that show two significant digits of the interval's half width: more would be noise. For an interval without
+/// width, one for a value from 1, and enough to see a smaller one.
+pub(crate) fn decimals(half_width: f64, value: f64) -> usize {
+    let shown = if half_width > value.abs() * 1e-9 { half_width } else { value.abs().min(1.0) };
+    if shown > 0.0 { (1.0 - shown.log10().floor()).max(0.0) as usize } else { 1 }
+}
+
+/// Why there is no percentage (see `fieller`). The baseline by itself may be far from zero.
+pub(crate) const UNBOUNDED: &str =
+    "boots spread so much that, with the error of this comparison, zero is within the baseline's interval";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_without_width_shows_its_value() {
+        assert_eq!(decimals(0.0, 33.3), 1);
+        assert_eq!(decimals(1e-14, 0.0123), 3);
+        assert_eq!(decimals(0.0, 0.0), 1);
+        assert_eq!(decimals(2300.0, 1e6), 0);
+    }
+}
