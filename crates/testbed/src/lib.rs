@@ -23,12 +23,13 @@ mod tunnel_mtu;
 mod vm;
 mod vxlan;
 
-pub use cpus::{CpuSplit, split, usable};
+pub use cpus::{split, usable};
 pub use crowd::crowded;
-pub use drift::{Difference, Drift, Interface, Setting};
+pub use drift::drift;
 pub use end::End;
 pub use error::Error;
 pub use options::Options;
-pub use run::{HostAccount, RunAccount, RunOrder, SideAccount};
+pub use record::{CpuSplit, RunAccount};
+pub use run::RunOrder;
 pub use switches::{Switches, UnderlaySwitches};
 pub use testbed::Testbed;

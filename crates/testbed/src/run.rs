@@ -4,7 +4,8 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use agent::CallError;
-use agent::message::{Answer, Finished, GuestTimes, Measured, Request, Watched};
+use agent::message::{Answer, Request};
+use record::{Finished, GuestTimes, HostAccount, Measured, RunAccount, SideAccount, Watched};
 use serde::{Deserialize, Serialize};
 
 use crate::discard::nobody;
@@ -35,66 +36,6 @@ impl RunOrder {
     pub fn step_of(window: Duration) -> Duration {
         (window / 100).clamp(Duration::from_millis(10), Duration::from_secs(1))
     }
-}
-
-/// One side's account of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SideAccount {
-    /// Over the window.
-    pub window: Measured,
-    /// From the sockets' opening to their closing.
-    pub whole: Finished,
-}
-
-/// The accounts of a run's sides.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunAccount {
-    /// The transmitter's.
-    pub transmitter: SideAccount,
-    /// The receiver's; `None` where nobody receives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receiver: Option<SideAccount>,
-    /// What the two sides' virtual machines cost the host that runs them; `None` where the sides are no virtual machines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hosts: Option<[HostAccount; 2]>,
-    /// The same of the one virtual machine that both sides are in, where they are in one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub around: Option<HostAccount>,
-    /// What others did with this machine's CPUs from before the ramp until after the window; `None` where that cannot be seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub others: Option<host::Others>,
-}
-
-impl RunAccount {
-    /// What each virtual machine cost the host that runs it; none where the sides are in none.
-    #[must_use]
-    pub fn hosts_of_guests(&self) -> &[HostAccount] {
-        self.hosts.as_ref().map_or(self.around.as_slice(), |hosts| hosts.as_slice())
-    }
-}
-
-/// What a virtual machine cost the host that runs it, over the window and by that host's clock.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HostAccount {
-    /// Length of the window, in ns.
-    pub elapsed_ns: u64,
-    /// The host's CPUs that are this machine's.
-    pub cpus: Vec<u32>,
-    /// CPU time of each of them, whatever it was spent on.
-    pub cpu_each: Vec<host::CpuTimes>,
-    /// Interrupts of these CPUs.
-    pub interrupts: host::Interrupts,
-    /// CPU time of the threads that are its virtual CPUs.
-    pub vcpu: host::ThreadTimes,
-    /// The same of each of these threads: one for each virtual CPU, or one for all under single-threaded emulation.
-    pub vcpu_each: Vec<host::ThreadTimes>,
-    /// Whether these threads keep to the CPUs that are this machine's. If not, they run where the scheduler puts them.
-    pub pinned: bool,
-    /// CPU time of the other threads of its process: input and output, timers.
-    pub io: host::ThreadTimes,
-    /// The counters of its node's interface under the tunnel, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub underlay: Option<host::WireCounters>,
 }
 
 /// How long a waiting controller looks at one end before it looks at the other and calls back. Waking twice a second
@@ -216,8 +157,9 @@ impl Testbed {
             transmitter,
             receiver: sides.next(),
             hosts: hosts(&watched, sides_cpus, pinned),
-            around: around.and_then(|watched| HostAccount::of(&watched, 0, around_cpus, 0, pinned)),
+            around: around.and_then(|watched| host_account(&watched, 0, around_cpus, 0, pinned)),
             others,
+            disturbed: Vec::new(),
         })
     }
 }
@@ -228,29 +170,33 @@ fn hosts(watched: &[Watched], cpus: [&Vec<u32>; 2], pinned: bool) -> Option<[Hos
     let both = watched.len() == 1;
     let before = if both { cpus[0].len() } else { 0 };
     Some([
-        HostAccount::of(one, 0, cpus[0].clone(), 0, pinned)?,
-        HostAccount::of(other, usize::from(both), cpus[1].clone(), before, pinned)?,
+        host_account(one, 0, cpus[0].clone(), 0, pinned)?,
+        host_account(other, usize::from(both), cpus[1].clone(), before, pinned)?,
     ])
 }
 
-impl HostAccount {
-    /// Of the guest of this number on a node, whose CPUs come after so many others that the node watched.
-    fn of(node: &Watched, guest: usize, cpus: Vec<u32>, before: usize, pinned: bool) -> Option<Self> {
-        let GuestTimes { vcpu_each, io } = node.guests.get(guest)?.clone();
-        Some(Self {
-            elapsed_ns: node.elapsed_ns,
-            cpu_each: node.cpu_each.iter().skip(before).take(cpus.len()).copied().collect(),
-            interrupts: host::Interrupts::sum(
-                node.interrupts_each.get(before..before + cpus.len()).unwrap_or_default(),
-            ),
-            cpus,
-            vcpu: host::ThreadTimes::sum(&vcpu_each),
-            vcpu_each,
-            pinned,
-            io,
-            underlay: node.underlay,
-        })
-    }
+/// What the guest of this number cost on a node, whose CPUs come after so many others that the node watched.
+fn host_account(
+    node: &Watched,
+    guest: usize,
+    cpus: Vec<u32>,
+    before: usize,
+    pinned: bool,
+) -> Option<HostAccount> {
+    let GuestTimes { vcpu_each, io } = node.guests.get(guest)?.clone();
+    Some(HostAccount {
+        elapsed_ns: node.elapsed_ns,
+        cpu_each: node.cpu_each.iter().skip(before).take(cpus.len()).copied().collect(),
+        interrupts: host::Interrupts::sum(
+            node.interrupts_each.get(before..before + cpus.len()).unwrap_or_default(),
+        ),
+        cpus,
+        vcpu: host::ThreadTimes::sum(&vcpu_each),
+        vcpu_each,
+        pinned,
+        io,
+        underlay: node.underlay,
+    })
 }
 
 /// How much longer an agent may take to answer while its threads run: each of them may have its turn on the CPU before, and each

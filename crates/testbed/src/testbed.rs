@@ -1,15 +1,15 @@
 //! The testbed: two hosts and the wire between them, built anew for every boot.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use agent::Interrupt;
 use agent::message::{Answer, Request};
 use host::{Discard, DiscardDevice};
-use serde_json::{Value, json};
+use record::{CpuSplit, Environment};
 use study::{Family, Scenario, Side};
 
 use crate::builder::Builder;
-use crate::cpus::CpuSplit;
 use crate::end::End;
 use crate::error::Error;
 use crate::launched::Launched;
@@ -179,12 +179,12 @@ impl Testbed {
     ///
     /// # Errors
     /// When an agent is gone.
-    pub fn environment(&mut self) -> Result<Value, Error> {
+    pub fn environment(&mut self) -> Result<Environment, Error> {
         let mut hosts = Vec::new();
         for end in self.ends() {
             let interfaces = std::iter::once(&end.interface).chain(&end.underlay).cloned().collect();
             match end.call(&Request::Environment { interfaces })? {
-                Answer::Environment(about) => hosts.push(about),
+                Answer::Environment(about) => hosts.push(*about),
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }
@@ -194,22 +194,22 @@ impl Testbed {
             .chain(&mut self.watcher)
             .map(Node::environment)
             .collect::<Result<Vec<_>, _>>()?;
-        let machines = self.machines.iter().map(|machine| (machine.name.clone(), machine.describe()));
-        let machines: serde_json::Map<String, Value> = machines.collect();
+        let guests: BTreeMap<_, _> =
+            self.machines.iter().map(|machine| (machine.name.clone(), machine.describe())).collect();
         let mut hosts = hosts.into_iter();
-        let (transmitter, receiver) = (hosts.next(), hosts.next());
-        Ok(json!({
-            "scenario": self.scenario.to_string(),
-            "rootless": self.rootless,
-            "underlay_family": self.underlay_family,
-            "discard_device": self.discard_device(),
-            "discard_devices_lacking": self.discard.as_ref().map(|discard| &discard.lacking),
-            "cpus": self.cpus,
-            "guests": (!machines.is_empty()).then_some(machines),
-            "nodes": (!nodes.is_empty()).then_some(nodes),
-            "notes": self.notes,
-            "transmitter": transmitter,
-            "receiver": receiver,
-        }))
+        Ok(Environment {
+            scenario: self.scenario,
+            rootless: self.rootless,
+            underlay_family: self.underlay_family,
+            discard_device: self.discard_device(),
+            discard_devices_lacking: self.discard.as_ref().map(|discard| discard.lacking.clone()),
+            cpus: self.cpus.clone(),
+            guests: (!guests.is_empty()).then_some(guests),
+            nodes: (!nodes.is_empty()).then_some(nodes),
+            notes: self.notes.clone(),
+            transmitter: hosts.next().expect("there always is a transmitter"),
+            receiver: hosts.next(),
+            changed: Vec::new(),
+        })
     }
 }

@@ -2,10 +2,11 @@
 
 use agent::Isolation;
 use agent::message::{Answer, Request};
+use record::CpuSplit;
 use study::{Scenario, Side};
 
 use crate::builder::{Builder, IPV4, IPV6, PREFIXES, await_running};
-use crate::cpus::{CpuSplit, split};
+use crate::cpus::split;
 use crate::crowd::crowded;
 use crate::end::End;
 use crate::error::Error;

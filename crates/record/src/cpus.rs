@@ -1,0 +1,32 @@
+//! Which CPUs belong to which host, and which to the controller.
+
+use serde::{Deserialize, Serialize};
+
+/// One set of CPUs per host, and what is left for the controller.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CpuSplit {
+    /// The transmitter's CPUs, by number.
+    pub transmitter: Vec<u32>,
+    /// The receiver's CPUs, by number.
+    pub receiver: Vec<u32>,
+    /// The controller's own CPUs; empty where there are too few to spare one.
+    pub controller: Vec<u32>,
+}
+
+impl CpuSplit {
+    /// The split of a testbed with one host: it has what both would have had.
+    #[must_use]
+    pub fn for_one_host(&self) -> Self {
+        let mut transmitter = self.transmitter.clone();
+        transmitter.extend(self.receiver.iter().filter(|cpu| !self.transmitter.contains(cpu)));
+        transmitter.sort_unstable();
+        Self { transmitter, receiver: Vec::new(), controller: self.controller.clone() }
+    }
+
+    /// Do both hosts run on the same CPUs, so that their CPU use cannot be told apart?
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.transmitter == self.receiver
+    }
+}
