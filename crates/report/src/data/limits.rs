@@ -48,6 +48,11 @@ impl LimitView {
         if self.runs == self.of { label.to_owned() } else { format!("{label} {}/{}", self.runs, self.of) }
     }
 
+    /// Whether a table must say what its short form stands for.
+    pub(crate) fn is_short(&self) -> bool {
+        self.label.short() != self.label.word()
+    }
+
     /// The other labels, `device 2, path 1`.
     fn others(&self) -> String {
         let others = self.labels.iter().filter(|(label, _)| **label != self.label);
