@@ -398,4 +398,8 @@ fn a_plan_before_it_is_run() {
 fn the_stored_studies_and_where_they_were_measured() {
     insta::assert_snapshot!("list", list(&[stored(3).row]).text(Layout::WIDE));
     insta::assert_snapshot!("environments", environments(&stored(1)));
+    // Its hosts may be gone when it ends.
+    let mut gone = stored(1);
+    (gone.boots[0].environment_after, gone.boots[0].ended_unix_ms) = (None, Some(1_795_181_965_000));
+    assert!(environments(&gone).ends_with("  its hosts could not be asked at its end\n"));
 }
