@@ -128,7 +128,10 @@ impl Base {
             &[plan, toml, reason],
         );
         run("UPDATE document SET json = ?1", &[environment]);
-        run("UPDATE run SET detail = ?1, limited_by = ?2, evidence = ?3", &[detail, label, evidence]);
+        run(
+            "UPDATE run SET detail = ?1, limited_by = nullif(?2, ''), evidence = nullif(?3, '')",
+            &[detail, label, evidence],
+        );
         // The last run says what a reason makes of it.
         let status = if reason.is_empty() { "ok" } else { "invalid" };
         run("UPDATE run SET status = ?1, reason = nullif(?2, '') WHERE id = 12", &[&status, reason]);

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::account::{Finished, Measured, Watched};
 use crate::bounded::{Bounded, Excess};
 use crate::init::Settings;
 use crate::launch::Launch;
 use crate::message::{Answer, ExactReceiver, Request};
 use crate::series;
 use crate::traffic::MOST_FLOWS;
+use record::{Finished, Measured, Watched};
 use words::Settled;
 
 /// CPUs, by count and by number: what the largest kernel is built for (`NR_CPUS`).
@@ -179,14 +179,14 @@ impl Bounded for Answer {
                 texts("what", what.iter())
             }
             Self::Sockets { addresses } => most("addresses", addresses.len(), SOCKETS),
-            Self::Measured(measured) => measured.check(),
+            Self::Measured(measured) => window(measured),
             Self::Interface { name: one } => name("name", one),
-            Self::Watched(watched) => watched.check(),
+            Self::Watched(watched) => guests(watched),
             Self::Exact(account) => {
                 most("applied", account.applied.len(), FEW)?;
                 texts("softirq_absent", account.softirq_absent.iter())
             }
-            Self::Finished(finished) => finished.check(),
+            Self::Finished(finished) => outcome(finished),
         }
     }
 }
@@ -198,36 +198,31 @@ fn settled(settled: &Settled) -> Checked {
     features("follow_on", &settled.follow_on)
 }
 
-impl Measured {
-    fn check(&self) -> Checked {
-        cpus(&self.cpus)?;
-        most("cpu_each", self.cpu_each.len(), self.cpus.len())?;
-        most("threads", self.threads.len(), THREADS)?;
-        most("load.flows", self.load.flows.len(), FLOWS)?;
-        most("link.from", self.link.from.len(), TEXT)?;
-        let rows = self.series.at_ns.len();
-        most("series.at_ns", rows, series::MOST + 1)?;
-        self.series.columns().into_iter().try_for_each(|(column, values)| most(column, values.len(), rows))
-    }
+fn window(measured: &Measured) -> Checked {
+    cpus(&measured.cpus)?;
+    most("cpu_each", measured.cpu_each.len(), measured.cpus.len())?;
+    most("threads", measured.threads.len(), THREADS)?;
+    most("load.flows", measured.load.flows.len(), FLOWS)?;
+    most("link.from", measured.link.from.len(), TEXT)?;
+    let rows = measured.series.at_ns.len();
+    most("series.at_ns", rows, series::MOST + 1)?;
+    measured.series.columns().into_iter().try_for_each(|(column, values)| most(column, values.len(), rows))
 }
 
-impl Watched {
-    fn check(&self) -> Checked {
-        most("guests", self.guests.len(), FEW)?;
-        self.guests.iter().try_for_each(|guest| most("vcpu_each", guest.vcpu_each.len(), CPUS))?;
-        most("cpu_each", self.cpu_each.len(), CPUS)?;
-        most("interrupts_each", self.interrupts_each.len(), CPUS)
-    }
+fn guests(watched: &Watched) -> Checked {
+    most("guests", watched.guests.len(), FEW)?;
+    watched.guests.iter().try_for_each(|guest| most("vcpu_each", guest.vcpu_each.len(), CPUS))?;
+    most("cpu_each", watched.cpu_each.len(), CPUS)?;
+    most("interrupts_each", watched.interrupts_each.len(), CPUS)
 }
 
-impl Finished {
-    fn check(&self) -> Checked {
-        most("flows", self.outcome.flows.len(), FLOWS)?;
-        most("threads", self.outcome.threads.len(), THREADS)?;
-        most("applied", self.outcome.applied.len(), SOCKETS)?;
-        most("notes", self.outcome.notes.len(), FEW)?;
-        texts("notes", self.outcome.notes.iter())
-    }
+fn outcome(finished: &Finished) -> Checked {
+    let outcome = &finished.outcome;
+    most("flows", outcome.flows.len(), FLOWS)?;
+    most("threads", outcome.threads.len(), THREADS)?;
+    most("applied", outcome.applied.len(), SOCKETS)?;
+    most("notes", outcome.notes.len(), FEW)?;
+    texts("notes", outcome.notes.iter())
 }
 
 fn environment(about: &host::Environment) -> Checked {

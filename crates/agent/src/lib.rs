@@ -5,7 +5,6 @@
 //! side of the conversation and [`Client`] the controller's. There is no listening control port anywhere: the
 //! process that holds the agent's two pipes is its controller, and no other can be.
 
-mod account;
 mod bounded;
 mod bounds;
 mod call_error;

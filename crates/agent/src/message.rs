@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use serde::{Deserialize, Serialize};
 use words::Settled;
 
-pub use crate::account::{Finished, GuestTimes, Late, Measured, Series, Watched};
+pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must agree on it exactly: they are the same binary on every
 /// host that netassay starts by itself, and a mismatch means that a stale copy answered.
@@ -259,3 +259,6 @@ pub enum Answer {
         broken: bool,
     },
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use host::{CpuTimes, QueueCounters};
 
-use crate::account::Series;
+use record::Series;
 
 /// The most steps of a series, and so, with the closing, one row more: at nine columns of up to 21 letters each, 190 KB of an answer.
 pub(crate) const MOST: u32 = 1000;

@@ -9,10 +9,10 @@ use host::{
 };
 use load::{Endpoint, Phase};
 
-use crate::account::{Finished, Late, Measured};
 use crate::message::Answer;
 use crate::refusal::{Refusal, Reply};
 use crate::series::{self, Recorder, Row};
+use record::{Finished, Late, Measured};
 
 /// How often a waiting measurement looks whether its threads still live. A look is two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use host::{CpuTimes, Interrupts, Links, ProcessThreads, WireCounters};
 
-use crate::account::{GuestTimes, Late, Watched};
 use crate::message::Answer;
 use crate::refusal::{Refusal, Reply};
 use crate::traffic::{TOO_LONG, since};
+use record::{GuestTimes, Late, Watched};
 
 /// What of a host is watched.
 pub(crate) struct Watch {

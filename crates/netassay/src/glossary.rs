@@ -160,7 +160,7 @@ mod tests {
             &terms::VERDICTS,
             &[Higher, Lower, NoDifferenceProven, Equivalent, Inconclusive].map(Verdict::as_str),
         );
-        lacks(&terms::LIMITS, &runner::Label::ALL.map(runner::Label::name));
+        lacks(&terms::LIMITS, &words::Label::ALL.map(words::Label::word));
         let groups: Vec<&str> = feature::GROUPS.iter().map(|group| group.short).collect();
         lacks(&terms::FEATURES, &groups);
         for name in KEYS

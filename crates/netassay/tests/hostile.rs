@@ -8,6 +8,7 @@ mod common;
 use std::process::Output;
 
 use common::{Bench, expect, stderr, stdout};
+use record::{Detail, Label, Limit, sample};
 use serde_json::Value;
 use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
 use study::Study;
@@ -71,8 +72,18 @@ fn database(bench: &Bench) {
             version: HOSTILE.into(),
         })
         .unwrap();
+    let mut account = sample::account();
+    account.disturbed.push(HOSTILE.into());
+    for side in [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten() {
+        side.whole.outcome.notes.push(HOSTILE.into());
+        side.whole.outcome.applied = vec![sample::applied(HOSTILE)];
+    }
+    let detail = Detail::Measured(Box::new(account));
     for boot in 1..=2 {
-        let environment = serde_json::json!({ "notes": [HOSTILE], HOSTILE: { HOSTILE: HOSTILE } });
+        let mut environment = sample::environment();
+        environment.notes.push(HOSTILE.into());
+        environment.transmitter.sysctls.extend([(HOSTILE.into(), HOSTILE.into())]);
+        environment.transmitter.interfaces.extend([(HOSTILE.into(), Some(sample::interface(HOSTILE)))]);
         let row = store.begin_boot(study, boot, &environment).unwrap();
         for (position, condition) in [0, 1, 0, 1].into_iter().enumerate() {
             let values = vec![
@@ -88,9 +99,9 @@ fn database(bench: &Bench) {
                 condition,
                 started_unix_ms: 0,
                 outcome: if position < 3 { Outcome::Ok(values) } else { Outcome::Failed("reason".into()) },
-                limited_by: Some(store::Limit { label: HOSTILE.into(), evidence: vec![HOSTILE.into()] }),
+                limited_by: Some(Limit { label: Label::Path, evidence: vec![HOSTILE.into()] }),
                 series: Vec::new(),
-                detail: serde_json::json!({ "disturbed": [HOSTILE] }),
+                detail: detail.clone(),
             };
             store.record_run(row, &new).unwrap();
         }

@@ -43,7 +43,7 @@ fn expect_metrics(document: &Value) {
         assert!(document.get(part).is_some(), "{part}");
     }
     let label = document["limited_by"].as_str().unwrap();
-    assert!(runner::Label::ALL.iter().any(|known| known.to_string() == label), "{label}");
+    assert!(words::Label::ALL.iter().any(|known| known.to_string() == label), "{label}");
     assert!(document["evidence"].as_array().is_some_and(|evidence| !evidence.is_empty()), "{label}");
     assert!(metric(document, "cpu/transmitter", "%") > 0.0);
 }

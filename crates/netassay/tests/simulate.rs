@@ -119,7 +119,7 @@ fn store_study(bench: &Bench, runs: u32) -> i64 {
     let id = store.begin_study(&new).unwrap();
     let noise = |place: f64| (place.sin() * 43_758.545_3).rem_euclid(1.0) - 0.5;
     for boot in 1..=5 {
-        let row = store.begin_boot(id, boot, &json!({})).unwrap();
+        let row = store.begin_boot(id, boot, &record::sample::environment()).unwrap();
         for repeat in 1..=runs {
             for condition in 0..2 {
                 let cell = f64::from(boot) * 12.9898 + condition as f64 * 37.719;
@@ -137,12 +137,12 @@ fn store_study(bench: &Bench, runs: u32) -> i64 {
                     outcome: Outcome::Ok(vec![("throughput".to_owned(), value)]),
                     limited_by: None,
                     series: Vec::new(),
-                    detail: Value::Null,
+                    detail: record::Detail::Nothing,
                 };
                 store.record_run(row, &run).unwrap();
             }
         }
-        store.end_boot(row, &json!({})).unwrap();
+        store.end_boot(row, None).unwrap();
     }
     store.finish_study(id, StudyStatus::Complete).unwrap();
     id.0

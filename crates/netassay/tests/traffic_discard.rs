@@ -90,8 +90,8 @@ fn each_device(test: &str, rootless: bool) {
         let notes = testbed.notes().join("\n");
         assert!(notes.contains("discarded by"), "{notes}");
         let environment = testbed.environment().unwrap();
-        assert_eq!(environment["discard_device"], device.to_string());
-        assert!(environment["receiver"].is_null() && environment["transmitter"].is_object());
+        assert_eq!(environment.discard_device, Some(device));
+        assert_eq!(environment.receiver, None);
         each_way(&mut testbed, if device == DiscardDevice::VethXdp { 0 } else { 14 });
         let agent = format!("/proc/{}", testbed.transmitter.pid());
         drop(testbed);
@@ -118,12 +118,11 @@ fn traffic_discard_rootless() {
 fn the_device_is_found_and_recorded() {
     let bench = Bench::new();
     let mut testbed = build(&bench, None, true).unwrap();
-    let found: DiscardDevice =
-        serde_json::from_value(testbed.environment().unwrap()["discard_device"].clone()).unwrap();
+    let found = testbed.environment().unwrap().discard_device.unwrap();
     let lacking = DiscardDevice::ALL.iter().take_while(|device| **device != found).count();
     assert_eq!(testbed.notes()[0].contains("this host has no"), lacking > 0, "{:?}", testbed.notes());
-    let told = testbed.environment().unwrap()["discard_devices_lacking"].as_array().map(Vec::len);
-    assert_eq!(told, Some(lacking));
+    let told = testbed.environment().unwrap().discard_devices_lacking;
+    assert_eq!(told.map(|told| told.len()), Some(lacking));
     let switches = Switches { mtu: Some(4000), ..Switches::default() };
     let effective = testbed.settle(&switches).unwrap();
     assert_eq!((effective.transmitter.mtu, effective.receiver), (4000, None));

@@ -43,7 +43,7 @@ fn expect_no_memory(scenario: Scenario) {
         let mut testbed = build(&bench, scenario);
         testbed.settle(first).unwrap();
         for (state, fresh) in states.iter().zip(&fresh) {
-            let drift = testbed::Drift::between(fresh, &testbed.settle(state).unwrap(), state);
+            let drift = testbed::drift(fresh, &testbed.settle(state).unwrap(), state);
             assert_eq!(drift, None, "{scenario}: {state:?}, after {first:?} and those before it");
         }
     }

@@ -198,7 +198,7 @@ fn traffic_inside_a_guest() {
     );
     let plain = testbed.settle(&Switches::default()).unwrap();
     assert_eq!((plain.transmitter.mtu, plain.underlay.as_ref().unwrap()[0].mtu), (1450, 1500));
-    let environment = testbed.environment().unwrap();
+    let environment = serde_json::to_value(testbed.environment().unwrap()).unwrap();
     let own = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let boot = |side: &str| environment[side]["kernel"]["boot_id"].as_str().unwrap().to_owned();
     assert_eq!(boot("transmitter"), boot("receiver"), "one machine");

@@ -117,7 +117,7 @@ fn check(family: Family, rootless: bool) {
     assert_eq!(testbed.settle(&Switches::default()).unwrap(), plain);
     run(&mut testbed, true);
 
-    let environment = testbed.environment().unwrap();
+    let environment = serde_json::to_value(testbed.environment().unwrap()).unwrap();
     for (side, underlay) in [("transmitter", "transmit0"), ("receiver", "receive0")] {
         let interfaces = &environment[side]["interfaces"];
         assert_eq!(interfaces["vxlan0"]["link"]["kind"], "vxlan");

@@ -11,8 +11,9 @@ use netassay_report::{
     Classic, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments, list,
     over_time,
 };
-use serde_json::{Value, json};
-use store::{Limit, RunStatus, Series, StoredRun, StoredSeries, StoredStudy, StudyStatus};
+use record::{Detail, Limit, sample};
+use serde_json::json;
+use store::{RunStatus, Series, StoredRun, StoredSeries, StoredStudy, StudyStatus};
 use study::Study;
 
 use made_up::{plan, quick, ran_with, run, stored};
@@ -62,7 +63,7 @@ fn what_is_said_of_congestion_control_is_what_the_runs_had() {
     assert!(text.contains("Note: ipv4 offloads=none: TCP ran with bbr, not cubic"), "{text}");
     // The plan leaves each host its own, and the runs read nothing back.
     let mut old = stored(2);
-    old.runs.iter_mut().for_each(|run| run.detail = Value::Null);
+    old.runs.iter_mut().for_each(|run| run.detail = Detail::Nothing);
     for condition in old.plan_json["conditions"].as_array_mut().unwrap() {
         condition["workload"]["congestion_control"] = json!("system");
     }
@@ -73,10 +74,15 @@ fn what_is_said_of_congestion_control_is_what_the_runs_had() {
 fn settings_that_differ_between_the_hosts_or_from_the_default_are_said() {
     let mut stored = stored(2);
     for boot in &mut stored.boots {
-        boot.environment["transmitter"]["sysctls"]["net.core.netdev_max_backlog"] = json!("5000");
-        boot.environment["receiver"] = json!({"sysctls": {"net.ipv4.tcp_timestamps": "0"}});
-        boot.environment["transmitter"]["sysctls"]["net.ipv4.tcp_timestamps"] = json!("1");
-        boot.environment["receiver"]["interfaces"] = json!({"eth0": {"gro_flush_timeout": 20_000}});
+        let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let [transmitter, receiver] =
+            [&mut boot.environment.transmitter, boot.environment.receiver.as_mut().unwrap()];
+        transmitter.sysctls.extend([setting("net.core.netdev_max_backlog", "5000")]);
+        transmitter.sysctls.extend([setting("net.ipv4.tcp_timestamps", "1")]);
+        receiver.sysctls.extend([setting("net.ipv4.tcp_timestamps", "0")]);
+        let mut interface = sample::interface("eth0");
+        interface.gro_flush_timeout = Some(20_000);
+        receiver.interfaces.insert("eth0".to_owned(), Some(interface));
     }
     let text = Results::new(&stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
     let notes: Vec<&str> =
@@ -204,7 +210,7 @@ fn failed_runs_are_listed_with_their_reason() {
 fn limited(stored: &mut StoredStudy, label: impl Fn(&StoredRun) -> &'static str) {
     for run in &mut stored.runs {
         let evidence = vec![format!("run {} of {} said so", run.repeat, label(run)), "and so on".to_owned()];
-        run.limited_by = Some(Limit { label: label(run).to_owned(), evidence });
+        run.limited_by = Some(Limit { label: label(run).parse().unwrap(), evidence });
     }
 }
 
@@ -251,11 +257,15 @@ fn what_the_load_engine_said_of_its_runs() {
     let mut stored = stored(2);
     for run in &mut stored.runs {
         let copied = if run.condition == 1 { 5 } else { 0 };
-        run.detail = json!({"transmitter": {"whole": {"outcome": {
-            "zerocopy": {"completed": 10, "copied": copied},
-            "latency": {"clock_ns": 30.0 + f64::from(run.boot)},
-            "notes": if run.condition == 2 { vec!["busy polling needs CAP_NET_ADMIN: went without"] } else { vec![] },
-        }}}});
+        let mut account = sample::account();
+        let outcome = &mut account.transmitter.whole.outcome;
+        outcome.zerocopy = Some(sample::zerocopy(10, copied));
+        outcome.latency.as_mut().unwrap().clock_ns = 30.0 + f64::from(run.boot);
+        if run.condition == 2 {
+            outcome.notes.push("busy polling needs CAP_NET_ADMIN: went without".to_owned());
+        }
+        account.receiver = None;
+        run.detail = Detail::Measured(Box::new(account));
         for (key, value) in [("lost", 3.0), ("lost_socket", 4.0), ("offered", 100.0)] {
             run.metrics.insert(key.to_owned(), value);
         }
@@ -364,7 +374,7 @@ fn a_comparison_without_values_says_why_and_the_way_out() {
     let mut kept = stored(2);
     for run in &mut kept.runs {
         run.metrics.remove("receiver.service_demand_byte");
-        run.detail = json!({"disturbed": ["other processes took 82 % of CPU 0"]});
+        run.detail.disturb(vec!["other processes took 82 % of CPU 0".to_owned()]);
     }
     let kept = hint(&kept, Some("receiver.service_demand_byte"));
     assert!(
@@ -388,4 +398,8 @@ fn a_plan_before_it_is_run() {
 fn the_stored_studies_and_where_they_were_measured() {
     insta::assert_snapshot!("list", list(&[stored(3).row]).text(Layout::WIDE));
     insta::assert_snapshot!("environments", environments(&stored(1)));
+    // Its hosts may be gone when it ends.
+    let mut gone = stored(1);
+    (gone.boots[0].environment_after, gone.boots[0].ended_unix_ms) = (None, Some(1_795_181_965_000));
+    assert!(environments(&gone).ends_with("  its hosts could not be asked at its end\n"));
 }

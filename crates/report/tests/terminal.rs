@@ -7,8 +7,9 @@ mod made_up;
 use std::path::Path;
 
 use netassay_report::{ComparisonRequest, Comparisons, Layout, Results, list};
+use record::{Label, Limit};
 use serde_json::json;
-use store::{Limit, StoredStudy};
+use store::StoredStudy;
 
 use made_up::stored;
 
@@ -16,8 +17,8 @@ use made_up::stored;
 fn quick() -> StoredStudy {
     let mut study = stored(3);
     for run in &mut study.runs {
-        let label = if run.condition == 1 { "receiver CPU" } else { "transmitter CPU" };
-        run.limited_by = Some(Limit { label: label.to_owned(), evidence: vec!["busy".to_owned()] });
+        let label = if run.condition == 1 { Label::ReceiverCpu } else { Label::TransmitterCpu };
+        run.limited_by = Some(Limit { label, evidence: vec!["busy".to_owned()] });
         if run.condition % 2 == 1 {
             run.metrics.insert("transmitter.segments_per_wire_packet".to_owned(), 1.0);
         }

@@ -9,7 +9,8 @@ use netassay_report::{
     ComparisonRequest, Comparisons, Error, FalsePositives, Layout, Results, Sizing, SizingRequest, Spread,
     is_decided,
 };
-use serde_json::{Value, json};
+use record::{Detail, sample};
+use serde_json::json;
 use stats::Margin;
 use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
 use study::{Percent, Study};
@@ -51,7 +52,7 @@ fn stored(study: &Study, boots: u32, value: impl Fn(u32, u32, usize) -> f64) -> 
                     reason: None,
                     metrics,
                     limited_by: None,
-                    detail: Value::Null,
+                    detail: Detail::Nothing,
                 });
             }
         }
@@ -60,7 +61,7 @@ fn stored(study: &Study, boots: u32, value: impl Fn(u32, u32, usize) -> f64) -> 
         id: BootId(i64::from(number)),
         number,
         part: 1,
-        environment: json!({}),
+        environment: sample::environment(),
         environment_after: None,
         started_unix_ms: 1_795_181_965_000,
         ended_unix_ms: Some(1_795_181_965_000),

@@ -1,7 +1,8 @@
 //! Whether anything arrived in a run's window.
 
 use load::{Direction, Kind};
-use testbed::{RunAccount, RunOrder, SideAccount};
+use record::{RunAccount, SideAccount};
+use testbed::RunOrder;
 
 use crate::loss::Loss;
 
@@ -58,7 +59,7 @@ mod tests {
     use load::Traffic;
 
     use super::*;
-    use crate::sample::account;
+    use record::sample::account;
 
     fn told(kind: Kind, direction: Direction, change: impl Fn(&mut RunAccount)) -> Option<String> {
         let order = RunOrder {

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
+use record::{Detail, Drift, Drifted, Environment};
 use store::{BootId, NewRun, Outcome};
 use study::PlannedRun;
-use testbed::Drift;
 
 use crate::campaign::{Campaign, Error};
 use crate::event::{Event, Invalid};
@@ -82,19 +81,16 @@ impl Campaign<'_> {
                 }
             }
         }
-        let after = bench.environment().map_or(Value::Null, |after| self.with_machine(after));
-        self.store.end_boot(boot, &after)?;
+        let after = bench.environment().ok().map(|after| self.with_machine(after));
+        self.store.end_boot(boot, after.as_ref())?;
         drop(bench);
         session.progress.booted(state, begun.elapsed().saturating_sub(in_runs));
         Ok(BootEnd::Through)
     }
 
     /// An environment with what was changed of the machine for the study.
-    fn with_machine(&self, mut environment: Value) -> Value {
-        if let (false, Value::Object(fields)) = (self.machine.is_empty(), &mut environment) {
-            fields.insert("changed".to_owned(), self.machine.into());
-        }
-        environment
+    fn with_machine(&self, environment: Environment) -> Environment {
+        Environment { changed: self.machine.to_vec(), ..environment }
     }
 
     /// Tries a run that was repeated `repeats` times before, and records what came of it.
@@ -115,7 +111,7 @@ impl Campaign<'_> {
         let started_unix_ms = unix_ms();
         let observe = &mut *self.observe;
         let result = bench.settle(&switches).and_then(|effective| {
-            if let Some(drift) = Drift::between(planned, &effective, &switches) {
+            if let Some(drift) = testbed::drift(planned, &effective, &switches) {
                 return Ok(Err(drift));
             }
             let mut differences = (self.differences)();
@@ -132,21 +128,15 @@ impl Campaign<'_> {
                 readings.disturbed.extend(self.beside.clone());
                 let metrics = std::mem::take(&mut readings.metrics);
                 // Under --keep-disturbed, and for warm-ups, the only place where it is told.
-                if let (false, Value::Object(detail)) = (readings.disturbed.is_empty(), &mut readings.detail)
-                {
-                    detail.insert("disturbed".to_owned(), readings.disturbed.clone().into());
-                }
+                readings.detail.disturb(readings.disturbed.clone());
                 let outcome = self.judge(run, metrics, &readings);
                 (readings, outcome, Try::Over)
             }
             Ok(Err(drift)) => {
                 self.lab.forget(&condition.boot);
-                let detail = serde_json::json!({ "drift": &drift });
-                (
-                    Readings { detail, ..Readings::default() },
-                    Outcome::Failed(text::reason(&drifted(&drift))),
-                    Try::Over,
-                )
+                let why = text::reason(&drifted(&drift));
+                let detail = Detail::Drifted(Drifted { drift });
+                (Readings { detail, ..Readings::default() }, Outcome::Failed(why), Try::Over)
             }
             Err(error) if error.is_interrupt() => return Ok(Try::Interrupted),
             Err(error) => {
@@ -167,7 +157,7 @@ impl Campaign<'_> {
             condition: run.condition,
             started_unix_ms,
             outcome,
-            limited_by: readings.limited_by.map(Into::into),
+            limited_by: readings.limited_by,
             series: readings.series,
             detail: readings.detail,
         };

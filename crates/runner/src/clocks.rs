@@ -1,6 +1,7 @@
 //! Whether the clocks and the edges of a window can be trusted.
 
-use testbed::{RunOrder, SideAccount};
+use record::SideAccount;
+use testbed::RunOrder;
 
 /// How far two clocks may be apart, as a share of the window. NTP's daemons slew by up to 0.05 % (`adjtime`) in normal operation.
 const CLOCKS: f64 = 0.001;

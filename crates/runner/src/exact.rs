@@ -24,24 +24,12 @@ pub(crate) fn instructions(kind: Kind, message: u32, account: &Account) -> Vec<(
 
 #[cfg(test)]
 mod tests {
-    use load::exact::Spread;
     use study::metric;
 
     use super::*;
 
     fn account() -> Account {
-        let spread = |median| Spread { least: median, low: median, median, high: median, most: median };
-        Account {
-            messages: 32,
-            batches: 201,
-            clock_ns: 30,
-            whole: spread(20_000.0),
-            kernel: spread(19_000.0),
-            softirq: Some(spread(5_000.0)),
-            softirq_absent: None,
-            calls: 2.5,
-            applied: Vec::new(),
-        }
+        record::sample::exact_run().exact
     }
 
     #[test]

@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::CpuTimes;
+use record::{HostAccount, RunAccount, SideAccount};
 use study::Side;
-use testbed::{HostAccount, RunAccount, SideAccount};
 
 /// The share of its CPUs' time that others may take: what runs on any machine (timers, kernel workers, the controller's glances)
 /// stays below 1 %, a process that works beside a thread takes up to half of its CPU.
@@ -174,7 +174,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::account;
+    use record::sample::account;
 
     const MS: u64 = 1_000_000;
 

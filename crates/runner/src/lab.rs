@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use record::{Detail, Environment, Limit};
 use study::{BootState, Condition, Effective};
 use testbed::{RunOrder, Switches};
-
-use crate::limit::Limit;
 
 /// Builds testbeds: one for each boot.
 pub trait Lab {
@@ -36,7 +34,7 @@ pub trait Bench {
     ///
     /// # Errors
     /// When a host is gone.
-    fn environment(&mut self) -> Result<Value, testbed::Error>;
+    fn environment(&mut self) -> Result<Environment, testbed::Error>;
     /// Sets the switches and reads them back.
     ///
     /// # Errors
@@ -76,6 +74,6 @@ pub struct Readings {
     pub nothing: Option<String>,
     /// Both sides' counters over time.
     pub series: Vec<store::Series>,
-    /// Both sides' whole accounts without these, for a closer look.
-    pub detail: Value,
+    /// What is kept besides: both sides' whole accounts without these.
+    pub detail: Detail,
 }

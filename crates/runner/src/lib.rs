@@ -28,8 +28,6 @@ mod progress;
 mod proof;
 mod recall;
 mod retransmits;
-#[cfg(test)]
-mod sample;
 mod session;
 mod sheet;
 mod validity;
@@ -40,7 +38,7 @@ pub use campaign::{Campaign, Ending, Error, Summary};
 pub use congestion_control::unpaced;
 pub use event::{Event, Invalid};
 pub use lab::{Bench, Lab, Readings};
-pub use limit::{Label, Limit, limit};
+pub use limit::limit;
 pub use local_lab::LocalLab;
 pub use measure::{directions, metrics};
 pub use order::{order_of, switches_of};

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use agent::Interrupt;
 use guest::Memory;
+use record::{Detail, Environment, ExactRun};
 use serde_json::{Value, json};
 use study::{BootState, Condition, Effective};
 use testbed::{RunOrder, Switches, Testbed};
@@ -90,7 +91,7 @@ impl Bench for Testbed {
         Testbed::notes(self).to_vec()
     }
 
-    fn environment(&mut self) -> Result<Value, testbed::Error> {
+    fn environment(&mut self) -> Result<Environment, testbed::Error> {
         Testbed::environment(self)
     }
 
@@ -111,7 +112,7 @@ impl Bench for Testbed {
         if self.is_exact() {
             let account = self.exact(order)?;
             let metrics = instructions(condition.workload.traffic.kind, order.traffic.message, &account);
-            let detail = serde_json::json!({ "exact": account });
+            let detail = Detail::Exact(Box::new(ExactRun { exact: account, disturbed: Vec::new() }));
             return Ok(Readings { metrics, detail, ..Readings::default() });
         }
         let mut account = Testbed::run(self, order, tick)?;
@@ -123,14 +124,14 @@ impl Bench for Testbed {
         let nothing = nothing_arrived(order, &account);
         let mut series = vec![taken("transmitter", &mut account.transmitter.window.series)];
         series.extend(account.receiver.as_mut().map(|own| taken("receiver", &mut own.window.series)));
-        let detail = serde_json::to_value(&account).unwrap_or(Value::Null);
         let limited_by = Some(limit(order, &account));
+        let detail = Detail::Measured(Box::new(account));
         Ok(Readings { metrics, limited_by, disturbed, nothing, series, detail })
     }
 }
 
 /// A side's counters over time, taken out of its account: they are stored apart from the rest.
-fn taken(side: &str, series: &mut agent::message::Series) -> store::Series {
+fn taken(side: &str, series: &mut record::Series) -> store::Series {
     let series = std::mem::take(series);
     let counters = series.columns().map(|(name, column)| (name.to_owned(), column.to_vec()));
     store::Series { side: side.to_owned(), counters: counters.into(), at_ns: series.at_ns }

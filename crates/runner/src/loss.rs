@@ -2,7 +2,7 @@
 
 use agent::message::Finished;
 use load::{Direction, Reader, Sender, Traffic};
-use testbed::RunAccount;
+use record::RunAccount;
 
 /// The account of one run's messages. Over the whole run, not the window: only when the senders have stopped and the
 /// receiver has drained its socket is nothing on the way any more. The places add up: what was offered was received, or lost at one of
@@ -156,7 +156,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::account;
+    use record::sample::account;
 
     fn stream() -> Traffic {
         Traffic { message: 1000, ..Traffic::new(Kind::UdpStream) }

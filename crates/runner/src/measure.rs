@@ -1,8 +1,8 @@
 //! From both sides' accounts of a run to its metrics (`study::metric` says what each means).
 
 use load::{Kind, Traffic};
+use record::{RunAccount, SideAccount};
 use study::Side;
-use testbed::{RunAccount, SideAccount};
 
 use crate::foreign::Foreign;
 use crate::loss::Loss;
@@ -147,11 +147,11 @@ fn cpu(metrics: &mut Sheet, side: Side, own: &SideAccount) {
 
 #[cfg(test)]
 mod tests {
+    use record::HostAccount;
     use study::Scenario;
-    use testbed::HostAccount;
 
     use super::*;
-    use crate::sample::{account, guest};
+    use record::sample::{account, guest};
 
     /// With the plain traffic of its kind.
     fn metrics(kind: Kind, account: &RunAccount) -> Vec<(String, f64)> {

@@ -1,8 +1,8 @@
 //! What the kernel counted of a side, as metrics: the evidence that an offload acted, and what a virtual machine cost.
 
 use load::Kind;
+use record::{HostAccount, SideAccount};
 use study::Side;
-use testbed::{HostAccount, SideAccount};
 
 use crate::retransmits::Retransmits;
 use crate::sheet::{Sheet, total};

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use guest::Memory;
+use record::Environment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use study::{Condition, Effective};
@@ -73,7 +74,7 @@ impl Bench for Recalling {
         self.known.notes.iter().cloned().chain(recalled).collect()
     }
 
-    fn environment(&mut self) -> Result<Value, testbed::Error> {
+    fn environment(&mut self) -> Result<Environment, testbed::Error> {
         self.bench()?.environment()
     }
 
@@ -146,8 +147,8 @@ mod tests {
             vec!["emulated".to_owned()]
         }
 
-        fn environment(&mut self) -> Result<Value, testbed::Error> {
-            Ok(Value::Null)
+        fn environment(&mut self) -> Result<Environment, testbed::Error> {
+            Ok(record::sample::environment())
         }
 
         fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {

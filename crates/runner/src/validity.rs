@@ -4,8 +4,9 @@
 //! short window little can be said, and each rule allows for that: what an undisturbed window may look like by chance is no disturbance.
 
 use host::CpuTimes;
+use record::RunAccount;
 use study::Side;
-use testbed::{RunAccount, RunOrder};
+use testbed::RunOrder;
 
 use crate::clocks::{CLOCKS_NS, GUEST_CLOCKS_NS, GUEST_LATE_NS, LATE_NS, clocks, lateness};
 use crate::foreign::{Foreign, TICK_NS, percent};
@@ -97,8 +98,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::sample::{account, guest};
     use proptest::prelude::*;
+    use record::sample::{account, guest};
 
     const S: u64 = 1_000_000_000;
     const MS: u64 = 1_000_000;

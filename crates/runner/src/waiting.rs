@@ -7,8 +7,8 @@
 //! waited for somebody else, whether he can be seen or not: another process, one in another process namespace, the quota of a cgroup.
 
 use host::{CpuTimes, ThreadTimes};
+use record::{HostAccount, RunAccount};
 use study::Side;
-use testbed::{HostAccount, RunAccount};
 
 use crate::foreign::Foreign;
 
@@ -77,7 +77,7 @@ fn stolen_inside(account: &RunAccount, side: Side) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{account, guest};
+    use record::sample::{account, guest};
 
     const MS: u64 = 1_000_000;
 

@@ -229,15 +229,19 @@ pub enum StoreError {
         /// The row asked for.
         boot: i64,
     },
-    /// A stored document is no JSON.
+    /// A stored document is not one of ours.
     #[error(
-        "{path}: {what} is not valid JSON ({source}): the file was changed by another program; restore it from a copy"
+        "{path}: {what} cannot be read{}: {source}; another program or another version of netassay wrote it: restore the file from a \
+         copy, or open it with the version that measured",
+        at(.field)
     )]
     Json {
         /// The database.
         path: PathBuf,
         /// Which document.
         what: String,
+        /// The path of the field that is wrong; empty for the whole of it.
+        field: String,
         /// What the parser said.
         source: serde_json::Error,
     },
@@ -249,6 +253,10 @@ pub enum StoreError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
+}
+
+fn at(field: &str) -> String {
+    if field.is_empty() { String::new() } else { format!(" at {field}") }
 }
 
 impl StoreError {

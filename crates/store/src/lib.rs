@@ -4,14 +4,15 @@
 //! formats. A run is on disk, synced, when [`Store::record_run`] returns; `kill -9` or a power cut at any instant loses
 //! nothing that had been recorded. Several processes may read while one records; two that record exclude each other.
 //!
-//! The conditions of a study live in its plan, which is a JSON document this crate looks into only for a condition's
-//! `label` and `slug`.
+//! What is recorded of boots and runs are the types of the crate `record`, as JSON. The conditions of a study live in its plan, which is
+//! a JSON document this crate looks into only for a condition's `label` and `slug`.
 
 mod bounds;
 mod campaign;
 mod document;
 mod error;
 pub mod export;
+mod field;
 mod open;
 mod read;
 mod record;
@@ -21,10 +22,10 @@ mod shown;
 mod store;
 mod stored;
 
-pub use error::StoreError;
-pub use record::{
-    BootId, Limit, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, Series, StudyId, StudyStatus,
+pub use self::record::{
+    BootId, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, Series, StudyId, StudyStatus,
 };
+pub use error::StoreError;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use store::Store;
 pub use stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyRow};

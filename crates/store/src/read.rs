@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use record::{Detail, Label, Limit};
 use rusqlite::Row;
 use rusqlite::types::Type;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::de::value::StrDeserializer;
 
 use crate::campaign::Campaign;
 use crate::error::StoreError;
-use crate::record::{BootId, Limit, RunId, RunStatus, Series, StudyId, StudyStatus};
+use crate::field::field_at;
+use crate::record::{BootId, RunId, RunStatus, Series, StudyId, StudyStatus};
 use crate::series;
 use crate::store::Store;
 use crate::stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyRow};
@@ -49,24 +52,22 @@ impl Store {
              WHERE study = ?1 ORDER BY number, part",
             [study.0],
             |row| {
-                let boot = BootRow {
-                    id: BootId(row.get(0)?),
-                    number: row.get(1)?,
-                    part: row.get(2)?,
-                    environment: Value::Null,
-                    environment_after: None,
-                    started_unix_ms: row.get(5)?,
-                    ended_unix_ms: row.get(6)?,
-                };
-                Ok((boot, row.get::<_, String>(3)?, row.get::<_, Option<String>>(4)?))
+                let documents = (row.get::<_, String>(3)?, row.get::<_, Option<String>>(4)?);
+                Ok((BootId(row.get(0)?), row.get(1)?, row.get(2)?, documents, (row.get(5)?, row.get(6)?)))
             },
         )?;
         rows.into_iter()
-            .map(|(mut boot, before, after)| {
-                let what = || format!("the environment of boot {}", boot.number);
-                boot.environment = self.json(&before, what)?;
-                boot.environment_after = after.map(|after| self.json(&after, what)).transpose()?;
-                Ok(boot)
+            .map(|(id, number, part, (before, after), (started_unix_ms, ended_unix_ms))| {
+                let what = || format!("the environment of boot {number} of study {study}");
+                Ok(BootRow {
+                    id,
+                    number,
+                    part,
+                    environment: self.json(&before, what)?,
+                    environment_after: after.map(|after| self.json(&after, what)).transpose()?,
+                    started_unix_ms,
+                    ended_unix_ms,
+                })
             })
             .collect()
     }
@@ -84,9 +85,13 @@ impl Store {
         let mut runs = rows
             .into_iter()
             .map(|(mut run, detail, limit)| {
-                run.detail = self.json(&detail, || format!("the detail of run {}", run.id))?;
+                let of_run = |what: &str| format!("the {what} of run {} of study {study}", run.id);
+                run.detail = self.read(&detail, || of_run("detail"), Detail::read)?;
                 if let Some((label, evidence)) = limit {
-                    let evidence = self.json(&evidence, || format!("the evidence of run {}", run.id))?;
+                    let word = StrDeserializer::<serde_json::Error>::new(&label);
+                    let label = Label::deserialize(word);
+                    let label = label.map_err(|source| self.unreadable(of_run("limit"), "", source))?;
+                    let evidence = self.json(&evidence, || of_run("evidence"))?;
                     run.limited_by = Some(Limit { label, evidence });
                 }
                 Ok(run)
@@ -161,11 +166,22 @@ impl Store {
     }
 
     fn json<T: DeserializeOwned>(&self, text: &str, what: impl Fn() -> String) -> Result<T, StoreError> {
-        serde_json::from_str(text).map_err(|source| StoreError::Json {
-            path: self.place.named.clone(),
-            what: what(),
-            source,
-        })
+        self.read(text, what, serde_json::from_str)
+    }
+
+    /// A document, read by `read`.
+    fn read<'t, T>(
+        &self,
+        text: &'t str,
+        what: impl Fn() -> String,
+        read: impl Fn(&'t str) -> serde_json::Result<T>,
+    ) -> Result<T, StoreError> {
+        read(text).map_err(|source| self.unreadable(what(), text, source))
+    }
+
+    fn unreadable(&self, what: String, text: &str, source: serde_json::Error) -> StoreError {
+        let field = field_at(text, source.line(), source.column());
+        StoreError::Json { path: self.place.named.clone(), what, field, source }
     }
 
     fn sql(&self, error: rusqlite::Error) -> StoreError {
@@ -218,6 +234,6 @@ fn stored_run(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
         reason: row.get(10)?,
         metrics: BTreeMap::new(),
         limited_by: None,
-        detail: Value::Null,
+        detail: Detail::Nothing,
     })
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use ::record::{Detail, Limit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -81,8 +82,8 @@ pub struct NewRun {
     pub limited_by: Option<Limit>,
     /// Its counters over time: at most one for each side.
     pub series: Vec<Series>,
-    /// Anything worth keeping that is no metric.
-    pub detail: Value,
+    /// What is kept besides.
+    pub detail: Detail,
 }
 
 /// What came of a run.
@@ -122,15 +123,6 @@ impl Outcome {
             Outcome::Invalid(_, reason) | Outcome::Failed(reason) => Some(reason),
         }
     }
-}
-
-/// What held a run back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limit {
-    /// What it was, as a label.
-    pub label: String,
-    /// What speaks for it, in sentences.
-    pub evidence: Vec<String>,
 }
 
 /// One side's counters over a run's window: what each had come to by each moment.

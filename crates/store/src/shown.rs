@@ -1,5 +1,7 @@
 //! A stored study in words that may be printed: a database may come from anybody.
 
+use record::Detail;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::stored::{BootRow, StoredRun, StoredStudy};
@@ -12,8 +14,8 @@ impl StoredStudy {
         [&mut self.row.name, &mut self.row.scenario, &mut self.row.version].into_iter().for_each(plain);
         plain_value(&mut self.plan_json);
         for BootRow { environment, environment_after, .. } in &mut self.boots {
-            plain_value(environment);
-            environment_after.iter_mut().for_each(plain_value);
+            let read = |json: &str| serde_json::from_str(json);
+            [environment].into_iter().chain(environment_after).for_each(|one| plain_record(one, read));
         }
         for StoredRun { reason, metrics, limited_by, detail, .. } in &mut self.runs {
             if let Some(reason) = reason {
@@ -24,10 +26,9 @@ impl StoredStudy {
                     std::mem::take(metrics).into_iter().map(|(key, value)| (owned(key), value)).collect();
             }
             if let Some(limit) = limited_by {
-                plain(&mut limit.label);
                 limit.evidence.iter_mut().for_each(plain);
             }
-            plain_value(detail);
+            plain_record(detail, Detail::read);
         }
         self
     }
@@ -42,6 +43,18 @@ fn plain(words: &mut String) {
 fn owned(mut words: String) -> String {
     plain(&mut words);
     words
+}
+
+/// Cleans a record by way of its JSON, `read` back; one that needs no cleaning, as nearly all, stays.
+fn plain_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
+    let json = serde_json::to_string(record).expect("it was read from JSON");
+    // JSON hides control characters behind its own escapes.
+    if json.contains('\\') || !text::is_plain(&json) {
+        let mut value = serde_json::from_str(&json).expect("it was just written");
+        plain_value(&mut value);
+        // Only free text holds anything to clean: words, numbers and names of fields stay what they are.
+        *record = read(&value.to_string()).expect("clean text is text still");
+    }
 }
 
 fn plain_value(value: &mut Value) {

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use record::Environment;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::bounds::Budget;
 use crate::campaign::Campaign;
@@ -99,14 +100,14 @@ impl Store {
         &mut self,
         study: StudyId,
         number: u32,
-        environment: &Value,
+        environment: &Environment,
     ) -> Result<BootId, StoreError> {
         if self.campaign.is_none() {
             self.resume_study(study)?;
         }
         self.write(|transaction, path| {
             require_study(transaction, path, study)?;
-            let environment = document::intern(transaction, &environment.to_string())?;
+            let environment = document::intern(transaction, &json(environment))?;
             transaction.execute(
                 "INSERT INTO boot (study, number, part, environment, started_unix_ms)
                  SELECT ?1, ?2, 1 + coalesce(max(part), 0), ?3, ?4 FROM boot WHERE study = ?1 AND number = ?2",
@@ -151,9 +152,8 @@ impl Store {
                 }
                 .into());
             }
-            let label = run.limited_by.as_ref().map(|limit| &limit.label);
-            let evidence =
-                run.limited_by.as_ref().map(|limit| Value::from(limit.evidence.clone()).to_string());
+            let label = run.limited_by.as_ref().map(|limit| limit.label.word());
+            let evidence = run.limited_by.as_ref().map(|limit| json(&limit.evidence));
             transaction
                 .prepare_cached(
                     "INSERT INTO run (boot, study, number, part, block, repeat, position, warmup, condition,
@@ -175,7 +175,7 @@ impl Store {
                     run.outcome.reason().map(text::reason),
                     label,
                     evidence,
-                    run.detail.to_string()
+                    json(&run.detail)
                 ])?;
             let id = transaction.last_insert_rowid();
             let mut insert =
@@ -190,13 +190,18 @@ impl Store {
         })
     }
 
-    /// Ends a boot in order.
+    /// Ends a boot in order. No environment: its hosts could not be asked any more.
     ///
     /// # Errors
     /// [`StoreError::NoSuchBoot`]; else what writing can meet.
-    pub fn end_boot(&mut self, boot: BootId, environment_after: &Value) -> Result<(), StoreError> {
+    pub fn end_boot(
+        &mut self,
+        boot: BootId,
+        environment_after: Option<&Environment>,
+    ) -> Result<(), StoreError> {
         self.write(|transaction, path| {
-            let environment = document::intern(transaction, &environment_after.to_string())?;
+            let environment =
+                environment_after.map(|after| document::intern(transaction, &json(after))).transpose()?;
             let changed = transaction.execute(
                 "UPDATE boot SET environment_after = ?2, ended_unix_ms = ?3 WHERE id = ?1",
                 params![boot.0, environment, now_unix_ms()],
@@ -339,6 +344,10 @@ fn check(path: &Path, run: &NewRun) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+fn json(record: &impl Serialize) -> String {
+    serde_json::to_string(record).expect("records have only text as keys, and nothing else fails")
 }
 
 fn index(condition: usize) -> i64 {

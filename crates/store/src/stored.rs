@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use record::{Detail, Environment, Limit};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::record::{BootId, Limit, RunId, RunKey, RunStatus, Series, StudyId, StudyStatus};
+use crate::record::{BootId, RunId, RunKey, RunStatus, Series, StudyId, StudyStatus};
 
 /// A study without its runs: a line of `netassay list`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,9 +49,9 @@ pub struct BootRow {
     /// 1, or more when the boot was resumed.
     pub part: u32,
     /// The environment when it began.
-    pub environment: Value,
-    /// The environment when it ended; none if it never ended in order.
-    pub environment_after: Option<Value>,
+    pub environment: Environment,
+    /// The environment when it ended; none if it never ended in order, or its hosts could not be asked any more.
+    pub environment_after: Option<Environment>,
     /// When it began, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
     /// When it ended, in milliseconds since 1970 (UTC); none if it never ended in order.
@@ -86,8 +87,8 @@ pub struct StoredRun {
     pub metrics: BTreeMap<String, f64>,
     /// What held it back, where that was told.
     pub limited_by: Option<Limit>,
-    /// What the runner kept besides.
-    pub detail: Value,
+    /// What is kept besides.
+    pub detail: Detail,
 }
 
 impl StoredRun {

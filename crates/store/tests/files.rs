@@ -238,7 +238,11 @@ fn a_full_disk_loses_nothing_that_was_recorded() {
     let mut store = Store::open(&path).unwrap();
     let id = store.begin_study(&study()).unwrap();
     let boot = store.begin_boot(id, 1, &environment()).unwrap();
-    let big = |repeat| NewRun { detail: "x".repeat(10_000).into(), ..run(repeat, 0) };
+    let big = |repeat| {
+        let mut detail = run(repeat, 0).detail;
+        detail.disturb(vec!["x".repeat(10_000)]);
+        NewRun { detail, ..run(repeat, 0) }
+    };
     let recorded = (1..1000)
         .find_map(|repeat| match store.record_run(boot, &big(repeat)) {
             Ok(_) => None,

@@ -7,11 +7,11 @@ mod support;
 use std::collections::BTreeSet;
 
 use netassay_store::{
-    Limit, NewRun, Outcome, RunKey, RunStatus, Series, Store, StoreError, StoredSeries, StudyId, StudyStatus,
+    NewRun, Outcome, RunKey, RunStatus, Series, Store, StoreError, StoredSeries, StudyId, StudyStatus,
 };
 use proptest::prelude::*;
-use serde_json::json;
-use support::{environment, run, study, warmup};
+use record::{Detail, Label, Limit, sample};
+use support::{environment, environment_of, run, study, warmup};
 use tempfile::TempDir;
 
 fn new_store() -> (TempDir, Store) {
@@ -29,7 +29,7 @@ fn a_whole_study_comes_back() {
     store.record_run(boot, &run(1, 0)).unwrap();
     let failed = NewRun { outcome: Outcome::Failed("the receiver died".to_owned()), ..run(1, 1) };
     store.record_run(boot, &failed).unwrap();
-    store.end_boot(boot, &json!({"kernel": "6.18.0", "features": {"tso": false}})).unwrap();
+    store.end_boot(boot, Some(&environment_of("6.19.0"))).unwrap();
     store.finish_study(id, StudyStatus::Complete).unwrap();
 
     let stored = store.load(id).unwrap();
@@ -46,7 +46,7 @@ fn a_whole_study_comes_back() {
 
     let boot = &stored.boots[0];
     assert_eq!((boot.number, boot.part, &boot.environment), (1, 1, &environment()));
-    assert_eq!(boot.environment_after.as_ref().unwrap()["features"]["tso"], false);
+    assert_eq!(boot.environment_after, Some(environment_of("6.19.0")));
     assert!(boot.ended_unix_ms.unwrap() >= boot.started_unix_ms);
 
     let [warm, good, bad] = stored.runs.as_slice() else { panic!("{:?}", stored.runs) };
@@ -54,7 +54,7 @@ fn a_whole_study_comes_back() {
     assert_eq!(good.key(), RunKey { boot: 1, warmup: false, repeat: 1, condition: 0 });
     assert_eq!(
         (good.position, good.started_unix_ms, &good.detail),
-        (2, 1_700_000_000_000, &json!({"note": "as planned"}))
+        (2, 1_700_000_000_000, &run(1, 0).detail)
     );
     assert_eq!(good.metrics["throughput"], 9414.52);
     assert_eq!((bad.status, bad.reason.as_deref()), (RunStatus::Failed, Some("the receiver died")));
@@ -182,12 +182,12 @@ fn what_is_not_there_is_named() {
     assert!(matches!(store.load(nowhere), Err(StoreError::NoSuchStudy { .. })));
     assert!(matches!(store.recorded(nowhere), Err(StoreError::NoSuchStudy { .. })));
     assert!(matches!(store.resume_study(nowhere), Err(StoreError::NoSuchStudy { .. })));
-    assert!(matches!(store.begin_boot(nowhere, 1, &json!({})), Err(StoreError::NoSuchStudy { .. })));
+    assert!(matches!(store.begin_boot(nowhere, 1, &environment()), Err(StoreError::NoSuchStudy { .. })));
     let error = store.finish_study(nowhere, StudyStatus::Failed).unwrap_err();
     assert!(error.to_string().ends_with("holds no study 7: 'netassay list' shows those it holds"), "{error}");
     let nowhere = "99".parse().unwrap();
     assert!(matches!(store.record_run(nowhere, &run(1, 0)), Err(StoreError::NoSuchBoot { .. })));
-    assert!(matches!(store.end_boot(nowhere, &json!({})), Err(StoreError::NoSuchBoot { .. })));
+    assert!(matches!(store.end_boot(nowhere, None), Err(StoreError::NoSuchBoot { .. })));
 }
 
 #[test]
@@ -196,9 +196,9 @@ fn equal_environments_are_stored_once() {
     let id = store.begin_study(&study()).unwrap();
     for number in 1..=3 {
         let boot = store.begin_boot(id, number, &environment()).unwrap();
-        store.end_boot(boot, &environment()).unwrap();
+        store.end_boot(boot, Some(&environment())).unwrap();
     }
-    store.begin_boot(id, 4, &json!({"kernel": "7.0.0"})).unwrap();
+    store.begin_boot(id, 4, &environment_of("7.0.0")).unwrap();
     assert_eq!(store.load(id).unwrap().boots[2].environment_after, Some(environment()));
     drop(store);
     let connection = rusqlite::Connection::open(directory.path().join("netassay.db")).unwrap();
@@ -265,8 +265,22 @@ fn any_run() -> impl Strategy<Value = NewRun> {
     ];
     let numbers =
         (any::<u32>(), any::<u32>(), any::<u32>(), any::<bool>(), 0..u32::MAX as usize, any::<i64>());
-    let detail = ("\\PC{0,20}", proptest::num::f64::NORMAL);
-    let limit = proptest::option::of(("\\PC{0,8}", proptest::collection::vec("\\PC{0,8}", 0..3)))
+    let detail = prop_oneof![
+        Just(Detail::Nothing),
+        ("\\PC{0,20}", any::<u64>()).prop_map(|(why, ns)| {
+            let mut account = sample::account();
+            account.transmitter.window.elapsed_ns = ns;
+            account.disturbed = vec![why];
+            Detail::Measured(Box::new(account))
+        }),
+        proptest::num::f64::NORMAL.prop_map(|calls| {
+            let mut run = sample::exact_run();
+            run.exact.calls = calls;
+            Detail::Exact(Box::new(run))
+        }),
+    ];
+    let label = proptest::sample::select(Label::ALL.to_vec());
+    let limit = proptest::option::of((label, proptest::collection::vec("\\PC{0,8}", 0..3)))
         .prop_map(|limit| limit.map(|(label, evidence)| Limit { label, evidence }));
     (numbers, outcome, limit, any_series(), detail).prop_map(
         |(
@@ -274,7 +288,7 @@ fn any_run() -> impl Strategy<Value = NewRun> {
             outcome,
             limited_by,
             series,
-            (note, number),
+            detail,
         )| NewRun {
             block,
             repeat,
@@ -285,7 +299,7 @@ fn any_run() -> impl Strategy<Value = NewRun> {
             outcome,
             limited_by,
             series,
-            detail: json!({"note": note, "number": number}),
+            detail,
         },
     )
 }
@@ -359,4 +373,59 @@ proptest! {
             stored.runs.iter().filter(|run| run.status == RunStatus::Ok).map(|run| run.key()).collect();
         prop_assert_eq!(store.recorded(id).unwrap(), ok);
     }
+}
+
+#[test]
+fn a_record_of_another_shape_is_refused_by_its_study_run_and_field() {
+    let (directory, mut store) = new_store();
+    let id = store.begin_study(&study()).unwrap();
+    let boot = store.begin_boot(id, 1, &environment()).unwrap();
+    let limited_by = Some(Limit { label: Label::Link, evidence: Vec::new() });
+    store.record_run(boot, &NewRun { limited_by, ..run(1, 0) }).unwrap();
+    drop(store);
+    let path = directory.path().join("netassay.db");
+    let refused = |change: &str, undo: &str| {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        assert_eq!(connection.execute(change, []).unwrap(), 1);
+        let error = Store::open_read_only(&path).unwrap().load(id).unwrap_err().to_string();
+        connection.execute(undo, []).unwrap();
+        error
+    };
+    let was = |column: &str, table: &str| -> String {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.query_row(&format!("SELECT {column} FROM {table}"), [], |row| row.get(0)).unwrap()
+    };
+    let undo = format!("UPDATE run SET detail = '{}'", was("detail", "run"));
+    let undo_document = format!("UPDATE document SET json = '{}'", was("json", "document"));
+    for (change, undo, expected) in [
+        (
+            "UPDATE run SET detail = json_remove(detail, '$.transmitter.whole.outcome.slept')",
+            &undo,
+            "the detail of run 1 of study 1 cannot be read at transmitter.whole.outcome: missing field `slept`",
+        ),
+        (
+            "UPDATE run SET detail = json_set(detail, '$.receiver.window.cpu_each[0].user', 'much')",
+            &undo,
+            "the detail of run 1 of study 1 cannot be read at receiver.window.cpu_each[0].user: invalid type: string \"much\"",
+        ),
+        (
+            "UPDATE run SET detail = json_set(detail, '$.receiver.window.new', 1)",
+            &undo,
+            "the detail of run 1 of study 1 cannot be read at receiver.window.new: unknown field `new`",
+        ),
+        (
+            "UPDATE run SET limited_by = 'the moon'",
+            &"UPDATE run SET limited_by = 'link'".to_owned(),
+            "the limit of run 1 of study 1 cannot be read: unknown variant `the moon`",
+        ),
+        (
+            "UPDATE document SET json = json_set(json, '$.transmitter.sysctls', json('[]'))",
+            &undo_document,
+            "the environment of boot 1 of study 1 cannot be read at transmitter.sysctls: invalid type: sequence",
+        ),
+    ] {
+        let error = refused(change, undo);
+        assert!(error.contains(expected), "{error}");
+    }
+    assert!(Store::open_read_only(&path).unwrap().load(id).is_ok());
 }

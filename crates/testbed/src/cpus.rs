@@ -1,58 +1,12 @@
 //! Which CPUs belong to which host, and which to the controller.
 
-use std::ops::Index;
 use std::path::Path;
 
 use agent::{Interrupt, Isolation};
-use serde::{Deserialize, Serialize};
-use study::{BySide, Side};
+use record::CpuSplit;
 
 use crate::error::Error;
 use crate::launched::Launched;
-
-/// One set of CPUs per host, and what is left for the controller.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CpuSplit {
-    /// The transmitter's CPUs, by number.
-    pub transmitter: Vec<u32>,
-    /// The receiver's CPUs, by number.
-    pub receiver: Vec<u32>,
-    /// The controller's own CPUs; empty where there are too few to spare one.
-    pub controller: Vec<u32>,
-}
-
-impl CpuSplit {
-    /// The split of a testbed with one host: it has what both would have had.
-    #[must_use]
-    pub fn for_one_host(&self) -> Self {
-        let mut transmitter = self.transmitter.clone();
-        transmitter.extend(self.receiver.iter().filter(|cpu| !self.transmitter.contains(cpu)));
-        transmitter.sort_unstable();
-        Self { transmitter, receiver: Vec::new(), controller: self.controller.clone() }
-    }
-
-    /// Each host's CPUs.
-    pub(crate) fn by_side(&self) -> BySide<&[u32]> {
-        BySide { transmitter: &self.transmitter, receiver: &self.receiver }
-    }
-
-    /// Do both hosts run on the same CPUs, so that their CPU use cannot be told apart?
-    #[must_use]
-    pub fn is_shared(&self) -> bool {
-        self.transmitter == self.receiver
-    }
-}
-
-impl Index<Side> for CpuSplit {
-    type Output = Vec<u32>;
-
-    fn index(&self, side: Side) -> &Vec<u32> {
-        match side {
-            Side::Transmitter => &self.transmitter,
-            Side::Receiver => &self.receiver,
-        }
-    }
-}
 
 /// The split of this machine's CPUs, asked of an agent on it: those that it may run on where the controller has not been given
 /// CPUs of its own yet. `program`: the netassay binary.

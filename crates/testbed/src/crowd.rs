@@ -2,7 +2,7 @@
 
 use study::BootState;
 
-use crate::cpus::CpuSplit;
+use record::CpuSplit;
 
 /// What follows where the virtual machines of a testbed cannot have a CPU for each thread that is busy, in a sentence without a full stop;
 /// `None` where they can, or where there are none. `inside_guest`: everything is in one.

@@ -1,73 +1,20 @@
-//! How switches read back otherwise than they did before: which, where, and what had been asked for.
+//! How switches read back otherwise than they did before.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
-use serde::Serialize;
-use study::{Effective, Settled, Side, feature};
+use record::{Difference, Drift, Interface, Setting};
+use study::{Effective, Settled, Side};
 
 use crate::switches::Switches;
 
-/// Every difference between two states of a testbed that the same switches should give. It prints as one short sentence.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
-pub struct Drift(pub Vec<Difference>);
-
-/// One setting of one interface that reads back otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
-    /// Where.
-    pub interface: Interface,
-    /// What, with its values.
-    #[serde(flatten)]
-    pub setting: Setting,
-}
-
-/// An interface of a testbed, by its part in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Interface {
-    /// Whose it is.
-    pub side: Side,
-    /// Is it the one under the tunnel?
-    pub underlay: bool,
-}
-
-/// A setting as it was asked for, as it read back before, and as it reads back now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "setting", rename_all = "snake_case")]
-pub enum Setting {
-    /// Bytes of a packet.
-    Mtu {
-        /// `None`: as the testbed was built.
-        asked: Option<u32>,
-        /// Before.
-        before: u32,
-        /// Now.
-        after: u32,
-    },
-    /// A feature of the interface.
-    Feature {
-        /// Its kernel name.
-        name: String,
-        /// `None`: as the testbed was built.
-        asked: Option<bool>,
-        /// Before; `None`: the interface had no such feature.
-        before: Option<bool>,
-        /// Now; `None`: it has no such feature.
-        after: Option<bool>,
-    },
-}
-
-impl Drift {
-    /// What is otherwise in `after` than it was in `before`; `None` if nothing is that matters ([`Effective::state`]).
-    #[must_use]
-    pub fn between(before: &Effective, after: &Effective, asked: &Switches) -> Option<Self> {
-        let differences: Vec<Difference> = interfaces(after, asked)
-            .zip(interfaces(before, asked))
-            .flat_map(|(after, before)| after.differences(&before))
-            .collect();
-        (!differences.is_empty()).then_some(Self(differences))
-    }
+/// What is otherwise in `after` than it was in `before`; `None` if nothing is that matters ([`Effective::state`]).
+#[must_use]
+pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<Drift> {
+    let differences: Vec<Difference> = interfaces(after, asked)
+        .zip(interfaces(before, asked))
+        .flat_map(|(after, before)| after.differences(&before))
+        .collect();
+    (!differences.is_empty()).then_some(Drift(differences))
 }
 
 /// Every interface of a testbed, with what was asked of it.
@@ -119,63 +66,6 @@ impl ReadBack<'_> {
     }
 }
 
-/// How many differences a sentence names.
-const NAMED: usize = 3;
-
-impl fmt::Display for Drift {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The offloads that studies are about, and the MTU, before what follows them.
-        let mut ordered: Vec<&Difference> = self.0.iter().collect();
-        ordered.sort_by_key(|one| one.setting.rank());
-        for (place, difference) in ordered.iter().take(NAMED).enumerate() {
-            write!(f, "{}{difference}", if place == 0 { "" } else { "; " })?;
-        }
-        match self.0.len().saturating_sub(NAMED) {
-            0 => Ok(()),
-            more => write!(f, "; and {more} more"),
-        }
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {}'s ", self.interface.side)?;
-        if self.interface.underlay {
-            f.write_str("underlay's ")?;
-        }
-        let word = |on: Option<bool>| match on {
-            Some(true) => "on",
-            Some(false) => "off",
-            None => "absent",
-        };
-        let asked = |asked: Option<&dyn fmt::Display>| {
-            asked.map_or_else(|| "not requested".to_owned(), |value| format!("requested: {value}"))
-        };
-        match &self.setting {
-            Setting::Mtu { asked: wish, before, after } => {
-                let asked = asked(wish.as_ref().map(|wish| wish as &dyn fmt::Display));
-                write!(f, "MTU ({asked}) was {before} and is {after}")
-            }
-            Setting::Feature { name, asked: wish, before, after } => {
-                let wish = wish.map(|on| word(Some(on)));
-                let asked = asked(wish.as_ref().map(|wish| wish as &dyn fmt::Display));
-                write!(f, "{name} ({asked}) was {} and is {}", word(*before), word(*after))
-            }
-        }
-    }
-}
-
-impl Setting {
-    fn rank(&self) -> u8 {
-        match self {
-            Self::Mtu { .. } => 0,
-            Self::Feature { asked: Some(_), .. } => 1,
-            Self::Feature { name, .. } if feature::OFFLOADS.contains(&name.as_str()) => 2,
-            Self::Feature { .. } => 3,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -192,20 +82,20 @@ mod tests {
             effective(settled(&[("rx-gro", false)], 1500), settled(&[("tx-tcp-segmentation", false)], 1500));
         let mut asked = Switches::default();
         asked.receiver.insert("tx-tcp-segmentation".into(), true);
-        let drift = Drift::between(&before, &after, &asked).unwrap();
+        let found = drift(&before, &after, &asked).unwrap();
         assert_eq!(
-            drift.to_string(),
+            found.to_string(),
             "the receiver's tx-tcp-segmentation (requested: on) was on and is off; \
              the transmitter's rx-gro (not requested) was on and is off"
         );
         assert_eq!(
-            serde_json::to_value(&drift).unwrap()[0],
+            serde_json::to_value(&found).unwrap()[0],
             serde_json::json!({
                 "interface": {"side": "transmitter", "underlay": false},
                 "setting": "feature", "name": "rx-gro", "asked": null, "before": true, "after": false
             })
         );
-        assert_eq!(Drift::between(&before, &before, &asked), None);
+        assert_eq!(drift(&before, &before, &asked), None);
     }
 
     #[test]
@@ -219,7 +109,7 @@ mod tests {
             underlay: UnderlaySwitches { mtu: Some(1500), ..Default::default() },
             ..Default::default()
         };
-        let text = Drift::between(&before, &after, &asked).unwrap().to_string();
+        let text = drift(&before, &after, &asked).unwrap().to_string();
         assert!(
             text.starts_with("the receiver's underlay's MTU (requested: 1500) was 1500 and is 9000; "),
             "{text}"
@@ -243,8 +133,8 @@ mod tests {
             [one, two, three, four] in [any_settled(), any_settled(), any_settled(), any_settled()]
         ) {
             let (before, after) = (effective(one, two), effective(three, four));
-            let drift = Drift::between(&before, &after, &Switches::default());
-            prop_assert_eq!(drift.is_some(), before.state() != after.state());
+            let found = drift(&before, &after, &Switches::default());
+            prop_assert_eq!(found.is_some(), before.state() != after.state());
         }
     }
 }

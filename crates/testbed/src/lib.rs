@@ -22,12 +22,13 @@ mod scenario;
 mod switches;
 mod testbed;
 
-pub use cpus::{CpuSplit, of_this_machine, split};
+pub use cpus::{of_this_machine, split};
 pub use crowd::crowded;
-pub use drift::{Difference, Drift, Interface, Setting};
+pub use drift::drift;
 pub use end::End;
 pub use error::Error;
 pub use options::Options;
-pub use run::{HostAccount, RunAccount, RunOrder, SideAccount};
+pub use record::{CpuSplit, RunAccount};
+pub use run::RunOrder;
 pub use switches::{Switches, UnderlaySwitches};
 pub use testbed::Testbed;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use guest::{Guest, Kernel, Order};
-use serde_json::{Value, json};
+use record::GuestEnvironment;
 use study::BySide;
 
 use crate::builder::Builder;
@@ -139,23 +139,23 @@ impl Machine {
     }
 
     /// The machine as an environment tells it. What its kernel is and how it was started, the agent inside tells.
-    pub(crate) fn describe(&self) -> Value {
+    pub(crate) fn describe(&self) -> GuestEnvironment {
         let order = &self.order;
         let guest = self.guest.borrow();
-        json!({
-            "kernel_image": order.kernel.image,
-            "kernel_release": order.kernel.release,
-            "vcpus": order.vcpus,
-            "memory_mib": order.memory_mib,
-            "nic": order.tap.is_some().then(|| order.nic.to_string()),
-            "acceleration": guest.accelerated().to_string(),
-            "emulated": *guest.accelerated() != guest::Accelerated::Kvm,
-            "pinned_to": order.pin,
-            "modules_absent": guest.absent_modules(),
-            "exact": order.exact,
-            "boot_ms": self.boot.as_secs_f64() * 1e3,
-            "failed_first": self.first.as_ref().map(ToString::to_string),
-        })
+        GuestEnvironment {
+            kernel_image: order.kernel.image.display().to_string(),
+            kernel_release: order.kernel.release.clone(),
+            vcpus: order.vcpus,
+            memory_mib: order.memory_mib,
+            nic: order.tap.is_some().then(|| order.nic.to_string()),
+            acceleration: guest.accelerated().to_string(),
+            emulated: *guest.accelerated() != guest::Accelerated::Kvm,
+            pinned_to: order.pin.clone(),
+            modules_absent: guest.absent_modules().to_vec(),
+            exact: order.exact,
+            boot_ms: self.boot.as_secs_f64() * 1e3,
+            failed_first: self.first.as_ref().map(ToString::to_string),
+        }
     }
 
     /// What of it the reader of any result must know.

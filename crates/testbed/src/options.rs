@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use host::DiscardDevice;
+use record::CpuSplit;
 use study::BootState;
-
-use crate::cpus::CpuSplit;
 
 /// How a testbed is to be built.
 #[derive(Debug, Clone)]

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use agent::CallError;
-use agent::message::{Answer, Finished, GuestTimes, Measured, Request, Watched};
+use agent::message::{Answer, Request};
+use record::{Finished, GuestTimes, HostAccount, Measured, RunAccount, SideAccount, Watched};
 use serde::{Deserialize, Serialize};
 use study::{Family, Side};
 
@@ -37,66 +38,6 @@ impl RunOrder {
     pub fn step_of(window: Duration) -> Duration {
         (window / 100).clamp(Duration::from_millis(10), Duration::from_secs(1))
     }
-}
-
-/// One side's account of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SideAccount {
-    /// Over the window.
-    pub window: Measured,
-    /// From the sockets' opening to their closing.
-    pub whole: Finished,
-}
-
-/// The accounts of a run's sides.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunAccount {
-    /// The transmitter's.
-    pub transmitter: SideAccount,
-    /// The receiver's; `None` where nobody receives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receiver: Option<SideAccount>,
-    /// What the two sides' virtual machines cost the host that runs them; `None` where the sides are no virtual machines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hosts: Option<[HostAccount; 2]>,
-    /// The same of the one virtual machine that both sides are in, where they are in one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub around: Option<HostAccount>,
-    /// What others did with this machine's CPUs from before the ramp until after the window; `None` where that cannot be seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub others: Option<host::Others>,
-}
-
-impl RunAccount {
-    /// What each virtual machine cost the host that runs it; none where the sides are in none.
-    #[must_use]
-    pub fn hosts_of_guests(&self) -> &[HostAccount] {
-        self.hosts.as_ref().map_or(self.around.as_slice(), |hosts| hosts.as_slice())
-    }
-}
-
-/// What a virtual machine cost the host that runs it, over the window and by that host's clock.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HostAccount {
-    /// Length of the window, in ns.
-    pub elapsed_ns: u64,
-    /// The host's CPUs that are this machine's.
-    pub cpus: Vec<u32>,
-    /// CPU time of each of them, whatever it was spent on.
-    pub cpu_each: Vec<host::CpuTimes>,
-    /// Interrupts of these CPUs.
-    pub interrupts: host::Interrupts,
-    /// CPU time of the threads that are its virtual CPUs.
-    pub vcpu: host::ThreadTimes,
-    /// The same of each of these threads: one for each virtual CPU, or one for all under single-threaded emulation.
-    pub vcpu_each: Vec<host::ThreadTimes>,
-    /// Whether these threads keep to the CPUs that are this machine's. If not, they run where the scheduler puts them.
-    pub pinned: bool,
-    /// CPU time of the other threads of its process: input and output, timers.
-    pub io: host::ThreadTimes,
-    /// The counters of its node's interface under the tunnel, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub underlay: Option<host::WireCounters>,
 }
 
 /// How long a waiting controller looks at one end before it looks at the other and calls back. Waking twice a second
@@ -220,8 +161,9 @@ impl Testbed {
                 .watcher
                 .as_ref()
                 .zip(around)
-                .and_then(|(node, watched)| HostAccount::of(node, 0, &watched, pinned)),
+                .and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
             others,
+            disturbed: Vec::new(),
         })
     }
 }
@@ -231,32 +173,30 @@ impl Path {
     fn hosts(&self, watched: &[Watched], pinned: bool) -> Option<[HostAccount; 2]> {
         let account = |side| {
             let (number, guest) = self.node(side)?;
-            HostAccount::of(&self.nodes[number], guest, watched.get(number)?, pinned)
+            host_account(&self.nodes[number], guest, watched.get(number)?, pinned)
         };
         Some([account(Side::Transmitter)?, account(Side::Receiver)?])
     }
 }
 
-impl HostAccount {
-    /// Of the guest of this number on a node.
-    fn of(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> Option<Self> {
-        let GuestTimes { vcpu_each, io } = watched.guests.get(guest)?.clone();
-        // The node watched the CPUs of its guests one after the other.
-        let before: usize = node.guests[..guest].iter().map(|earlier| earlier.cpus.len()).sum();
-        let cpus = node.guests[guest].cpus.clone();
-        let own = before..before + cpus.len();
-        Some(Self {
-            elapsed_ns: watched.elapsed_ns,
-            cpu_each: watched.cpu_each.get(own.clone()).unwrap_or_default().to_vec(),
-            interrupts: host::Interrupts::sum(watched.interrupts_each.get(own).unwrap_or_default()),
-            cpus,
-            vcpu: host::ThreadTimes::sum(&vcpu_each),
-            vcpu_each,
-            pinned,
-            io,
-            underlay: watched.underlay,
-        })
-    }
+/// What the guest of this number on a node cost.
+fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> Option<HostAccount> {
+    let GuestTimes { vcpu_each, io } = watched.guests.get(guest)?.clone();
+    // The node watched the CPUs of its guests one after the other.
+    let before: usize = node.guests[..guest].iter().map(|earlier| earlier.cpus.len()).sum();
+    let cpus = node.guests[guest].cpus.clone();
+    let own = before..before + cpus.len();
+    Some(HostAccount {
+        elapsed_ns: watched.elapsed_ns,
+        cpu_each: watched.cpu_each.get(own.clone()).unwrap_or_default().to_vec(),
+        interrupts: host::Interrupts::sum(watched.interrupts_each.get(own).unwrap_or_default()),
+        cpus,
+        vcpu: host::ThreadTimes::sum(&vcpu_each),
+        vcpu_each,
+        pinned,
+        io,
+        underlay: watched.underlay,
+    })
 }
 
 /// How much longer an agent may take to answer while its threads run: each of them may have its turn on the CPU before, and each

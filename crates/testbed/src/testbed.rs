@@ -1,11 +1,12 @@
 //! The testbed: two hosts and the wire between them, built anew for every boot.
 
+use std::collections::BTreeMap;
+
 use agent::message::{Answer, Request};
 use host::DiscardDevice;
-use serde_json::{Value, json};
+use record::{CpuSplit, Environment};
 use study::{BySide, Side};
 
-use crate::cpus::CpuSplit;
 use crate::crowd::crowded;
 use crate::end::End;
 use crate::error::Error;
@@ -145,12 +146,12 @@ impl Testbed {
     ///
     /// # Errors
     /// When an agent is gone.
-    pub fn environment(&mut self) -> Result<Value, Error> {
+    pub fn environment(&mut self) -> Result<Environment, Error> {
         let mut hosts = Vec::new();
         for end in self.ends() {
             let interfaces = std::iter::once(&end.interface).chain(&end.underlay).cloned().collect();
             match end.call(&Request::Environment { interfaces })? {
-                Answer::Environment(about) => hosts.push(about),
+                Answer::Environment(about) => hosts.push(*about),
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }
@@ -161,22 +162,22 @@ impl Testbed {
             .chain(&mut self.watcher)
             .map(Node::environment)
             .collect::<Result<Vec<_>, _>>()?;
-        let machines = self.machines.iter().map(|machine| (machine.name.clone(), machine.describe()));
-        let machines: serde_json::Map<String, Value> = machines.collect();
+        let guests: BTreeMap<_, _> =
+            self.machines.iter().map(|machine| (machine.name.clone(), machine.describe())).collect();
         let mut hosts = hosts.into_iter();
-        let (transmitter, receiver) = (hosts.next(), hosts.next());
-        Ok(json!({
-            "scenario": self.path.scenario.to_string(),
-            "rootless": self.rootless,
-            "underlay_family": self.path.tunnel,
-            "discard_device": self.discard_device(),
-            "discard_devices_lacking": self.path.discard.as_ref().map(|discard| &discard.lacking),
-            "cpus": self.cpus,
-            "guests": (!machines.is_empty()).then_some(machines),
-            "nodes": (!nodes.is_empty()).then_some(nodes),
-            "notes": self.notes,
-            "transmitter": transmitter,
-            "receiver": receiver,
-        }))
+        Ok(Environment {
+            scenario: self.path.scenario,
+            rootless: self.rootless,
+            underlay_family: self.path.tunnel,
+            discard_device: self.discard_device(),
+            discard_devices_lacking: self.path.discard.as_ref().map(|discard| discard.lacking.clone()),
+            cpus: self.cpus.clone(),
+            guests: (!guests.is_empty()).then_some(guests),
+            nodes: (!nodes.is_empty()).then_some(nodes),
+            notes: self.notes.clone(),
+            transmitter: hosts.next().expect("there always is a transmitter"),
+            receiver: hosts.next(),
+            changed: Vec::new(),
+        })
     }
 }

@@ -106,7 +106,7 @@ mod tests {
     use std::fmt::{Debug, Display};
     use std::str::FromStr;
 
-    use crate::{Direction, Family, Kind, Reader, Scenario, Sender, Side, Word};
+    use crate::{Direction, Family, Kind, Label, Reader, Scenario, Sender, Side, Word};
 
     /// Each value is displayed as its word, reads back from it, and serde spells it the same way.
     fn agrees<W: Word + Display + Debug + FromStr<Err = String> + serde::Serialize>() {
@@ -125,6 +125,7 @@ mod tests {
         agrees::<Scenario>();
         agrees::<Family>();
         agrees::<Kind>();
+        agrees::<Label>();
         agrees::<Side>();
         assert_eq!(
             "sideways".parse::<Direction>().unwrap_err(),

@@ -39,6 +39,7 @@ pub(crate) struct Task {
 /// is known if their parents have waited for them. Interrupts and software interrupts are in the time of whichever thread they interrupted,
 /// unless the kernel counts them apart (`CONFIG_IRQ_TIME_ACCOUNTING`). `ksoftirqd` is left out: whose packets it handled is not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Others {
     /// Between the two moments, ns.
     pub elapsed_ns: u64,
@@ -50,6 +51,7 @@ pub struct Others {
 
 /// CPU time of one process on one CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Spent {
     /// The process, or the kernel's thread.
     pub pid: u32,

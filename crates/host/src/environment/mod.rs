@@ -88,10 +88,8 @@ pub struct InterfaceEnvironment {
     /// The driver of the hardware.
     pub driver: Option<String>,
     /// How long its receive work may wait for more to put together, in ns (`gro_flush_timeout`).
-    #[serde(default)]
     pub gro_flush_timeout: Option<u64>,
     /// How often its receive queue is looked at again before its interrupt is let in (`napi_defer_hard_irqs`).
-    #[serde(default)]
     pub napi_defer_hard_irqs: Option<u64>,
     /// Its offload features; `None` if this kernel cannot tell.
     pub features: Option<Features>,

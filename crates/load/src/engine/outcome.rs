@@ -18,13 +18,11 @@ pub struct Outcome {
     pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<FlowOutcome>,
-    /// What each thread served, in the order of the flows. Before threads served several, none was told: each had one.
-    #[serde(default)]
+    /// What each thread served, in the order of the flows.
     pub threads: Vec<Share>,
     /// Request-response transmitters: latencies in the window; `None` if no transaction lay in it.
     pub latency: Option<Latency>,
     /// What the connected sockets read back; of `tcp_crr` the first connection of each flow.
-    #[serde(default)]
     pub applied: Vec<Applied>,
     /// The smallest socket buffers of any flow.
     pub buffers: Buffers,
@@ -81,7 +79,6 @@ pub struct FlowOutcome {
     /// Whether this end sends, or asks.
     pub sends: bool,
     /// How many flows this is the account of: one, or neighbours summed up by [`Outcome::sum_up`].
-    #[serde(default = "one")]
     pub flows: u32,
     /// This end's address.
     pub local: SocketAddr,
@@ -98,10 +95,6 @@ pub struct FlowOutcome {
     pub buffers: Buffers,
     /// TCP only.
     pub tcp: Option<TcpInfo>,
-}
-
-fn one() -> u32 {
-    1
 }
 
 impl FlowOutcome {

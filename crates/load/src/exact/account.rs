@@ -25,7 +25,6 @@ pub struct Account {
     /// System calls that move data, of both ends, for a message or transaction: of the median batch.
     pub calls: f64,
     /// What the connected sockets read back, the sending one first.
-    #[serde(default)]
     pub applied: Vec<Applied>,
 }
 

@@ -9,7 +9,7 @@ mod wire;
 
 use common::{is_root, skip};
 use load::{Kind, Reader, Sender, Traffic};
-use runner::Label;
+use record::Label;
 use study::Scenario;
 use wire::{Hogs, Nap, Wire, hurry};
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use agent::Interrupt;
 use load::Traffic;
-use runner::{Label, Limit, limit};
+use record::{Label, Limit};
+use runner::limit;
 use study::Scenario;
 use testbed::{End, Options, RunAccount, RunOrder, Testbed};
 

@@ -1,7 +1,8 @@
 //! Settings of the hosts that no study fixes and that decide a result: where they differ between the hosts, or from what the kernel has
 //! by default.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
 use store::StoredStudy;
 
 /// The sysctls that are looked at, each with what kernels have by default; with several defaults, those of one kernel after another.
@@ -23,25 +24,23 @@ const SYSCTLS: &[(&str, &[&str])] = &[
     ("net.ipv4.tcp_wmem", &["4096 16384 4194304"]),
 ];
 
-/// Settings of an interface, which are 0 by default. (Receive steering is netassay's own, and recorded.)
-const OF_INTERFACES: &[&str] = &["gro_flush_timeout", "napi_defer_hard_irqs"];
-
 /// One short line for each setting that is not as usual, each once.
 pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
     let mut lines = Vec::new();
     for environment in stored.boots.iter().map(|boot| &boot.environment) {
-        let hosts = ["transmitter", "receiver"].map(|side| &environment[side]);
+        let hosts = [Some(&environment.transmitter), environment.receiver.as_ref()];
         for (name, defaults) in SYSCTLS {
-            let of = |host: &'static str| setting(&environment[host], name, defaults);
-            push(&mut lines, line(name, defaults[defaults.len() - 1], of("transmitter"), of("receiver")));
+            let [transmitter, receiver] =
+                hosts.map(|host| setting(&host?.sysctls, host?.machine.memory, name, defaults));
+            push(&mut lines, line(name, defaults[defaults.len() - 1], transmitter, receiver));
         }
-        for name in OF_INTERFACES {
-            let of = |host: &Value| {
-                let interfaces = host["interfaces"].as_object().into_iter().flatten();
-                let value = interfaces.filter_map(|(_, one)| one[*name].as_u64()).max()?;
-                Some(Setting { value: value.to_string(), usual: value == 0 })
-            };
-            let [transmitter, receiver] = hosts.map(of);
+        // Of interfaces; 0 by default. (Receive steering is netassay's own, and recorded.)
+        let interfaces = hosts.map(|host| host.map(|host| host.interfaces.values().flatten()));
+        let flush = interfaces.clone().map(|all| all?.filter_map(|one| one.gro_flush_timeout).max());
+        let defer = interfaces.map(|all| all?.filter_map(|one| one.napi_defer_hard_irqs).max());
+        for (name, found) in [("gro_flush_timeout", flush), ("napi_defer_hard_irqs", defer)] {
+            let of_host = |value: u64| Setting { value: value.to_string(), usual: value == 0 };
+            let [transmitter, receiver] = found.map(|value| value.map(of_host));
             push(&mut lines, line(name, "0", transmitter, receiver));
         }
     }
@@ -56,11 +55,15 @@ struct Setting {
     usual: bool,
 }
 
-fn setting(host: &Value, name: &str, defaults: &[&str]) -> Option<Setting> {
-    let value = host["sysctls"][name].as_str()?;
-    let memory = host["machine"]["memory"].as_u64();
+fn setting(
+    sysctls: &BTreeMap<String, String>,
+    memory: Option<u64>,
+    name: &str,
+    defaults: &[&str],
+) -> Option<Setting> {
+    let value = sysctls.get(name)?;
     let usual = defaults.iter().any(|default| is_default(value, default, memory));
-    Some(Setting { value: value.to_owned(), usual })
+    Some(Setting { value: value.clone(), usual })
 }
 
 /// Whether a value is the default. The largest buffer of TCP is less on a small machine: 1/128 of the memory that was free when it booted

@@ -2,7 +2,6 @@
 
 use store::StoredStudy;
 
-use crate::data::outcomes::outcomes;
 use study::{CongestionControl, PlanDocument};
 
 /// Those that let the window alone set the rate. All others may pace by a timer.
@@ -22,11 +21,9 @@ fn of_runs(stored: &StoredStudy, plan: &PlanDocument) -> Vec<(String, Vec<usize>
         }
         let mut told = false;
         for run in stored.measurements().filter(|run| run.condition == index) {
-            let ends = outcomes(run).into_iter().chain([&run.detail["exact"]]);
-            let sockets = ends.filter_map(|end| end["applied"].as_array()).flatten();
-            for name in sockets.filter_map(|socket| socket["tcp"]["congestion_control"].as_str()) {
+            for tcp in run.detail.applied().filter_map(|socket| socket.tcp.as_ref()) {
                 told = true;
-                add(name, index);
+                add(&tcp.congestion_control, index);
             }
         }
         if !told {
@@ -41,7 +38,7 @@ fn of_runs(stored: &StoredStudy, plan: &PlanDocument) -> Vec<(String, Vec<usize>
 /// Where no run tells: what the plan names, or what the transmitters had.
 fn older<'a>(stored: &'a StoredStudy, asked: &'a CongestionControl) -> Vec<&'a str> {
     let system = |boot: &'a store::BootRow| {
-        boot.environment["transmitter"]["sysctls"]["net.ipv4.tcp_congestion_control"].as_str()
+        boot.environment.transmitter.sysctls.get("net.ipv4.tcp_congestion_control").map(String::as_str)
     };
     match asked {
         CongestionControl::Named(name) => vec![name],

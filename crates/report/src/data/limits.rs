@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use record::Label;
 use serde::Serialize;
 use store::StoredStudy;
 use study::Condition;
 
 use crate::words::table::Table;
-
-/// Labels of runs whose rate was set from outside both hosts: two such conditions have the same rate, whatever they cost.
-const SET_FROM_OUTSIDE: [&str; 2] = ["link", "pacing"];
 
 /// Metrics that such a limit sets.
 const RATES: [&str; 3] = ["throughput", "packets", "transactions"];
@@ -18,13 +16,13 @@ const RATES: [&str; 3] = ["throughput", "packets", "transactions"];
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct LimitView {
     /// What held back the most of its runs; of several, the first in the alphabet.
-    pub(crate) label: String,
+    pub(crate) label: Label,
     /// How many runs that is.
     runs: usize,
     /// Of how many for which it was told.
     of: usize,
     /// How many runs each label has.
-    labels: BTreeMap<String, usize>,
+    labels: BTreeMap<Label, usize>,
     /// What spoke for it in the last such run, in sentences.
     evidence: Vec<String>,
 }
@@ -34,26 +32,25 @@ impl LimitView {
     pub(crate) fn of(stored: &StoredStudy, condition: usize) -> Option<Self> {
         let of_condition = || stored.measurements().filter(|run| run.condition == condition);
         let limits: Vec<_> = of_condition().filter_map(|run| run.limited_by.as_ref()).collect();
-        let mut labels: BTreeMap<String, usize> = BTreeMap::new();
+        let mut labels: BTreeMap<Label, usize> = BTreeMap::new();
         for limit in &limits {
-            *labels.entry(limit.label.clone()).or_default() += 1;
+            *labels.entry(limit.label).or_default() += 1;
         }
         // The first of the largest: `max_by_key` would take the last.
-        let (label, runs) = labels.iter().rev().max_by_key(|(_, runs)| **runs)?;
-        let evidence = limits.iter().rfind(|limit| limit.label == *label).map(|limit| limit.evidence.clone());
-        Some(Self {
-            label: label.clone(),
-            runs: *runs,
-            of: limits.len(),
-            evidence: evidence.unwrap_or_default(),
-            labels: labels.clone(),
-        })
+        let (&label, &runs) = labels.iter().rev().max_by_key(|(_, runs)| **runs)?;
+        let evidence = limits.iter().rfind(|limit| limit.label == label)?.evidence.clone();
+        Some(Self { label, runs, of: limits.len(), evidence, labels })
     }
 
     /// The label in a table: `tx CPU`, and of how many runs, where others had another: `rx CPU 7/9`.
     pub(crate) fn short(&self) -> String {
-        let label = self.label.replace("transmitter", "tx").replace("receiver", "rx");
-        if self.runs == self.of { label } else { format!("{label} {}/{}", self.runs, self.of) }
+        let label = self.label.short();
+        if self.runs == self.of { label.to_owned() } else { format!("{label} {}/{}", self.runs, self.of) }
+    }
+
+    /// Whether a table must say what its short form stands for.
+    pub(crate) fn is_short(&self) -> bool {
+        self.label.short() != self.label.word()
     }
 
     /// The other labels, `device 2, path 1`.
@@ -75,7 +72,7 @@ pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a Li
     for (label, limit) in &limited {
         let runs = format!("{} of {}", limit.runs, limit.of);
         let others = limit.others();
-        let mut row = vec![*label, &limit.label, &runs];
+        let mut row = vec![*label, limit.label.word(), &runs];
         row.extend(mixed.then_some(others.as_str()));
         // What decided comes first; the rest is in the JSON.
         row.extend(limit.evidence.first().map(String::as_str));
@@ -91,14 +88,13 @@ pub(crate) fn set_from_outside(
     metric: &str,
     one: usize,
     other: usize,
-) -> Option<String> {
+) -> Option<&'static str> {
     if !RATES.contains(&metric) {
         return None;
     }
     let label = |condition: usize| LimitView::of(stored, condition).map(|limit| limit.label);
-    let limit = label(one).filter(|limit| SET_FROM_OUTSIDE.contains(&limit.as_str()))?;
-    (label(other).as_ref() == Some(&limit))
-        .then(|| if limit == "link" { "the link".to_owned() } else { limit })
+    let limit = label(one).filter(|limit| limit.is_outside())?;
+    (label(other) == Some(limit)).then_some(if limit == Label::Link { "the link" } else { limit.word() })
 }
 
 /// What must be said of a comparison in `metric` where both conditions have a rate that was set from outside.

@@ -1,6 +1,6 @@
 //! What a reader must know beside the figures.
 
-use store::{StoredRun, StoredStudy};
+use store::StoredStudy;
 
 use crate::data::ambient::ambient;
 use crate::data::congestion_control;
@@ -12,10 +12,8 @@ use study::PlanDocument;
 pub(crate) fn notes(stored: &StoredStudy, plan: &PlanDocument) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for boot in &stored.boots {
-        for note in
-            boot.environment["notes"].as_array().into_iter().flatten().filter_map(|note| note.as_str())
-        {
-            push(&mut notes, note.to_owned());
+        for note in &boot.environment.notes {
+            push(&mut notes, note.clone());
         }
     }
     for note in congestion_control::notes(stored, plan).into_iter().chain(ambient(stored)) {
@@ -27,11 +25,9 @@ pub(crate) fn notes(stored: &StoredStudy, plan: &PlanDocument) -> Vec<String> {
     for note in fallbacks(stored, &plan.plan.conditions) {
         push(&mut notes, note);
     }
-    let kept: Vec<&StoredRun> =
-        stored.measurements().filter(|run| !run.detail["disturbed"].is_null()).collect();
-    if let Some(last) = kept.last() {
+    let kept: Vec<&String> = stored.measurements().filter_map(|run| run.detail.disturbed().first()).collect();
+    if let Some(by) = kept.last() {
         let runs = counted(kept.len(), "run");
-        let by = last.detail["disturbed"][0].as_str().unwrap_or_default();
         push(
             &mut notes,
             format!("{runs} counted though something disturbed them (--keep-disturbed); the last: {by}"),

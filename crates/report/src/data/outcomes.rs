@@ -1,18 +1,10 @@
 //! What the load engine itself said of its runs: sends without copying, what it could not have, what its clock cost.
-//!
-//! It is read from the runs' stored details by name: whatever is missing there, as in runs of older versions, is not told.
 
-use serde_json::Value;
-use store::{StoredRun, StoredStudy};
+use store::StoredStudy;
 use study::Condition;
 
 use crate::words::number::{figure, percent};
 use crate::words::table::Table;
-
-/// Both ends' outcomes of a run; null where there is none.
-pub(crate) fn outcomes(run: &StoredRun) -> [&Value; 2] {
-    ["transmitter", "receiver"].map(|side| &run.detail[side]["whole"]["outcome"])
-}
 
 /// How many sends without copying there were, and how many of them the kernel copied after all; a table, empty without any.
 pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String {
@@ -20,11 +12,14 @@ pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String
         Table::new(&["condition", "sends", "copied", "share"]).under(&["", "completed", "after all", "%"]);
     let mut any = false;
     for (index, condition) in conditions.iter().enumerate() {
-        let sum = |word: &str| -> u64 {
-            let runs = stored.measurements().filter(|run| run.condition == index);
-            runs.flat_map(outcomes).filter_map(|outcome| outcome["zerocopy"][word].as_u64()).sum()
-        };
-        let (completed, copied) = (sum("completed"), sum("copied"));
+        let sides =
+            stored.measurements().filter(|run| run.condition == index).flat_map(|run| run.detail.sides());
+        let (completed, copied) = sides.filter_map(|side| side.whole.outcome.zerocopy).fold(
+            (0_u64, 0_u64),
+            |(completed, copied), sends| {
+                (completed.saturating_add(sends.completed), copied.saturating_add(sends.copied))
+            },
+        );
         if completed == 0 {
             continue;
         }
@@ -43,12 +38,11 @@ pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String
 pub(crate) fn fallbacks(stored: &StoredStudy, conditions: &[Condition]) -> Vec<String> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     for run in stored.measurements() {
-        let notes = outcomes(run).into_iter().filter_map(|outcome| outcome["notes"].as_array());
-        for note in notes.flatten().filter_map(Value::as_str) {
+        for note in run.detail.sides().flat_map(|side| &side.whole.outcome.notes) {
             match found.iter_mut().find(|(known, _)| known == note) {
                 Some((_, members)) if members.contains(&run.condition) => {}
                 Some((_, members)) => members.push(run.condition),
-                None => found.push((note.to_owned(), vec![run.condition])),
+                None => found.push((note.clone(), vec![run.condition])),
             }
         }
     }
@@ -68,8 +62,8 @@ pub(crate) fn fallbacks(stored: &StoredStudy, conditions: &[Condition]) -> Vec<S
 pub(crate) fn clock(stored: &StoredStudy) -> String {
     let mut costs: Vec<f64> = stored
         .measurements()
-        .flat_map(outcomes)
-        .filter_map(|outcome| outcome["latency"]["clock_ns"].as_f64())
+        .flat_map(|run| run.detail.sides())
+        .filter_map(|side| side.whole.outcome.latency.as_ref().map(|latency| latency.clock_ns))
         .filter(|cost| cost.is_finite())
         .collect();
     costs.sort_by(f64::total_cmp);

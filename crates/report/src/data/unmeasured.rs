@@ -12,7 +12,7 @@ pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
     let with = |status| tries.iter().filter(move |run| run.status == status);
     let valid = with(RunStatus::Ok).count();
     if valid > 0 {
-        let is_disturbed = |run: &&&StoredRun| !run.detail["disturbed"].is_null();
+        let is_disturbed = |run: &&&StoredRun| !run.detail.disturbed().is_empty();
         let disturbed = with(RunStatus::Ok).filter(is_disturbed).count();
         let why = if disturbed > 0 {
             format!(

@@ -1,5 +1,6 @@
 //! Where a study was measured.
 
+use record::Environment;
 use serde_json::Value;
 use store::StoredStudy;
 
@@ -16,17 +17,25 @@ pub fn environments(stored: &StoredStudy) -> String {
             boot.number,
             instant(boot.started_unix_ms)
         ));
-        outline(&boot.environment, 1, &mut text);
+        let before = document(&boot.environment);
+        outline(&before, 1, &mut text);
         match &boot.environment_after {
             Some(after) if *after != boot.environment => {
                 text.push_str("  changed by its end:\n");
-                changes("", &boot.environment, after, &mut text);
+                changes("", &before, &document(after), &mut text);
             }
             Some(_) => {}
+            None if boot.ended_unix_ms.is_some() => {
+                text.push_str("  its hosts could not be asked at its end\n");
+            }
             None => text.push_str("  it did not end in order\n"),
         }
     }
     text
+}
+
+fn document(environment: &Environment) -> Value {
+    serde_json::to_value(environment).expect("it was read from JSON")
 }
 
 /// A JSON document as an outline: `key: value`, nested by indentation, nulls left out.

@@ -89,12 +89,9 @@ impl<'a> Summary<'a> {
         }
         let table = table.fit(layout);
         // Where the limit is shown at all.
-        let has_side = |cells: &[String; 5]| ["tx ", "rx "].iter().any(|side| cells[4].starts_with(side));
-        let sides = if figures.iter().any(has_side) && table.contains("limited by\n") {
-            "tx: transmitter, rx: receiver\n"
-        } else {
-            ""
-        };
+        let is_short = self.lines.iter().any(|line| line.limit.is_some_and(LimitView::is_short));
+        let sides =
+            if is_short && table.contains("limited by\n") { "tx: transmitter, rx: receiver\n" } else { "" };
         format!("{}\n{table}{sides}", self.title())
     }
 

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-use store::{
-    BootId, BootRow, Limit, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus,
-};
+use record::{Detail, Limit, sample};
+use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
 use study::{Condition, Design, DesignKind, Plan, Study};
 
 /// A study with these lines of factors, and its plan.
@@ -87,14 +85,14 @@ pub(crate) fn stored(
             reason: None,
             metrics: metrics.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
             limited_by: None,
-            detail: Value::Null,
+            detail: Detail::Nothing,
         });
     }
     let boot = |number: u32| BootRow {
         id: BootId(i64::from(number)),
         number,
         part: 1,
-        environment: json!({}),
+        environment: sample::environment(),
         environment_after: None,
         started_unix_ms: 1_795_181_965_000,
         ended_unix_ms: Some(1_795_181_965_000),
@@ -125,7 +123,7 @@ pub(crate) fn stored(
 /// Says that these conditions' runs were limited by something.
 pub(crate) fn limited(stored: &mut StoredStudy, by: impl Fn(usize) -> &'static str) {
     for run in &mut stored.runs {
-        let label = by(run.condition).to_owned();
+        let label = by(run.condition).parse().unwrap();
         run.limited_by = Some(Limit { label, evidence: vec!["so said a counter".to_owned()] });
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use record::{Detail, Environment, sample};
 use serde_json::{Value, json};
 use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
 use study::{Study, bundled};
@@ -68,9 +69,22 @@ pub(crate) fn run(id: i64, boot: u32, repeat: u32, condition: usize, status: Run
 }
 
 /// What the sockets of a run read back, as the runner stores it.
-pub(crate) fn ran_with(congestion_control: &str) -> Value {
-    let outcome = json!({"applied": [{"flows": 1, "tcp": {"congestion_control": congestion_control}}]});
-    json!({"transmitter": {"whole": {"outcome": outcome}}, "receiver": {"whole": {"outcome": outcome}}})
+pub(crate) fn ran_with(congestion_control: &str) -> Detail {
+    let mut account = sample::account();
+    for side in [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten() {
+        side.whole.outcome.applied = vec![sample::applied(congestion_control)];
+        side.whole.outcome.latency = None;
+    }
+    Detail::Measured(Box::new(account))
+}
+
+/// An environment with one note, and a setting of the transmitter.
+fn environment() -> Environment {
+    let mut environment = sample::environment();
+    environment.notes.push("receive work is not steered".to_owned());
+    let setting = ("net.ipv4.tcp_congestion_control".to_owned(), "bbr".to_owned());
+    environment.transmitter.sysctls.extend([setting]);
+    environment
 }
 
 pub(crate) fn stored(boots: u32) -> StoredStudy {
@@ -87,8 +101,8 @@ pub(crate) fn stored(boots: u32) -> StoredStudy {
             id: BootId(i64::from(number)),
             number,
             part: 1,
-            environment: json!({"notes": ["receive work is not steered"], "transmitter": {"kernel": "6.18", "sysctls": {"net.ipv4.tcp_congestion_control": "bbr"}}}),
-            environment_after: Some(json!({"notes": [], "transmitter": {"kernel": "6.18"}})),
+            environment: environment(),
+            environment_after: Some(Environment { notes: Vec::new(), ..environment() }),
             started_unix_ms: 1_795_181_965_000,
             ended_unix_ms: None,
         })

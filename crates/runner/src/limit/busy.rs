@@ -3,9 +3,9 @@
 use host::{CpuTimes, ThreadTimes};
 use study::Side;
 
-use super::Label;
 use super::end::End;
 use super::words::percent;
+use record::Label;
 
 /// A thread that wants a CPU for this share of a long window has no time to wait for anybody else.
 const WANTED: f64 = 0.9;

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use host::{CpuTimes, ThreadTimes};
+use record::{Label, RunAccount, SideAccount};
 use study::Side;
-use testbed::{RunAccount, SideAccount};
 
-use super::Label;
 use super::words::percent;
 use crate::foreign::Foreign;
 use crate::waiting::Waited;

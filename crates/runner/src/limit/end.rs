@@ -3,8 +3,9 @@
 use agent::message::{Finished, Measured};
 use host::ThreadTimes;
 use load::{Sender, TcpInfo};
+use record::{RunAccount, SideAccount};
 use study::Side;
-use testbed::{RunAccount, RunOrder, SideAccount};
+use testbed::RunOrder;
 
 use super::contended::Contention;
 use super::words::{bits, count, percent};

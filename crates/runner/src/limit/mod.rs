@@ -32,15 +32,13 @@ mod busy;
 mod case;
 mod contended;
 mod end;
-mod label;
 mod losses;
 mod words;
 
-pub use self::label::{Label, Limit};
-
 use load::{Direction, Kind};
+use record::{HostAccount, Label, Limit, RunAccount};
 use study::Side;
-use testbed::{HostAccount, RunAccount, RunOrder};
+use testbed::RunOrder;
 
 use self::busy::Busy;
 use self::case::Case;
@@ -93,13 +91,13 @@ fn on_host(machine: &str, host: &HostAccount, waited: Option<Waited>) -> String 
 fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
     let transmitter = End::new(Side::Transmitter, &account.transmitter, account);
     let Some(receiver) = &account.receiver else {
-        return unreceived(order, &transmitter).unless_contended(&transmitter, &transmitter);
+        return unless_contended(unreceived(order, &transmitter), &transmitter, &transmitter);
     };
     let receiver = End::new(Side::Receiver, receiver, account);
     match (order.traffic.kind.is_rr(), order.traffic.direction) {
         (true, _) => {
             let found = Case { order, from: &transmitter, to: &receiver }.of_transactions();
-            found.unless_contended(&transmitter, &receiver)
+            unless_contended(found, &transmitter, &receiver)
         }
         (false, Direction::Forward) => Case { order, from: &transmitter, to: &receiver }.of_stream(),
         (false, Direction::Reverse) => Case { order, from: &receiver, to: &transmitter }.of_stream(),
@@ -150,25 +148,23 @@ fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     Limit { label, evidence }
 }
 
-impl Limit {
-    /// The same, or that the end that this limit is at was kept off its CPUs.
-    fn unless_contended(mut self, from: &End<'_>, to: &End<'_>) -> Self {
-        let at = |side: Side| [from, to].into_iter().find(|end| end.side == side);
-        let ends = match self.label {
-            Label::Pacing | Label::Link | Label::Contended | Label::HostCpu => [None, None],
-            Label::Generator => [Some(from), None],
-            Label::TransmitterCpu => [at(Side::Transmitter), None],
-            Label::ReceiverCpu => [at(Side::Receiver), None],
-            Label::ReceiverSocket => [Some(to), None],
-            Label::Device | Label::Path => [Some(from), Some(to)],
-        };
-        let found = ends.into_iter().flatten().filter_map(|end| end.contention.as_ref());
-        if let Some(most) = found.max_by(|one, other| one.lost.total_cmp(&other.lost)) {
-            self.label = most.label;
-            self.evidence.insert(0, most.evidence.clone());
-        }
-        self
+/// The limit, or that the end that it is at was kept off its CPUs.
+fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
+    let at = |side: Side| [from, to].into_iter().find(|end| end.side == side);
+    let ends = match limit.label {
+        Label::Pacing | Label::Link | Label::Contended | Label::HostCpu => [None, None],
+        Label::Generator => [Some(from), None],
+        Label::TransmitterCpu => [at(Side::Transmitter), None],
+        Label::ReceiverCpu => [at(Side::Receiver), None],
+        Label::ReceiverSocket => [Some(to), None],
+        Label::Device | Label::Path => [Some(from), Some(to)],
+    };
+    let found = ends.into_iter().flatten().filter_map(|end| end.contention.as_ref());
+    if let Some(most) = found.max_by(|one, other| one.lost.total_cmp(&other.lost)) {
+        limit.label = most.label;
+        limit.evidence.insert(0, most.evidence.clone());
     }
+    limit
 }
 
 /// What streams were asked to carry one way, in bits/s.
@@ -188,7 +184,7 @@ impl Case<'_> {
         }
         let found = if self.order.traffic.kind == Kind::TcpStream { self.of_tcp() } else { self.of_udp() };
         evidence.splice(0..0, found.evidence);
-        Limit { evidence, ..found }.unless_contended(self.from, self.to)
+        unless_contended(Limit { evidence, ..found }, self.from, self.to)
     }
 
     fn of_udp(&self) -> Limit {

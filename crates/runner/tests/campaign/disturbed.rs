@@ -64,7 +64,7 @@ fn disturbed_runs_count_where_the_user_says_so_and_stay_on_record() {
     assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED, 0));
     assert_eq!(told(&world.events), []);
     let stored = world.store.load(summary.study).unwrap();
-    assert!(stored.runs.iter().all(|run| run.detail["disturbed"][0] == "a neighbour was loud"));
+    assert!(stored.runs.iter().all(|run| run.detail.disturbed() == ["a neighbour was loud"]));
 }
 
 #[test]
@@ -203,10 +203,7 @@ fn a_run_is_invalid_if_the_machine_differs_at_either_edge_of_it() {
         let stored = world.store.load(summary.study).unwrap();
         let invalid: Vec<_> = stored.runs.iter().filter(|run| run.status == RunStatus::Invalid).collect();
         assert_eq!(invalid.len(), told);
-        assert!(
-            invalid.iter().all(|run| run.detail["disturbed"] == serde_json::json!(["ttl is 5"])),
-            "{invalid:?}"
-        );
+        assert!(invalid.iter().all(|run| run.detail.disturbed() == ["ttl is 5"]), "{invalid:?}");
     }
 }
 
@@ -217,7 +214,7 @@ fn a_session_beside_another_marks_every_run() {
     let summary = world.session(None).unwrap();
     assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
     let stored = world.store.load(summary.study).unwrap();
-    assert!(stored.runs.iter().all(|run| run.detail["disturbed"][0] == beside));
+    assert!(stored.runs.iter().all(|run| run.detail.disturbed() == [beside]));
     let mut world = World { beside: Some(beside.to_owned()), ..World::new() };
     assert_eq!(world.session(None).unwrap().recorded, 0, "without --keep-disturbed none counts");
 }

@@ -8,6 +8,7 @@ mod simulator;
 mod world;
 
 use netassay_runner::{Ending, Error, Event};
+use record::{Detail, Drift, Drifted, Setting};
 use simulator::{Fault, looking_study, sending_study};
 use store::{RunStatus, StoredStudy, StudyStatus};
 use world::World;
@@ -93,8 +94,14 @@ fn switches_that_read_back_otherwise_fail_the_run() {
     let drift = |why: &&str| why.contains("do not read back") && why.contains(named) && why.len() < 400;
     assert!(!reasons.is_empty() && reasons.iter().all(drift), "{reasons:?}");
     let failed = stored.runs.iter().find(|run| run.status == RunStatus::Failed).unwrap();
-    let first = &failed.detail["drift"][0];
-    assert_eq!((&first["before"], &first["after"]), (&true.into(), &false.into()), "{first}");
+    let Detail::Drifted(Drifted { drift: Drift(differences) }) = &failed.detail else {
+        panic!("{:?}", failed.detail)
+    };
+    let setting = &differences[0].setting;
+    assert!(
+        matches!(setting, Setting::Feature { before: Some(true), after: Some(false), .. }),
+        "{setting:?}"
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
-use serde_json::{Value, json};
+use record::{Detail, Environment, sample};
 use study::{BootState, Condition, Effective, Settled, Study};
 use testbed::{RunOrder, Switches};
 
@@ -156,8 +156,8 @@ impl Bench for SimulatedBench {
         vec!["all of it is simulated".to_owned()]
     }
 
-    fn environment(&mut self) -> Result<Value, testbed::Error> {
-        Ok(json!({"simulated": true}))
+    fn environment(&mut self) -> Result<Environment, testbed::Error> {
+        Ok(sample::environment())
     }
 
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
@@ -198,7 +198,8 @@ impl Bench for SimulatedBench {
                 let throughput = if nothing.is_some() { 0.0 } else { 1000.0 + condition.index as f64 };
                 let disturbed = loud.then(|| "a neighbour was loud".to_owned()).into_iter().collect();
                 let metrics = vec![("throughput".into(), throughput)];
-                Ok(Readings { metrics, disturbed, nothing, detail: json!({}), ..Readings::default() })
+                let detail = Detail::Measured(Box::new(sample::account()));
+                Ok(Readings { metrics, disturbed, nothing, detail, ..Readings::default() })
             }
         }
     }

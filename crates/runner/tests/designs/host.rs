@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netassay_runner::{Bench, Lab, Readings};
-use serde_json::{Value, json};
+use record::{Environment, sample};
 use study::{BootState, Condition, Effective, Settled};
 use testbed::{RunOrder, Switches};
 
@@ -144,8 +144,8 @@ impl Bench for RuledBench {
         Vec::new()
     }
 
-    fn environment(&mut self) -> Result<Value, testbed::Error> {
-        Ok(json!({}))
+    fn environment(&mut self) -> Result<Environment, testbed::Error> {
+        Ok(sample::environment())
     }
 
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {

@@ -1,7 +1,8 @@
 //! Studies and runs for the tests.
 
 use netassay_store::{NewRun, NewStudy, Outcome};
-use serde_json::{Value, json};
+use record::{Detail, Environment, sample};
+use serde_json::json;
 
 /// A plan of two conditions.
 pub(crate) fn study() -> NewStudy {
@@ -30,7 +31,7 @@ pub(crate) fn run(repeat: u32, condition: usize) -> NewRun {
         outcome: Outcome::Ok(vec![("throughput".to_owned(), 9414.52), ("loss".to_owned(), 0.0)]),
         limited_by: None,
         series: Vec::new(),
-        detail: json!({"note": "as planned"}),
+        detail: Detail::Measured(Box::new(sample::account())),
     }
 }
 
@@ -40,6 +41,13 @@ pub(crate) fn warmup(condition: usize) -> NewRun {
 }
 
 /// An environment.
-pub(crate) fn environment() -> Value {
-    json!({"kernel": "6.18.0", "features": {"tso": true}})
+pub(crate) fn environment() -> Environment {
+    environment_of("6.18.0")
+}
+
+/// An environment whose transmitter has this kernel.
+pub(crate) fn environment_of(release: &str) -> Environment {
+    let mut environment = sample::environment();
+    environment.transmitter.kernel.release = Some(release.to_owned());
+    environment
 }

@@ -87,13 +87,13 @@ impl Node {
     }
 
     /// This host with the interfaces of the node.
-    pub(crate) fn environment(&mut self) -> Result<Box<host::Environment>, Error> {
+    pub(crate) fn environment(&mut self) -> Result<host::Environment, Error> {
         let mut interfaces: Vec<String> = self.ports.iter().chain(&self.underlay).cloned().collect();
         if !interfaces.is_empty() {
             interfaces.push(BRIDGE.to_owned());
         }
         match self.agent.call(&Request::Environment { interfaces })? {
-            Answer::Environment(about) => Ok(about),
+            Answer::Environment(about) => Ok(*about),
             other => Err(self.agent.client.unexpected(&other).into()),
         }
     }

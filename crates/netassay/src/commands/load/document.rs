@@ -1,9 +1,9 @@
 //! What a run gave, as one JSON object.
 
 use load::{Direction, Kind};
+use record::{Limit, RunAccount, SideAccount};
 use serde_json::{Map, Value, json};
 use study::{Effective, Side, metric};
-use testbed::{RunAccount, SideAccount};
 
 use crate::commands::load::asked::Asked;
 
@@ -14,7 +14,7 @@ pub(super) struct Document {
     pub(super) effective: Effective,
     pub(super) discard_device: Option<host::DiscardDevice>,
     metrics: Vec<(String, f64)>,
-    pub(super) limited_by: runner::Limit,
+    pub(super) limited_by: Limit,
     pub(super) disturbed: Vec<String>,
     /// What could not be had and what was done instead, each once.
     pub(super) notes: Vec<String>,

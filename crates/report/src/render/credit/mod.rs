@@ -68,7 +68,7 @@ struct Credit {
     missing: Vec<Missing>,
     effects: Vec<EffectView>,
     /// What set the rate at both ends of the whole, if something outside the hosts did: nothing can be gained then.
-    saturated: Option<String>,
+    saturated: Option<&'static str>,
     /// Parts of which the same is true, by name.
     saturated_parts: Vec<String>,
     remarks: Vec<String>,
@@ -219,7 +219,7 @@ fn unknown(combination: &Combination, whole: Option<&Whole>, missing: &[Missing]
 
 /// What must be said where only some of the states ran at a limit from outside: averages over them hide what it cut off.
 fn limited_states(stored: &StoredStudy, combination: &Combination, metric: &Metric) -> Option<String> {
-    let limits: Vec<String> = combination
+    let limits: Vec<&str> = combination
         .conditions
         .iter()
         .filter_map(|condition| limits::set_from_outside(stored, metric.key, *condition, *condition))

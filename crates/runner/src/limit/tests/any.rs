@@ -24,7 +24,7 @@ fn any_side() -> impl Strategy<Value = SideAccount> {
     let threads = prop::collection::vec(prop::array::uniform4(number()), 0..3);
     (prop::collection::vec(number(), 24), threads, prop::collection::vec(times(), 0..3), any::<[bool; 3]>())
         .prop_map(|(numbers, threads, cpus, [sends, shaped, limited])| {
-            let mut account = crate::sample::account().transmitter;
+            let mut account = record::sample::account().transmitter;
             side(&mut account, sends);
             let mut numbers = numbers.into_iter();
             let mut next = || numbers.next().unwrap_or(0);
@@ -89,7 +89,8 @@ proptest! {
         transmitter in any_side(),
         receiver in prop::option::weighted(0.9, any_side()),
     ) {
-        let limit = limit(&order, &RunAccount { transmitter, receiver, hosts: None, around: None, others: None });
+        let account = RunAccount { transmitter, receiver, ..record::sample::account() };
+        let limit = limit(&order, &account);
         prop_assert!(!limit.evidence.is_empty());
         prop_assert!(limit.evidence.iter().all(|what| !what.is_empty() && !what.contains("NaN")), "{limit:?}");
     }

@@ -1,7 +1,7 @@
 //! CPUs that others had, and guests that wait for their host.
 
 use super::*;
-use crate::sample::guest;
+use record::sample::guest;
 
 /// Another process that had so many ms of the transmitter's CPU, of which the window's own account has them too.
 fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use host::{LinkLimit, ThreadTimes};
 use load::{FlowOutcome, Pacing, Reader, Sender, TcpInfo, Traffic};
-use testbed::SideAccount;
+use record::SideAccount;
 
 use super::*;
 
@@ -19,7 +19,7 @@ fn quiet(kind: Kind) -> (RunOrder, RunAccount) {
         window: second,
         step: second,
     };
-    let mut account = crate::sample::account();
+    let mut account = record::sample::account();
     side(&mut account.transmitter, true);
     side(account.receiver.as_mut().unwrap(), false);
     (order, account)
@@ -399,22 +399,4 @@ fn what_nobody_receives_is_limited_by_its_sender() {
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
     case.1.transmitter.window.load.sent.no_buffers = 7000;
     expect(&case, Label::Device, "the transmitter's queue rejected 7,000 datagrams");
-}
-
-#[test]
-fn labels_have_the_names_of_the_metrics_hosts() {
-    let names = Label::ALL.map(|label| label.to_string());
-    let expected = [
-        "generator",
-        "transmitter CPU",
-        "receiver CPU",
-        "contended",
-        "host CPU",
-        "receiver socket",
-        "device",
-        "link",
-        "path",
-        "pacing",
-    ];
-    assert_eq!(names, expected);
 }

@@ -1,0 +1,95 @@
+//! What is kept of a run beside its metrics and its limit.
+
+use load::Applied;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+
+use crate::drift::Drift;
+use crate::run::{RunAccount, SideAccount};
+
+/// What is kept of a run beside its metrics and its limit.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Detail {
+    /// Of a run that failed: nothing.
+    #[default]
+    Nothing,
+    /// Of a run over time: both sides' whole accounts.
+    Measured(Box<RunAccount>),
+    /// Of a run in exact mode.
+    Exact(Box<ExactRun>),
+    /// Of a run that failed because the switches did not read back as planned.
+    Drifted(Drifted),
+}
+
+/// The account of a run in exact mode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExactRun {
+    /// What was counted.
+    pub exact: load::exact::Account,
+    /// What disturbed it, in sentences; nothing if nothing did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbed: Vec<String>,
+}
+
+/// Why a run was not begun: its switches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drifted {
+    /// Each difference.
+    pub drift: Drift,
+}
+
+impl Detail {
+    /// Reads one as it is stored.
+    ///
+    /// # Errors
+    /// A field that is missing, unknown or of another type, with its place in the text.
+    pub fn read(json: &str) -> serde_json::Result<Self> {
+        // Each kind has a field that the others do not. Looking for it first, not trying one kind after the other, lets the error
+        // name the field that is wrong.
+        #[derive(Deserialize)]
+        struct Kind {
+            exact: Option<IgnoredAny>,
+            drift: Option<IgnoredAny>,
+        }
+        Ok(match serde_json::from_str(json)? {
+            None => Self::Nothing,
+            Some(Kind { exact: Some(_), .. }) => Self::Exact(serde_json::from_str(json)?),
+            Some(Kind { drift: Some(_), .. }) => Self::Drifted(serde_json::from_str(json)?),
+            Some(_) => Self::Measured(serde_json::from_str(json)?),
+        })
+    }
+
+    /// What disturbed the run, in sentences; nothing if nothing did.
+    #[must_use]
+    pub fn disturbed(&self) -> &[String] {
+        match self {
+            Self::Measured(account) => &account.disturbed,
+            Self::Exact(exact) => &exact.disturbed,
+            Self::Nothing | Self::Drifted(_) => &[],
+        }
+    }
+
+    /// Says what disturbed the run.
+    pub fn disturb(&mut self, by: Vec<String>) {
+        match self {
+            Self::Measured(account) => account.disturbed = by,
+            Self::Exact(exact) => exact.disturbed = by,
+            Self::Nothing | Self::Drifted(_) => {}
+        }
+    }
+
+    /// The accounts of its sides, the transmitter's first; none of a run that is not over time.
+    pub fn sides(&self) -> impl Iterator<Item = &SideAccount> {
+        let account = if let Self::Measured(account) = self { Some(account) } else { None };
+        account.into_iter().flat_map(|account| std::iter::once(&account.transmitter).chain(&account.receiver))
+    }
+
+    /// What its connected sockets read back.
+    pub fn applied(&self) -> impl Iterator<Item = &Applied> {
+        let exact = if let Self::Exact(exact) = self { exact.exact.applied.as_slice() } else { &[] };
+        self.sides().flat_map(|side| &side.whole.outcome.applied).chain(exact)
+    }
+}

@@ -1,0 +1,113 @@
+//! How switches read back otherwise than they did before: which, where, and what had been asked for.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use words::{Side, feature};
+
+/// Every difference between two states of a testbed that the same switches should give. It prints as one short sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Drift(pub Vec<Difference>);
+
+/// One setting of one interface that reads back otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Where.
+    pub interface: Interface,
+    /// What, with its values.
+    #[serde(flatten)]
+    pub setting: Setting,
+}
+
+/// An interface of a testbed, by its part in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interface {
+    /// Whose it is.
+    pub side: Side,
+    /// Is it the one under the tunnel?
+    pub underlay: bool,
+}
+
+/// A setting as it was asked for, as it read back before, and as it reads back now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "setting", rename_all = "snake_case")]
+pub enum Setting {
+    /// Bytes of a packet.
+    Mtu {
+        /// `None`: as the testbed was built.
+        asked: Option<u32>,
+        /// Before.
+        before: u32,
+        /// Now.
+        after: u32,
+    },
+    /// A feature of the interface.
+    Feature {
+        /// Its kernel name.
+        name: String,
+        /// `None`: as the testbed was built.
+        asked: Option<bool>,
+        /// Before; `None`: the interface had no such feature.
+        before: Option<bool>,
+        /// Now; `None`: it has no such feature.
+        after: Option<bool>,
+    },
+}
+
+/// How many differences a sentence names.
+const NAMED: usize = 3;
+
+impl fmt::Display for Drift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The offloads that studies are about, and the MTU, before what follows them.
+        let mut ordered: Vec<&Difference> = self.0.iter().collect();
+        ordered.sort_by_key(|one| one.setting.rank());
+        for (place, difference) in ordered.iter().take(NAMED).enumerate() {
+            write!(f, "{}{difference}", if place == 0 { "" } else { "; " })?;
+        }
+        match self.0.len().saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {}'s ", self.interface.side)?;
+        if self.interface.underlay {
+            f.write_str("underlay's ")?;
+        }
+        let word = |on: Option<bool>| match on {
+            Some(true) => "on",
+            Some(false) => "off",
+            None => "absent",
+        };
+        let asked = |asked: Option<&dyn fmt::Display>| {
+            asked.map_or_else(|| "not requested".to_owned(), |value| format!("requested: {value}"))
+        };
+        match &self.setting {
+            Setting::Mtu { asked: wish, before, after } => {
+                let asked = asked(wish.as_ref().map(|wish| wish as &dyn fmt::Display));
+                write!(f, "MTU ({asked}) was {before} and is {after}")
+            }
+            Setting::Feature { name, asked: wish, before, after } => {
+                let wish = wish.map(|on| word(Some(on)));
+                let asked = asked(wish.as_ref().map(|wish| wish as &dyn fmt::Display));
+                write!(f, "{name} ({asked}) was {} and is {}", word(*before), word(*after))
+            }
+        }
+    }
+}
+
+impl Setting {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Mtu { .. } => 0,
+            Self::Feature { asked: Some(_), .. } => 1,
+            Self::Feature { name, .. } if feature::OFFLOADS.contains(&name.as_str()) => 2,
+            Self::Feature { .. } => 3,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Where a boot's runs were measured.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use words::{Family, Scenario};
+
+use crate::cpus::CpuSplit;
+
+/// Both hosts as they describe themselves, and the testbed between them: at the beginning of a boot, and at its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Environment {
+    /// The kind of testbed.
+    pub scenario: Scenario,
+    /// Whether it was built without root.
+    pub rootless: bool,
+    /// What carries the tunnel, where there is one.
+    pub underlay_family: Option<Family>,
+    /// What throws the packets away, where something does.
+    pub discard_device: Option<host::DiscardDevice>,
+    /// Why other such devices could not be had.
+    pub discard_devices_lacking: Option<Vec<String>>,
+    /// Which CPUs were whose.
+    pub cpus: CpuSplit,
+    /// The virtual machines by name, where there are any.
+    pub guests: Option<BTreeMap<String, GuestEnvironment>>,
+    /// The hosts of virtual machines, where there are any.
+    pub nodes: Option<Vec<host::Environment>>,
+    /// What the testbed cannot give, each with what follows from it.
+    pub notes: Vec<String>,
+    /// The transmitter.
+    pub transmitter: host::Environment,
+    /// The receiver; `None` where nobody receives.
+    pub receiver: Option<host::Environment>,
+    /// What was changed of the machine for the study, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+}
+
+/// A virtual machine. What its kernel is and how it was started, the agent inside tells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestEnvironment {
+    /// The kernel's file.
+    pub kernel_image: String,
+    /// The kernel's release, where its file tells.
+    pub kernel_release: Option<String>,
+    /// How many virtual CPUs it has.
+    pub vcpus: u32,
+    /// Its memory, in MiB.
+    pub memory_mib: u32,
+    /// Its network card; `None` if it has none.
+    pub nic: Option<String>,
+    /// What runs it, for people.
+    pub acceleration: String,
+    /// Whether that is emulation: then its rates compare with each other, not with those of hardware.
+    pub emulated: bool,
+    /// The CPUs that its virtual CPUs keep to; empty: wherever the scheduler puts them.
+    pub pinned_to: Vec<u32>,
+    /// Kernel modules that its kernel does not have.
+    pub modules_absent: Vec<String>,
+    /// Whether it counts instructions.
+    pub exact: bool,
+    /// From its start until its agents were there, in ms.
+    pub boot_ms: f64,
+    /// Why its first boot failed, if it did.
+    pub failed_first: Option<String>,
+}

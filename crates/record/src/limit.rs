@@ -1,0 +1,14 @@
+//! What limited a run.
+
+use serde::{Deserialize, Serialize};
+use words::Label;
+
+/// What limited a run, and why that is believed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// What it was.
+    pub label: Label,
+    /// Figures, in sentences: first what decided, then what else a reader may want to hold against it.
+    pub evidence: Vec<String>,
+}

@@ -1,0 +1,294 @@
+//! Records with round figures, for tests.
+
+use std::collections::BTreeMap;
+
+use words::Scenario;
+
+use crate::cpus::CpuSplit;
+use crate::detail::ExactRun;
+use crate::environment::{Environment, GuestEnvironment};
+use crate::run::{HostAccount, RunAccount, SideAccount};
+use crate::side::{Finished, Late, Measured, Series};
+
+/// The account of a run of half a second between two hosts.
+#[must_use]
+pub fn account() -> RunAccount {
+    let side = |user: u64, sends: bool| {
+        let total =
+            load::Counts { messages: 1000, bytes: 125_000_000, transactions: 1000, ..Default::default() };
+        let none = load::Counts::default();
+        let (sent, received) = if sends { (total, none) } else { (none, total) };
+        let mut counters = host::Counters::default();
+        counters.link.tx_packets = 100;
+        counters.link.rx_packets = 100;
+        counters.link.tx_bytes = 1000;
+        counters.link.rx_bytes = 1000;
+        let latency = load::Latency {
+            count: 1,
+            min: 1,
+            mean: 1.0,
+            p50: 1,
+            p90: 1,
+            p99: 1,
+            p99_9: 1,
+            p99_99: 1,
+            max: 1,
+            clock_ns: 1.0,
+        };
+        SideAccount {
+            window: Measured {
+                elapsed_ns: 500_000_000,
+                load: load::Sample { at_ns: 500_000_000, sent, received, flows: vec![total] },
+                cpu: host::CpuTimes { user, idle: 500_000_000 - user, ..Default::default() },
+                cpus: vec![0],
+                cpu_each: vec![host::CpuTimes { user, idle: 500_000_000 - user, ..Default::default() }],
+                own: host::ProcessTimes { user_ns: user, system_ns: 0 },
+                threads: vec![host::ThreadTimes {
+                    running_ns: user,
+                    user_ns: user,
+                    ..host::ThreadTimes::default()
+                }],
+                clock: host::ClockCheck {
+                    monotonic_ns: 500_000_000,
+                    raw_ns: 500_000_000,
+                    boottime_ns: 500_000_000,
+                    source_changed: false,
+                },
+                late: Late::default(),
+                link: host::LinkLimit::default(),
+                series: Series::default(),
+                counters,
+                interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 100)).collect(),
+                underlay: None,
+            },
+            whole: Finished {
+                outcome: load::Outcome {
+                    applied: Vec::new(),
+                    sent,
+                    received,
+                    flows: Vec::new(),
+                    threads: Vec::new(),
+                    latency: Some(latency),
+                    buffers: load::Buffers::default(),
+                    zerocopy: None,
+                    slept: false,
+                    notes: Vec::new(),
+                },
+                counters,
+            },
+        }
+    };
+    RunAccount {
+        transmitter: side(300_000_000, true),
+        receiver: Some(side(100_000_000, false)),
+        hosts: None,
+        around: None,
+        others: None,
+        disturbed: Vec::new(),
+    }
+}
+
+/// A guest in a second on one CPU of its host: ms that each of its virtual CPUs ran and waited. 100 ms moved its packets.
+#[must_use]
+pub fn guest(cpu: u32, vcpus: &[(u64, u64)]) -> HostAccount {
+    let spent = |running: u64, waiting: u64| {
+        let [running_ns, waiting_ns] = [running, waiting].map(|ms| ms * 1_000_000);
+        host::ThreadTimes { running_ns, user_ns: running_ns, system_ns: 0, waiting_ns }
+    };
+    let vcpu_each: Vec<host::ThreadTimes> =
+        vcpus.iter().map(|(running, waiting)| spent(*running, *waiting)).collect();
+    let (vcpu, io) = (host::ThreadTimes::sum(&vcpu_each), spent(100, 0));
+    let busy = vcpu.running_ns + io.running_ns;
+    HostAccount {
+        elapsed_ns: 1_000_000_000,
+        cpus: vec![cpu],
+        cpu_each: vec![host::CpuTimes {
+            user: busy,
+            idle: 1_000_000_000_u64.saturating_sub(busy),
+            ..Default::default()
+        }],
+        interrupts: host::Interrupts::default(),
+        vcpu,
+        vcpu_each,
+        pinned: true,
+        io,
+        underlay: None,
+    }
+}
+
+/// The account of a run in exact mode.
+#[must_use]
+pub fn exact_run() -> ExactRun {
+    let spread =
+        |median| load::exact::Spread { least: median, low: median, median, high: median, most: median };
+    let exact = load::exact::Account {
+        messages: 32,
+        batches: 201,
+        clock_ns: 30,
+        whole: spread(20_000.0),
+        kernel: spread(19_000.0),
+        softirq: Some(spread(5_000.0)),
+        softirq_absent: None,
+        calls: 2.5,
+        applied: Vec::new(),
+    };
+    ExactRun { exact, disturbed: Vec::new() }
+}
+
+/// The options that one socket read back.
+#[must_use]
+pub fn applied(congestion_control: &str) -> load::Applied {
+    let tcp = load::TcpApplied { congestion_control: congestion_control.to_owned(), ..Default::default() };
+    let buffers = load::Buffers::default();
+    load::Applied { flows: 1, buffers, low_water: 1, dscp: 0, priority: 0, tcp: Some(tcp) }
+}
+
+/// So many sends without copying, of which so many were copied after all.
+#[must_use]
+pub fn zerocopy(completed: u64, copied: u64) -> load::Zerocopy {
+    load::Zerocopy { completed, copied }
+}
+
+/// Two hosts of which nothing is known but their kernel.
+#[must_use]
+pub fn environment() -> Environment {
+    let cpus = CpuSplit { transmitter: vec![0], receiver: vec![1], controller: Vec::new() };
+    Environment {
+        scenario: Scenario::Veth,
+        rootless: false,
+        underlay_family: None,
+        discard_device: None,
+        discard_devices_lacking: None,
+        cpus,
+        guests: None,
+        nodes: None,
+        notes: Vec::new(),
+        transmitter: host(),
+        receiver: Some(host()),
+        changed: Vec::new(),
+    }
+}
+
+/// A host of which nothing is known but its kernel.
+#[must_use]
+pub fn host() -> host::Environment {
+    host::Environment {
+        netassay: "0.1.0".to_owned(),
+        kernel: host::KernelEnvironment {
+            release: Some("6.18".to_owned()),
+            version: None,
+            command_line: None,
+            boot_id: None,
+            clock_source: None,
+            clock_sources: None,
+            tainted: None,
+            preemption: None,
+            huge_pages: None,
+        },
+        cpu: host::CpuEnvironment {
+            model: None,
+            microcode: None,
+            online: 2,
+            online_list: None,
+            isolated: None,
+            frequency_driver: None,
+            governors: Vec::new(),
+            turbo: None,
+            multithreading: None,
+            idle_driver: None,
+            idle_governor: None,
+            idle_states: Vec::new(),
+            vulnerabilities: BTreeMap::new(),
+        },
+        machine: host::MachineEnvironment { vendor: None, product: None, hypervisor: None, memory: None },
+        interfaces: BTreeMap::new(),
+        sysctls: BTreeMap::new(),
+        load: host::LoadEnvironment { average: None, stolen: None, stolen_percent: None },
+    }
+}
+
+/// An interface of a host, up and without any feature.
+#[must_use]
+pub fn interface(name: &str) -> host::InterfaceEnvironment {
+    host::InterfaceEnvironment {
+        link: host::Link {
+            index: 2,
+            name: name.to_owned(),
+            kind: Some("veth".to_owned()),
+            mtu: 1500,
+            min_mtu: None,
+            max_mtu: None,
+            up: true,
+            running: true,
+            carrier: true,
+            address: None,
+            counters: host::LinkCounters::default(),
+        },
+        driver: None,
+        gro_flush_timeout: None,
+        napi_defer_hard_irqs: None,
+        features: None,
+        receive_steering: BTreeMap::new(),
+        transmit_steering: BTreeMap::new(),
+    }
+}
+
+/// A virtual machine that an emulator runs, or KVM.
+#[must_use]
+pub fn guest_environment(emulated: bool) -> GuestEnvironment {
+    GuestEnvironment {
+        kernel_image: "/boot/vmlinuz".to_owned(),
+        kernel_release: None,
+        vcpus: 1,
+        memory_mib: 512,
+        nic: None,
+        acceleration: if emulated { "emulation (KVM is not there)" } else { "KVM" }.to_owned(),
+        emulated,
+        pinned_to: Vec::new(),
+        modules_absent: Vec::new(),
+        exact: false,
+        boot_ms: 1000.0,
+        failed_first: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::detail::{Detail, Drifted};
+    use crate::drift::{Difference, Drift, Interface, Setting};
+
+    /// One of each kind.
+    fn all() -> [Detail; 4] {
+        let mut measured = Detail::Measured(Box::new(account()));
+        measured.disturb(vec!["somebody was loud".to_owned()]);
+        let interface = Interface { side: words::Side::Receiver, underlay: true };
+        let setting = Setting::Mtu { asked: Some(9000), before: 9000, after: 1500 };
+        let drift = Drift(vec![Difference { interface, setting }]);
+        [Detail::Nothing, measured, Detail::Exact(Box::new(exact_run())), Detail::Drifted(Drifted { drift })]
+    }
+
+    #[test]
+    fn each_kind_reads_back_as_what_it_is() {
+        for detail in all() {
+            let json = serde_json::to_string(&detail).unwrap();
+            assert_eq!(Detail::read(&json).unwrap(), detail, "{json}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_missing_or_unknown_is_passed_over() {
+        for detail in all() {
+            let mut value = serde_json::to_value(&detail).unwrap();
+            let Some(fields) = value.as_object_mut() else { continue };
+            fields.insert("new".to_owned(), 1.into());
+            let error = Detail::read(&value.to_string()).unwrap_err().to_string();
+            assert!(error.contains("unknown field `new`"), "{error}");
+        }
+        let mut value = serde_json::to_value(&all()[1]).unwrap();
+        value["transmitter"]["whole"]["outcome"].as_object_mut().unwrap().remove("threads");
+        let error = Detail::read(&value.to_string()).unwrap_err().to_string();
+        assert!(error.contains("missing field `threads`"), "{error}");
+        assert!(Detail::read("{}").is_err() && Detail::read("7").is_err());
+    }
+}
