@@ -17,7 +17,7 @@ use crate::exit;
 
 pub(crate) use common::{Database, DesignWord, Format, Formatted, Stored, Tables, TurnFlags};
 pub(crate) use compare::{BetterWord, Compare, CompareFiles, MeasurementFormat};
-pub(crate) use kernel::{Kernel, KernelAction};
+pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};
 pub(crate) use simulate::Simulate;
 
@@ -64,7 +64,7 @@ pub(crate) enum Command {
     /// Print the JSON schema of study files
     Schema,
     /// List the stored studies
-    List(Stored),
+    List(List),
     /// Show a stored study: results; with --wide proof that the switches acted too
     Show(Show),
     /// Compare the conditions of a stored study, or files of measurements
@@ -222,6 +222,14 @@ pub(crate) struct Check {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) set: Changes,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    #[command(flatten)]
+    pub(crate) stored: Stored,
 }
 
 #[derive(Debug, Args)]

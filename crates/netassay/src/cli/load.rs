@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use study::Assignment;
 use words::{KEYS, Key, Kind, Mistake, Shape, Side, feature};
 
-use super::common::{Formatted, TurnFlags};
+use super::common::{Formatted, Tables, TurnFlags};
 
 #[derive(Debug, Args)]
 #[command(
@@ -34,6 +34,8 @@ pub(crate) struct Load {
     pub(crate) interval: Option<Duration>,
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use stats::simulate::{Method, Shape};
 
-use super::common::{DesignWord, Stored};
+use super::common::{DesignWord, Stored, Tables};
 
 #[derive(Debug, Args)]
 #[command(
@@ -59,6 +59,8 @@ pub(crate) struct Simulate {
     /// What all random numbers come from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) stored: Stored,
 }

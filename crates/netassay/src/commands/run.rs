@@ -14,7 +14,7 @@ use crate::exit;
 use crate::failure::{Failure, say};
 use crate::layout;
 use crate::machine::{self, Changed};
-use crate::output::{named, print, print_json, print_page};
+use crate::output::{named, print_json, print_page};
 use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
@@ -29,7 +29,7 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
         Format::Json => print_json(&results)?,
         Format::Text => {
             let layout = layout::of_standard_output(flags.tables.wide);
-            print_page(&results.text(&flags.database.db, layout))?;
+            print_page(&results.text(&flags.database.db, layout), layout)?;
         }
     }
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
@@ -119,9 +119,10 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         .map_err(|error| error.to_string())
         .and_then(|document| report::PlanListing::new(study, &document, notes, costs.as_ref()))
         .map_err(Failure::Internal)?;
+    let layout = layout::of_standard_output(flags.tables.wide);
     match flags.output.format {
         Format::Json => print_json(&listing),
-        Format::Text => print(&listing.text()),
+        Format::Text => print_page(&listing.text(layout), layout),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
-use report::{counted, figure, percent};
+use report::{Layout, counted, figure, percent};
 use study::Side;
 use words::{KEYS, Workload};
 
@@ -12,18 +12,19 @@ use crate::commands::load::intervals;
 
 impl Document {
     /// A few lines, each with its word; `interval` asks for a table of the run's parts as well.
-    pub(super) fn text(&self, interval: Option<Duration>) -> String {
+    pub(super) fn text(&self, interval: Option<Duration>, layout: Layout) -> String {
         let mut text = format!("{}\n", self.heading());
         if let Some(interval) = interval {
             for (side, own) in sides(&self.account) {
                 let window = &own.window;
-                let table = intervals::table(&window.series, window.cpus.len(), interval);
+                let table = intervals::table(&window.series, window.cpus.len(), interval, layout);
                 text.push_str(&format!("\nthe {side}'s counters:\n{table}"));
             }
             text.push('\n');
         }
         for (word, what) in self.lines() {
-            text.push_str(&format!("  {word:<13}{what}\n"));
+            let indent = what.len() - what.trim_start().len();
+            text.push_str(&layout.hang(&format!("  {word:<13}{what}\n"), 2 + 13 + indent));
         }
         text
     }
