@@ -152,7 +152,7 @@ impl Buffers {
 pub(crate) fn shortfalls(ends: &[End]) -> Vec<String> {
     let sum = |of: fn(&End) -> u64| ends.iter().map(of).sum::<u64>();
     let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
-    let strangers = sum(|end| end.strangers);
+    let rejected = sum(|end| end.rejected);
     let mut notes = Vec::new();
     if unsent + unanswered > 0 {
         notes.push(format!(
@@ -160,8 +160,8 @@ pub(crate) fn shortfalls(ends: &[End]) -> Vec<String> {
              of the window count as latencies with the time that they had waited, and took longer"
         ));
     }
-    if strangers > 0 {
-        notes.push(format!("{strangers} connections from other processes were rejected"));
+    if rejected > 0 {
+        notes.push(format!("connections from other processes rejected: {rejected}"));
     }
     notes
 }

@@ -18,7 +18,7 @@ use crate::spec::Spec;
 use crate::sys;
 use crate::team::{Role, Team};
 
-/// Connections that may wait beyond one per flow, so that a few strangers cannot keep the flows out.
+/// Connections that may wait beyond one per flow, so that a few other processes cannot keep the flows out.
 const SPARE_BACKLOG: i32 = 64;
 
 /// The end that receives, or answers.
@@ -213,12 +213,12 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
     let places: HashMap<_, _> =
         locals.iter().enumerate().map(|(at, one)| ((one.ip(), one.port()), at)).collect();
     let mut flows: Vec<Option<Socket>> = locals.iter().map(|_| None).collect();
-    let (mut got, mut strangers) = (0, 0);
+    let (mut got, mut rejected) = (0, 0);
     while got < locals.len() {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             let (wanted, seconds) = (locals.len(), socket::CONNECT.as_secs());
-            return Err(Error::Missing { got, wanted, strangers, endpoint, seconds });
+            return Err(Error::Missing { got, wanted, rejected, endpoint, seconds });
         }
         match listener.accept() {
             Ok((socket, peer)) => {
@@ -232,7 +232,7 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
                     _ => {
                         // Closing with a reset tells a stranger at once.
                         let _ = socket.set_linger(Some(Duration::ZERO));
-                        strangers += 1;
+                        rejected += 1;
                     }
                 }
             }

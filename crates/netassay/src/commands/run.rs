@@ -110,7 +110,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         Err(error) if error.is_interrupt() => return Err(error.into()),
         Err(error) => {
             say(&format!(
-                "netassay: the switches cannot be tried here, so this is only what the file says: {error}"
+                "netassay: the switches cannot be tried here, so the plan shows only what the file says: {error}"
             ));
             (serde_json::to_value(plan), studies::crowding(study), None)
         }
@@ -182,7 +182,7 @@ pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> Exit
         }
         Ending::Interrupted => {
             let kept = report::counted(summary.recorded, "recorded run");
-            say(&format!("netassay: interrupted; {kept} kept in {db}; {again} --resume goes on"));
+            say(&format!("netassay: interrupted; {kept} kept in {db}; {again} --resume continues"));
             exit::INTERRUPTED
         }
     };

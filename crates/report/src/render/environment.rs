@@ -19,11 +19,11 @@ pub fn environments(stored: &StoredStudy) -> String {
         outline(&boot.environment, 1, &mut text);
         match &boot.environment_after {
             Some(after) if *after != boot.environment => {
-                text.push_str("  changed by its end:\n");
+                text.push_str("  changed at its end:\n");
                 changes("", &boot.environment, after, &mut text);
             }
             Some(_) => {}
-            None => text.push_str("  it did not end in order\n"),
+            None => text.push_str("  it did not end normally\n"),
         }
     }
     text

@@ -150,7 +150,7 @@ fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
         }
         if !differ.is_empty() {
             notes.push(format!(
-                "boots lack conditions, so means of {} are what they would be over all boots, and are not the means of boot means: {}",
+                "not every boot has every condition, so the means of {} are estimates for all boots, not means of boot means: {}",
                 group.metric,
                 differ.join(", ")
             ));

@@ -38,7 +38,7 @@ impl Document {
             lines.push(("packets", format!("{rate:.0}/s {}", self.counter())));
         }
         if let Some(rate) = self.handed_over() {
-            lines.push(("", format!("{rate:.0}/s handed over by the program")));
+            lines.push(("", format!("{rate:.0}/s sent by the program")));
         }
         if let Some(rate) = self.metric("transactions") {
             lines.push(("transactions", format!("{rate:.0}/s")));
@@ -98,7 +98,7 @@ impl Document {
         )
     }
 
-    /// Who took the stream.
+    /// Where the stream was received.
     fn received_at(&self) -> String {
         let directions = [("forward", "throughput_forward"), ("reverse", "throughput_reverse")];
         match self.asked.order.traffic.direction {
@@ -113,13 +113,13 @@ impl Document {
         }
     }
 
-    /// Who counted the packets.
+    /// Where the packets were counted.
     fn counter(&self) -> String {
         match self.discard_device {
             Some(device) => {
                 let whole = self.asked.order.traffic.sender.segments();
-                let whole = if whole { "; a buffer that it takes uncut is one" } else { "" };
-                format!("counted by the interface ({device}), which throws them away{whole}")
+                let whole = if whole { "; a buffer that it accepts whole counts as one" } else { "" };
+                format!("counted by the interface ({device}), which discards them{whole}")
             }
             None => "datagrams accepted".to_owned(),
         }
@@ -137,7 +137,7 @@ impl Document {
         ];
         let quantiles = quantiles.map(|(name, ns)| format!("{name} {}", figure(ns as f64 / 1e3)));
         Some(format!(
-            "µs: mean {}, {}; a look at the clock {:.0} ns",
+            "µs: mean {}, {}; reading the clock takes {:.0} ns",
             figure(latency.mean / 1e3),
             quantiles.join(", "),
             latency.clock_ns
@@ -173,7 +173,7 @@ impl Document {
             value.map_or_else(|| "-".to_owned(), percent)
         };
         format!(
-            "{side} {} % of {}: user {}, system {}, softirq {}, irq {}; stolen {}",
+            "{side} {} % of {}: user {}, system {}, softirq {}, irq {}; steal {}",
             part(""),
             counted(cpus, "CPU"),
             part("_user"),
