@@ -1,4 +1,4 @@
-//! The user's wish to stop, as a file descriptor that every wait can watch.
+//! The user's request to stop, as a file descriptor that every wait can watch.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};

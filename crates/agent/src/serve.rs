@@ -137,7 +137,7 @@ fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), NamespaceError
             namespace::join_net(pid)?;
         }
     }
-    // Last, because the kernel forgets the wish when credentials change, as they do in a new user namespace.
+    // Last, because the kernel forgets the setting when credentials change, as they do in a new user namespace.
     if let Some(parent) = parent {
         namespace::die_with_parent(parent)?;
     }

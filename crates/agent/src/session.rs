@@ -245,7 +245,7 @@ impl Session {
         }
         let after = &change.after;
         // Only what was asked for can be refused: the rest of `wanted` is the way back to the defaults. A feature that
-        // this kernel does not know is as good as off, so a wish for "off" is fulfilled.
+        // this kernel does not know is as good as off, so a request for "off" is met.
         let unfulfilled = |name: &String| {
             asked.get(name).is_some_and(|&on| after.get(name).is_some_and(|state| state.active) != on)
         };

@@ -56,7 +56,7 @@ impl Tools {
             return Verdict::now(Err(match error.kind() {
                 std::io::ErrorKind::NotFound => format!("{device} does not exist"),
                 std::io::ErrorKind::PermissionDenied => {
-                    format!("{device} may not be opened: its group is usually kvm")
+                    format!("no permission to open {device}: become a member of its group (usually kvm)")
                 }
                 _ => format!("{device} cannot be opened: {error}"),
             }));
@@ -102,7 +102,7 @@ impl Tools {
             if console.closed_within(GLANCE) {
                 // What it said last before its end: once more, as the first line may have been among it.
                 let said = if console.says(FIRST_LINE) { Ok(()) } else { Err(console.last_line()) };
-                break Boot::passing(said.map_err(|line| format!("QEMU gives up under KVM: {line}")));
+                break Boot::passing(said.map_err(|line| format!("QEMU exited under KVM: {line}")));
             }
             let waited = || Threads::read(process.id()).map_or(Duration::ZERO, |threads| threads.waited());
             if let Some(lasts) = silence(begun.elapsed(), waited) {

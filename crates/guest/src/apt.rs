@@ -64,7 +64,7 @@ pub(crate) fn is_package_name(name: &str) -> bool {
 pub(crate) fn complaint(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let error = lines.iter().rev().find(|line| line.starts_with("E:")).or(lines.last());
-    error.map_or_else(|| "it said nothing".to_owned(), |line| text::reason(line.trim_start_matches("E:")))
+    error.map_or_else(|| "it printed nothing".to_owned(), |line| text::reason(line.trim_start_matches("E:")))
 }
 
 #[cfg(test)]
@@ -104,7 +104,7 @@ mod tests {
     fn the_complaint_is_the_last_error() {
         assert_eq!(complaint("W: a\nE: Unable to locate package x\nW: b\n"), "Unable to locate package x");
         assert_eq!(complaint("dpkg-deb: error: x\n"), "dpkg-deb: error: x");
-        assert_eq!(complaint(""), "it said nothing");
+        assert_eq!(complaint(""), "it printed nothing");
     }
 
     proptest! {

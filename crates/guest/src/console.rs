@@ -98,7 +98,7 @@ impl Console {
     pub(crate) fn last_line(&self) -> String {
         let text = self.shared.lock();
         let line = text.lines.iter().rev().find(|line| !line.trim().is_empty());
-        line.map_or_else(|| "it said nothing".to_owned(), |line| line.trim().to_owned())
+        line.map_or_else(|| "it printed nothing".to_owned(), |line| line.trim().to_owned())
     }
 
     /// The last lines, indented, for an error.
@@ -155,7 +155,7 @@ impl Text {
         let lines = self.lines.iter().map(String::as_str).chain([pending.as_str()]);
         let lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
         if lines.is_empty() {
-            return "  its console said nothing".to_owned();
+            return "  its console is empty".to_owned();
         }
         let last = &lines[lines.len().saturating_sub(SHOWN)..];
         let shown: Vec<String> = last.iter().map(|line| format!("  | {}", line.trim_end())).collect();
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn silence_is_told_as_such() {
-        assert_eq!(Text::default().tail(), "  its console said nothing");
+        assert_eq!(Text::default().tail(), "  its console is empty");
     }
 
     proptest! {

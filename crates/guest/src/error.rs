@@ -40,7 +40,7 @@ pub enum Error {
     /// There is no such kernel.
     #[error(
         "no kernel {asked:?}: neither a file, nor a directory with boot/vmlinuz-*, nor a fetched package (`netassay kernel list` \
-         shows those; `netassay kernel fetch {asked}` may bring it)"
+         shows those; `netassay kernel fetch {asked}` may download it)"
     )]
     NoKernel {
         /// What was asked for.

@@ -121,7 +121,7 @@ fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<
                 run(tools, "apt-get", &name, &place, &["-q".as_ref(), "download".as_ref(), name.as_ref()])?;
                 let file = only_file(&place).ok_or_else(|| Error::Fetch {
                     package: name.clone(),
-                    why: "apt-get brought no file".to_owned(),
+                    why: "apt-get downloaded no file".to_owned(),
                 })?;
                 Package { name: &name, file: &file, workplace, tools }.unpack(&workplace.join(TREE))?;
                 remove(&place)?;

@@ -70,7 +70,7 @@ pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<User>, 
     if let Some(file) = files.iter().find(|file| !is_open_to_all(file)) {
         let file = file.display();
         return Err(format!(
-            "other users may not read {file}: `chmod o+rX` of it and of the directories above it"
+            "other users may not read {file}: run `chmod o+rX` on it and on the directories above it"
         ));
     }
     let Some(kvm) = kvm else { return Ok(Some(User { uid: NOBODY, gid: NOBODY })) };

@@ -92,7 +92,7 @@ pub enum Error {
     /// A tunnel that is there already.
     #[error(
         "cannot make the VXLAN tunnel {interface:?}: this network namespace has an interface of that name, or a tunnel of network {id} on \
-         UDP port {port}, already: delete it (`ip -d link show type vxlan` lists them), or run where it is not"
+         UDP port {port}, already: delete it (`ip -d link show type vxlan` lists them), or use another network namespace"
     )]
     Tunnel {
         /// The tunnel's interface.
@@ -105,7 +105,7 @@ pub enum Error {
     /// A tunnel's UDP port is taken.
     #[error(
         "cannot set the VXLAN tunnel {interface:?} up: UDP port {port} is in use in the network namespace of its underlay {underlay:?}: \
-         end what holds it (`ss -uapn sport = :{port}` names it)"
+         stop the process that holds it (`ss -uapn sport = :{port}` names it)"
     )]
     TunnelPort {
         /// The tunnel's interface.

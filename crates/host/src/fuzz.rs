@@ -43,8 +43,8 @@ pub fn answer(payload: &[u8]) {
     let _ = neighbours::read(payload);
     for bytes in [payload, payload.get(4..).unwrap_or_default()] {
         if let Ok(features) = parse_features(bytes) {
-            let wish = features.iter().map(|(name, state)| (name.clone(), state.active)).collect();
-            assert!(attributes(&wanted_bits(&wish)).all(|attribute| attribute.is_ok()));
+            let requested = features.iter().map(|(name, state)| (name.clone(), state.active)).collect();
+            assert!(attributes(&wanted_bits(&requested)).all(|attribute| attribute.is_ok()));
         }
     }
 }

@@ -73,7 +73,7 @@ pub enum Error {
     },
     /// Not every flow's connection arrived.
     #[error(
-        "{got} of {wanted} flows connected to {endpoint} within {seconds} s ({strangers} connections from other processes rejected): check that the transmitter runs and that no firewall blocks the port"
+        "{got} of {wanted} flows connected to {endpoint} within {seconds} s (connections from other processes rejected: {rejected}): check that the transmitter runs and that no firewall blocks the port"
     )]
     Missing {
         /// Connections accepted.
@@ -81,7 +81,7 @@ pub enum Error {
         /// Connections needed.
         wanted: usize,
         /// Connections from addresses that are no flow of the transmitter.
-        strangers: usize,
+        rejected: usize,
         /// The listener's address.
         endpoint: SocketAddr,
         /// How long was waited.

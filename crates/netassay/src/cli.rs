@@ -17,7 +17,7 @@ use crate::exit;
 
 pub(crate) use common::{Database, DesignWord, Format, Formatted, Stored, Tables, TurnFlags};
 pub(crate) use compare::{BetterWord, Compare, CompareFiles, MeasurementFormat};
-pub(crate) use kernel::{Kernel, KernelAction};
+pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};
 pub(crate) use simulate::Simulate;
 
@@ -26,7 +26,7 @@ Examples:
   netassay quick                          a first answer within a minute: no root, no file
   netassay run tcp-offload --dry-run      what would be measured, and for how long
   netassay run my.toml                    run a study of your own
-  netassay run my.toml --resume           go on where it was stopped
+  netassay run my.toml --resume           continue where it stopped
   netassay load udp_stream --sender gso   one workload without a study
   netassay compare --metric receiver.cpu  the stored results, by another metric
   netassay doctor                         what this machine can do, and what disturbs it here
@@ -64,7 +64,7 @@ pub(crate) enum Command {
     /// Print the JSON schema of study files
     Schema,
     /// List the stored studies
-    List(Stored),
+    List(List),
     /// Show a stored study: results; with --wide proof that the switches acted too
     Show(Show),
     /// Compare the conditions of a stored study, or files of measurements
@@ -114,7 +114,7 @@ pub(crate) struct RunFlags {
     /// Print the plan, and measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Go on with a stored study: the newest unfinished one of this name, or the one with this number
+    /// Continue a stored study: the newest unfinished one of this name, or the one with this number
     #[arg(long, value_name = "ID", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "absent, present, and present with a number are three things")]
     pub(crate) resume: Option<Option<i64>>,
@@ -222,6 +222,14 @@ pub(crate) struct Check {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) set: Changes,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    #[command(flatten)]
+    pub(crate) stored: Stored,
 }
 
 #[derive(Debug, Args)]

@@ -33,7 +33,7 @@ pub(crate) fn recover() -> Result<(), Failure> {
     }
     if reports.iter().any(|report| !report.damaged.is_empty() || report.changes.iter().any(failed)) {
         return Err(Failure::Environment(
-            "this machine is not as it was before: see above; `netassay restore` tries again, and with --forget sets the \
+            "not all settings of this machine are restored: see above; `netassay restore` tries again, and with --forget sets the \
              journal aside"
                 .to_owned(),
         ));
@@ -139,23 +139,21 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
     let path = report.journal.display();
     let mut text = match &report.fate {
         Fate::InUse => format!(
-            "{path}: its process runs, and will undo it, or another session changes this machine just now\n"
+            "{path}: its process is running and will undo it, or another session is changing this machine\n"
         ),
         Fate::Undone if dry_run => format!("{path}: would be undone\n"),
         Fate::Undone => format!("{path}: undone\n"),
-        Fate::Restarted => format!("{path}: nothing to undo, the machine was started anew since\n"),
+        Fate::Restarted => format!("{path}: nothing to undo: the machine has booted again since\n"),
         Fate::Elsewhere { network } => format!(
             "{path}: its changes belong to the network namespace {network}; `netassay restore` there undoes them, and if it is \
              gone, `netassay restore --forget` sets the journal aside\n"
         ),
-        Fate::Kept => format!("{path}: not all of it is undone, and it is kept\n"),
+        Fate::Kept => format!("{path}: not everything is undone, so the journal is kept\n"),
         Fate::NotFollowed { why } => {
-            format!(
-                "{path}: not followed: {why}; look at it, then `netassay restore --forget` sets it aside\n"
-            )
+            format!("{path}: ignored: {why}; inspect it, then `netassay restore --forget` sets it aside\n")
         }
         Fate::SetAside { path: aside } => {
-            format!("{path}: not all of it is undone; kept as {}\n", aside.display())
+            format!("{path}: not everything is undone; kept as {}\n", aside.display())
         }
     };
     for undoing in &report.changes {

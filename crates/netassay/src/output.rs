@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use report::Layout;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -22,9 +23,9 @@ fn write(text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Writes a page of the report. Its colours reach the terminal, and no other command does.
-pub(crate) fn print_page(page: &str) -> Result<(), Failure> {
-    write(&but_colours(page, &report::colours()))
+/// Writes a page for people as wide as its layout. Its colours reach the terminal, and no other command does.
+pub(crate) fn print_page(page: &str, layout: Layout) -> Result<(), Failure> {
+    write(&layout.wrap(&but_colours(page, &report::colours())))
 }
 
 /// Text without commands but these, each of which begins with the escape character.

@@ -170,24 +170,27 @@ fn line(event: &Event) -> Option<String> {
             )
         }
         Event::BootLost { boot, why, retried } => {
-            let next =
-                if *retried { "trying the rest of it on a new testbed" } else { "giving this boot up" };
+            let next = if *retried {
+                "the rest of this boot runs on a new testbed"
+            } else {
+                "the rest of this boot is not measured"
+            };
             format!("boot {boot}: {why}; {next}")
         }
         Event::Looked { look, of, boot, boots, decided } => {
-            let so = if *decided {
+            let state = if *decided {
                 "every comparison is decided, so the study ends here"
             } else {
-                "not all is decided yet"
+                "not every comparison is decided yet"
             };
-            format!("look {look} of {of}, after {boot} of at most {boots} boots: {so}")
+            format!("look {look} of {of}, after {boot} of at most {boots} boots: {state}")
         }
         Event::RunStarted { .. } | Event::Tick | Event::Finished { .. } => return None,
     })
 }
 
 fn disturbed(invalid: &Invalid) -> String {
-    let next = if invalid.repeated { "repeated" } else { "not repeated any more" };
+    let next = if invalid.repeated { "repeated" } else { "not repeated again" };
     format!("disturbed, {next}: {}", invalid.why)
 }
 

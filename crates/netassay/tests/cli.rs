@@ -180,6 +180,29 @@ fn bundled_studies_are_listed_and_can_be_planned() {
 }
 
 #[test]
+fn no_page_is_wider_than_the_terminal() {
+    let bench = Bench::new();
+    let plan = ["plan", "quick", "--detect", "1%", "--interaction", "1%", "--within", "2%"];
+    for arguments in [
+        &["studies"][..],
+        &["doctor"],
+        &["explain"],
+        &["explain", "boot"],
+        &["simulate", "--experiments", "20", "--sequential", "looks=2"],
+        &["run", "quick", "--dry-run"],
+        &plan,
+    ] {
+        for (columns, most) in [("120", 120), ("80", 80), ("48", 48), ("20", 40)] {
+            let output = bench.netassay(arguments).env("COLUMNS", columns).output().unwrap();
+            expect(&output, 0);
+            for line in stdout(&output).lines() {
+                assert!(line.chars().count() <= most, "{arguments:?}, {columns} columns: {line}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_broken_pipe_is_quiet() {
     let bench = Bench::new();
     let mut child =

@@ -173,6 +173,14 @@ fn people_get_a_few_lines() {
         expect(&output, 0);
         stdout(&output)
     };
+    let narrow = text(&["udp_stream", "--message", "1472", "--rootless", "--interval", "200ms"]);
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    let brief = [&brief[..], &["--wide"]].concat();
+    let text = |arguments: &[&str]| {
+        let output = bench.run(&[&brief, arguments].concat());
+        expect(&output, 0);
+        stdout(&output)
+    };
     let stream = text(&["udp_stream", "--message", "1472", "--rootless", "--interval", "200ms"]);
     assert!(stream.starts_with(
         "udp_stream over veth, IPv4: 1 flow, 1472 bytes, sender send, reader recv; 0.4 s after 0.05 s\n"
@@ -190,7 +198,7 @@ fn people_get_a_few_lines() {
         assert!(stream.contains(words), "{words}:\n{stream}");
     }
     let rr = text(&["tcp_rr", "--rate", "500", "--family", "ipv6"]);
-    for words in ["rate 500", "transactions", "p99.99", "a look at the clock"] {
+    for words in ["rate 500", "transactions", "p99.99", "reading the clock"] {
         assert!(rr.contains(words), "{words}:\n{rr}");
     }
     let system = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
@@ -202,7 +210,7 @@ fn people_get_a_few_lines() {
         assert_eq!(sockets[side][0]["tcp"]["congestion_control"], system.trim(), "{sockets}");
     }
     let pps = text(&["pps", "--rootless"]);
-    for words in ["counted by the interface", "handed over by the program", "discarded by"] {
+    for words in ["counted by the interface", "sent by the program", "discarded by"] {
         assert!(pps.contains(words), "{words}:\n{pps}");
     }
 }

@@ -390,7 +390,7 @@ fn a_comparison_without_values_says_why_and_the_way_out() {
 fn a_plan_before_it_is_run() {
     let listing =
         PlanListing::new(&quick(), &plan(), vec!["receive work is not steered".to_owned()], None).unwrap();
-    insta::assert_snapshot!("plan", listing.text());
+    insta::assert_snapshot!("plan", listing.text(Layout::WIDE));
     assert!(PlanListing::new(&quick(), &json!({"conditions": 7}), Vec::new(), None).is_err());
 }
 

@@ -6,10 +6,16 @@ mod made_up;
 
 use std::path::Path;
 
-use netassay_report::{ComparisonRequest, Comparisons, Layout, Results, list};
+use netassay_report::{
+    ComparisonRequest, Comparisons, Layout, PlanListing, Results, Sizing, SizingRequest, Spread, list,
+};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 use record::{Label, Limit};
 use serde_json::json;
-use store::StoredStudy;
+use store::{RunStatus, StoredRun, StoredStudy};
+use study::{Percent, Study};
+use unicode_width::UnicodeWidthStr as _;
 
 use made_up::stored;
 
@@ -46,10 +52,10 @@ fn rows(page: &str) -> Vec<&str> {
 
 #[test]
 fn the_first_screen_of_quick_has_24_lines_and_leads_with_the_answer() {
-    let page = page(&quick(), Layout::PLAIN);
+    let page = Layout::PLAIN.wrap(&page(&quick(), Layout::PLAIN));
     insta::assert_snapshot!("first_screen", page);
-    // As a terminal of 80 columns wraps it; the last line is the prompt's.
-    let lines: usize = page.lines().map(|line| line.chars().count().div_ceil(80).max(1)).sum();
+    // The last line is the prompt's.
+    let lines = page.lines().count();
     assert!(lines < 24, "{lines} lines:\n{page}");
     assert!(page.lines().nth(1).unwrap().starts_with("Answer: against ipv4 offloads=default ("), "{page}");
 }
@@ -72,6 +78,136 @@ fn no_row_wraps_down_to_the_narrowest_terminal() {
         let rows_of = page(&study, layout);
         assert_eq!(rows(&rows_of).iter().filter(|row| row.contains("baseline")).count(), 1, "{rows_of}");
         assert!(rows_of.contains("slower"), "{width}: the verdict is never left out:\n{rows_of}");
+    }
+}
+
+/// What was measured of a bundled study, every metric of its traffic with a value of its own.
+fn measured(study: &Study) -> StoredStudy {
+    let plan = study.plan();
+    let mut found = stored(2);
+    (found.row.name, found.row.scenario) = (study.name().to_owned(), study.scenario_names());
+    found.plan_json = serde_json::to_value(&plan).unwrap();
+    let template = found.runs[0].clone();
+    found.runs.clear();
+    let count = plan.conditions.len();
+    for place in 0..4 * count {
+        let condition = place % count;
+        let [boot, repeat] =
+            [place / count / 2 + 1, place / count % 2 + 1].map(|one| u32::try_from(one).unwrap());
+        let kind = plan.conditions[condition].workload.traffic.kind;
+        let value = 1000.0 + (condition * 37 % 11) as f64 * 100.0 + f64::from(boot * 7 + repeat);
+        let metrics = study::metric::METRICS.iter().filter(|metric| kind.produces(metric));
+        let metrics = metrics.map(|metric| (metric.key.to_owned(), value)).collect();
+        let id = store::RunId(i64::try_from(place).unwrap());
+        found.runs.push(StoredRun {
+            id,
+            boot,
+            block: repeat,
+            repeat,
+            condition,
+            metrics,
+            ..template.clone()
+        });
+    }
+    found
+}
+
+/// Everything that is printed of a stored study, once for each width.
+fn pages(study: &StoredStudy, all_pairs: bool, widths: &[usize]) -> Vec<(Layout, String)> {
+    let results = Results::new(study).unwrap();
+    let request = ComparisonRequest { all_pairs, ..ComparisonRequest::default() };
+    let compared = Comparisons::new(study, &request);
+    let mut pages = Vec::new();
+    for layout in widths.iter().map(|width| Layout { width: *width, ..Layout::PLAIN }) {
+        let path = Path::new("/a/directory/with/a/long/name/netassay.db");
+        let mut of_width = vec![results.text(path, layout), results.runs(layout)];
+        of_width.push(list(std::slice::from_ref(&study.row)).text(layout));
+        of_width.extend(compared.as_ref().map(|compared| compared.text(layout)));
+        pages.extend(of_width.into_iter().map(|page| (layout, page)));
+    }
+    pages
+}
+
+/// No row is longer than a line, and no line than the terminal is wide.
+fn fits(page: &str, layout: Layout) -> Result<(), TestCaseError> {
+    let columns = layout.width.max(Layout::NARROWEST);
+    for row in rows(page) {
+        prop_assert!(row.width() <= columns, "{}: the row {row:?} in\n{page}", layout.width);
+    }
+    for line in layout.wrap(page).lines() {
+        prop_assert!(line.width() <= columns, "{}: {line:?} in\n{page}", layout.width);
+    }
+    Ok(())
+}
+
+#[test]
+fn every_bundled_study_fits_the_terminal() {
+    for bundled in study::bundled::list() {
+        let study = bundled.study();
+        let found = measured(&study);
+        let document = serde_json::to_value(study.plan()).unwrap();
+        let plan = PlanListing::new(&study, &document, vec!["receive work is not steered".to_owned()], None);
+        let request = SizingRequest {
+            detect: Percent::parse("2%").unwrap(),
+            power: 0.8,
+            confidence: 0.95,
+            metric: None,
+        };
+        let spread = Spread::of(&found, &study, None).unwrap();
+        let sized = spread.map(|spread| Sizing::new(&study, spread, &request).unwrap());
+        let widths = [0, 40, 61, 80, 132];
+        let mut pages = pages(&found, false, &widths);
+        assert!(pages.len() == 4 * widths.len() && pages[0].1.contains("Answer: "), "{}", bundled.name);
+        for layout in widths.map(|width| Layout { width, ..Layout::PLAIN }) {
+            pages.push((layout, plan.as_ref().unwrap().text(layout)));
+            pages.extend(sized.as_ref().map(|sized| (layout, sized.text(layout))));
+        }
+        for (layout, page) in pages {
+            fits(&page, layout).unwrap();
+        }
+    }
+}
+
+/// Runs as they may be stored.
+fn run_of(place: usize) -> impl Strategy<Value = StoredRun> {
+    let status =
+        prop_oneof![4 => Just(RunStatus::Ok), 1 => Just(RunStatus::Invalid), 1 => Just(RunStatus::Failed)];
+    let value = prop_oneof![4 => 1.0..1e5_f64, 1 => -1e300..1e300_f64, 1 => Just(0.0)];
+    let limit = prop::option::of(prop::sample::select(Label::ALL.as_slice()));
+    (status, value, limit).prop_map(move |(status, value, limit)| {
+        let number = u32::try_from(place / 4).unwrap();
+        let id = i64::try_from(place).unwrap();
+        let mut run = made_up::run(id, number / 3 + 1, number % 3 + 1, place % 4, status);
+        run.metrics.insert("throughput".to_owned(), value);
+        run.limited_by = limit.map(|label| Limit { label, evidence: Vec::new() });
+        run
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_stored_study_fits_the_terminal(
+        names in prop::collection::vec("[a-z中é=,._-]{1,30}( [a-z中=,._-]{1,90}){0,4}", 4),
+        runs in (0..36_usize).map(run_of).collect::<Vec<_>>(),
+        missing in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+        width in 0..200_usize,
+        all_pairs in any::<bool>(),
+    ) {
+        let mut study = stored(3);
+        study.runs = runs;
+        for index in missing {
+            if !study.runs.is_empty() {
+                study.runs.remove(index.index(study.runs.len()));
+            }
+        }
+        for (place, condition) in study.plan_json["conditions"].as_array_mut().unwrap().iter_mut().enumerate() {
+            condition["label"] = json!(format!("{} {place}", names[place]));
+        }
+        for (layout, page) in pages(&study, all_pairs, &[width]) {
+            fits(&page, layout)?;
+        }
     }
 }
 

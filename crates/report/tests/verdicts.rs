@@ -221,15 +221,18 @@ fn a_study_is_sized_by_what_was_measured() {
     let spread = Spread::of(&stored(&study, 6, value), &study, None).unwrap().unwrap();
     let request =
         SizingRequest { detect: Percent::parse("2%").unwrap(), power: 0.8, confidence: 0.95, metric: None };
-    insta::assert_snapshot!("sizing", Sizing::new(&study, spread.clone(), &request).unwrap().text());
+    insta::assert_snapshot!(
+        "sizing",
+        Sizing::new(&study, spread.clone(), &request).unwrap().text(Layout::WIDE)
+    );
     // A pilot that sees nothing of boots does not prove that there is nothing.
     let blind = Spread { interaction: 0.0, ..spread.clone() };
-    let text = Sizing::new(&study, blind, &request).unwrap().text();
+    let text = Sizing::new(&study, blind, &request).unwrap().text(Layout::WIDE);
     assert!(text.contains("6 boots showed no difference between boots beyond what runs explain."), "{text}");
     assert!(text.contains("with 80 % confidence it is at most 1.9 %"), "{text}");
     assert!(text.lines().any(|line| line.starts_with("assured")), "{text}");
     let impossible = SizingRequest { detect: Percent::LEAST, ..request.clone() };
-    let text = Sizing::new(&study, spread.clone(), &impossible).unwrap().text();
+    let text = Sizing::new(&study, spread.clone(), &impossible).unwrap().text(Layout::WIDE);
     assert!(text.contains("No size within 1000 boots"), "{text}");
     let elsewhere = SizingRequest { metric: Some("transactions".to_owned()), ..request };
     assert!(matches!(Sizing::new(&study, spread, &elsewhere), Err(Error::NothingToSize { .. })));

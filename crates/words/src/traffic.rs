@@ -66,7 +66,7 @@ pub struct Traffic {
     /// TCP (`SO_MAX_PACING_RATE`), in bursts of two segments and more; datagrams are paced by the sender, call by call, with
     /// or without the `fq` qdisc, and after a delay it makes up for 10 ms at most.
     pub pacing: Option<Pacing>,
-    /// How long a receive polls the device's queue instead of sleeping, in whole microseconds (`SO_BUSY_POLL` and its kin).
+    /// How long a receive polls the device's queue instead of sleeping, in whole microseconds (`SO_BUSY_POLL`, `SO_PREFER_BUSY_POLL`, `SO_BUSY_POLL_BUDGET`).
     #[serde(default, with = "duration::maybe_text")]
     pub busy_poll: Option<Duration>,
     /// TCP's congestion control.

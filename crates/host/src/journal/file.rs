@@ -56,7 +56,7 @@ impl JournalFile {
         let metadata = file.metadata().map_err(JournalError::file("look at", path))?;
         place::ours(path, &metadata)?;
         if !metadata.is_file() || metadata.len() > LARGEST {
-            let why = format!("{} bytes: no journal of netassay is so", metadata.len());
+            let why = format!("it is not a regular file of at most {LARGEST} bytes");
             return Err(JournalError::Foreign { path: path.to_owned(), why });
         }
         match file.try_lock() {

@@ -323,9 +323,9 @@ fn what_is_no_journal_of_ours_is_told_and_the_others_are_followed() {
         "others may write it: mode 666",
         "symbolic link",
         "Is a directory",
-        "no journal of netassay is so",
+        "not a regular file of at most",
         "Undone",
-        "1073741824 bytes",
+        "not a regular file of at most 16777216 bytes",
     ]) {
         assert!(told.contains(why), "{why}: {told}");
     }

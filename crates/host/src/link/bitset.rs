@@ -29,9 +29,9 @@ pub(crate) fn parse_features(bytes: &[u8]) -> Result<Features, String> {
 }
 
 /// Writes the bit set of a `FEATURES_SET`: each named feature is to be changed, and to this value.
-pub(crate) fn wanted_bits(wish: &BTreeMap<String, bool>) -> Vec<u8> {
+pub(crate) fn wanted_bits(requested: &BTreeMap<String, bool>) -> Vec<u8> {
     let mut bits = Vec::new();
-    for (name, &on) in wish {
+    for (name, &on) in requested {
         let mut bit = Vec::new();
         let name: Vec<u8> = name.bytes().chain([0]).collect();
         push(&mut bit, BIT_NAME, &name);
@@ -191,8 +191,8 @@ mod tests {
 
     #[test]
     fn a_wish_is_a_masked_bit_set() {
-        let wish: BTreeMap<_, _> = [("a".to_owned(), true), ("b".to_owned(), false)].into();
-        let bytes = wanted_bits(&wish);
+        let requested: BTreeMap<_, _> = [("a".to_owned(), true), ("b".to_owned(), false)].into();
+        let bytes = wanted_bits(&requested);
         let outer = attributes(&bytes).next().unwrap().unwrap();
         assert_eq!(outer.kind, WANTED);
         let bits = Bits::parse(outer.value).unwrap();

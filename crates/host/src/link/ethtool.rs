@@ -60,9 +60,13 @@ impl Ethtool {
     ///
     /// # Errors
     /// If the kernel refuses the request as a whole: no such interface, no privilege.
-    pub fn set(&mut self, interface: &str, wish: &BTreeMap<String, bool>) -> Result<FeatureChange, Error> {
+    pub fn set(
+        &mut self,
+        interface: &str,
+        requested: &BTreeMap<String, bool>,
+    ) -> Result<FeatureChange, Error> {
         let before = self.features(interface)?;
-        let sendable = sendable(wish, &before);
+        let sendable = sendable(requested, &before);
         if !sendable.is_empty() {
             let mut message = GenlMessage::from_payload(Request::features_to(interface, &sendable)?);
             message.set_resolved_family_id(self.family);
@@ -73,7 +77,7 @@ impl Ethtool {
             })?;
         }
         let after = self.features(interface)?;
-        Ok(FeatureChange::between(before, wish, after))
+        Ok(FeatureChange::between(before, requested, after))
     }
 }
 
@@ -121,9 +125,9 @@ impl Request {
         Ok(Self { command: FEATURES_GET, attributes: header(interface, 0)? })
     }
 
-    fn features_to(interface: &str, wish: &BTreeMap<String, bool>) -> Result<Self, Error> {
+    fn features_to(interface: &str, requested: &BTreeMap<String, bool>) -> Result<Self, Error> {
         let mut attributes = header(interface, FLAG_OMIT_REPLY)?;
-        attributes.extend(wanted_bits(wish));
+        attributes.extend(wanted_bits(requested));
         Ok(Self { command: FEATURES_SET, attributes })
     }
 }

@@ -1,4 +1,4 @@
-//! Offload features of an interface: their state, and what came of a wish to change them.
+//! Offload features of an interface: their state, and what came of a request to change them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,7 +21,7 @@ pub struct FeatureState {
     pub changeable: bool,
 }
 
-/// What came of a wish to change features.
+/// What came of a request to change features.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeatureChange {
@@ -72,7 +72,8 @@ pub struct FollowOn {
 impl FeatureChange {
     /// Compares what was asked with what became of it.
     pub fn between(before: Features, asked: &BTreeMap<String, bool>, after: Features) -> Self {
-        let refused = asked.iter().filter_map(|(name, &wish)| refusal(name, wish, &after)).collect();
+        let refused =
+            asked.iter().filter_map(|(name, &requested)| refusal(name, requested, &after)).collect();
         let follow_on = after
             .iter()
             .filter(|(name, _)| !asked.contains_key(*name))
@@ -83,11 +84,11 @@ impl FeatureChange {
     }
 }
 
-/// Whether sending the wish to the kernel can bring anything: it would refuse the whole request for one name that it does not
+/// Whether sending the request to the kernel can bring anything: it would refuse the whole request for one name that it does not
 /// know or that nobody may switch.
-pub(crate) fn sendable(wish: &BTreeMap<String, bool>, before: &Features) -> BTreeMap<String, bool> {
+pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) -> BTreeMap<String, bool> {
     let can = |name: &String| before.get(name).is_some_and(|state| state.changeable);
-    wish.iter().filter(|(name, _)| can(name)).map(|(name, &on)| (name.clone(), on)).collect()
+    requested.iter().filter(|(name, _)| can(name)).map(|(name, &on)| (name.clone(), on)).collect()
 }
 
 fn refusal(name: &str, asked: bool, after: &Features) -> Option<Refusal> {
@@ -102,8 +103,8 @@ fn refusal(name: &str, asked: bool, after: &Features) -> Option<Refusal> {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let wish = if self.asked { "on" } else { "off" };
-        write!(f, "{} {wish}: {}", self.feature, self.reason)
+        let requested = if self.asked { "on" } else { "off" };
+        write!(f, "{} {requested}: {}", self.feature, self.reason)
     }
 }
 
@@ -154,8 +155,8 @@ mod tests {
     #[test]
     fn each_kind_of_refusal_is_told_apart() {
         let before = features(&[("csum", false, true), ("tso", false, true), ("llt", false, false)]);
-        let wish = asked(&[("tso", true), ("llt", true), ("nonsense", true), ("csum", false)]);
-        let change = FeatureChange::between(before.clone(), &wish, before);
+        let requested = asked(&[("tso", true), ("llt", true), ("nonsense", true), ("csum", false)]);
+        let change = FeatureChange::between(before.clone(), &requested, before);
         let reasons: Vec<_> = change.refused.iter().map(|r| (r.feature.as_str(), r.reason)).collect();
         assert_eq!(
             reasons,
@@ -178,8 +179,8 @@ mod tests {
     #[test]
     fn only_what_can_be_switched_is_sent() {
         let before = features(&[("tso", true, true), ("llt", true, false)]);
-        let wish = asked(&[("tso", false), ("llt", false), ("nonsense", true)]);
-        assert_eq!(sendable(&wish, &before), asked(&[("tso", false)]));
+        let requested = asked(&[("tso", false), ("llt", false), ("nonsense", true)]);
+        assert_eq!(sendable(&requested, &before), asked(&[("tso", false)]));
     }
 
     fn some_features() -> impl Strategy<Value = Features> {
@@ -195,29 +196,29 @@ mod tests {
         #[test]
         fn every_wish_is_fulfilled_or_refused_once(
             before in some_features(),
-            wish in prop::collection::btree_map("[a-h]", any::<bool>(), 0..8),
+            requested in prop::collection::btree_map("[a-h]", any::<bool>(), 0..8),
             after in some_features()
         ) {
-            let change = FeatureChange::between(before, &wish, after.clone());
-            for (name, &on) in &wish {
+            let change = FeatureChange::between(before, &requested, after.clone());
+            for (name, &on) in &requested {
                 let fulfilled = after.get(name).is_some_and(|state| state.active == on);
                 let refusals = change.refused.iter().filter(|refusal| refusal.feature == *name).count();
                 prop_assert_eq!(usize::from(!fulfilled), refusals);
             }
-            prop_assert!(change.refused.iter().all(|refusal| wish.get(&refusal.feature) == Some(&refusal.asked)));
+            prop_assert!(change.refused.iter().all(|refusal| requested.get(&refusal.feature) == Some(&refusal.asked)));
         }
 
         #[test]
         fn what_changed_unasked_is_a_follow_on_and_nothing_else_is(
             before in some_features(),
-            wish in prop::collection::btree_map("[a-h]", any::<bool>(), 0..8),
+            requested in prop::collection::btree_map("[a-h]", any::<bool>(), 0..8),
             after in some_features()
         ) {
-            let change = FeatureChange::between(before.clone(), &wish, after.clone());
+            let change = FeatureChange::between(before.clone(), &requested, after.clone());
             for (name, now) in &after {
                 let changed = before.get(name).is_some_and(|then| then.active != now.active);
                 let told = change.follow_on.iter().any(|follow_on| follow_on.feature == *name);
-                prop_assert_eq!(changed && !wish.contains_key(name), told);
+                prop_assert_eq!(changed && !requested.contains_key(name), told);
             }
             prop_assert!(change.follow_on.iter().all(|f| after.get(&f.feature).is_some_and(|s| s.active == f.active)));
         }

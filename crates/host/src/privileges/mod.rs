@@ -100,7 +100,7 @@ impl UserNamespaces {
             )
         } else if self.unprivileged_clone == Some(false) {
             Some(
-                "user namespaces are for root only: `sysctl kernel.unprivileged_userns_clone=1` allows them to everybody, or \
+                "user namespaces are for root only: `sysctl kernel.unprivileged_userns_clone=1` allows them to all users, or \
                  run as root",
             )
         } else if self.apparmor_restricts == Some(true) {

@@ -12,7 +12,7 @@ const TSO: &str = "tx-tcp-segmentation";
 const TSO6: &str = "tx-tcp6-segmentation";
 const CHECKSUM: &str = "tx-checksum-ip-generic";
 
-fn wish(list: &[(&str, bool)]) -> BTreeMap<String, bool> {
+fn requested(list: &[(&str, bool)]) -> BTreeMap<String, bool> {
     list.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect()
 }
 
@@ -22,23 +22,23 @@ pub(crate) fn set_and_read_back(stage: &mut Stage) {
     let before = ethtool.features(&stage.here).unwrap();
     assert!(before[TSO6].active && before[TSO6].wanted && before[TSO6].changeable, "{:?}", before[TSO6]);
 
-    let change = ethtool.set(&stage.here, &wish(&[(TSO6, false), ("rx-gro", true)])).unwrap();
+    let change = ethtool.set(&stage.here, &requested(&[(TSO6, false), ("rx-gro", true)])).unwrap();
     assert_eq!(change.before, before);
     assert_eq!((change.refused, change.follow_on), (vec![], vec![]));
     assert!(!change.after[TSO6].active && change.after["rx-gro"].active && change.after[TSO].active);
     assert_eq!(ethtool.features(&stage.here).unwrap(), change.after);
 
-    let change = ethtool.set(&stage.here, &wish(&[(TSO6, true), ("rx-gro", false)])).unwrap();
+    let change = ethtool.set(&stage.here, &requested(&[(TSO6, true), ("rx-gro", false)])).unwrap();
     assert_eq!((change.refused, change.follow_on), (vec![], vec![]));
     assert_eq!(change.after, before);
-    let nothing = ethtool.set(&stage.here, &wish(&[])).unwrap();
+    let nothing = ethtool.set(&stage.here, &requested(&[])).unwrap();
     assert_eq!(nothing.before, nothing.after);
 }
 
 pub(crate) fn dragged(stage: &mut Stage) {
     connect(stage);
     let mut ethtool = Ethtool::open().unwrap();
-    let change = ethtool.set(&stage.here, &wish(&[(CHECKSUM, false)])).unwrap();
+    let change = ethtool.set(&stage.here, &requested(&[(CHECKSUM, false)])).unwrap();
     assert!(change.refused.is_empty());
     for feature in [TSO, TSO6] {
         assert!(
@@ -49,13 +49,13 @@ pub(crate) fn dragged(stage: &mut Stage) {
         let state = change.after[feature];
         assert!(!state.active && state.wanted, "wanted all the time: {state:?}");
     }
-    let change = ethtool.set(&stage.here, &wish(&[(TSO, true)])).unwrap();
+    let change = ethtool.set(&stage.here, &requested(&[(TSO, true)])).unwrap();
     assert_eq!(change.refused.len(), 1);
     assert_eq!(
         (change.refused[0].feature.as_str(), change.refused[0].reason),
         (TSO, RefusalReason::Dependency)
     );
-    let change = ethtool.set(&stage.here, &wish(&[(CHECKSUM, true)])).unwrap();
+    let change = ethtool.set(&stage.here, &requested(&[(CHECKSUM, true)])).unwrap();
     assert!(
         change.follow_on.contains(&FollowOn { feature: TSO.to_owned(), active: true }),
         "{:?}",
@@ -95,7 +95,7 @@ pub(crate) fn refused(stage: &mut Stage) {
 pub(crate) fn as_ethtool_says(stage: &mut Stage) {
     connect(stage);
     let mut ethtool = Ethtool::open().unwrap();
-    ethtool.set(&stage.here, &wish(&[(CHECKSUM, false), ("rx-gro", true)])).unwrap();
+    ethtool.set(&stage.here, &requested(&[(CHECKSUM, false), ("rx-gro", true)])).unwrap();
     for interface in ["lo", &stage.here] {
         let output = match Command::new("ethtool").args(["-k", interface]).output() {
             Err(error) => return skipped("features_are_those_of_ethtool", &format!("ethtool: {error}")),

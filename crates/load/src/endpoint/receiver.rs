@@ -13,7 +13,7 @@ use crate::socket::{self, options};
 use crate::spec::Spec;
 use crate::sys;
 
-/// Connections that may wait beyond one per flow, so that a few strangers cannot keep the flows out.
+/// Connections that may wait beyond one per flow, so that a few other processes cannot keep the flows out.
 const SPARE_BACKLOG: i32 = 64;
 
 /// Opens the sockets, and says where each can be reached: a listener for each 4000 flows of TCP, one socket per flow for UDP.
@@ -40,7 +40,7 @@ pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     Ok((sockets, addresses))
 }
 
-/// The flows' sockets and their peers, made of what [`open`] opened for the transmitter whose addresses are `locals`. What strangers
+/// The flows' sockets and their peers, made of what [`open`] opened for the transmitter whose addresses are `locals`. What other processes
 /// may have sent to a UDP socket before is thrown away.
 pub(super) fn join(
     spec: &Spec,
@@ -104,12 +104,12 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
     let places: HashMap<_, _> =
         locals.iter().enumerate().map(|(at, one)| ((one.ip(), one.port()), at)).collect();
     let mut flows: Vec<Option<Socket>> = locals.iter().map(|_| None).collect();
-    let (mut got, mut strangers) = (0, 0);
+    let (mut got, mut rejected) = (0, 0);
     while got < locals.len() {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             let (wanted, seconds) = (locals.len(), socket::CONNECT.as_secs());
-            return Err(Error::Missing { got, wanted, strangers, endpoint, seconds });
+            return Err(Error::Missing { got, wanted, rejected, endpoint, seconds });
         }
         match listener.accept() {
             Ok((socket, peer)) => {
@@ -123,7 +123,7 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
                     _ => {
                         // Closing with a reset tells a stranger at once.
                         let _ = socket.set_linger(Some(Duration::ZERO));
-                        strangers += 1;
+                        rejected += 1;
                     }
                 }
             }

@@ -72,7 +72,7 @@ pub(super) fn draw_up(
 fn shortfalls(ends: &[End]) -> Vec<String> {
     let sum = |of: fn(&End) -> u64| ends.iter().map(of).sum::<u64>();
     let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
-    let strangers = sum(|end| end.strangers);
+    let rejected = sum(|end| end.rejected);
     let mut notes = Vec::new();
     if unsent + unanswered > 0 {
         notes.push(format!(
@@ -80,8 +80,8 @@ fn shortfalls(ends: &[End]) -> Vec<String> {
              of the window count as latencies with the time that they had waited, and took longer"
         ));
     }
-    if strangers > 0 {
-        notes.push(format!("{strangers} connections from other processes were rejected"));
+    if rejected > 0 {
+        notes.push(format!("connections from other processes rejected: {rejected}"));
     }
     notes
 }

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_to_nobody_need_no_taker() {
+    fn packets_without_a_receiver_are_counted() {
         for sender in [Sender::Send, Sender::Sendmmsg, Sender::Gso] {
             let traffic = Traffic { sender, ..Traffic::new(Kind::Pps) };
             let spec = Spec { traffic, local: local(), cpus: Vec::new() };

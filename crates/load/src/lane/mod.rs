@@ -62,7 +62,7 @@ pub(crate) struct End {
     /// `tcp_crr`: what the first connection read back.
     pub(crate) applied: Option<Applied>,
     /// Connections of others, closed unserved.
-    pub(crate) strangers: u64,
+    pub(crate) rejected: u64,
     /// Whether the thread slept though it was asked to poll the device; `notes` say why.
     pub(crate) slept: bool,
     /// Recorded fallbacks, in words.

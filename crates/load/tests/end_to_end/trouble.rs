@@ -167,7 +167,7 @@ fn flows_that_never_come_are_missed() {
     let elsewhere = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let began = Instant::now();
     let error = receiver.attach(&[transmitter.addresses()[0], elsewhere]).unwrap_err();
-    assert!(matches!(error, Error::Missing { got: 1, wanted: 2, strangers: 2, .. }), "{error:?}");
+    assert!(matches!(error, Error::Missing { got: 1, wanted: 2, rejected: 2, .. }), "{error:?}");
     assert!(error.to_string().contains("1 of 2 flows connected"), "{error}");
     assert!(began.elapsed() < Duration::from_secs(7));
     assert!(matches!(receiver.start().unwrap_err(), Error::Order { .. }));

@@ -21,7 +21,7 @@ pub(crate) struct Database {
 
 #[derive(Debug, Args)]
 pub(crate) struct Tables {
-    /// Print every figure, in tables as wide as they are
+    /// Print every figure, in tables as wide as they are, and each sentence on one line
     #[arg(long)]
     pub(crate) wide: bool,
 }

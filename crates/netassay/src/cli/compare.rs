@@ -23,7 +23,7 @@ pub(crate) struct Compare {
     /// The condition to compare with, by its label or its short name; left out: as the study says, or the first file
     #[arg(long, value_name = "CONDITION")]
     pub(crate) baseline: Option<String>,
-    /// The classic pooled Student's t on the runs, in ministat's words; it takes runs for independent
+    /// The classic pooled Student's t on the runs, in ministat's words; it treats runs as independent
     #[arg(long)]
     pub(crate) classic: bool,
     /// Confidence of the intervals, in percent (classic: 80, 90, 95, 98, 99 or 99.5)
@@ -80,7 +80,7 @@ fn margin(text: &str) -> Result<Margin, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Files of measurements")]
 pub(crate) struct CompareFiles {
-    /// What wrote the files; left out: as they look
+    /// The program that wrote the files; left out: detected from their content
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) input_format: Option<MeasurementFormat>,
     /// Which runs belong to the same boot: 10,10,10 for boots of so many values each, in order; `file` if each file is a boot
@@ -98,7 +98,7 @@ pub(crate) struct CompareFiles {
     /// (csv) The column of the conditions; left out: label, or condition
     #[arg(long, value_name = "COLUMN")]
     pub(crate) condition: Option<String>,
-    /// Which values are better; left out: as the unit tells, if it does
+    /// Which values are better; left out: as the unit says, if it is known
     #[arg(long, value_enum, value_name = "DIRECTION")]
     pub(crate) better: Option<BetterWord>,
 }
@@ -113,7 +113,7 @@ pub(crate) enum BetterWord {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MeasurementFormat {
-    /// A value a line, as ministat reads them; a second column may name the boot
+    /// One value per line, as ministat reads them; a second column may name the boot
     Stat,
     /// Columns with names
     Csv,

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::common::Formatted;
+use super::common::{Formatted, Tables};
 
 #[derive(Debug, Args)]
 #[command(
@@ -18,9 +18,17 @@ pub(crate) enum KernelAction {
     /// Fetch a distribution's kernel package and unpack it for guests; nothing is installed
     Fetch(Fetch),
     /// List the kernels that were fetched
-    List(Formatted),
+    List(Listing),
     /// Forget what trying kernels out has shown (KVM, switches), so that the next session tries anew
     Forget,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Listing {
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use study::Assignment;
 use words::{KEYS, Key, Kind, Mistake, Shape, Side, feature};
 
-use super::common::{Formatted, TurnFlags};
+use super::common::{Formatted, Tables, TurnFlags};
 
 #[derive(Debug, Args)]
 #[command(
@@ -20,20 +20,22 @@ pub(crate) struct Load {
     pub(crate) workload: Kind,
     #[command(flatten)]
     pub(crate) said: Said,
-    /// (discard) What throws the packets away [default: the first of them that this kernel has]
+    /// (discard) The device that discards the packets [default: the first of them that this kernel has]
     #[arg(long, value_name = "DEVICE", value_parser = device())]
     pub(crate) discard_device: Option<host::DiscardDevice>,
     /// Use a user namespace even when privileges would allow more
     #[arg(long)]
     pub(crate) rootless: bool,
-    /// Take down counters so often, 10ms to 1s [default: a hundred times]
+    /// Interval at which counters are read, 10ms to 1s [default: a hundredth of the duration]
     #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
     pub(crate) step: Option<Duration>,
-    /// (text) Also print a line for each such part of the run, such as 1s
+    /// (text) Also print a line for each part of the run of this length, such as 1s
     #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
     pub(crate) interval: Option<Duration>,
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }
@@ -48,16 +50,16 @@ const OTHERS: &[(&str, &str, &str)] = &[
     ("family", "FAMILY", "The version of IP: ipv4, ipv6 [default: ipv4]"),
     ("mtu", "BYTES", "MTU of the interfaces [default: as they are made]"),
     ("offloads", "WHICH", "Offloads of the interfaces: default, none [default: default]"),
-    ("inside", "PLACE", "`guest`: the whole testbed stands inside one virtual machine"),
+    ("inside", "PLACE", "`guest`: the whole testbed is inside one virtual machine"),
     ("kernel", "KERNEL", "(virtual machines) The kernel: a path, a package, `running` [default: running]"),
-    ("command_line", "TEXT", "(virtual machines) What is added to the kernel's command line"),
+    ("command_line", "TEXT", "(virtual machines) Options to add to the command line of the kernel"),
     ("vcpus", "N", "(virtual machines) The CPUs of each [default: 1]"),
     ("memory", "SIZE", "(virtual machines) The memory of each, such as 2GiB [default: 512MiB]"),
     ("nic", "NIC", "(virtual machines) The network interface [default: virtio-net]"),
     (
         "acceleration",
         "WHO",
-        "(virtual machines) Who executes instructions: auto, kvm, emulation [default: auto]",
+        "(virtual machines) How instructions are executed: auto, kvm, emulation [default: auto]",
     ),
     ("underlay.family", "FAMILY", "(tunnels) The version of IP that carries the tunnel [default: ipv4]"),
     ("underlay.mtu", "BYTES", "(tunnels) MTU of the interfaces under the tunnel"),

@@ -6,14 +6,14 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use stats::simulate::{Method, Shape};
 
-use super::common::{DesignWord, Stored};
+use super::common::{DesignWord, Stored, Tables};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  netassay simulate\n  netassay simulate --between 0,1 --boots 5 --design crossed --differences 1,2\n  netassay simulate --from-study 3 --metric throughput\n  netassay simulate --sequential looks=5,boots=10 --methods pooled-boot-means"
 )]
 pub(crate) struct Simulate {
-    /// Standard deviations between boots to go through (crossed: of what a boot does to one condition and not to another) [default:
+    /// Standard deviations between boots, one column each (crossed: of what a boot does to one condition and not to another) [default:
     /// 0,0.25,0.5,1,2]
     #[arg(long, value_name = "SD,...", value_delimiter = ',', conflicts_with = "from_study")]
     pub(crate) between: Vec<f64>,
@@ -38,7 +38,7 @@ pub(crate) struct Simulate {
     /// Runs of each condition in each boot [default: 10]
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<usize>,
-    /// Conditions; two are compared, all lend their spread where it is pooled [default: 8]
+    /// Conditions; two are compared, all contribute their spread where it is pooled [default: 8]
     #[arg(long, value_name = "N")]
     pub(crate) conditions: Option<usize>,
     /// Differences to find [default: 1, 2 and 4 times the spread between runs; of a study: 1, 2 and 5 % of the mean]
@@ -47,7 +47,7 @@ pub(crate) struct Simulate {
     /// How the runs of a boot are distributed
     #[arg(long, value_name = "SHAPE", default_value = "normal", value_parser = PossibleValuesParser::new(Shape::ALL.map(Shape::as_str)))]
     pub(crate) shape: String,
-    /// Who decides; left out: all that fit the design
+    /// The methods to judge by; left out: all that fit the design
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = PossibleValuesParser::new(Method::ALL.map(Method::word)))]
     pub(crate) methods: Vec<String>,
     /// Also look early, in so many equal parts of the boots, such as looks=5 or looks=5,boots=20
@@ -56,9 +56,11 @@ pub(crate) struct Simulate {
     /// Experiments for each spread and difference
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub(crate) experiments: u32,
-    /// What all random numbers come from
+    /// The seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) stored: Stored,
 }

@@ -59,9 +59,10 @@ fn show(flags: &Aa, study: Option<i64>) -> Result<(), Failure> {
         report::Error::NothingRecorded { .. } => Failure::Nothing(error.to_string()),
         _ => Failure::from(error),
     })?;
+    let layout = layout::of_standard_output(flags.run.tables.wide);
     match flags.run.output.format {
         Format::Json => print_json(&found),
-        Format::Text => print_page(&found.text(layout::of_standard_output(flags.run.tables.wide))),
+        Format::Text => print_page(&found.text(layout), layout),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::commands::compare_files;
 use crate::commands::stored::load;
 use crate::failure::Failure;
 use crate::layout;
-use crate::output::{print, print_json, print_page};
+use crate::output::{print_json, print_page};
 
 pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     if !(flags.confidence > 0.0 && flags.confidence < 100.0) {
@@ -54,9 +54,10 @@ fn by_boots(
     request: &report::ComparisonRequest,
 ) -> Result<(), Failure> {
     let comparisons = report::Comparisons::new(stored, request)?;
+    let layout = layout::of_standard_output(flags.tables.wide);
     match flags.stored.output.format {
         Format::Json => print_json(&comparisons),
-        Format::Text => print_page(&comparisons.text(layout::of_standard_output(flags.tables.wide))),
+        Format::Text => print_page(&comparisons.text(layout), layout),
     }
 }
 
@@ -68,6 +69,6 @@ fn classic(
     let classic = report::Classic::new(stored, request)?;
     match flags.stored.output.format {
         Format::Json => print_json(&classic),
-        Format::Text => print(&classic.text()),
+        Format::Text => print_page(&classic.text(), layout::of_standard_output(flags.tables.wide)),
     }
 }

@@ -24,9 +24,10 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     }
     let comparisons =
         Comparisons::of(&headline, subjects).map_err(|error| Failure::Usage(error.to_string()))?;
+    let layout = layout::of_standard_output(flags.tables.wide);
     match flags.stored.output.format {
         Format::Json => print_json(&comparisons),
-        Format::Text => print_page(&comparisons.text(layout::of_standard_output(flags.tables.wide))),
+        Format::Text => print_page(&comparisons.text(layout), layout),
     }
 }
 

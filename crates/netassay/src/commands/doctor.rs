@@ -6,7 +6,8 @@ use crate::cli::{Doctor, Format};
 use crate::doctor::Examination;
 use crate::exit;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::layout;
+use crate::output::{print_json, print_page};
 use crate::signals;
 
 pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
@@ -14,7 +15,8 @@ pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
     if flags.json || flags.output.format == Format::Json {
         print_json(&examination)?;
     } else {
-        print(&examination.text())?;
+        let layout = layout::of_standard_output(false);
+        print_page(&examination.text(layout), layout)?;
     }
     let code = if examination.can_measure() { exit::OK } else { exit::ENVIRONMENT };
     Ok(ExitCode::from(code))

@@ -1,12 +1,12 @@
 //! `netassay explain`: the glossary.
 
+use report::Layout;
+
 use crate::cli::{Explain, Format};
 use crate::failure::Failure;
 use crate::glossary::{Entry, entries, find, near};
-use crate::output::{print, print_json};
-
-/// Columns of text: what every terminal has.
-const WIDTH: usize = 80;
+use crate::layout;
+use crate::output::{print, print_json, print_page};
 
 /// Explains a word, or lists all terms.
 pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
@@ -18,10 +18,12 @@ pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
     if found.is_empty() {
         return Err(Failure::Usage(unknown(&word)));
     }
+    let layout = layout::of_standard_output(false);
+    let definitions = || found.iter().map(|entry| definition(entry, layout)).collect::<Vec<_>>();
     match flags.output.format {
         Format::Json => print_json(&found),
-        Format::Text if word.is_empty() => print(&listing(&found)),
-        Format::Text => print(&found.iter().map(definition).collect::<Vec<_>>().join("\n")),
+        Format::Text if word.is_empty() => print_page(&listing(&found, layout), layout),
+        Format::Text => print_page(&definitions().join("\n"), layout),
     }
 }
 
@@ -33,38 +35,26 @@ fn unknown(word: &str) -> String {
     format!("the glossary has no `{word}`{meant}; `netassay explain` lists all terms")
 }
 
-/// All names by section.
-fn listing(entries: &[Entry]) -> String {
+/// All names by section, none of them divided.
+fn listing(entries: &[Entry], layout: Layout) -> String {
+    const NO_BREAK: &str = "\u{a0}";
     let sections = entries.chunk_by(|a, b| a.section == b.section).map(|section| {
-        let names: Vec<&str> = section.iter().map(|entry| entry.name.as_str()).collect();
-        format!("{}\n{}\n", section[0].section, wrapped(names.join(", ").split_inclusive(", "), "  "))
+        let names: Vec<String> = section.iter().map(|entry| entry.name.replace(' ', NO_BREAK)).collect();
+        let names = layout.hang(&format!("  {}", names.join(", ")), 2).replace(NO_BREAK, " ");
+        format!("{}\n{names}\n", section[0].section)
     });
     let sections: String = sections.collect();
     format!("{sections}\n`netassay explain WORD` defines a term.\n")
 }
 
-fn definition(entry: &Entry) -> String {
-    let also =
-        if entry.also.is_empty() { String::new() } else { format!("  Also: {}.", entry.also.join(", ")) };
-    let also = if also.is_empty() { also } else { wrapped(also.trim().split_inclusive(' '), "  ") + "\n" };
-    let meaning = wrapped(entry.meaning.split_inclusive(' '), "  ");
-    format!("{} ({})\n{meaning}\n{also}", entry.name, entry.section)
-}
-
-/// Lines of pieces, none of which is divided.
-fn wrapped<'t>(pieces: impl Iterator<Item = &'t str>, indent: &str) -> String {
-    let mut lines = vec![String::new()];
-    for piece in pieces {
-        let line = lines.last_mut().expect("it begins with one and only grows");
-        if !line.is_empty() && indent.len() + line.chars().count() + piece.trim_end().chars().count() > WIDTH
-        {
-            lines.push(piece.to_owned());
-        } else {
-            line.push_str(piece);
-        }
-    }
-    let lines: Vec<String> = lines.iter().map(|line| format!("{indent}{}", line.trim_end())).collect();
-    lines.join("\n")
+fn definition(entry: &Entry, layout: Layout) -> String {
+    let also = if entry.also.is_empty() {
+        String::new()
+    } else {
+        layout.hang(&format!("  Also: {}.\n", entry.also.join(", ")), 2)
+    };
+    let meaning = layout.hang(&format!("  {}\n", entry.meaning), 2);
+    format!("{} ({})\n{meaning}{also}", entry.name, entry.section)
 }
 
 /// `docs/glossary.md`.
@@ -88,18 +78,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_line_of_text_is_wider_than_a_terminal() {
+    fn no_name_is_divided_and_none_is_lost() {
         let all = entries();
-        let text = listing(&all) + &all.iter().map(definition).collect::<String>();
-        for line in text.lines() {
-            assert!(line.chars().count() <= WIDTH, "{line}");
+        let text = listing(&all, Layout::PLAIN);
+        assert!(text.lines().all(|line| line.chars().count() <= Layout::PLAIN.width), "{text}");
+        for entry in all {
+            assert!(text.lines().any(|line| line.contains(&entry.name)), "{}", entry.name);
         }
-    }
-
-    #[test]
-    fn no_piece_of_a_text_is_lost() {
-        let text = "one two three ".repeat(40);
-        assert!(wrapped(text.split_inclusive(' '), "  ").split_whitespace().eq(text.split_whitespace()));
     }
 
     #[test]

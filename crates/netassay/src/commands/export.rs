@@ -19,7 +19,7 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
             let series = store.series(stored.row.id)?;
             if series.is_empty() {
                 return Err(Failure::Nothing(format!(
-                    "study {} holds no counters over time: none of its runs was measured, or a version that kept none measured them",
+                    "study {} has no counters over time: no run was measured, or the version that measured it did not store them",
                     stored.row.id
                 )));
             }
@@ -75,7 +75,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             asked.join(", ")
         )));
     }
-    say(&format!("wrote {written} files to {}", named(directory)));
+    say(&format!("wrote {} to {}", report::counted(written, "file"), named(directory)));
     Ok(())
 }
 

@@ -3,9 +3,10 @@
 use guest::Fetched;
 use serde_json::json;
 
-use crate::cli::{Format, Formatted, Kernel, KernelAction};
+use crate::cli::{Format, Kernel, KernelAction, Listing};
 use crate::failure::{Failure, say};
-use crate::output::{print, print_json};
+use crate::layout;
+use crate::output::{print_json, print_page};
 
 pub(crate) fn kernel(flags: &Kernel) -> Result<(), Failure> {
     match &flags.action {
@@ -15,7 +16,7 @@ pub(crate) fn kernel(flags: &Kernel) -> Result<(), Failure> {
             say(&format!("in a study: kernel = \"{}\"", fetched.package));
             Ok(())
         }
-        KernelAction::List(output) => list(output),
+        KernelAction::List(flags) => list(flags),
         KernelAction::Forget => {
             let count = guest::Memory::here()
                 .forget_all()
@@ -26,9 +27,9 @@ pub(crate) fn kernel(flags: &Kernel) -> Result<(), Failure> {
     }
 }
 
-fn list(output: &Formatted) -> Result<(), Failure> {
+fn list(flags: &Listing) -> Result<(), Failure> {
     let fetched = guest::fetched()?;
-    if output.format == Format::Json {
+    if flags.output.format == Format::Json {
         let rows: Vec<_> = fetched
             .iter()
             .map(|fetched| {
@@ -43,12 +44,13 @@ fn list(output: &Formatted) -> Result<(), Failure> {
         say("no kernel was fetched yet: netassay kernel fetch linux-image-cloud-amd64");
         return Ok(());
     }
-    let mut table = report::Table::new(&["kernel", "release", "version", "also called"]);
+    let mut table = report::Table::new(&["kernel", "release", "version", "also called"]).optional(&[3, 2]);
     for fetched in &fetched {
         let version = fetched.version.as_deref().unwrap_or("not known");
         table.row(&[&fetched.package, &release(fetched), version, &fetched.aliases.join(", ")]);
     }
-    print(&table.render())
+    let layout = layout::of_standard_output(flags.tables.wide);
+    print_page(&table.fit(layout), layout)
 }
 
 fn release(fetched: &Fetched) -> String {

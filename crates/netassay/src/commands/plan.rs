@@ -8,7 +8,8 @@ use crate::cli::{Format, Plan};
 use crate::commands::stored::open_read_only;
 use crate::commands::studies::find;
 use crate::failure::Failure;
-use crate::output::{named, print, print_json};
+use crate::layout;
+use crate::output::{named, print_json, print_page};
 
 pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     let study = find(&flags.study, &flags.set)?;
@@ -34,9 +35,10 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
         _ => measured(flags, &study)?,
     };
     let sizing = Sizing::new(&study, spread, &request)?;
+    let layout = layout::of_standard_output(false);
     match flags.stored.output.format {
         Format::Json => print_json(&sizing),
-        Format::Text => print(&sizing.text()),
+        Format::Text => print_page(&sizing.text(layout), layout),
     }
 }
 

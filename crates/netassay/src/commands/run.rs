@@ -15,7 +15,7 @@ use crate::failure::{Failure, say};
 use crate::here;
 use crate::layout;
 use crate::machine::{self, Changed};
-use crate::output::{named, print, print_json, print_page};
+use crate::output::{named, print_json, print_page};
 use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
@@ -30,7 +30,7 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
         Format::Json => print_json(&results)?,
         Format::Text => {
             let layout = layout::of_standard_output(flags.tables.wide);
-            print_page(&results.text(&flags.database.db, layout))?;
+            print_page(&results.text(&flags.database.db, layout), layout)?;
         }
     }
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
@@ -106,7 +106,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         Err(error) if error.is_interrupt() => return Err(error.into()),
         Err(error) => {
             say(&format!(
-                "netassay: the switches cannot be tried here, so this is only what the file says: {error}"
+                "netassay: the switches cannot be tried here, so the plan shows only what the file says: {error}"
             ));
             (serde_json::to_value(plan), studies::crowding(study), None)
         }
@@ -115,9 +115,10 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         .map_err(|error| error.to_string())
         .and_then(|document| report::PlanListing::new(study, &document, notes, costs.as_ref()))
         .map_err(Failure::Internal)?;
+    let layout = layout::of_standard_output(flags.tables.wide);
     match flags.output.format {
         Format::Json => print_json(&listing),
-        Format::Text => print(&listing.text()),
+        Format::Text => print_page(&listing.text(layout), layout),
     }
 }
 
@@ -177,7 +178,7 @@ pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> Exit
         }
         Ending::Interrupted => {
             let kept = report::counted(summary.recorded, "recorded run");
-            say(&format!("netassay: interrupted; {kept} kept in {db}; {again} --resume goes on"));
+            say(&format!("netassay: interrupted; {kept} kept in {db}; {again} --resume continues"));
             exit::INTERRUPTED
         }
     };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use store::{Store, StoredStudy};
 
-use crate::cli::{Format, Show, Stored};
+use crate::cli::{Format, List, Show};
 use crate::failure::Failure;
 use crate::layout;
 use crate::output::{print_json, print_page};
@@ -31,12 +31,13 @@ pub(crate) fn load_from(store: &Store, id: Option<i64>) -> Result<StoredStudy, F
     Ok(store.load(id)?)
 }
 
-pub(crate) fn list(flags: &Stored) -> Result<(), Failure> {
-    let store = open_read_only(&flags.database.db)?;
+pub(crate) fn list(flags: &List) -> Result<(), Failure> {
+    let store = open_read_only(&flags.stored.database.db)?;
     let rows = report::list(&store.studies()?);
-    match flags.output.format {
+    let layout = layout::of_standard_output(flags.tables.wide);
+    match flags.stored.output.format {
         Format::Json => print_json(&rows),
-        Format::Text => print_page(&rows.text(layout::of_standard_output(false))),
+        Format::Text => print_page(&rows.text(layout), layout),
     }
 }
 
@@ -61,5 +62,5 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     if flags.environment {
         text.push_str(&report::environments(&stored));
     }
-    print_page(&text)
+    print_page(&text, layout)
 }

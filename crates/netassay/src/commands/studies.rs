@@ -9,7 +9,8 @@ use study::{Assignment, Study, bundled};
 
 use crate::cli::{Changes, Check, Format, Formatted, New};
 use crate::failure::{Failure, say};
-use crate::output::{named, print, print_json};
+use crate::layout;
+use crate::output::{named, print, print_json, print_page};
 
 /// Finds a study by its bundled name or its file, and changes it.
 pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
@@ -54,12 +55,12 @@ pub(crate) fn list(output: &Formatted) -> Result<(), Failure> {
             .collect();
         return print_json(&rows);
     }
-    let mut table = report::Table::new(&["study", "scenario", "time", "question"]);
-    for (name, study) in &rows {
+    let layout = layout::of_standard_output(false);
+    let texts = rows.iter().map(|(name, study)| {
         let time = report::duration(study::expected_duration(&study.plan(), study.protocol()));
-        table.row(&[name, &study.scenario_names(), &time, study.question()]);
-    }
-    print(&table.render())
+        format!("{name} ({}, {time})\n  {}\n", study.scenario_names(), study.question())
+    });
+    print_page(&texts.collect::<String>(), layout)
 }
 
 pub(crate) fn new(flags: &New) -> Result<(), Failure> {

@@ -53,13 +53,14 @@ fn cpus(facts: &Disturbances) -> Vec<Finding> {
         }
         2..5 => (
             Status::Warn,
-            format!("{cpus} CPUs: none to spare for the controller and the rest of the machine"),
+            format!("{cpus} CPUs: no CPU is left for the controller and the rest of the machine"),
         ),
         _ => (Status::Ok, format!("{cpus} CPUs: a set for each host, and one for the controller")),
     };
     let mut finding = Finding::new(AREA, "CPUs", status, what);
     if status == Status::Warn {
-        finding = finding.fix("a machine of 5 cores or more; here, stop other work while measuring");
+        finding =
+            finding.fix("use a machine of 5 cores or more; on this one, stop other work while measuring");
     }
     let mut findings = vec![finding];
     if facts.multithreading_active == Some(true) {
@@ -68,7 +69,7 @@ fn cpus(facts: &Disturbances) -> Vec<Finding> {
                 AREA,
                 "hardware threads",
                 Status::Warn,
-                "two share a core, and slow each other down",
+                "two threads share a core and slow each other down",
             )
             .fix("echo off > /sys/devices/system/cpu/smt/control"),
         );
@@ -93,13 +94,13 @@ fn governor(facts: &Disturbances) -> Vec<Finding> {
             AREA,
             "CPU frequency",
             Status::Warn,
-            format!("governor {governors}: speed follows load"),
+            format!("governor {governors}: the speed of a CPU follows its load"),
         )
         .fix("cpupower frequency-set -g performance"),
     });
     if facts.turbo == Some(true) {
         findings.push(
-            Finding::new(AREA, "turbo", Status::Warn, "on: speed follows temperature and the other cores")
+            Finding::new(AREA, "turbo", Status::Warn, "on: the speed of a core depends on its temperature and on the other cores")
                 .fix("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (or: echo 0 > /sys/devices/system/cpu/cpufreq/boost)"),
         );
     }
@@ -108,7 +109,7 @@ fn governor(facts: &Disturbances) -> Vec<Finding> {
 
 fn idle(facts: &Disturbances) -> Vec<Finding> {
     vec![match &facts.deepest_idle_state {
-        None => Finding::new(AREA, "idle states", Status::Ok, "none that the kernel knows of"),
+        None => Finding::new(AREA, "idle states", Status::Ok, "the kernel knows none"),
         Some(state) if state.latency <= SLOW_WAKE_US => Finding::new(
             AREA,
             "idle states",
@@ -117,7 +118,7 @@ fn idle(facts: &Disturbances) -> Vec<Finding> {
         ),
         Some(state) => {
             let what =
-                format!("deepest {}: waking takes {} us, and shows in latencies", state.name, state.latency);
+                format!("deepest {}: waking takes {} us, which adds to latencies", state.name, state.latency);
             Finding::new(AREA, "idle states", Status::Warn, what)
                 .fix(format!("cpupower idle-set -D {SLOW_WAKE_US}"))
         }
@@ -126,7 +127,7 @@ fn idle(facts: &Disturbances) -> Vec<Finding> {
 
 fn steal(facts: &Disturbances) -> Vec<Finding> {
     let Some(percent) = facts.stolen_percent else { return Vec::new() };
-    let what = format!("{percent:.2} % of the CPU time since boot went to others");
+    let what = format!("the hypervisor took {percent:.2} % of the CPU time since boot");
     vec![if percent > STEAL_PERCENT {
         Finding::new(AREA, "steal", Status::Warn, what)
             .fix("measure on a dedicated machine, or plan more boots")
@@ -155,7 +156,7 @@ fn clock(facts: &Disturbances) -> Vec<Finding> {
             AREA,
             "clock",
             Status::Warn,
-            format!("{source}: slow to read, and shows in request-response rates"),
+            format!("{source}: slow to read, which lowers request-response rates"),
         )
         .fix("boot with tsc=reliable if the machine's TSC can be trusted")
     }]
@@ -164,10 +165,10 @@ fn clock(facts: &Disturbances) -> Vec<Finding> {
 fn others(facts: &Disturbances) -> Vec<Finding> {
     let mut findings = Vec::new();
     if facts.hypervisor == Some(true) {
-        let what = "the hypervisor's part in every figure is unknown";
+        let what = "the effect of the hypervisor on the figures is unknown";
         findings.push(
             Finding::new(AREA, "virtual machine", Status::Warn, what)
-                .fix("compare rates with rates of this machine only, or measure on bare metal"),
+                .fix("compare rates only with rates of this machine, or measure on bare metal"),
         );
     }
     if facts.interrupt_balancing == Some(true) {

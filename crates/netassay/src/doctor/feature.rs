@@ -42,7 +42,7 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
         };
         let mut finding = Finding::new(AREA, format!("{word} (veth)"), status, what);
         if status == Status::Warn {
-            finding = finding.fix("the veth driver decides: leave it out of studies on veth");
+            finding = finding.fix("the veth driver does not allow it: leave it out of studies on veth");
         }
         findings.push(finding);
     }

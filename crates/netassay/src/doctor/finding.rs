@@ -21,6 +21,16 @@ pub(crate) enum Status {
     Fail,
 }
 
+impl Status {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Status::Ok => "ok",
+            Status::Warn => "warn",
+            Status::Fail => "fail",
+        }
+    }
+}
+
 impl Finding {
     pub(crate) fn new(
         area: &'static str,

@@ -17,10 +17,10 @@ pub(super) fn findings() -> Vec<Finding> {
 
 fn qemu(tools: &Tools) -> Finding {
     match tools.qemu() {
-        Ok(path) => Finding::new(AREA, "QEMU", Status::Ok, format!("is {}", path.display())),
+        Ok(path) => Finding::new(AREA, "QEMU", Status::Ok, format!("found: {}", path.display())),
         // Only two scenarios need it.
         Err(error) => Finding::new(AREA, "QEMU", Status::Warn, error.to_string())
-            .fix("needed for scenarios vm and vm-vxlan, and inside = \"guest\"; measuring goes without"),
+            .fix("needed only for the scenarios vm and vm-vxlan, and for inside = \"guest\""),
     }
 }
 
@@ -38,7 +38,7 @@ fn kvm(tools: &Tools, kernel: Option<&Kernel>) -> Finding {
                 )
             });
             match verdict.outcome {
-                Ok(()) => finding(Status::Ok, format!("works: a guest said its first line{when}")),
+                Ok(()) => finding(Status::Ok, format!("works: a guest printed its first line{when}")),
                 Err(why) => finding(Status::Warn, format!("{why}{when}")).fix(slow),
             }
         }
@@ -56,8 +56,12 @@ fn image(running: &Result<Kernel, Error>, fetched: &[Fetched]) -> Finding {
     let fetched = if names.is_empty() { String::new() } else { format!("; fetched: {}", names.join(", ")) };
     let finding = |status, what: String| Finding::new(AREA, "kernels", status, format!("{what}{fetched}"));
     match running {
-        Ok(kernel) => finding(Status::Ok, format!("the running one's image is {}", kernel.image.display())),
-        Err(_) if !names.is_empty() => finding(Status::Ok, "the running one's image is not here".to_owned()),
-        Err(_) => finding(Status::Warn, "none: the running one's image is not here".to_owned()).fix(FETCH),
+        Ok(kernel) => finding(Status::Ok, format!("image of the running kernel: {}", kernel.image.display())),
+        Err(_) if !names.is_empty() => {
+            finding(Status::Ok, "the image of the running kernel was not found".to_owned())
+        }
+        Err(_) => {
+            finding(Status::Warn, "none: the image of the running kernel was not found".to_owned()).fix(FETCH)
+        }
     }
 }

@@ -9,7 +9,7 @@ mod scenario;
 mod tracing;
 
 use agent::Interrupt;
-use report::Table;
+use report::Layout;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -39,28 +39,33 @@ impl Examination {
         self.findings.iter().any(|finding| finding.area == scenario::AREA && finding.status != Status::Fail)
     }
 
-    pub(crate) fn text(&self) -> String {
-        let mut table = Table::new(&["", "area", "what", "finding"]);
-        for finding in &self.findings {
-            let status = match finding.status {
-                Status::Ok => "ok",
-                Status::Warn => "warn",
-                Status::Fail => "fail",
-            };
-            table.row(&[status, finding.area, &finding.name, &finding.what]);
-            if let Some(fix) = &finding.fix {
-                table.row(&["", "", "", &format!("-> {fix}")]);
-            }
-        }
+    /// The findings by area, each with its remedy below it.
+    pub(crate) fn text(&self, layout: Layout) -> String {
+        let areas = self.findings.chunk_by(|one, other| one.area == other.area);
+        let text: String = areas.map(|area| format!("{}\n{}", area[0].area, listed(area, layout))).collect();
         let count = |status| self.findings.iter().filter(|finding| finding.status == status).count();
         format!(
-            "{}\n{} ok, {} warn, {} fail\n",
-            table.render(),
+            "{text}\n{} ok, {} warn, {} fail\n",
             count(Status::Ok),
             count(Status::Warn),
             count(Status::Fail)
         )
     }
+}
+
+/// The findings of one area.
+fn listed(area: &[Finding], layout: Layout) -> String {
+    let names = area.iter().map(|finding| finding.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for finding in area {
+        let start = format!("  {:<4}  {:<names$}  ", finding.status.word(), finding.name);
+        let indent = start.chars().count();
+        text.push_str(&layout.hang(&format!("{start}{}\n", finding.what), indent));
+        if let Some(fix) = &finding.fix {
+            text.push_str(&layout.hang(&format!("{:indent$}-> {fix}\n", ""), indent + 3));
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -93,9 +98,7 @@ mod tests {
 
     #[test]
     fn every_finding_shows_its_remedy_and_is_counted() {
-        let text = examination(Status::Fail).text();
-        assert!(text.contains("fail  scenario  veth  tried\n"), "{text}");
-        assert!(text.contains("-> mend it\n"), "{text}");
-        assert!(text.ends_with("\n0 ok, 0 warn, 1 fail\n"), "{text}");
+        let text = examination(Status::Fail).text(Layout::PLAIN);
+        assert_eq!(text, "scenario\n  fail  veth  tried\n              -> mend it\n\n0 ok, 0 warn, 1 fail\n");
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn findings(privileges: &Privileges) -> Vec<Finding> {
             AREA,
             "network namespaces",
             Status::Ok,
-            "can be made directly (CAP_SYS_ADMIN and CAP_NET_ADMIN)",
+            "can be created directly (CAP_SYS_ADMIN and CAP_NET_ADMIN)",
         )
     } else {
         Finding::new(
@@ -25,7 +25,8 @@ pub(super) fn findings(privileges: &Privileges) -> Vec<Finding> {
     let user = match (privileges.user_namespaces.obstacle(), privileges.privileged()) {
         (None, _) => Finding::new(AREA, "user namespaces", Status::Ok, "allowed by the machine's settings"),
         (Some(obstacle), true) => {
-            Finding::new(AREA, "user namespaces", Status::Warn, "not for ordinary users here").fix(obstacle)
+            Finding::new(AREA, "user namespaces", Status::Warn, "not allowed for ordinary users")
+                .fix(obstacle)
         }
         (Some(obstacle), false) => {
             Finding::new(AREA, "user namespaces", Status::Fail, "not allowed here, and this is not root")

@@ -13,8 +13,9 @@ use crate::here;
 
 pub(super) const AREA: &str = "scenario";
 
-const AS_ROOT: &str = "run netassay as root, if you may";
-const NO_REMEDY: &str = "nothing to repair: this scenario works that way; use scenario veth where it matters";
+const AS_ROOT: &str = "run netassay as root, if you are allowed to";
+const NO_REMEDY: &str =
+    "nothing to repair: this scenario works that way; use the scenario veth if it matters";
 
 pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
     let here = here::options(Scenario::Veth, true, interrupt)?;

@@ -14,7 +14,7 @@ pub(super) fn findings() -> Vec<Finding> {
         let finding =
             Finding::new(AREA, name, status, format!("{}: {}", capability.verdict, capability.reason));
         if status == Status::Warn {
-            finding.fix("needed for tracing only; measuring goes without")
+            finding.fix("needed only for tracing; measurements do not need it")
         } else {
             finding
         }

@@ -49,7 +49,7 @@ fn kvm_that_brings_no_guest_to_life_is_not_used() {
     let (_directory, tools) = fake_qemu("#!/bin/sh\necho 'qemu: assertion failed' >&2\nexit 1\n");
     let tools = Tools { kvm: "/dev/null".into(), ..tools };
     let why = tools.try_kvm(&order().kernel.image).outcome.unwrap_err();
-    assert_eq!(why, "QEMU gives up under KVM: qemu: assertion failed");
+    assert_eq!(why, "QEMU exited under KVM: qemu: assertion failed");
 }
 
 /// How many children of this process sleep for so long.

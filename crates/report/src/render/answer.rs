@@ -3,9 +3,29 @@
 use stats::{Margin, Ratio, Verdict};
 
 use crate::render::group::Group;
+use crate::render::remarks::once;
 use crate::render::row::Row;
 use crate::words::number::{counted, figure, percent, plain, range, times};
 use crate::words::phrases::{list, words};
+
+/// So many conditions without a proven difference are named; of more their count is enough beside the table.
+const NAMED: usize = 3;
+
+/// The answer of a comparison as lines: its sentence, each remark once with whose it is, and what explains differences.
+pub(crate) fn answered(group: &Group) -> String {
+    let mut text = format!("Answer: {}\n", answer(group));
+    for (whose, remark) in once(group.rows.iter().map(|row| (&*row.label, &*row.remarks))) {
+        text.push_str(&format!("  {whose}: {remark}.\n"));
+    }
+    let whys: Vec<(&str, String)> =
+        group.rows.iter().filter_map(|row| Some((&*row.label, row.why()?))).collect();
+    // Conditions often have one reason.
+    for same in whys.chunk_by(|(_, one), (_, other)| one == other) {
+        let labels: Vec<&str> = same.iter().map(|(label, _)| *label).collect();
+        text.push_str(&format!("  why {}: {}\n", list(&labels), same[0].1));
+    }
+    text
+}
 
 /// One sentence for one comparison: what is proven with its size, then what is not.
 pub(crate) fn answer(group: &Group) -> String {
@@ -70,7 +90,12 @@ pub(crate) fn answer(group: &Group) -> String {
         let has_margin = group.rows.iter().any(|row| row.comparison.margin.is_some());
         let what = if has_margin { "neither a difference nor equivalence" } else { "no difference" };
         let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
-        parts.push(format!("{subject} is proven for {}", list(&open)));
+        let whom = match open.len() {
+            count if count <= NAMED => list(&open),
+            count if count == group.rows.len() => format!("any of the {}", counted(count, "condition")),
+            count => format!("{count} others"),
+        };
+        parts.push(format!("{subject} is proven for {whom}"));
     }
     if !unknown.is_empty() {
         let subject = if parts.is_empty() { format!("nothing of {metric}") } else { "nothing".to_owned() };

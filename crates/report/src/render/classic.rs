@@ -69,7 +69,7 @@ impl Classic {
             text.push_str(&format!("\n{} in {}\n{}", group.metric, group.unit, group.text));
         }
         text.push_str(
-            "\nThe classic test takes the runs of a boot for independent. They are not, and it sees differences where none are;\nits averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.\n`netassay compare` without --classic takes the boot as the unit of replication.\n",
+            "\nThe classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.\n`netassay compare` without --classic uses the boot as the unit of replication.\n",
         );
         text
     }

@@ -11,6 +11,7 @@ use crate::data::missing::Missing;
 use crate::data::stored::subjects;
 use crate::data::subject::{Subject, answer};
 use crate::data::target::{ComparisonRequest, targets};
+use crate::render::answer::answered;
 use crate::render::credit::Credits;
 use crate::render::explain::explain;
 use crate::render::group::Group;
@@ -79,6 +80,9 @@ impl Comparisons {
             // A study's table has the workload in its labels.
             if self.study.is_none() && !group.workload.is_empty() {
                 text.push_str(&format!("{}\n\n", group.workload));
+            }
+            if !layout.wide && group.baseline.is_some() {
+                text.push_str(&format!("{}\n", answered(group)));
             }
             text.push_str(&group.text(layout));
         }

@@ -21,14 +21,14 @@ pub fn environments(stored: &StoredStudy) -> String {
         outline(&before, 1, &mut text);
         match &boot.environment_after {
             Some(after) if *after != boot.environment => {
-                text.push_str("  changed by its end:\n");
+                text.push_str("  changed at its end:\n");
                 changes("", &before, &document(after), &mut text);
             }
             Some(_) => {}
             None if boot.ended_unix_ms.is_some() => {
                 text.push_str("  its hosts could not be asked at its end\n");
             }
-            None => text.push_str("  it did not end in order\n"),
+            None => text.push_str("  it did not end normally\n"),
         }
     }
     text

@@ -120,7 +120,9 @@ impl FalsePositives {
             counted(self.boots as usize, "boot"),
             if self.condition.is_empty() { String::new() } else { format!(" ({})", self.condition) },
         );
-        let mut table = Table::new(&["metric", "method", "seen to differ", "rate %", "95 % interval"]);
+        let mut table = Table::new(&["metric", "method", "differences", "rate %", "95 % interval"])
+            .named(0)
+            .optional(&[2]);
         for metric in &self.metrics {
             for (rate, (_, words)) in metric.rates.iter().zip(METHODS) {
                 let (low, high) = rate.interval;
@@ -135,10 +137,10 @@ impl FalsePositives {
         }
         text.push_str(&table.fit(layout));
         text.push_str(
-            "\nA method that keeps its word errs in 5 % of such comparisons. The interval is that of the count (Clopper and\nPearson): more experiments narrow it.\n",
+            "\nA method that is as good as its 95 % intervals say has a rate of 5 %. The interval of the rate is that of the count (Clopper and Pearson): more experiments narrow it.\n",
         );
         if let Some(first) = self.metrics.first() {
-            text.push_str(&format!("\n{}", spread::of(&first.spread, first.unit, first.mean, LEVEL)));
+            text.push_str(&format!("\n{}", spread::of(&first.spread, first.unit, first.mean, LEVEL, layout)));
             text.push_str(&format!(
                 "netassay simulate --from-study {} shows what such a spread does to each method.\n",
                 self.study

@@ -39,6 +39,9 @@ pub(crate) struct Group {
     pub(crate) spread: Components,
     /// How the differences were judged, as sentences.
     pub(crate) method: Vec<String>,
+    /// What few boots cost, as a sentence without a full stop; none where it is little.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) caution: Option<String>,
     /// What a reader should know of the data. Nothing is left out of a verdict for it.
     pub(crate) flags: Vec<String>,
     /// What a reader must know of where the values come from.
@@ -80,6 +83,7 @@ impl Group {
             Against::AllPairs => None,
         };
         let method = method::sentences(subject, &analysis);
+        let caution = method::few_boots(subject, &analysis).map(|few| few.warning());
         let row = |comparison: Comparison| {
             let (name, against) = (label(comparison.condition), label(comparison.baseline));
             let named = if baseline.is_some() { name.clone() } else { format!("{name} against {against}") };
@@ -115,6 +119,7 @@ impl Group {
             baseline,
             spread: analysis.components,
             method,
+            caution,
             flags: flags(subject)?,
             notes: subject.notes.clone(),
             truth: subject.truth,
@@ -127,7 +132,37 @@ impl Group {
     pub(crate) fn text(&self, layout: Layout) -> String {
         let table = if layout.wide { self.table(layout) } else { self.summary().text(layout) };
         let mut text = table + &truth::line(self.truth);
+        // Elsewhere an answer says what a narrow table does not.
+        if layout.wide || self.baseline.is_none() {
+            text.push_str(&format!("\n{}", self.sentences()));
+        }
+        // Counts without noise have no spread to show.
+        let is_measured = self.resolution.is_none();
         text.push('\n');
+        if is_measured && layout.wide {
+            text.push_str(&spread::of(&self.spread, plain(&self.unit), self.mean(), self.level, layout));
+        }
+        if let (true, Some(seen)) = (layout.wide, spread::seen(&self.rows, plain(&self.unit))) {
+            text.push_str(&format!("Power: {seen}.\n"));
+        }
+        let method = if layout.wide { &self.method[..] } else { &[] };
+        let told = [
+            ("Caution", self.caution.as_slice()),
+            ("Method", method),
+            ("Flag", &self.flags[..]),
+            ("Note", &self.notes[..]),
+        ];
+        for (head, sentences) in told {
+            for sentence in sentences {
+                text.push_str(&format!("{head}: {sentence}.\n"));
+            }
+        }
+        text
+    }
+
+    /// Each comparison as a sentence, with what must be said beside it.
+    fn sentences(&self) -> String {
+        let mut text = String::new();
         for row in &self.rows {
             text.push_str(&format!("{}.\n", row.sentence));
             for remark in &row.remarks {
@@ -135,21 +170,6 @@ impl Group {
             }
             if let Some(why) = row.why() {
                 text.push_str(&format!("  why: {why}\n"));
-            }
-        }
-        // Counts without noise have no spread to show.
-        let is_measured = self.resolution.is_none();
-        text.push('\n');
-        if is_measured && layout.wide {
-            text.push_str(&spread::of(&self.spread, plain(&self.unit), self.mean(), self.level));
-        }
-        if let (true, Some(seen)) = (layout.wide, spread::seen(&self.rows, plain(&self.unit))) {
-            text.push_str(&format!("Power: {seen}.\n"));
-        }
-        let method = if layout.wide { &self.method[..] } else { &[] };
-        for (head, sentences) in [("Method", method), ("Flag", &self.flags[..]), ("Note", &self.notes[..])] {
-            for sentence in sentences {
-                text.push_str(&format!("{head}: {sentence}.\n"));
             }
         }
         text
@@ -168,6 +188,11 @@ impl Group {
             }
         }
         summary
+    }
+
+    /// Is this condition one of those compared, and was it measured?
+    pub(crate) fn has(&self, label: &str) -> bool {
+        self.conditions.iter().any(|one| one.label == label)
     }
 
     /// What a condition is compared with.

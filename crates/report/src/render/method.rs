@@ -27,7 +27,7 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     if count > 1 {
         sentences.push(together(subject, analysis));
     }
-    sentences.extend(few_boots(subject, analysis));
+    sentences.extend(few_boots(subject, analysis).map(|few| few.sentence()));
     if analysis.level > subject.asked {
         sentences.push(format!(
             "several metrics are judged, so each interval of this one has {} % for all of them to hold together with {} % (Holm)",
@@ -99,8 +99,38 @@ const WIDE: f64 = 1.4;
 /// And so many times not.
 const NARROW: f64 = 1.25;
 
-/// What few boots cost a family, and how many would not; none where it is little.
-fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<String> {
+/// How many boots there are for how many comparisons, by how much that widens intervals, and how many boots would be enough.
+pub(crate) struct FewBoots {
+    boots: u32,
+    comparisons: usize,
+    stretch: f64,
+    enough: u32,
+}
+
+impl FewBoots {
+    /// The warning that every reader gets, without a full stop.
+    pub(crate) fn warning(&self) -> String {
+        let Self { boots, stretch, enough, .. } = self;
+        format!(
+            "{boots} boots widen the intervals {stretch:.1} times; {enough} boots: less than {NARROW} times"
+        )
+    }
+
+    /// The same with its reason.
+    fn sentence(&self) -> String {
+        format!(
+            "{} are few for {}: the intervals hold, but few boots tell little of each condition's spread, so the intervals are about \
+             {:.1} times as wide as with a known spread; with {} they are less than {NARROW} times as wide",
+            counted(self.boots as usize, "boot"),
+            counted(self.comparisons, "comparison"),
+            self.stretch,
+            counted(self.enough as usize, "boot"),
+        )
+    }
+}
+
+/// What few boots cost a family; none where it is little.
+pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<FewBoots> {
     let judged: Vec<u32> = analysis
         .comparisons
         .iter()
@@ -123,11 +153,5 @@ fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<String> {
     };
     let stretch = plan.stretch(boots).filter(|stretch| *stretch >= WIDE)?;
     let enough = (boots..1000).find(|boots| plan.stretch(*boots).is_some_and(|stretch| stretch < NARROW))?;
-    Some(format!(
-        "{} hardly carry {}: the intervals hold, but few boots tell each condition's spread badly, so they are about {stretch:.1} times as wide as if the \
-         spread were known; with {} that is less than {NARROW} times",
-        counted(boots as usize, "boot"),
-        counted(judged.len(), "comparison"),
-        counted(enough as usize, "boot"),
-    ))
+    Some(FewBoots { boots, comparisons: judged.len(), stretch, enough })
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use study::{Costs, Dropped, Effective, Expected, PlanDocument, Study};
 
+use crate::words::layout::Layout;
 use crate::words::number::{counted, duration};
 use crate::words::table::Table;
 
@@ -77,7 +78,7 @@ impl PlanListing {
 
     /// The listing for people.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, layout: Layout) -> String {
         let expected = duration(self.expected.total());
         let states = self.view.plan.states().len();
         let of_each =
@@ -107,11 +108,11 @@ impl PlanListing {
         if self.view.plan.conditions.is_empty() {
             text.push_str("\nNothing to run: every condition is excluded.\n");
         } else {
-            text.push_str(&self.condition_table());
+            text.push_str(&self.condition_table(layout));
         }
         text.push_str(&dropped("Not measured", &self.view.plan.excluded));
         text.push_str(&dropped("Merged, because both ends read back the same state", &self.view.plan.merged));
-        text.push_str(&self.order_of_runs());
+        text.push_str(&self.order_of_runs(layout));
         if let Some(dropped) = self.view.plan.looks_dropped {
             text.push_str(&format!("\nLooks: {dropped}.\n"));
         }
@@ -139,13 +140,9 @@ impl PlanListing {
         format!("time on an idle machine, {measured}: {}\n", parts.join(", "))
     }
 
-    fn condition_table(&self) -> String {
-        let head = if self.tried {
-            "switches as read back, against condition 1"
-        } else {
-            "switches (not tried here)"
-        };
-        let mut table = Table::new(&["", "condition", "short name", head]);
+    fn condition_table(&self, layout: Layout) -> String {
+        let head = if self.tried { "switches, against condition 1" } else { "switches (not tried here)" };
+        let mut table = Table::new(&["", "condition", "short name", head]).named(1).optional(&[2]);
         let mut details = String::new();
         for (index, condition) in self.view.plan.conditions.iter().enumerate() {
             let number = (index + 1).to_string();
@@ -160,14 +157,14 @@ impl PlanListing {
                 details.push_str(&format!("  {number}: {refused}\n"));
             }
         }
-        let mut text = format!("\n{}", table.render());
+        let mut text = format!("\n{}", table.fit(layout));
         if !details.is_empty() {
-            text.push_str(&format!("\nAsked for, but not got:\n{details}"));
+            text.push_str(&format!("\nRequested, but not applied:\n{details}"));
         }
         text
     }
 
-    fn order_of_runs(&self) -> String {
+    fn order_of_runs(&self, layout: Layout) -> String {
         let mut text = String::from("\nOrder of runs, by condition:\n");
         for runs in &self.schedule {
             let Some(first) = runs.first() else { continue };
@@ -180,7 +177,7 @@ impl PlanListing {
                 }
                 line.push_str(&format!(" {}", run.condition + 1));
             }
-            text.push_str(&shortened_to(&line, 200));
+            text.push_str(&if layout.wide { line } else { shortened_to(&line, layout.columns()) });
             text.push('\n');
         }
         text
@@ -224,9 +221,9 @@ fn shortened_to(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most).collect();
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
     let cut = kept.rfind(' ').unwrap_or(kept.len());
-    format!("{} …", &kept[..cut])
+    format!("{} …", kept[..cut].trim_end())
 }
 
 #[cfg(test)]
@@ -236,6 +233,7 @@ mod tests {
     #[test]
     fn long_lists_are_cut_between_words() {
         assert_eq!(shortened_to("off aa bb cc", 9), "off aa …");
+        assert_eq!(shortened_to("off aa bb cc", 8), "off aa …");
         assert_eq!(shortened_to("off aa", 9), "off aa");
     }
 }

@@ -87,8 +87,8 @@ impl Results {
             table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
         }
         format!(
-            "\nWhat acted (buffers as the transmitter's interface is given them, cut by TSO; batches as TCP is given them, merged by GRO):\n{}\
-             Buffers that the stack cuts before the interface (GSO) are not counted anywhere, nor is who computed a checksum: its place is what the switches read back. Tracing would tell.\n",
+            "\nOffloads that acted (buffers: passed to the transmitter's interface, split by TSO; batches: passed to TCP, merged by GRO):\n{}\
+             No counter shows buffers that the stack splits before the interface (GSO), or where a checksum was computed: that column shows what the switches read back. Tracing shows both.\n",
             table.render(),
         )
     }
@@ -124,7 +124,7 @@ impl Results {
             // Half a message a run: the means are no whole numbers.
             if parts > lost + 0.5 {
                 beyond.push_str(&format!(
-                    "  {}: {} drops were counted for {} lost messages: some were dropped twice, or were not the run's\n",
+                    "  {}: {} drops were counted for {} lost messages: some were counted twice, or belong to other traffic\n",
                     condition.label,
                     figure(parts),
                     figure(lost)
@@ -172,7 +172,7 @@ impl Results {
             text.push_str(&format!("  {}: {words}\n", condition.label));
             for (side, settled) in effective.sides() {
                 for (feature, why) in settled.unmet() {
-                    text.push_str(&format!("    {side}: {feature} was not got: {why}\n"));
+                    text.push_str(&format!("    {side}: {feature} was not applied: {why}\n"));
                 }
                 let followed: Vec<String> = settled
                     .follow_on
@@ -180,7 +180,7 @@ impl Results {
                     .map(|(feature, on)| format!("{feature} {}", if *on { "on" } else { "off" }))
                     .collect();
                 if !followed.is_empty() {
-                    text.push_str(&format!("    {side}: the kernel's own doing: {}\n", followed.join(", ")));
+                    text.push_str(&format!("    {side}: changed by the kernel: {}\n", followed.join(", ")));
                 }
             }
         }

@@ -10,7 +10,7 @@ pub(crate) fn remarks(subject: &Subject, one: &Comparison) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(run) = one.wild {
         remarks.push(format!(
-            "one run is why there is no percentage: {}, where the median of its condition is {}. It is counted; look at what else ran then, and repeat the study if something was wrong",
+            "one run is why there is no percentage: {}, where the median of its condition is {}. It counts all the same; check what else ran at that time, and repeat the study if something was wrong",
             value(subject, &run),
             figure(run.median)
         ));

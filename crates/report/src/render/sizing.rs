@@ -13,6 +13,7 @@ use crate::data::error::Error;
 use crate::data::looks::schedule;
 use crate::data::metric::{known, plan_of};
 use crate::data::target::{Target, own_targets};
+use crate::words::layout::Layout;
 use crate::words::number::{counted, duration, instant, percent};
 use crate::words::table::Table;
 
@@ -227,7 +228,7 @@ impl Sizing {
 
     /// The sizing for people, with lines to paste into the study.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, layout: Layout) -> String {
         let mut text = format!(
             "{}: to prove a difference of {} in {} ({} against {}) with {:.0} % power\n\
              spread, in % of the mean: {} {}{}, between runs {}; from {}\n\n",
@@ -261,7 +262,7 @@ impl Sizing {
             row("assured", size);
         }
         row("as the file has it", &self.as_written);
-        text.push_str(&table.render());
+        text.push_str(&table.fit(layout));
         if self.states > 1 {
             text.push_str(&format!("Boots are of each of {} states of the testbed.\n", self.states));
         }

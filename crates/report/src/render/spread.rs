@@ -3,6 +3,7 @@
 use stats::{Comparison, Component, Components};
 
 use crate::render::row::Row;
+use crate::words::layout::Layout;
 use crate::words::number::{counted, figure, percent, range};
 use crate::words::table::Table;
 
@@ -65,7 +66,7 @@ fn ends(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
 
 /// The standard deviations that runs come from, each with its interval, in the metric's unit and in % of `mean`; empty
 /// where nothing tells them.
-pub(crate) fn of(spread: &Components, unit: &str, mean: f64, confidence: f64) -> String {
+pub(crate) fn of(spread: &Components, unit: &str, mean: f64, confidence: f64, layout: Layout) -> String {
     let interval = format!("{} % interval", stats::confidence(confidence));
     let mut table = Table::new(&["spread (sd)", unit, &interval, "% of mean"]);
     let mut is_empty = true;
@@ -74,5 +75,5 @@ pub(crate) fn of(spread: &Components, unit: &str, mean: f64, confidence: f64) ->
         table.row(&[name, &figure(*sd), &range(*interval, figure), &share]);
         is_empty = false;
     }
-    if is_empty { String::new() } else { table.render() + "\n" }
+    if is_empty { String::new() } else { table.fit(layout) + "\n" }
 }

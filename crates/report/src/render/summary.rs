@@ -68,8 +68,15 @@ impl<'a> Summary<'a> {
 
     /// The table below a line that tells what it shows.
     pub(crate) fn text(&self, layout: Layout) -> String {
-        let figures: Vec<[String; 5]> = self.lines.iter().map(|line| line.cells(self.unit)).collect();
-        let mut heads = [plain(self.unit), "diff. %", "interval", "verdict", "limited by"];
+        // Some differences may be in the metric's unit, or so many times the baseline.
+        let is_percent = self.lines.iter().all(|line| match line.beside {
+            Beside::Row(row) => row.comparison.relative.is_some(),
+            _ => true,
+        });
+        let figures: Vec<[String; 5]> =
+            self.lines.iter().map(|line| line.cells(self.unit, is_percent)).collect();
+        let difference = if is_percent { "diff. %" } else { "difference" };
+        let mut heads = [plain(self.unit), difference, "interval", "verdict", "limited by"];
         if heads[0].is_empty() {
             heads[0] = "value";
         }
@@ -90,9 +97,9 @@ impl<'a> Summary<'a> {
         let table = table.fit(layout);
         // Where the limit is shown at all.
         let is_short = self.lines.iter().any(|line| line.limit.is_some_and(LimitView::is_short));
-        let sides =
-            if is_short && table.contains("limited by\n") { "tx: transmitter, rx: receiver\n" } else { "" };
-        format!("{}\n{table}{sides}", self.title())
+        let is_told = is_short && table.contains("limited by\n");
+        let sides = if is_told { "; tx: transmitter, rx: receiver" } else { "" };
+        format!("{}{sides}\n{table}", self.title())
     }
 
     /// `tcp_stream: throughput; 95 % intervals`.
@@ -111,8 +118,8 @@ impl<'a> Summary<'a> {
 }
 
 impl Line<'_> {
-    /// Value, difference, interval, verdict, limit.
-    fn cells(&self, unit: &str) -> [String; 5] {
+    /// Value, difference, interval, verdict, limit. The interval is in the unit of the difference, in % if all are.
+    fn cells(&self, unit: &str, is_percent: bool) -> [String; 5] {
         let value = self.value.map_or_else(|| "-".to_owned(), figure);
         let limit = self.limit.map_or_else(String::new, LimitView::short);
         let [difference, interval, verdict] = match self.beside {
@@ -120,9 +127,14 @@ impl Line<'_> {
             Beside::Baseline => ["-".to_owned(), String::new(), "baseline".to_owned()],
             Beside::Missing => ["-".to_owned(), String::new(), "not measured".to_owned()],
             Beside::Row(row) => {
-                let [difference, interval] = size(&row.comparison, unit);
+                let [mut difference, interval] = size(&row.comparison, unit);
+                if row.comparison.relative.is_some() && !is_percent {
+                    difference.push_str(" %");
+                }
                 // The title and remarks say what an interval of ratios is.
-                [difference, interval.replace(" (log scale)", ""), short(row).to_owned()]
+                let interval = interval.trim_end_matches(" (log scale)");
+                let interval = interval.strip_suffix(plain(unit)).unwrap_or(interval).trim_end().to_owned();
+                [difference, interval, short(row).to_owned()]
             }
         };
         [value, difference, interval, verdict, limit]

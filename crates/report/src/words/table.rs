@@ -30,6 +30,8 @@ const CUT: &str = "…";
 const SHORTEST: usize = 6;
 /// Names have so many columns, if need be at the cost of others.
 const LEAST_NAME: usize = 12;
+/// Names are shortened only when other words have no more than so many columns.
+const LEAST_WORDS: usize = 30;
 
 impl Table {
     /// A table with one header line.
@@ -51,16 +53,16 @@ impl Table {
         self
     }
 
-    /// Says which columns are left out where the width does not do, the first of these first.
+    /// Says which columns are left out where the width does not do, the first of these first. Then the last columns go.
     #[must_use]
-    pub(crate) fn optional(mut self, columns: &[usize]) -> Self {
+    pub fn optional(mut self, columns: &[usize]) -> Self {
         columns.clone_into(&mut self.optional);
         self
     }
 
     /// Says which column has the conditions' names.
     #[must_use]
-    pub(crate) fn named(mut self, column: usize) -> Self {
+    pub fn named(mut self, column: usize) -> Self {
         self.names = Some(column);
         self
     }
@@ -77,46 +79,76 @@ impl Table {
         }
     }
 
-    /// The table as wide as it is, as lines, each ended by a newline, without trailing blanks.
+    /// The table as wide as it is, as lines, each ended by a newline, without trailing blanks: for pages of every figure.
     #[must_use]
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let columns: Vec<usize> = (0..self.widths().len()).collect();
         self.lines(&columns, &self.widths(), false)
     }
 
-    /// The table for a layout. Unless that is wide, no row is longer than it is wide: names are shortened (see [`Names`]), columns
-    /// left out, then the longest cells cut in the middle. What is not in the rows is told above and below them.
-    pub(crate) fn fit(&self, layout: Layout) -> String {
+    /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are shortened (see [`Names`]), columns
+    /// left out, then the longest words cut in the middle; numbers never are. What is not in the rows is told above and below them.
+    #[must_use]
+    pub fn fit(&self, layout: Layout) -> String {
         let widths = self.widths();
         let mut columns: Vec<usize> = (0..widths.len()).collect();
         if layout.wide {
             return self.lines(&columns, &widths, layout.colour);
         }
-        let most = layout.width.max(Layout::NARROWEST);
-        let others = |columns: &[usize]| -> usize {
-            columns
-                .iter()
-                .filter(|column| Some(**column) != self.names)
-                .map(|column| widths[*column] + GAP.len())
-                .sum()
+        let most = layout.columns() + GAP.len();
+        let least: Vec<usize> =
+            (0..widths.len()).map(|column| self.least(column, LEAST_NAME).min(layout.columns())).collect();
+        let total = |columns: &[usize], widths: &[usize]| -> usize {
+            columns.iter().map(|column| widths[*column] + GAP.len()).sum()
         };
-        let least = self.names.map_or(0, |column| widths[column].min(LEAST_NAME) + GAP.len());
+        // Names are shortened last: a column that is left out is told by its heading, a short name by a line of its own.
+        let with_name = |widths: &[usize]| -> Vec<usize> {
+            let short = |column| if Some(column) == self.names { least[column] } else { widths[column] };
+            (0..widths.len()).map(short).collect()
+        };
         for left_out in &self.optional {
-            if others(&columns) + least <= most + GAP.len() {
+            if total(&columns, &with_name(&widths)) <= most {
                 break;
             }
             columns.retain(|column| column != left_out);
         }
+        while columns.len() > 1 && total(&columns, &least) > most {
+            let Some(last) = columns.iter().rposition(|column| Some(*column) != self.names) else { break };
+            columns.remove(last);
+        }
         let (mut table, mut above) = (self.clone(), String::new());
         if let Some(column) = self.names {
-            let room = (most + GAP.len()).saturating_sub(others(&columns) + GAP.len()).max(LEAST_NAME);
-            above = table.shorten(column, room);
+            let others = columns.iter().filter(|other| **other != column);
+            let others: usize =
+                others.map(|other| widths[*other].min(least[*other].max(LEAST_WORDS)) + GAP.len()).sum();
+            above = table.shorten(column, most.saturating_sub(others + GAP.len()).max(least[column]));
+        }
+        let mut widths = table.widths();
+        while total(&columns, &widths) > most {
+            let least = |column: usize| table.least(column, usize::MAX).min(layout.columns());
+            let widest = columns.iter().filter(|column| widths[**column] > least(**column));
+            let Some(widest) = widest.max_by_key(|column| widths[**column]) else { break };
+            widths[*widest] -= 1;
         }
         let left_out = self.heads_but(&columns);
         let below =
             if left_out.is_empty() { String::new() } else { format!("(--wide shows also: {left_out})\n") };
-        let widths = narrowed(table.widths(), &mut columns, most);
-        above + &table.lines(&columns, &widths, layout.colour) + &below
+        layout.wrap(&above) + &table.lines(&columns, &widths, layout.colour) + &layout.wrap(&below)
+    }
+
+    /// To how many columns a column can be narrowed: numbers stay whole, other words keep their ends. Names are narrowed to `name`.
+    fn least(&self, column: usize, name: usize) -> usize {
+        let cells = || self.rows.iter().filter_map(|row| row.get(column));
+        let widest = cells().map(|cell| cell.width()).max().unwrap_or(0);
+        let head = self.head.iter().filter_map(|line| line.get(column)).map(|cell| cell.width()).max();
+        let narrowed = if Some(column) == self.names {
+            widest.min(name)
+        } else if cells().any(|cell| begins_with_number(cell)) {
+            widest
+        } else {
+            widest.min(SHORTEST)
+        };
+        narrowed.max(head.unwrap_or(0).min(SHORTEST))
     }
 
     /// Shortens the names in a column; what they no longer say, as lines.
@@ -159,8 +191,11 @@ impl Table {
         let cell = |line: &[String], column: usize| line.get(column).cloned().unwrap_or_default();
         let heading = |column| self.head.iter().map(|line| cell(line, column)).collect::<Vec<_>>();
         debug_assert!(
-            columns.iter().all(|one| (0..*one).all(|other| heading(*one) != heading(other))),
-            "two columns of the same heading in {:?}",
+            columns
+                .iter()
+                .all(|one| is_number(&heading(*one)[0])
+                    || (0..*one).all(|other| heading(*one) != heading(other))),
+            "two columns of the same words in the heading {:?}",
             self.head
         );
         let is_right = |column: usize| self.rows.iter().all(|row| is_number(&cell(row, column)));
@@ -188,23 +223,6 @@ impl Table {
         }
         text
     }
-}
-
-/// The widths of columns that together are no wider than `most`: the widest give way, and where that does not do, the last go.
-fn narrowed(mut widths: Vec<usize>, columns: &mut Vec<usize>, most: usize) -> Vec<usize> {
-    let total = |columns: &[usize], widths: &[usize]| {
-        columns.iter().map(|column| widths[*column] + GAP.len()).sum::<usize>()
-    };
-    while total(columns, &widths) > most + GAP.len() {
-        let widest = columns.iter().copied().max_by_key(|column| widths[*column]);
-        match widest.filter(|column| widths[*column] > SHORTEST) {
-            Some(column) => widths[column] -= 1,
-            None => {
-                columns.pop();
-            }
-        }
-    }
-    widths
 }
 
 /// A cell of at most so many columns: beginning and end stay.
@@ -237,8 +255,15 @@ fn is_number(cell: &str) -> bool {
     cell.is_empty() || cell.split(" / ").all(|part| part == "-" || part.parse::<f64>().is_ok())
 }
 
+/// A number with its unit, an interval, a date.
+fn begins_with_number(cell: &str) -> bool {
+    cell.trim_start_matches(['+', '-']).starts_with(|letter: char| letter.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -260,27 +285,86 @@ mod tests {
     }
 
     #[test]
-    fn no_row_is_wider_than_its_layout() {
+    fn what_a_narrow_table_leaves_out_is_told() {
         let mut table = Table::new(&["condition", "value", "difference", "verdict"]).named(0).optional(&[2]);
         table.row(&["a name that is far too long for a row of it", "1000000", "+12.3", "slower"]);
         table.row(&["b", "7", "-", "baseline"]);
-        for width in [40, 55, 79, 200] {
-            let text = table.fit(Layout { width, ..Layout::PLAIN });
-            let rows = text.lines().filter(|line| !line.starts_with("  ["));
-            assert!(rows.clone().all(|line| line.width() <= width), "{width}:\n{text}");
-            assert!(text.contains("slower") && text.contains("1000000"), "{width}:\n{text}");
-            assert_eq!(text.contains("+12.3"), width > 40, "{width}:\n{text}");
-        }
         let narrow = table.fit(Layout { width: 40, ..Layout::PLAIN });
         assert_eq!(
             narrow,
-            "  [a] a name that is far too long for a row of it\n\
+            "  [a] a name that is far too long for a\n    row of it\n\
              condition    value  verdict\n\
              [a]        1000000  slower\n\
              b                7  baseline\n\
              (--wide shows also: difference)\n"
         );
         assert_eq!(table.fit(Layout { width: 40, ..Layout::WIDE }), table.render());
+    }
+
+    #[test]
+    fn numbers_are_never_cut() {
+        let mut table = Table::new(&["parts of a run", "sent by the transmitter", "received", "drops"]);
+        table.row(&["a", "12345678 Mbit/s", "-12345 to +87654321", "123456789012345"]);
+        assert_eq!(
+            table.fit(Layout { width: 44, ..Layout::PLAIN }),
+            "par…un  sent by…smitter  received\n\
+             a       12345678 Mbit/s  -12345 to +87654321\n\
+             (--wide shows also: drops)\n"
+        );
+    }
+
+    /// Names, values, differences, verdicts and limits as studies may have them.
+    fn tables() -> impl Strategy<Value = Table> {
+        let name = "[a-zé中=,._]{1,40}( [a-z中=,._-]{1,90}){0,5}";
+        let number = prop_oneof![any::<f64>(), -1e6..1e6_f64];
+        let difference = (number.clone(), 0..3).prop_map(|(value, form)| match form {
+            0 => stats::signed(crate::words::number::percent(value)),
+            1 => format!("{} Mbit/s", crate::words::number::figure(value)),
+            _ => format!("{} times", crate::words::number::times(value)),
+        });
+        let interval = (number.clone(), number.clone())
+            .prop_map(|ends| crate::words::number::range(Some(ends), crate::words::number::figure));
+        let row = (name, number, difference, interval, "[a-z ]{0,30}", "[a-zA-Z0-9 /]{0,30}");
+        prop::collection::vec(row, 0..12).prop_map(|rows| {
+            let mut table =
+                Table::new(&["condition", "Mbit/s", "difference", "interval", "verdict", "limited by"])
+                    .named(0)
+                    .optional(&[5, 3, 1]);
+            for (name, value, difference, interval, verdict, limit) in rows {
+                let value = crate::words::number::figure(value);
+                table.row(&[&name, &value, &difference, &interval, &verdict, &limit]);
+            }
+            table
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_its_layout(table in tables(), width in 0_usize..200) {
+            let layout = Layout { width, ..Layout::PLAIN };
+            let text = table.fit(layout);
+            prop_assert!(text.lines().all(|line| line.width() <= layout.columns()), "{width}:\n{text}");
+            // Nothing wraps: each row is one line below the heading.
+            let heading = text.lines().position(|line| line.contains("verdict") || line.contains("diff"));
+            let below = text.lines().skip(heading.unwrap_or(0) + 1).take_while(|line| !line.starts_with("(--wide"));
+            prop_assert_eq!(below.count(), table.rows.len(), "{}", text);
+        }
+
+        #[test]
+        fn other_tables_fit_too(
+            head in prop::collection::vec("[a-z]{1,12}( [a-z]{1,12}){0,3}", 1..9),
+            cells in prop::collection::vec("[a-z0-9 .+-]{0,60}", 0..40),
+            width in 0_usize..200,
+        ) {
+            let head: Vec<String> = head.iter().enumerate().map(|(place, head)| format!("{head} {place}")).collect();
+            let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+            for row in cells.chunks(head.len()) {
+                table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+            let layout = Layout { width, ..Layout::PLAIN };
+            let text = table.fit(layout);
+            prop_assert!(text.lines().all(|line| line.width() <= layout.columns()), "{width}:\n{text}");
+        }
     }
 
     #[test]

@@ -149,7 +149,7 @@ fn a_condition_has_one_mean_wherever_it_is_shown() {
         line(&compared(&stored, "throughput"), &format!("{baseline} ")).starts_with(&in_table),
         "{in_table}"
     );
-    let note = page.lines().find(|line| line.contains("are not the means of boot means")).unwrap();
+    let note = page.lines().find(|line| line.contains("not means of boot means")).unwrap();
     assert!(note.contains(&format!("{baseline} {in_table} beside ")), "{note}");
     let request = ComparisonRequest { correction: Correction::None, ..ComparisonRequest::default() };
     // ministat wants three runs of each.

@@ -32,7 +32,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
                     serve(connection, request.as_mut(), answer.as_ref(), &mut tally, &mut end)?;
                 } else {
                     refuse(&socket);
-                    end.strangers += 1;
+                    end.rejected += 1;
                 }
                 idle_since = 0;
             }
@@ -79,7 +79,7 @@ fn serve(
         Moved::Over => return Ok(()),
         Moved::Cut(0) => {
             // It asked for nothing: a port scanner, or a transmitter that ended between connecting and asking.
-            end.strangers += u64::from(lane.phase().load() < TAIL);
+            end.rejected += u64::from(lane.phase().load() < TAIL);
             return Ok(());
         }
         Moved::Cut(_) => return cut(lane),

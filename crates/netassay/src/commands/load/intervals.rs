@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent::message::Series;
-use report::{Table, figure, percent};
+use report::{Layout, Table, figure, percent};
 
 /// What happened between two instants of a run, of those counters that the traffic moves.
 #[derive(Debug, PartialEq)]
@@ -15,7 +15,7 @@ struct Part {
 }
 
 /// A line for each part of this length. Rows are taken as they were read, so a part may be a step longer or shorter.
-pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> String {
+pub(super) fn table(series: &Series, cpus: usize, interval: Duration, layout: Layout) -> String {
     let parts = parts(&series.at_ns, interval);
     let moved = |column: &[u64], part: &Part| {
         let at = |row: Option<usize>| row.and_then(|row| column.get(row)).copied().unwrap_or(0);
@@ -40,7 +40,7 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration) -> String 
         }
         table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
     }
-    table.render()
+    table.fit(layout)
 }
 
 /// What a counter is shown as.
@@ -101,7 +101,7 @@ mod tests {
             cpu_busy_ns: vec![250_000_000, 500_000_000, 500_000_000, 500_000_000],
             ..Series::default()
         };
-        let text = table(&series, 1, Duration::from_secs(1));
+        let text = table(&series, 1, Duration::from_secs(1), Layout::PLAIN);
         let lines: Vec<Vec<&str>> =
             text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(lines[0], ["0.00", "1.00", "0.00001600", "10", "50.0"]);

@@ -10,8 +10,9 @@ use testbed::{RunAccount, Testbed};
 
 use crate::cli::{Format, Load};
 use crate::failure::Failure;
+use crate::layout;
 use crate::machine;
-use crate::output::{print, print_json};
+use crate::output::{print_json, print_page};
 use crate::signals;
 use crate::turn;
 use asked::Asked;
@@ -33,9 +34,10 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     }
     let mut document = measure(&asked, &mut testbed)?;
     document.disturbed.extend(session.disturbance());
+    let layout = layout::of_standard_output(flags.tables.wide);
     match flags.output.format {
         Format::Json => print_json(&document.json()),
-        Format::Text => print(&document.text(flags.interval)),
+        Format::Text => print_page(&document.text(flags.interval, layout), layout),
     }
 }
 

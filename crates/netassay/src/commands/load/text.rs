@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
-use report::{counted, figure, percent};
+use report::{Layout, counted, figure, percent};
 use study::Side;
 use words::{KEYS, Workload};
 
@@ -12,18 +12,19 @@ use crate::commands::load::intervals;
 
 impl Document {
     /// A few lines, each with its word; `interval` asks for a table of the run's parts as well.
-    pub(super) fn text(&self, interval: Option<Duration>) -> String {
+    pub(super) fn text(&self, interval: Option<Duration>, layout: Layout) -> String {
         let mut text = format!("{}\n", self.heading());
         if let Some(interval) = interval {
             for (side, own) in sides(&self.account) {
                 let window = &own.window;
-                let table = intervals::table(&window.series, window.cpus.len(), interval);
+                let table = intervals::table(&window.series, window.cpus.len(), interval, layout);
                 text.push_str(&format!("\nthe {side}'s counters:\n{table}"));
             }
             text.push('\n');
         }
         for (word, what) in self.lines() {
-            text.push_str(&format!("  {word:<13}{what}\n"));
+            let indent = what.len() - what.trim_start().len();
+            text.push_str(&layout.hang(&format!("  {word:<13}{what}\n"), 2 + 13 + indent));
         }
         text
     }
@@ -37,7 +38,7 @@ impl Document {
             lines.push(("packets", format!("{rate:.0}/s {}", self.counter())));
         }
         if let Some(rate) = self.handed_over() {
-            lines.push(("", format!("{rate:.0}/s handed over by the program")));
+            lines.push(("", format!("{rate:.0}/s sent by the program")));
         }
         if let Some(rate) = self.metric("transactions") {
             lines.push(("transactions", format!("{rate:.0}/s")));
@@ -97,7 +98,7 @@ impl Document {
         )
     }
 
-    /// Who took the stream.
+    /// Where the stream was received.
     fn received_at(&self) -> String {
         let directions = [("forward", "throughput_forward"), ("reverse", "throughput_reverse")];
         match self.asked.order.traffic.direction {
@@ -112,13 +113,13 @@ impl Document {
         }
     }
 
-    /// Who counted the packets.
+    /// Where the packets were counted.
     fn counter(&self) -> String {
         match self.discard_device {
             Some(device) => {
                 let whole = self.asked.order.traffic.sender.segments();
-                let whole = if whole { "; a buffer that it takes uncut is one" } else { "" };
-                format!("counted by the interface ({device}), which throws them away{whole}")
+                let whole = if whole { "; a buffer that it accepts whole counts as one" } else { "" };
+                format!("counted by the interface ({device}), which discards them{whole}")
             }
             None => "datagrams accepted".to_owned(),
         }
@@ -136,7 +137,7 @@ impl Document {
         ];
         let quantiles = quantiles.map(|(name, ns)| format!("{name} {}", figure(ns as f64 / 1e3)));
         Some(format!(
-            "µs: mean {}, {}; a look at the clock {:.0} ns",
+            "µs: mean {}, {}; reading the clock takes {:.0} ns",
             figure(latency.mean / 1e3),
             quantiles.join(", "),
             latency.clock_ns
@@ -172,7 +173,7 @@ impl Document {
             value.map_or_else(|| "-".to_owned(), percent)
         };
         format!(
-            "{side} {} % of {}: user {}, system {}, softirq {}, irq {}; stolen {}",
+            "{side} {} % of {}: user {}, system {}, softirq {}, irq {}; steal {}",
             part(""),
             counted(cpus, "CPU"),
             part("_user"),

@@ -13,7 +13,8 @@ use stats::simulate::{
 
 use crate::cli::{Format, Simulate};
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::layout;
+use crate::output::{print_json, print_page};
 use world::Origin;
 
 /// What was simulated, and what came of it.
@@ -39,9 +40,10 @@ pub(crate) fn simulate(flags: &Simulate) -> Result<(), Failure> {
     let sequential = sequential.transpose().map_err(refuse)?;
     let outcome = run(&plan, threads).map_err(refuse)?;
     let simulation = Simulation { plan, origin, outcome, sequential };
+    let layout = layout::of_standard_output(flags.tables.wide);
     match flags.stored.output.format {
         Format::Json => print_json(&simulation),
-        Format::Text => print(&simulation.text()),
+        Format::Text => print_page(&simulation.text(layout), layout),
     }
 }
 

@@ -1,21 +1,22 @@
 //! A simulation's tables.
 
-use report::{Table, figure};
+use report::{Layout, Table, figure};
 use stats::Design;
 use stats::simulate::{Estimates, Looking, Rate, SequentialCell, SequentialRates};
 
 use super::Simulation;
 
 impl Simulation {
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(&self, layout: Layout) -> String {
         let mut text = self.head();
         text.push_str(&format!(
-            "\nFalse positives: % of {} experiments without a difference in which one is seen at 5 % (95 % interval of the rate)\n\n",
-            self.plan.experiments
+            "\nFalse positives: % of {} experiments without a difference in which one is seen at 5 %{}\n\n",
+            self.plan.experiments,
+            self.intervals(layout)
         ));
         let first: Vec<&[Rate]> =
             self.outcome.false_positives.iter().map(|cell| cell.rates.as_slice()).collect();
-        text.push_str(&self.table(&self.method_names(), &first));
+        text.push_str(&self.table(&self.method_names(), &first, layout));
         for (place, difference) in self.plan.differences.iter().enumerate() {
             text.push_str(&format!(
                 "\nPower: % in which a difference of {} is seen\n\n",
@@ -23,13 +24,13 @@ impl Simulation {
             ));
             let cells = self.outcome.power.iter().skip(place).step_by(self.plan.differences.len());
             let rates: Vec<&[Rate]> = cells.map(|cell| cell.rates.as_slice()).collect();
-            text.push_str(&self.table(&self.method_names(), &rates));
+            text.push_str(&self.table(&self.method_names(), &rates, layout));
         }
         if !self.plan.differences.is_empty() {
             text.push_str("\nA method that has too many false positives has no power: judge the lower tables by the first.\n");
         }
         if let Some(sequential) = &self.sequential {
-            text.push_str(&self.sequential_text(sequential));
+            text.push_str(&self.sequential_text(sequential, layout));
         }
         text
     }
@@ -62,11 +63,12 @@ impl Simulation {
         )
     }
 
-    fn sequential_text(&self, sequential: &SequentialRates) -> String {
+    fn sequential_text(&self, sequential: &SequentialRates, layout: Layout) -> String {
         let looks: Vec<String> = sequential.looks.iter().map(usize::to_string).collect();
         let mut text = format!(
-            "\nLooking early: t on boot means, MSB pooled, after {} boots; % of experiments (95 % interval), then boots used on average\n",
-            looks.join(", ")
+            "\nLooking early: t on boot means, MSB pooled, after {} boots; % of experiments{}, then boots used on average\n",
+            looks.join(", "),
+            self.intervals(layout)
         );
         let names: Vec<&str> = Looking::ALL.iter().map(|looking| looking.as_str()).collect();
         for cells in sequential.cells.chunks(self.plan.between.len()) {
@@ -76,20 +78,26 @@ impl Simulation {
             let mut table = self.empty("rule");
             for (place, name) in names.iter().enumerate() {
                 let of = |cell: &SequentialCell| {
-                    format!("{}, {:.1}", shown(&cell.rates[place]), cell.boots[place])
+                    format!("{}, {:.1}", shown(&cell.rates[place], layout), cell.boots[place])
                 };
                 row(&mut table, name, cells.iter().map(of));
             }
-            text.push_str(&table.render());
+            text.push_str(&table.fit(layout));
             if difference != 0.0 {
-                text.push_str(&self.estimates_text(cells, &names, difference));
+                text.push_str(&self.estimates_text(cells, &names, difference, layout));
             }
         }
         text
     }
 
     /// By how much the differences that experiments ended with are off.
-    fn estimates_text(&self, cells: &[SequentialCell], names: &[&str], difference: f64) -> String {
+    fn estimates_text(
+        &self,
+        cells: &[SequentialCell],
+        names: &[&str],
+        difference: f64,
+        layout: Layout,
+    ) -> String {
         let mut table = self.empty("rule");
         let off = |found: f64| format!("{:+.1}", 100.0 * (found / difference - 1.0));
         for (place, name) in names.iter().enumerate() {
@@ -101,8 +109,22 @@ impl Simulation {
         }
         format!(
             "\nBy how many % the difference at the end is too large on average: as measured, then as stated (median-unbiased)\n\n{}",
-            table.render()
+            table.fit(layout)
         )
+    }
+
+    /// What is said of the rates' intervals: the widest of them where each has none beside it.
+    fn intervals(&self, layout: Layout) -> String {
+        if layout.wide {
+            return " (95 % interval of the rate)".to_owned();
+        }
+        let outcome = &self.outcome;
+        let early = self.sequential.iter().flat_map(|sequential| &sequential.cells);
+        let rates = outcome.false_positives.iter().chain(&outcome.power).flat_map(|cell| &cell.rates);
+        let rates = rates.chain(early.flat_map(|cell| &cell.rates));
+        let width = |rate: &Rate| (rate.interval.1 - rate.rate).max(rate.rate - rate.interval.0);
+        let most = rates.map(width).fold(0.0, f64::max);
+        format!(" (95 % intervals: at most {:.1} to each side; --wide shows them)", 100.0 * most)
     }
 
     fn method_names(&self) -> Vec<&'static str> {
@@ -110,22 +132,19 @@ impl Simulation {
     }
 
     /// A row for each name, a column for each spread between boots.
-    fn table(&self, names: &[&str], columns: &[&[Rate]]) -> String {
+    fn table(&self, names: &[&str], columns: &[&[Rate]], layout: Layout) -> String {
         let mut table = self.empty("method");
         for (place, name) in names.iter().enumerate() {
-            row(&mut table, name, columns.iter().map(|rates| shown(&rates[place])));
+            row(&mut table, name, columns.iter().map(|rates| shown(&rates[place], layout)));
         }
-        table.render()
+        table.fit(layout)
     }
 
     /// A table with a column for each spread between boots.
     fn empty(&self, first: &str) -> Table {
-        let spreads = self.plan.between.iter().enumerate().map(|(place, between)| {
-            // Once is enough for a reader, and keeps the columns narrow.
-            let between = self.figure(*between);
-            if place == 0 { format!("sd between boots {between}") } else { between }
-        });
-        let heads: Vec<String> = std::iter::once(first.to_owned()).chain(spreads).collect();
+        let first = format!("{first}; sd between boots:");
+        let spreads = self.plan.between.iter().map(|between| self.figure(*between));
+        let heads: Vec<String> = std::iter::once(first).chain(spreads).collect();
         Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
@@ -145,7 +164,13 @@ fn row(table: &mut Table, name: &str, cells: impl Iterator<Item = String>) {
     table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-fn shown(rate: &Rate) -> String {
+/// A rate in %; with its 95 % interval where there is room for everything.
+fn shown(rate: &Rate, layout: Layout) -> String {
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
-    format!("{} ({} to {})", percent(rate.rate), percent(rate.interval.0), percent(rate.interval.1))
+    let own = percent(rate.rate);
+    if layout.wide {
+        format!("{own} ({} to {})", percent(rate.interval.0), percent(rate.interval.1))
+    } else {
+        own
+    }
 }

@@ -187,7 +187,9 @@ impl Credit {
             sentences: Vec::new(),
         };
         if !credit.exact && credit.parts.iter().any(|part| part.change.interval.is_some()) {
-            credit.remarks.push(format!("each interval has its {} % by itself", stats::confidence(level)));
+            credit
+                .remarks
+                .push(format!("each interval holds with {} % on its own", stats::confidence(level)));
         }
         credit.remarks.extend(limited_states(stored, combination, metric));
         credit.sentences = credit.sentences();
@@ -228,7 +230,7 @@ fn limited_states(stored: &StoredStudy, combination: &Combination, metric: &Metr
     let limit = limits.first()?;
     (count > 0).then(|| {
         format!(
-            "{count} of {of} states ran at the limit of {limit}: {} there is its, not the offloads', and what they spare shows in the CPU",
+            "{count} of {of} states ran at the limit of {limit}: it sets {} there, not the offloads; their gain shows in the CPU per unit of work",
             metric.key
         )
     })

@@ -167,7 +167,7 @@ impl Parts {
             .collect();
         self.effects = effects(combination, &found);
         self.remarks.push(
-            "main effects: the mean with an offload on less that with it off, over the measured fraction of the states; interactions count as nothing"
+            "main effects: the mean with an offload on less that with it off, over the measured fraction of the states; interactions are taken as zero"
                 .to_owned(),
         );
         self.remarks.extend(combination.design.aliases.iter().cloned());
@@ -241,9 +241,11 @@ impl Parts {
             self.parts.push(Part { name, base: word, change, ends: Some([all, place]) });
         }
         self.remarks.push(if is_out {
-            "what each offload is worth with all others on: the parts do not add up to a whole".to_owned()
+            "each part: the gain of an offload with all others on; the parts do not add up to the whole"
+                .to_owned()
         } else {
-            "what each offload brings with all others off: the parts do not add up to a whole".to_owned()
+            "each part: the gain of an offload with all others off; the parts do not add up to the whole"
+                .to_owned()
         });
         Ok(())
     }

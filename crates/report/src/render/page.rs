@@ -1,0 +1,159 @@
+//! The page that a study ends with: the answer, one table for each workload, where the results lie, what to try next.
+
+use std::path::Path;
+
+use crate::data::exact;
+use crate::data::limits;
+use crate::data::missing::Missing;
+use crate::render::answer::answered;
+use crate::render::copies;
+use crate::render::credit::Credits;
+use crate::render::results::Results;
+use crate::words::layout::Layout;
+use crate::words::number::counted;
+
+/// So many things to try next are told on the first screen.
+const ADVICE: usize = 3;
+
+impl Results {
+    /// The page for people. `db` is where the study lies.
+    #[must_use]
+    pub fn text(&self, db: &Path, layout: Layout) -> String {
+        let mut text = format!("{}: {}\n", self.name, self.question);
+        let compared = self.comparisons.iter().flat_map(|group| &group.unlike);
+        text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
+        text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
+        self.answers(&mut text);
+        if self.has_measurements() {
+            self.measured(&mut text, layout);
+        }
+        text.push('\n');
+        for sentence in copies::both_ways(&self.comparisons, &self.plan) {
+            text.push_str(&format!("Copies: {sentence}.\n"));
+        }
+        if layout.wide {
+            self.spread(&mut text);
+        }
+        self.remarks(&mut text);
+        let db = db.display().to_string();
+        text.push_str(&format!("Results: study {} in {}\n", self.study, text::line(&db)));
+        text.push_str("Next:\n");
+        for advice in self.advice(layout) {
+            text.push_str(&format!("  {advice}\n"));
+        }
+        text
+    }
+
+    /// What the study came for.
+    fn answers(&self, text: &mut String) {
+        text.extend(self.comparisons.iter().map(answered));
+    }
+
+    /// How far boots and runs spread.
+    fn spread(&self, text: &mut String) {
+        for (place, group) in self.comparisons.iter().enumerate() {
+            // Several comparisons in one metric rest on the same spread.
+            let again = self.comparisons[..place]
+                .iter()
+                .any(|other| (&other.metric, &other.workload) == (&group.metric, &group.workload));
+            if let (false, Some(spread)) = (again, group.spread_sentence()) {
+                text.push_str(&format!("Spread: {spread}.\n"));
+            }
+        }
+    }
+
+    /// What a reader must know beside the answer.
+    fn remarks(&self, text: &mut String) {
+        let mut cautions: Vec<&str> =
+            self.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
+        cautions.dedup();
+        for caution in cautions {
+            text.push_str(&format!("Caution: {caution}.\n"));
+        }
+        if let Some(stopping) = &self.stopping {
+            text.push_str(&format!("Looks: {stopping}.\n"));
+        }
+        for flag in self.conditions.iter().flat_map(|condition| condition.acted.flags(&condition.label)) {
+            text.push_str(&format!("Flag: {flag}.\n"));
+        }
+        let flags: usize = self.comparisons.iter().map(|group| group.flags.len()).sum();
+        if flags > 0 {
+            let flags = counted(flags, "data-quality warning");
+            text.push_str(&format!("{flags}: netassay compare {}\n", self.study));
+        }
+        if let Some(disturbed) = self.invalid_runs.sentence() {
+            text.push_str(&format!("Disturbed: {disturbed}.\n"));
+        }
+        for note in self.comparisons.iter().flat_map(|group| &group.notes).chain(&self.notes) {
+            text.push_str(&format!("Note: {note}\n"));
+        }
+    }
+
+    /// What was measured: the tables of the page.
+    fn measured(&self, text: &mut String, layout: Layout) {
+        if layout.wide && !self.congestion_control.is_empty() {
+            text.push_str(&format!("TCP's congestion control: {}\n", self.congestion_control.join(", ")));
+        }
+        let mut workloads: Vec<&str> = Vec::new();
+        for condition in &self.conditions {
+            if !workloads.contains(&condition.workload.as_str()) {
+                workloads.push(&condition.workload);
+            }
+        }
+        for workload in workloads {
+            text.push_str(&if layout.wide {
+                format!("\n{}", self.table(workload, layout))
+            } else {
+                self.summaries(workload, layout)
+            });
+        }
+        let limits =
+            limits::table(self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref())));
+        if layout.wide && !limits.is_empty() {
+            text.push_str(&format!("\n{limits}"));
+        }
+        if let Some(credit) = &self.credit {
+            text.push_str(&credit.text(layout));
+        }
+    }
+
+    fn advice(&self, layout: Layout) -> Vec<String> {
+        let id = self.study;
+        let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
+        let counts = self.conditions.first().map(|one| exact::counted_unit(one.kind));
+        let counts = counts.filter(|_| self.plan.plan.exact).map(|per| format!("kernel_instructions_{per}"));
+        let other = if self.conditions.iter().any(|condition| condition.kind.is_rr()) {
+            "latency_p99"
+        } else if self.conditions.iter().any(|condition| condition.kind.is_received()) {
+            "receiver.cpu"
+        } else {
+            "transmitter.cpu"
+        };
+        let mut advice = Vec::new();
+        if self.failed_runs > 0 {
+            advice.push((format!("netassay show {id} --runs"), "why runs failed"));
+        } else if self.invalid_runs.runs > 0 {
+            advice.push((format!("netassay show {id} --runs"), "what disturbed runs"));
+        }
+        if self.has_measurements() {
+            advice.push((format!("netassay show {id} --wide"), "all figures, and proof of switches"));
+            let other = counts.as_deref().unwrap_or(other);
+            advice
+                .push((format!("netassay compare {id} --metric {other}"), "the same runs by another metric"));
+        }
+        if counts.is_none() && rows().any(|row| !row.is_proven()) {
+            advice.push(("netassay new mine".to_owned(), "more boots show smaller differences"));
+        }
+        if self.name == "quick" && self.has_measurements() {
+            advice.push(("netassay run tcp-offload".to_owned(), "the same question with longer runs"));
+        }
+        if !self.notes.is_empty() {
+            advice.push(("netassay doctor".to_owned(), "what limits this machine, and fixes"));
+        }
+        if !layout.wide {
+            advice.truncate(ADVICE);
+        }
+        let width = advice.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+        advice.into_iter().map(|(command, why)| format!("{command:width$}  {why}")).collect()
+    }
+}

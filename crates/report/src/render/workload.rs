@@ -1,0 +1,139 @@
+//! The tables of one workload's conditions on the page of a study.
+
+use study::Kind;
+
+use crate::data::exact;
+use crate::data::truth;
+use crate::render::column::{columns, counted as columns_of_counts};
+use crate::render::group::Group;
+use crate::render::results::{Condition, Results};
+use crate::render::row::size;
+use crate::render::summary::{Beside, Summary, style};
+use crate::words::layout::Layout;
+use crate::words::table::Table;
+
+impl Results {
+    /// A table for each metric that the workload is compared in, one row a condition. Without a comparison: its main metric.
+    pub(super) fn summaries(&self, workload: &str, layout: Layout) -> String {
+        let groups: Vec<&Group> =
+            self.comparisons.iter().filter(|group| group.workload == workload).collect();
+        let tables = side_by_side(&groups);
+        let mut texts: Vec<String> = tables.iter().map(|table| self.compared(table).text(layout)).collect();
+        let alone: Vec<&Condition> = self
+            .conditions
+            .iter()
+            .filter(|one| one.workload == workload && !groups.iter().any(|group| group.has(&one.label)))
+            .collect();
+        if let Some(first) = alone.first() {
+            texts.push(self.uncompared(workload, first.kind, &alone).text(layout));
+        }
+        let truth = truth::line(self.truth);
+        texts.iter().map(|table| format!("\n{table}{truth}")).collect()
+    }
+
+    /// A table of comparisons that share a metric.
+    fn compared<'a>(&'a self, groups: &[&'a Group]) -> Summary<'a> {
+        let first = groups[0];
+        let mut summary = Summary::new(&first.workload, &first.metric, &first.unit, first.better);
+        for group in groups {
+            for estimate in &group.conditions {
+                let Some(own) = self.conditions.get(estimate.estimate.condition) else { continue };
+                let value = own.means.get(&group.metric).copied();
+                summary.add(&own.label, value, group.beside(&own.label), own.limited_by.as_ref());
+            }
+        }
+        summary
+    }
+
+    /// A table of conditions that are compared with nothing, in the main metric of their traffic.
+    fn uncompared<'a>(&'a self, workload: &'a str, kind: Kind, conditions: &[&'a Condition]) -> Summary<'a> {
+        let counts = || study::metric::find(&format!("instructions_{}", exact::counted_unit(kind)));
+        let primary = if self.plan.plan.exact { counts() } else { None }.unwrap_or(kind.primary_metric());
+        let mut summary = Summary::new(workload, primary.key, primary.unit, None);
+        for own in conditions {
+            let value = own.means.get(primary.key).copied();
+            let beside = if own.runs == 0 { Beside::Missing } else { Beside::Nothing };
+            summary.add(&own.label, value, beside, own.limited_by.as_ref());
+        }
+        summary
+    }
+
+    /// One workload's conditions with every column. The comparison beside them is the first that the study asks for, or another of its
+    /// metric that has the condition.
+    pub(super) fn table(&self, workload: &str, layout: Layout) -> String {
+        let members: Vec<&Condition> = self.conditions.iter().filter(|c| c.workload == workload).collect();
+        let Some(kind) = members.first().map(|condition| condition.kind) else { return String::new() };
+        let groups: Vec<&Group> =
+            self.comparisons.iter().filter(|group| group.workload == workload).collect();
+        let columns = if self.plan.plan.exact { columns_of_counts(kind) } else { columns(kind) };
+        let confidence = groups.first().map_or(self.confidence, |group| group.level);
+        let interval = format!("{} % interval", stats::confidence(confidence));
+        let mut head = vec![workload];
+        head.extend(columns.iter().map(|column| column.head));
+        let difference = groups.first().map_or_else(String::new, |group| {
+            if group.metric == kind.primary_metric().key {
+                "difference".to_owned()
+            } else {
+                format!("difference in {}", group.metric)
+            }
+        });
+        let mut under = vec![""];
+        under.extend(columns.iter().map(|column| column.unit));
+        if !groups.is_empty() {
+            head.extend([difference.as_str(), interval.as_str(), "verdict"]);
+            under.extend(["%", "", ""]);
+        }
+        let mut table = Table::new(&head).under(&under);
+        for condition in members {
+            let mut cells = vec![condition.label.clone()];
+            cells.extend(columns.iter().map(|column| column.cell(&condition.means)));
+            cells.extend(
+                comparing(&groups, &condition.label)
+                    .map_or_else(Vec::new, |group| verdict(group, &condition.label)),
+            );
+            table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+            let own = |group: &Group| {
+                let row = group.rows.iter().find(|row| row.label == condition.label)?;
+                Some(style(row, group.better))
+            };
+            table.paint(cells.len() - 1, comparing(&groups, &condition.label).and_then(own));
+        }
+        table.fit(layout) + &truth::line(self.truth)
+    }
+}
+
+/// The comparisons that share a table: of one metric and one confidence, with no condition in two of them.
+fn side_by_side<'g>(groups: &[&'g Group]) -> Vec<Vec<&'g Group>> {
+    let mut tables: Vec<Vec<&Group>> = Vec::new();
+    for group in groups {
+        let is_apart = |other: &&Group| {
+            (&other.metric, other.level) == (&group.metric, group.level)
+                && !group.conditions.iter().any(|one| other.has(&one.label))
+        };
+        match tables.iter_mut().find(|table| table.iter().all(is_apart)) {
+            Some(table) => table.push(group),
+            None => tables.push(vec![group]),
+        }
+    }
+    tables
+}
+
+/// The comparison that stands beside a condition.
+fn comparing<'g>(groups: &[&'g Group], label: &str) -> Option<&'g Group> {
+    let first = *groups.first()?;
+    let of_its_columns = |group: &&Group| group.metric == first.metric && group.level == first.level;
+    let of_condition = |group: &&Group| group.has(label);
+    Some(groups.iter().copied().filter(of_its_columns).find(of_condition).unwrap_or(first))
+}
+
+fn verdict(group: &Group, label: &str) -> Vec<String> {
+    if group.baseline.as_deref() == Some(label) {
+        return vec!["-".to_owned(), String::new(), "baseline".to_owned()];
+    }
+    let Some(row) = group.rows.iter().find(|row| row.label == label) else {
+        return vec!["-".to_owned(), String::new(), "not measured".to_owned()];
+    };
+    let comparison = &row.comparison;
+    let [difference, interval] = size(comparison, &group.unit);
+    vec![difference, interval, row.verdict()]
+}
