@@ -88,9 +88,10 @@ fn studies(bench: &Bench, guests: bool) -> Vec<(String, String)> {
     let output = bench.run(&["studies", "--format", "json"]);
     expect(&output, 0);
     let studies: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
-    let word = |study: &Value, key: &str| study[key].as_str().unwrap().to_owned();
+    let word = |study: &Value, at: &str| study.pointer(at).unwrap().as_str().unwrap().to_owned();
+    // Of several scenarios the first: none of them mixes namespaces and guests.
     let studies: Vec<_> =
-        studies.iter().map(|study| (word(study, "name"), word(study, "scenario"))).collect();
+        studies.iter().map(|study| (word(study, "/name"), word(study, "/scenarios/0"))).collect();
     for (of, _) in BESIDES {
         assert!(studies.iter().any(|(name, _)| name == of), "{of} is no bundled study");
     }

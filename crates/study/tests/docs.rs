@@ -140,7 +140,9 @@ fn every_change_on_the_pages_can_be_made() {
 fn every_bundled_study_is_listed() {
     for study in bundled::list() {
         let question = study.study().question().to_owned();
-        let row = |line: &&str| line.starts_with(&format!("{} ", study.name)) && line.ends_with(&question);
-        assert!(DOCS.lines().any(|line| row(&line)), "{}", study.name);
+        let of =
+            |pair: &[&str]| pair[0].starts_with(&format!("{} (", study.name)) && pair[1].trim() == question;
+        let lines: Vec<&str> = DOCS.lines().collect();
+        assert!(lines.windows(2).any(of), "{}", study.name);
     }
 }

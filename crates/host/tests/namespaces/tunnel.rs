@@ -53,8 +53,8 @@ pub(crate) fn port_in_use(stage: &mut Stage) {
     assert_eq!(
         error.to_string(),
         format!(
-            "cannot set the VXLAN tunnel \"vxlan7\" up: UDP port 4789 is in use in the network namespace of its underlay {underlay:?}: end \
-             what holds it (`ss -uapn sport = :4789` names it)"
+            "cannot set the VXLAN tunnel \"vxlan7\" up: UDP port 4789 is in use in the network namespace of its underlay {underlay:?}: stop \
+             the process that holds it (`ss -uapn sport = :4789` names it)"
         )
     );
     drop(holder);

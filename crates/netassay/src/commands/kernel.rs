@@ -44,13 +44,13 @@ fn list(flags: &Listing) -> Result<(), Failure> {
         say("no kernel was fetched yet: netassay kernel fetch linux-image-cloud-amd64");
         return Ok(());
     }
-    let mut table = report::Table::new(&["kernel", "release", "version", "also called"]).optional(&[3, 2]);
-    for fetched in &fetched {
+    let texts = fetched.iter().map(|fetched| {
         let version = fetched.version.as_deref().unwrap_or("not known");
-        table.row(&[&fetched.package, &release(fetched), version, &fetched.aliases.join(", ")]);
-    }
-    let layout = layout::of_standard_output(flags.tables.wide);
-    print_page(&table.fit(layout), layout)
+        let aliases =
+            fetched.aliases.iter().map(|alias| format!("  also called {alias}\n")).collect::<String>();
+        format!("{} (release {}, version {version})\n{aliases}", fetched.package, release(fetched))
+    });
+    print_page(&texts.collect::<String>(), layout::of_standard_output(flags.tables.wide))
 }
 
 fn release(fetched: &Fetched) -> String {

@@ -44,7 +44,7 @@ fn kvm_that_brings_no_guest_to_life_is_not_used() {
     fs::write(directory.path().join("qemu-system-x86_64"), "#!/bin/sh\nexit 1\n").unwrap();
     let other = tools.try_kvm(&image);
     assert_eq!(other, tools.try_kvm(&image), "what is quick to find is found each time");
-    assert!(other.recalled.is_none() && other.outcome.unwrap_err().contains("gives up"));
+    assert!(other.recalled.is_none() && other.outcome.unwrap_err().contains("QEMU exited under KVM"));
 
     let (_directory, tools) = fake_qemu("#!/bin/sh\necho 'qemu: assertion failed' >&2\nexit 1\n");
     let tools = Tools { kvm: "/dev/null".into(), ..tools };

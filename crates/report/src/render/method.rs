@@ -112,7 +112,7 @@ impl FewBoots {
     pub(crate) fn warning(&self) -> String {
         let Self { boots, stretch, enough, .. } = self;
         format!(
-            "{boots} boots widen the intervals {stretch:.1} times; {enough} boots: less than {NARROW} times"
+            "with {boots} boots the intervals are {stretch:.1} times as wide as with many; use {enough}"
         )
     }
 
