@@ -111,9 +111,7 @@ impl FewBoots {
     /// The warning that every reader gets, without a full stop.
     pub(crate) fn warning(&self) -> String {
         let Self { boots, stretch, enough, .. } = self;
-        format!(
-            "with {boots} boots the intervals are {stretch:.1} times as wide as with many; use {enough}"
-        )
+        format!("with {boots} boots the intervals are {stretch:.1} times as wide as with many; use {enough}")
     }
 
     /// The same with its reason.
