@@ -86,7 +86,7 @@ impl Table {
         self.lines(&columns, &self.widths(), false)
     }
 
-    /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are shortened (see [`Names`]), columns
+    /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are shortened, columns
     /// left out, then the longest words cut in the middle; numbers never are. What is not in the rows is told above and below them.
     #[must_use]
     pub fn fit(&self, layout: Layout) -> String {
