@@ -8,8 +8,8 @@ use record::CpuSplit;
 use crate::error::Error;
 use crate::launched::Launched;
 
-/// The split of this machine's CPUs, asked of an agent on it: those that it may run on where the controller has not been given
-/// CPUs of its own yet. `program`: the netassay binary.
+/// The split of this machine's CPUs, as an agent on it tells them. To be called before the controller pins itself: an agent inherits
+/// the CPUs that its controller may run on. `program`: the netassay binary.
 ///
 /// # Errors
 /// When no agent can be started.

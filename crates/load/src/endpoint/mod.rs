@@ -60,8 +60,9 @@ impl Endpoint {
         &self.addresses
     }
 
-    /// Has a receiver take the transmitter's flows, known by their addresses, and refuse everybody else. What strangers may have
-    /// sent to a UDP socket before is thrown away. With `tcp_crr` everybody at the transmitter's address is served.
+    /// Attaches a receiver to the transmitter's flows, which it knows by their addresses. It rejects connections from any other
+    /// address, and discards datagrams that other processes sent to its UDP sockets before. With `tcp_crr` it serves every connection
+    /// from the transmitter's address.
     ///
     /// # Errors
     /// Addresses that do not fit the workload; TCP flows that do not arrive within 5 s; a second call; a transmitter, which has its

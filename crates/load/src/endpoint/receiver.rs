@@ -121,7 +121,7 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
                         got += 1;
                     }
                     _ => {
-                        // Closing with a reset tells a stranger at once.
+                        // A close with a reset tells the other process at once that it is rejected.
                         let _ = socket.set_linger(Some(Duration::ZERO));
                         rejected += 1;
                     }

@@ -103,7 +103,7 @@ fn cut(lane: &Lane) -> Result<()> {
     if lane.phase().load() < TAIL { Err(lane.closed()) } else { Ok(()) }
 }
 
-/// Closing with a reset tells a stranger at once, and leaves nothing behind.
+/// A close with a reset tells the other process at once that it is rejected, and leaves nothing behind.
 fn refuse(socket: &Socket) {
     let _ = socket.set_linger(Some(Duration::ZERO));
 }
