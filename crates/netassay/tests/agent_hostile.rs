@@ -98,6 +98,35 @@ impl Drop for Agent {
     }
 }
 
+/// What an agent answers, and its exit code, whose standard input is this and ends.
+fn told(input: &str) -> (String, Option<i32>) {
+    let bench = Bench::new();
+    let mut command = bench.netassay(&["agent"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut process = command.spawn().unwrap();
+    process.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = process.wait_with_output().unwrap();
+    (String::from_utf8(output.stdout).unwrap(), output.status.code())
+}
+
+#[test]
+fn a_first_line_that_launches_nothing_is_refused_with_its_reason() {
+    for (line, reason) in [
+        ("garbage", "not a message of this protocol"),
+        (r#"{"isolation":"none","cpus":[99999],"parent":null}"#, "`cpus` has 99999"),
+        (r#"{"isolation":"none","cpus":[],"parent":null,"more":1}"#, "unknown field `more`"),
+        (
+            r#"{"isolation":{"network_of":999999999},"cpus":[],"parent":null}"#,
+            "cannot join the net namespace",
+        ),
+    ] {
+        let (answer, code) = told(&format!("{line}\n"));
+        assert!(answer.contains(r#""broken":true"#) && answer.contains(reason), "{line}: {answer}");
+        assert_eq!(code, Some(3), "{line}");
+    }
+    assert_eq!(told(""), (String::new(), Some(0)), "a controller that says nothing wants nothing");
+}
+
 #[test]
 fn hostile_requests_cost_an_agent_little_memory() {
     for ordinary in [false, true] {
