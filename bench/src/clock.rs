@@ -12,18 +12,20 @@ pub(crate) fn monotonic() -> Result<Duration, Failure> {
     read(ClockId::CLOCK_MONOTONIC, "the monotonic clock")
 }
 
-/// CPU time that all threads of a process have used, those that have ended included, exact to the nanosecond.
+/// CPU time that all threads of a process have used, those that have ended included, exact to the
+/// nanosecond.
 pub(crate) fn cpu_time(process: u32) -> Result<Duration, Failure> {
     let what = format!("the CPU clock of process {process}");
     let clock = clock_getcpuclockid(pid(process)).map_err(|errno| cannot(&what, errno))?;
     read(clock, &what)
 }
 
-/// The kernel's limit for process numbers on 64-bit machines (`PID_MAX_LIMIT`): no process has it, or one beyond.
+/// The kernel's limit for process numbers on 64-bit machines (`PID_MAX_LIMIT`): no process has it,
+/// or one beyond.
 const NOBODY: i32 = 1 << 22;
 
-/// A process number as the kernel takes it. Numbers that no process can have are those of nobody: a clock's number holds
-/// only 29 bits of them.
+/// A process number as the kernel takes it. Numbers that no process can have are those of nobody: a
+/// clock's number holds only 29 bits of them.
 pub(crate) fn pid(process: u32) -> Pid {
     Pid::from_raw(i32::try_from(process).unwrap_or(NOBODY).min(NOBODY))
 }

@@ -36,7 +36,8 @@ pub(crate) struct Options {
 const GOAL: f64 = 1.0;
 /// From the threads' start to the window of the observed run.
 const RAMP: Duration = Duration::from_millis(500);
-/// Left out at both edges of the window, where the controller asks and hears answers: the goal is about a run under way.
+/// Left out at both edges of the window, where the controller asks and hears answers: the goal is
+/// about a run under way.
 const MARGIN: Duration = Duration::from_millis(250);
 /// How long the controller may take to get its run under way, or to end after it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -223,7 +224,8 @@ fn children(parent: u32) -> Vec<u32> {
         .collect()
 }
 
-/// The parent in a line of `/proc/PID/stat`: the second field after the name, which may hold anything.
+/// The parent in a line of `/proc/PID/stat`: the second field after the name, which may hold
+/// anything.
 fn parent_in(stat: &str) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

@@ -1,4 +1,5 @@
-//! Whether exact mode counts the same at each boot: kernels, each on an idle and on a busy machine, booted again and again.
+//! Whether exact mode counts the same at each boot: kernels, each on an idle and on a busy machine,
+//! booted again and again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,8 @@ use crate::table::Table;
 /// Options of `exact`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// What is booted: an image, a directory with one, or a package that `netassay kernel fetch` brought; may be given several times
+    /// What is booted: an image, a directory with one, or a package that `netassay kernel fetch`
+    /// brought; may be given several times
     #[arg(long = "kernel", value_name = "KERNEL", default_value = "linux-image-cloud-amd64")]
     pub(crate) kernels: Vec<String>,
     /// How often each is booted on an idle machine, and as often on a busy one

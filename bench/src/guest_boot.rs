@@ -1,4 +1,5 @@
-//! How long a guest takes until its agent serves, beside QEMU with the same kernel until a shell prompts.
+//! How long a guest takes until its agent serves, beside QEMU with the same kernel until a shell
+//! prompts.
 
 use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,8 @@ use crate::table::Table;
 /// Options of `guest-boot`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// What both guests boot: an image, a directory with one, or a package that `netassay kernel fetch` brought
+    /// What both guests boot: an image, a directory with one, or a package that `netassay kernel
+    /// fetch` brought
     #[arg(long, default_value = "linux-image-cloud-amd64")]
     pub(crate) kernel: String,
     /// A static busybox; left out: the machine's
@@ -187,7 +189,8 @@ impl Shell<'_> {
         let mut said = Vec::new();
         let mut piece = [0; 4096];
         while !said.windows(PROMPT.len()).any(|part| part == PROMPT) {
-            // The console of a guest that hangs says nothing more, so the wait is bounded by what the kernel tells before.
+            // The console of a guest that hangs says nothing more, so the wait is bounded by what
+            // the kernel tells before.
             ready(&console, PATIENCE.saturating_sub(begun.elapsed()))?;
             match console.read(&mut piece) {
                 Ok(0) => {
@@ -217,7 +220,8 @@ fn ready(console: &impl std::os::fd::AsFd, time: Duration) -> Result<(), Failure
     }
 }
 
-/// An initramfs of busybox alone. A shell needs no device of its own: the kernel gives it the console.
+/// An initramfs of busybox alone. A shell needs no device of its own: the kernel gives it the
+/// console.
 fn shell(named: Option<&Path>) -> Option<Vec<u8>> {
     let found = ["/bin/busybox", "/usr/bin/busybox", "/usr/lib/busybox-static/busybox"].map(Path::new);
     let program = named.into_iter().chain(found).find_map(|path| std::fs::read(path).ok())?;

@@ -1,5 +1,5 @@
-//! This program instead of netassay, in testbeds whose guests also need the shell: it is their first process, and serves as
-//! their agents. It does both as netassay does, with the same crates.
+//! This program instead of netassay, in testbeds whose guests also need the shell: it is their
+//! first process, and serves as their agents. It does both as netassay does, with the same crates.
 
 use std::process::ExitCode;
 

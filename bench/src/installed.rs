@@ -50,8 +50,8 @@ pub(crate) fn find(peers: &[&'static dyn Peer]) -> (Vec<Installed>, Vec<&'static
     (there, missing)
 }
 
-/// The program that a Debian package of the same name has, installed if it is missing and `may_install`. Without it the report
-/// says so.
+/// The program that a Debian package of the same name has, installed if it is missing and
+/// `may_install`. Without it the report says so.
 pub(crate) fn program_of_package(
     bench: &Bench<'_>,
     name: &str,
@@ -103,7 +103,8 @@ fn run(program: &Path, arguments: &[&str]) -> Result<(), String> {
     }
 }
 
-/// The first file of that name where programs are. Debian leaves the administrator's directories out of users' paths.
+/// The first file of that name where programs are. Debian leaves the administrator's directories
+/// out of users' paths.
 fn program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let directories =

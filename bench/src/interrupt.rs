@@ -12,7 +12,8 @@ use crate::ready;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// A latch that the first signal trips. The second ends the process at once; what it started dies with it.
+/// A latch that the first signal trips. The second ends the process at once; what it started dies
+/// with it.
 pub(crate) fn watch() -> Result<Interrupt, Failure> {
     let latch = Interrupt::new().map_err(Failure::io("cannot make a latch for Ctrl-C"))?;
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -23,7 +24,8 @@ pub(crate) fn watch() -> Result<Interrupt, Failure> {
             }
             latch.trip();
         };
-        // SAFETY: the handler swaps an atomic and calls _exit or write, all of them async-signal-safe.
+        // SAFETY: the handler swaps an atomic and calls _exit or write, all of them
+        // async-signal-safe.
         unsafe { signal_hook::low_level::register(signal, on_signal) }
             .map_err(Failure::io("cannot watch for Ctrl-C"))?;
     }

@@ -1,5 +1,5 @@
-//! netassay beside its goals and its peers: what it costs, and how its traffic compares. `README.md` says how to run it
-//! and how to read it.
+//! netassay beside its goals and its peers: what it costs, and how its traffic compares.
+//! `README.md` says how to run it and how to read it.
 
 mod bench;
 mod cli;

@@ -1,9 +1,10 @@
 //! Seeing the end of network namespaces from outside.
 //!
-//! A namespace ends some time after its last process: the kernel takes its interfaces down in a worker of its own, and nobody
-//! inside is left to watch. So a watcher in a third namespace lays a wire of its own into each namespace of the testbed.
-//! The kernel unregisters all interfaces of an ending namespace in one go (`default_device_exit_batch` in
-//! `net/core/dev.c`), the far end of the watcher's wire among them, and with it the near end goes, which the kernel announces to the
+//! A namespace ends some time after its last process: the kernel takes its interfaces down in a
+//! worker of its own, and nobody inside is left to watch. So a watcher in a third namespace lays a
+//! wire of its own into each namespace of the testbed. The kernel unregisters all interfaces of an
+//! ending namespace in one go (`default_device_exit_batch` in `net/core/dev.c`), the far end of the
+//! watcher's wire among them, and with it the near end goes, which the kernel announces to the
 //! watcher (`RTM_DELLINK`). The wire itself adds a little to the work that is timed.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -37,7 +38,8 @@ pub(crate) struct Observe {
     parent: u32,
 }
 
-/// `netassay-bench observe`: says `ready`, and then when (`CLOCK_MONOTONIC`, in ns) the last interface went.
+/// `netassay-bench observe`: says `ready`, and then when (`CLOCK_MONOTONIC`, in ns) the last
+/// interface went.
 pub(crate) fn serve(observe: &Observe) -> Result<(), Failure> {
     let place = |error: &dyn std::fmt::Display| Failure::Environment(error.to_string());
     if let Some(pid) = observe.user_of {
@@ -74,8 +76,9 @@ fn listen() -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// The index of the interface that a message says is gone. A message is a header of 16 bytes (`struct nlmsghdr`, its
-/// type at 4), followed by `struct ifinfomsg` with the index at 4 (`linux/netlink.h`, `linux/rtnetlink.h`).
+/// The index of the interface that a message says is gone. A message is a header of 16 bytes
+/// (`struct nlmsghdr`, its type at 4), followed by `struct ifinfomsg` with the index at 4
+/// (`linux/netlink.h`, `linux/rtnetlink.h`).
 fn deleted(message: &[u8]) -> Option<u32> {
     let kind = u16::from_ne_bytes(message.get(4..6)?.try_into().ok()?);
     let index = u32::from_ne_bytes(message.get(20..24)?.try_into().ok()?);

@@ -9,7 +9,8 @@ use nix::sys::time::TimeSpec;
 
 use crate::failure::Failure;
 
-/// Waits until one of the descriptors can be read or has lost its other end, and says which; `None` after `patience`.
+/// Waits until one of the descriptors can be read or has lost its other end, and says which; `None`
+/// after `patience`.
 pub(crate) fn first(of: &[BorrowedFd<'_>], patience: Duration) -> Result<Option<usize>, Failure> {
     let deadline = Instant::now() + patience;
     loop {

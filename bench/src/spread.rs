@@ -32,9 +32,10 @@ impl Spread {
     }
 }
 
-/// The interval that holds the median of what `figures` were drawn from, whatever its distribution, with at least 95 %: from the
-/// k-th smallest to the k-th largest, k as large as the binomial distribution allows (Thompson 1936). None for fewer than six
-/// figures, or so many (above 1000) that 2^-n is no double.
+/// The interval that holds the median of what `figures` were drawn from, whatever its distribution,
+/// with at least 95 %: from the k-th smallest to the k-th largest, k as large as the binomial
+/// distribution allows (Thompson 1936). None for fewer than six figures, or so many (above 1000)
+/// that 2^-n is no double.
 pub(crate) fn median_interval(figures: &[f64]) -> Option<(f64, f64)> {
     let n = figures.len();
     if n > 1000 {

@@ -48,7 +48,8 @@ pub(crate) enum Mode {
     Rootless,
 }
 
-/// Between two testbeds: what the kernel still has to tidy up of the watcher's own namespace must not slow the next.
+/// Between two testbeds: what the kernel still has to tidy up of the watcher's own namespace must
+/// not slow the next.
 const PAUSE: Duration = Duration::from_millis(150);
 
 impl Wire {

@@ -17,8 +17,8 @@ pub(crate) struct Timed {
     pub(crate) wall_ms: f64,
     /// CPU time of all its threads, the kernel's work for it included, in ms.
     pub(crate) cpu_ms: f64,
-    /// Its largest resident size, in MiB. Never below [`own_peak_mib`]: the kernel counts what the process was before it
-    /// became the program.
+    /// Its largest resident size, in MiB. Never below [`own_peak_mib`]: the kernel counts what the
+    /// process was before it became the program.
     pub(crate) peak_mib: f64,
 }
 

@@ -1,4 +1,5 @@
-//! Every bench with tiny counts, so that none of them rots. Its figures mean nothing and are not looked at.
+//! Every bench with tiny counts, so that none of them rots. Its figures mean nothing and are not
+//! looked at.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 

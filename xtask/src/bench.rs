@@ -1,10 +1,12 @@
-//! The job `bench`: netassay beside its goals and its peers, as a release build. `bench/README.md` tells the rest.
+//! The job `bench`: netassay beside its goals and its peers, as a release build. `bench/README.md`
+//! tells the rest.
 
 use crate::failure::Failure;
 use crate::process::run as program;
 use crate::workspace::Workspace;
 
-/// `cargo xtask bench [NAME] [OPTION…]`: builds, and hands everything on. The report is standard output.
+/// `cargo xtask bench [NAME] [OPTION…]`: builds, and hands everything on. The report is standard
+/// output.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Failure> {
     program(&mut workspace.cargo(&[
         "build",

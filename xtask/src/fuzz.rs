@@ -1,4 +1,5 @@
-//! The job `fuzz`: every target of `fuzz/` with libFuzzer, for a bounded time and in bounded memory.
+//! The job `fuzz`: every target of `fuzz/` with libFuzzer, for a bounded time and in bounded
+//! memory.
 //!
 //! The compiler's own coverage pass needs no nightly toolchain: only sanitizers do.
 
@@ -14,7 +15,8 @@ use crate::workspace::Workspace;
 
 const MANIFEST: &str = "fuzz/Cargo.toml";
 
-/// Counters at each edge, where they are in the program, and the operands of comparisons: what libFuzzer learns from.
+/// Counters at each edge, where they are in the program, and the operands of comparisons: what
+/// libFuzzer learns from.
 const COVERAGE: &str = "-Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -101,8 +103,8 @@ fn choose(all: Vec<String>, asked: &[String]) -> Result<Vec<String>, Failure> {
     Ok(if asked.is_empty() { all } else { asked.to_vec() })
 }
 
-/// Builds all targets; gives the directory where they are. A directory of its own, since other flags would
-/// make cargo compile everything anew at each change between them.
+/// Builds all targets; gives the directory where they are. A directory of its own, since other
+/// flags would make cargo compile everything anew at each change between them.
 fn build(workspace: &Workspace) -> Result<PathBuf, Failure> {
     let mut command = workspace.cargo(&["build", "--manifest-path", MANIFEST, "--bins", "--target-dir"]);
     let built = workspace.target.join("fuzz");
@@ -242,7 +244,8 @@ fn judge(outcomes: &[Outcome]) -> Result<(), Failure> {
 /// The targets' own text: format and lints, without libFuzzer.
 pub(crate) fn lint(workspace: &Workspace) -> Result<(), Failure> {
     program(&mut workspace.cargo(&["fmt", "--manifest-path", MANIFEST, "--", "--check"]))?;
-    // In the workspace's build directory: what its own clippy has checked of shared crates is not checked again.
+    // In the workspace's build directory: what its own clippy has checked of shared crates is not
+    // checked again.
     let mut command: Command = workspace.cargo(&["clippy", "--manifest-path", MANIFEST, "--target-dir"]);
     command.arg(&workspace.target).args(["--no-default-features", "--all-targets", "--", "-D", "warnings"]);
     program(&mut command)

@@ -1,4 +1,5 @@
-//! Files that are generated and checked in: written by `cargo xtask generate`, compared by `cargo xtask test`.
+//! Files that are generated and checked in: written by `cargo xtask generate`, compared by `cargo
+//! xtask test`.
 
 use std::fs;
 

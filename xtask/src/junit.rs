@@ -1,6 +1,8 @@
-//! The JUnit report of nextest: the only place where the output of passing tests can be read without showing it all.
+//! The JUnit report of nextest: the only place where the output of passing tests can be read
+//! without showing it all.
 //!
-//! Not an XML parser: it reads what nextest writes (no comments, no CDATA, attributes in double quotes).
+//! Not an XML parser: it reads what nextest writes (no comments, no CDATA, attributes in double
+//! quotes).
 
 use crate::tally::Skip;
 

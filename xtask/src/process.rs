@@ -5,7 +5,8 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use crate::failure::Failure;
 
-/// Runs a program that must succeed; what it prints is talk, so all of it goes to our standard error.
+/// Runs a program that must succeed; what it prints is talk, so all of it goes to our standard
+/// error.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let shown = shown(command);
     eprintln!("$ {shown}");
@@ -36,7 +37,8 @@ impl Ran {
     }
 }
 
-/// Runs a program, shows both of its outputs in their order on our standard error, and returns them too.
+/// Runs a program, shows both of its outputs in their order on our standard error, and returns them
+/// too.
 pub(crate) fn tee(mut command: Command) -> Result<Ran, Failure> {
     let shown = shown(&command);
     eprintln!("$ {shown}");
@@ -60,7 +62,8 @@ pub(crate) fn tee(mut command: Command) -> Result<Ran, Failure> {
     Ok(Ran { command: shown, status, text })
 }
 
-/// The command as one would type it: what is added to the environment, the program's name, its arguments.
+/// The command as one would type it: what is added to the environment, the program's name, its
+/// arguments.
 pub(crate) fn shown(command: &Command) -> String {
     let mut words: Vec<String> = command
         .get_envs()

@@ -62,7 +62,8 @@ pub(crate) struct Said {
     pub(crate) skips: Vec<Skip>,
 }
 
-/// Reads the summary at the end of `cargo nextest run --final-status-level skip`. None when there is none.
+/// Reads the summary at the end of `cargo nextest run --final-status-level skip`. None when there
+/// is none.
 ///
 /// nextest does not show what passing tests print: the skips they announce are in the JUnit report.
 pub(crate) fn of_nextest(text: &str) -> Option<Said> {
@@ -90,7 +91,8 @@ pub(crate) fn of_nextest(text: &str) -> Option<Said> {
     Some(Said { tally, skips })
 }
 
-/// Reads the output of `cargo test -- --show-output`: the sum over all its binaries. None when no binary ended.
+/// Reads the output of `cargo test -- --show-output`: the sum over all its binaries. None when no
+/// binary ended.
 pub(crate) fn of_libtest(text: &str) -> Option<Said> {
     let text = without_colours(text);
     let mut said = Said::default();

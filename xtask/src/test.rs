@@ -16,8 +16,8 @@ struct Step {
     run: fn(&Workspace, &mut Report) -> Result<Ending, Failure>,
 }
 
-/// In this order. What is compiled is compiled once for each of: clippy, development (with tests), documentation,
-/// release; later steps use what earlier ones built.
+/// In this order. What is compiled is compiled once for each of: clippy, development (with tests),
+/// documentation, release; later steps use what earlier ones built.
 const STEPS: &[Step] = &[
     Step { name: "needs", about: "the Debian packages that tests and benches use", run: needs::check },
     Step { name: "tree", about: "no machine paths, no registry hosts, no endless files", run: tree::check },

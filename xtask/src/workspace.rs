@@ -14,7 +14,8 @@ pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     /// `target`.
     pub(crate) target: PathBuf,
-    /// `target/<triple>`, where `debug` and `release` are: the workspace always builds for a named target.
+    /// `target/<triple>`, where `debug` and `release` are: the workspace always builds for a named
+    /// target.
     pub(crate) built: PathBuf,
     /// True when `CI=true`: then nothing may be skipped.
     pub(crate) ci: bool,
@@ -34,7 +35,8 @@ impl Workspace {
         Ok(Workspace { root, target, built, ci: env::var_os("CI").is_some_and(|value| value == "true") })
     }
 
-    /// A program that starts in the root of the repository, with the administrator's directories in its `PATH`.
+    /// A program that starts in the root of the repository, with the administrator's directories in
+    /// its `PATH`.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).env("PATH", search_path());
@@ -48,8 +50,8 @@ impl Workspace {
         command
     }
 
-    /// The cargo that started us. CI builds once: what cargo would keep to build faster the next time doubles the
-    /// build directory, and a full disk shows as a linker that dies of SIGBUS.
+    /// The cargo that started us. CI builds once: what cargo would keep to build faster the next
+    /// time doubles the build directory, and a full disk shows as a linker that dies of SIGBUS.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
         let mut command = self.command(&cargo);
@@ -65,7 +67,8 @@ impl Workspace {
         find_program(&format!("cargo-{name}")).is_some()
     }
 
-    /// The files that git tracks and that are there, relative to the root, in git's order. Links are left out.
+    /// The files that git tracks and that are there, relative to the root, in git's order. Links
+    /// are left out.
     pub(crate) fn tracked_files(&self) -> Result<Vec<String>, Failure> {
         let mut git = self.command("git");
         git.args(["ls-files", "-z"]);
@@ -82,7 +85,8 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     env::split_paths(&search_path()).map(|directory| directory.join(name)).find(|path| path.is_file())
 }
 
-/// `PATH`, and the directories of the administrator's programs: Debian leaves them out for ordinary users.
+/// `PATH`, and the directories of the administrator's programs: Debian leaves them out for ordinary
+/// users.
 fn search_path() -> OsString {
     let path = env::var_os("PATH").unwrap_or_default();
     let mut directories: Vec<PathBuf> = env::split_paths(&path).collect();

@@ -30,7 +30,8 @@ impl Peer for Iperf3 {
         true
     }
 
-    /// Bound to the one address, so that its sockets are of the traffic's family and not IPv6 sockets for both.
+    /// Bound to the one address, so that its sockets are of the traffic's family and not IPv6
+    /// sockets for both.
     fn server(&self, job: &Job) -> Vec<String> {
         words(["--server", "--one-off", "--bind", &job.server.to_string()])
     }

@@ -1,4 +1,5 @@
-//! The programs that netassay's traffic is compared with: how each is told to do the same, and what it says of it.
+//! The programs that netassay's traffic is compared with: how each is told to do the same, and what
+//! it says of it.
 
 mod iperf;
 mod iperf3;

@@ -38,7 +38,8 @@ pub(crate) enum Polling {
     ProgramAndSocket(u32),
 }
 
-/// How much is to be sent for a count of instructions: so many messages, or for so long where a program cannot count.
+/// How much is to be sent for a count of instructions: so many messages, or for so long where a
+/// program cannot count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Amount {
     pub(crate) messages: u64,

@@ -1,4 +1,5 @@
-//! A host of a testbed that is a virtual machine, as a place for programs: the shell there does what it is asked.
+//! A host of a testbed that is a virtual machine, as a place for programs: the shell there does
+//! what it is asked.
 
 use std::io::{self, BufReader, Read};
 use std::net::{IpAddr, SocketAddr};
@@ -104,7 +105,8 @@ struct Distant {
 }
 
 impl Distant {
-    /// Empty if the guest does not give the text: the caller then finds no figure in it, and reports that.
+    /// Empty if the guest does not give the text: the caller then finds no figure in it, and
+    /// reports that.
     fn text(&self, request: &Request) -> String {
         match ask(&self.shell, request, &[]) {
             Ok(Answer::Text(text)) => text,

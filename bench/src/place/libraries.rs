@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use crate::failure::Failure;
 
-/// The files that a program needs to start: itself, and the libraries and the interpreter that `ldd` names.
+/// The files that a program needs to start: itself, and the libraries and the interpreter that
+/// `ldd` names.
 pub(crate) fn needed(program: &Path) -> Result<Vec<PathBuf>, Failure> {
     let output = Command::new("ldd").arg(program).stdin(Stdio::null()).output();
     let output = output.map_err(Failure::io("cannot start ldd"))?;

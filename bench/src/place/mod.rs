@@ -1,5 +1,5 @@
-//! Places for programs: each is one host of a testbed. Programs started there are bounded in time, and gone with everything they
-//! started.
+//! Places for programs: each is one host of a testbed. Programs started there are bounded in time,
+//! and gone with everything they started.
 
 mod guest;
 mod libraries;

@@ -1,8 +1,9 @@
 //! A host of a testbed that is a network namespace of this machine.
 //!
-//! Between the bench and a program there stands this program again (`netassay-bench inside`): with one thread only, it may join
-//! the user namespace of a rootless testbed. It puts the program into a process namespace of its own, so that whatever
-//! the program forks dies with it. It ends the program when the bench closes its standard input, in order or by dying.
+//! Between the bench and a program there stands this program again (`netassay-bench inside`): with
+//! one thread only, it may join the user namespace of a rootless testbed. It puts the program into
+//! a process namespace of its own, so that whatever the program forks dies with it. It ends the
+//! program when the bench closes its standard input, in order or by dying.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
@@ -181,10 +182,12 @@ impl Life for Process {
     }
 }
 
-/// All of a file. Empty if it cannot be read: the caller then finds no figure in it, and reports that.
+/// All of a file. Empty if it cannot be read: the caller then finds no figure in it, and reports
+/// that.
 fn text(file: &mut File) -> String {
     let mut bytes = Vec::new();
-    // The program shares this file and its position, so it is read only once the program has said what it had to say.
+    // The program shares this file and its position, so it is read only once the program has said
+    // what it had to say.
     let read = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
     read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,4 +1,5 @@
-//! What the bench and the shell in a guest say to each other: one JSON value for each line, as agents do.
+//! What the bench and the shell in a guest say to each other: one JSON value for each line, as
+//! agents do.
 
 use std::io::{BufRead, ErrorKind, Read as _, Write};
 

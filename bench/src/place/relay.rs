@@ -1,5 +1,6 @@
-//! The bench's way to a guest: this program again, in the network namespace that the guest's card is joined to. What comes in on
-//! its standard input goes to the shell in the guest, and what the shell answers goes out.
+//! The bench's way to a guest: this program again, in the network namespace that the guest's card
+//! is joined to. What comes in on its standard input goes to the shell in the guest, and what the
+//! shell answers goes out.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -71,8 +72,8 @@ fn connect(to: SocketAddr) -> io::Result<TcpStream> {
     }
 }
 
-/// Passes on what comes, until the end. `io::copy` would splice: while that waits for a socket it keeps the pipe locked, and the
-/// pipe's reader waits too.
+/// Passes on what comes, until the end. `io::copy` would splice: while that waits for a socket it
+/// keeps the pipe locked, and the pipe's reader waits too.
 fn pass(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
     let mut room = vec![0; 64 << 10];
     loop {

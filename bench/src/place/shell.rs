@@ -1,5 +1,5 @@
-//! The shell in a guest: this program beside the agents, which does there what the bench asks. Only the bench can reach it: the
-//! guest's network is a namespace that the bench has made.
+//! The shell in a guest: this program beside the agents, which does there what the bench asks. Only
+//! the bench can reach it: the guest's network is a namespace that the bench has made.
 //!
 //! It is no part of netassay, whose guests run nothing but netassay.
 
@@ -16,8 +16,8 @@ use super::protocol::{Answer, Conversation, PORT, Request};
 use super::{Namespace, Place as _, Resident};
 use crate::failure::Failure;
 
-/// Starts the shell in a guest whose first process this is. If it cannot be started, nobody listens at its port, and the bench
-/// says so.
+/// Starts the shell in a guest whose first process this is. If it cannot be started, nobody listens
+/// at its port, and the bench says so.
 pub(crate) fn start() {
     let _ = Command::new("/init").arg("shell").spawn();
 }

@@ -65,7 +65,8 @@ pub(super) struct Contest {
 }
 
 impl Contest {
-    /// Lets both do the task `pairs` times in turn, after once that is not counted. What they say must be equal.
+    /// Lets both do the task `pairs` times in turn, after once that is not counted. What they say
+    /// must be equal.
     pub(super) fn hold(
         bench: &Bench<'_>,
         sides: &Sides<'_>,

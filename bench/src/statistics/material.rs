@@ -1,4 +1,5 @@
-//! The files that are read: the same on every machine, drawn from a fixed seed into a directory that goes with the bench.
+//! The files that are read: the same on every machine, drawn from a fixed seed into a directory
+//! that goes with the bench.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -11,7 +12,8 @@ use tempfile::TempDir;
 use crate::failure::Failure;
 use crate::random::normal;
 
-/// Mean and standard deviation of the numbers: the throughput of a TCP stream in Mbit/s, to the kilobit.
+/// Mean and standard deviation of the numbers: the throughput of a TCP stream in Mbit/s, to the
+/// kilobit.
 const MEAN: f64 = 9400.0;
 const SD: f64 = 120.0;
 /// The second file's mean.
@@ -59,8 +61,9 @@ impl Material {
         Ok(name)
     }
 
-    /// A program, installed: copied. A linker leaves its output in the page cache in pieces of a page each, which costs it a fifth
-    /// of its start (16 page faults more, 0.2 ms on the machine where this was seen) for as long as they stay there.
+    /// A program, installed: copied. A linker leaves its output in the page cache in pieces of a
+    /// page each, which costs it a fifth of its start (16 page faults more, 0.2 ms on the machine
+    /// where this was seen) for as long as they stay there.
     pub(super) fn installed(&self, program: &Path) -> Result<PathBuf, Failure> {
         let copy = self.path().join("netassay");
         let copied = std::fs::copy(program, &copy);

@@ -1,4 +1,5 @@
-//! How fast numbers become verdicts: the drop-in beside Debian's ministat, and all inference on a million runs.
+//! How fast numbers become verdicts: the drop-in beside Debian's ministat, and all inference on a
+//! million runs.
 
 mod comparison;
 mod contest;

@@ -1,8 +1,9 @@
 //! What callgrind counted, and for whom.
 //!
-//! The file (valgrind's manual, "Callgrind Format Specification") names objects and functions by lines `ob=` and `fn=`; a line of
-//! numbers that follows is a position and the instructions there. What comes after a line `calls=` is the cost of the function called and
-//! stands at that function too.
+//! The file (valgrind's manual, "Callgrind Format Specification") names objects and functions by
+//! lines `ob=` and `fn=`; a line of numbers that follows is a position and the instructions there.
+//! What comes after a line `calls=` is the cost of the function called and stands at that function
+//! too.
 
 use std::collections::BTreeMap;
 
@@ -95,7 +96,8 @@ fn is_libc(path: &str) -> bool {
     ["libc.so", "libc-", "ld-", "libpthread", "libm."].iter().any(|lib| name.starts_with(lib))
 }
 
-/// Has a function a C name? Those of Rust are mangled; one whose name is not known (a number, question marks) may be ours.
+/// Has a function a C name? Those of Rust are mangled; one whose name is not known (a number,
+/// question marks) may be ours.
 fn is_c(name: &str) -> bool {
     !["_ZN", "_R", "0x", "???"].iter().any(|start| name.starts_with(start))
 }

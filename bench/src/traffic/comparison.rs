@@ -1,4 +1,5 @@
-//! What pairs of runs showed, of netassay and of each peer, and what that is worth against the best of them.
+//! What pairs of runs showed, of netassay and of each peer, and what that is worth against the best
+//! of them.
 
 use load::Kind;
 use serde::Serialize;
@@ -62,8 +63,8 @@ pub(crate) struct Figure {
     interval: Option<(f64, f64)>,
 }
 
-/// A program's own word, by the kernel's count, may be off by this part of it before it is worth a note: it covers
-/// start and end, where the kernel's window does not.
+/// A program's own word, by the kernel's count, may be off by this part of it before it is worth a
+/// note: it covers start and end, where the kernel's window does not.
 const TOLERANCE: f64 = 0.15;
 
 impl Comparison {

@@ -1,4 +1,5 @@
-//! Two virtual machines as the hosts of a comparison: their shells are reached, and what the peers need is copied there.
+//! Two virtual machines as the hosts of a comparison: their shells are reached, and what the peers
+//! need is copied there.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -76,7 +77,8 @@ pub(crate) fn places(
     }
 }
 
-/// What an end of a cell needs: its programs, with what they need to start, and the module of its congestion control.
+/// What an end of a cell needs: its programs, with what they need to start, and the module of its
+/// congestion control.
 fn files(cell: &Cell, end: End, kernel: &Kernel) -> Result<BTreeSet<PathBuf>, Failure> {
     let mut files = BTreeSet::new();
     for peer in &cell.peers {
@@ -92,7 +94,8 @@ fn files(cell: &Cell, end: End, kernel: &Kernel) -> Result<BTreeSet<PathBuf>, Fa
     Ok(files)
 }
 
-/// The file with a congestion control of a kernel that has it as a module, packed or not. In a guest it has the same path.
+/// The file with a congestion control of a kernel that has it as a module, packed or not. In a
+/// guest it has the same path.
 pub(crate) fn module(kernel: &Kernel, congestion_control: &str) -> Option<PathBuf> {
     let directory = kernel.modules.as_ref()?.join("kernel/net/ipv4");
     let paths = ["", ".xz", ".zst", ".gz"]

@@ -1,4 +1,5 @@
-//! Instructions in user space for each datagram and each write, counted by callgrind: what N more of them take.
+//! Instructions in user space for each datagram and each write, counted by callgrind: what N more
+//! of them take.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -55,8 +56,9 @@ impl Counted {
     }
 }
 
-/// What is counted over loopback, with IPv4: the workloads and sizes of the other parts, and how many messages. For those of few
-/// instructions more, so that what is not a message is little beside them.
+/// What is counted over loopback, with IPv4: the workloads and sizes of the other parts, and how
+/// many messages. For those of few instructions more, so that what is not a message is little
+/// beside them.
 fn tasks(smoke: bool) -> Vec<(Kind, u32, Amount)> {
     let counts = |kind| match kind {
         _ if smoke => Amount { messages: 2000, seconds: 1 },
@@ -215,8 +217,8 @@ impl Counter<'_> {
         })
     }
 
-    /// A run with the amount, and one with that much more than the first sent: a sender is looked at now and then, so it may have sent
-    /// several times what it was told.
+    /// A run with the amount, and one with that much more than the first sent: a sender is looked
+    /// at now and then, so it may have sent several times what it was told.
     fn difference(
         &self,
         program: &str,

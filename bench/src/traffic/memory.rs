@@ -18,7 +18,8 @@ use crate::traffic::session::Session;
 /// So many flows at once.
 const FLOWS: [u32; 3] = [1, 100, 1000];
 const SMOKE_FLOWS: [u32; 3] = [1, 4, 16];
-/// A flow among the most may take so many times what one among the first takes and still be called the same.
+/// A flow among the most may take so many times what one among the first takes and still be called
+/// the same.
 const FLAT: f64 = 1.1;
 /// Many threads take a while until all have had their turn.
 const RAMP: Duration = Duration::from_secs(1);
@@ -132,7 +133,8 @@ impl Account {
         let counted = |counts: &Counts| if kind.is_rr() { counts.transactions } else { counts.bytes };
         let sum = |flows: &[FlowOutcome]| flows.iter().map(|flow| counted(&flow.counts)).sum::<u64>();
         let (asked, answered) = (counted(&sent.sent), counted(&taken.received));
-        // An answer that never came, or came too late, was given all the same; and one more of each flow when it ended.
+        // An answer that never came, or came too late, was given all the same; and one more of each
+        // flow when it ended.
         let slack = if kind.is_rr() { sent.sent.timeouts + sent.flows.len() as u64 } else { 0 };
         let more = answered.saturating_sub(asked);
         Ok(Self {
@@ -150,8 +152,8 @@ fn slope(few: &Crowd, many: &Crowd) -> f64 {
     (of(many) - of(few)) / f64::from(many.flows - few.flows)
 }
 
-/// How much more a flow takes among many than among few, from what it takes in KiB. Less than a page for each flow is what two
-/// processes differ by anyway, and may be negative.
+/// How much more a flow takes among many than among few, from what it takes in KiB. Less than a
+/// page for each flow is what two processes differ by anyway, and may be negative.
 fn growth(few: f64, many: f64) -> f64 {
     const PAGE: f64 = 4.0;
     many.max(0.0) / few.max(PAGE)

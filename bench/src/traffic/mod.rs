@@ -1,4 +1,5 @@
-//! netassay's traffic beside its peers': on the same namespaces and CPUs, with the same messages and buffers, in turn.
+//! netassay's traffic beside its peers': on the same namespaces and CPUs, with the same messages
+//! and buffers, in turn.
 
 mod callgrind;
 mod cell;
@@ -194,7 +195,8 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
     Ok(report.finish())
 }
 
-/// The peers that are asked for and there, after those that are not were installed where that is possible.
+/// The peers that are asked for and there, after those that are not were installed where that is
+/// possible.
 fn peers(bench: &Bench<'_>, options: &Options, parts: &[Part], report: &mut Report) -> Vec<Installed> {
     let wanted: Vec<&'static dyn Peer> = PEERS
         .into_iter()

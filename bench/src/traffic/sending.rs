@@ -1,4 +1,5 @@
-//! Both ends of a stream for a count of instructions, as programs of their own: netassay's transmitter, and a sink for it.
+//! Both ends of a stream for a count of instructions, as programs of their own: netassay's
+//! transmitter, and a sink for it.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
@@ -45,7 +46,8 @@ pub(crate) struct Sink {
     at: SocketAddr,
 }
 
-/// Between two looks how much has been sent. Each is a few hundred instructions, so they must be few beside the messages.
+/// Between two looks how much has been sent. Each is a few hundred instructions, so they must be
+/// few beside the messages.
 const LOOK: Duration = Duration::from_millis(50);
 /// More than any count takes, whatever the machine does besides.
 const PATIENCE: Duration = Duration::from_secs(300);

@@ -156,7 +156,8 @@ impl Session<'_> {
         timing.with(cell.task.flows)
     }
 
-    /// The hosts of a testbed. netassay pins one flow to the first of a host's CPUs and shares many out over all of them.
+    /// The hosts of a testbed. netassay pins one flow to the first of a host's CPUs and shares many
+    /// out over all of them.
     fn places(&self, cell: &Cell, testbed: &Testbed) -> Result<Places, Failure> {
         if cell.scenario.has_guests() {
             return guests::places(self.kernel()?, self.rootless, cell, testbed);

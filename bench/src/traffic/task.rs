@@ -20,7 +20,8 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// How its programs wait. A socket polls its device for privileged users only (socket(7), `SO_BUSY_POLL`).
+    /// How its programs wait. A socket polls its device for privileged users only (socket(7),
+    /// `SO_BUSY_POLL`).
     pub(crate) fn polling(self, rootless: bool) -> Polling {
         match (self.polls, rootless) {
             (false, _) => Polling::None,
@@ -42,7 +43,8 @@ impl Way {
     pub(crate) const SPIN: Self = Self { sender: load::Sender::Send, reader: load::Reader::Spin };
     pub(crate) const GSO: Self = Self { sender: load::Sender::Gso, reader: load::Reader::Gro };
 
-    /// Whether datagrams arrive several at once, so that the kernel's count of what programs took is none of datagrams.
+    /// Whether datagrams arrive several at once, so that the kernel's count of what programs took
+    /// is none of datagrams.
     pub(crate) fn is_batched(self) -> bool {
         self.reader == load::Reader::Gro
     }

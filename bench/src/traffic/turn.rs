@@ -67,12 +67,13 @@ impl Timing {
 pub(crate) struct Turn {
     /// Length of the window in s.
     seconds: f64,
-    /// Payload bits/s at the receiver, or transactions/s, as the kernel counted; of datagrams accepted several at once as netassay
-    /// did, whose calls the kernel counts.
+    /// Payload bits/s at the receiver, or transactions/s, as the kernel counted; of datagrams
+    /// accepted several at once as netassay did, whose calls the kernel counts.
     pub(crate) received: f64,
     /// Datagrams sent per second; 0 but for `udp_stream`.
     pub(crate) sent_datagrams: f64,
-    /// CPU time for each 1000 bytes received, in ns, of all that ran on the CPUs of the two hosts; for streams.
+    /// CPU time for each 1000 bytes received, in ns, of all that ran on the CPUs of the two hosts;
+    /// for streams.
     pub(crate) cpu: Option<Cpu>,
     /// What the program itself says.
     pub(crate) said: Said,
@@ -300,8 +301,9 @@ fn is_open(place: &dyn Place, door: Door) -> bool {
         .any(|read| read.texts.iter().any(|table| listens(table, port, matches!(door, Door::Tcp(_)))))
 }
 
-/// Has a table of sockets (`/proc/net/tcp` and its like) one that waits at `port`? Its second column is the local address with the
-/// port in hexadecimal, its fourth the state, of which 0A is TCP's LISTEN.
+/// Has a table of sockets (`/proc/net/tcp` and its like) one that waits at `port`? Its second
+/// column is the local address with the port in hexadecimal, its fourth the state, of which 0A is
+/// TCP's LISTEN.
 fn listens(table: &str, port: u16, tcp: bool) -> bool {
     table.lines().skip(1).any(|line| {
         let columns: Vec<&str> = line.split_whitespace().collect();

@@ -1,5 +1,6 @@
-//! One yardstick for all: the kernel's own counters of the testbed's namespaces, over a window that opens once the traffic
-//! flows and has settled. What programs say of themselves covers their starts and ends, and is checked against it.
+//! One yardstick for all: the kernel's own counters of the testbed's namespaces, over a window that
+//! opens once the traffic flows and has settled. What programs say of themselves covers their
+//! starts and ends, and is checked against it.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,8 @@ use crate::netassay::receiver;
 use crate::peers::Job;
 use crate::place::{Place, Places};
 
-/// Bytes of a TCP header with the timestamps that Linux always sends by default (RFC 7323, section 3.2, padded).
+/// Bytes of a TCP header with the timestamps that Linux always sends by default (RFC 7323, section
+/// 3.2, padded).
 const TCP_HEADER: u64 = 20 + 12;
 /// Bytes of an IP header (RFC 791, section 3.1; RFC 8200, section 3).
 const IPV4_HEADER: u64 = 20;
@@ -53,7 +55,8 @@ pub(crate) struct Yardstick<'a> {
 pub(crate) struct Flow {
     /// Length of the window in s.
     pub(crate) seconds: f64,
-    /// Taken from the receiver's sockets: payload bits/s of a stream, transactions/s of request-response.
+    /// Taken from the receiver's sockets: payload bits/s of a stream, transactions/s of
+    /// request-response.
     pub(crate) received: f64,
     /// Datagrams sent per second, for `udp_stream`; 0 otherwise.
     pub(crate) sent_datagrams: f64,
@@ -112,8 +115,9 @@ impl<'a> Yardstick<'a> {
         })
     }
 
-    /// Waits until traffic flows, lets it settle for `ramp`, and measures for `window`. `still_there` is asked while it waits, and
-    /// before the window counts: an error of it ends the wait.
+    /// Waits until traffic flows, lets it settle for `ramp`, and measures for `window`.
+    /// `still_there` is asked while it waits, and before the window counts: an error of it ends the
+    /// wait.
     pub(crate) fn measure(
         &self,
         ramp: Duration,
@@ -171,7 +175,8 @@ impl<'a> Yardstick<'a> {
             (Received::Bytes(first), Received::Bytes(last)) => last.saturating_sub(first),
             _ => self.messages(first, last) * self.message,
         };
-        // A request is as long as its answer. Where both ends share a namespace, it has received both.
+        // A request is as long as its answer. Where both ends share a namespace, it has received
+        // both.
         let transaction = self.message * if self.shared { 2 } else { 1 };
         let amount =
             if self.kind.is_rr() { received as f64 / transaction as f64 } else { 8.0 * received as f64 };
@@ -231,8 +236,8 @@ impl<'a> Yardstick<'a> {
     }
 }
 
-/// The TCP payload among `bytes` of IP packets: acknowledgements carry none and drop out. The kernel counts a batch of
-/// segments as the one packet, with one header, as which it arrives.
+/// The TCP payload among `bytes` of IP packets: acknowledgements carry none and drop out. The
+/// kernel counts a batch of segments as the one packet, with one header, as which it arrives.
 fn payload(bytes: u64, packets: u64, ip_header: u64) -> u64 {
     bytes.saturating_sub(packets * (ip_header + TCP_HEADER))
 }
@@ -245,7 +250,8 @@ fn flat(text: &str, name: &str) -> Option<u64> {
     })
 }
 
-/// A counter of `/proc/net/snmp` or `netstat`: a line of names, and one of numbers, under the same heading.
+/// A counter of `/proc/net/snmp` or `netstat`: a line of names, and one of numbers, under the same
+/// heading.
 fn paired(text: &str, heading: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(heading));
     let (names, numbers) = (lines.next()?, lines.next()?);

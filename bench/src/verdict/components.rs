@@ -26,8 +26,8 @@ pub(crate) struct Options {
     pub(crate) longest: u64,
 }
 
-/// What is measured: length of the runs in ms, boots, runs of each condition in each boot. Longer runs are fewer, so that each
-/// takes minutes at most.
+/// What is measured: length of the runs in ms, boots, runs of each condition in each boot. Longer
+/// runs are fewer, so that each takes minutes at most.
 const PLANS: [(u64, u32, u32); 3] = [(200, 10, 5), (1000, 6, 3), (10_000, 3, 3)];
 /// The workloads, and their message sizes in bytes.
 const WORKLOADS: [(Kind, u32); 3] = [(Kind::TcpStream, 16_384), (Kind::UdpStream, 200), (Kind::UdpRr, 1)];
@@ -117,8 +117,8 @@ pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failur
     Ok(report.finish())
 }
 
-/// Floor and white part of the runs' spread, from the shortest and the longest runs: (length in s, sd), in order. None for fewer
-/// than two lengths.
+/// Floor and white part of the runs' spread, from the shortest and the longest runs: (length in s,
+/// sd), in order. None for fewer than two lengths.
 fn split(seen: &[(f64, f64)]) -> Option<(f64, f64)> {
     let ((short, above), (long, below)) = (*seen.first()?, *seen.last()?);
     if short >= long {

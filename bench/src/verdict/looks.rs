@@ -74,7 +74,8 @@ fn design_words(design: Design, conditions: usize) -> String {
     format!("{word}, {conditions} conditions")
 }
 
-/// One comparison without a difference, and with those that are found in about a tenth to nine tenths of experiments.
+/// One comparison without a difference, and with those that are found in about a tenth to nine
+/// tenths of experiments.
 fn one(
     report: &mut Report,
     looking: Looking,

@@ -1,4 +1,5 @@
-//! How long until a verdict, and how often it is wrong: what published studies did, and what netassay does.
+//! How long until a verdict, and how often it is wrong: what published studies did, and what
+//! netassay does.
 
 pub(crate) mod components;
 mod experiment;
@@ -188,7 +189,8 @@ fn measure(
     Ok(lines.iter().map(Line::json).collect())
 }
 
-/// netassay's protocol for a difference of `detect` %, as planned from the spread of the world unless its size is given.
+/// netassay's protocol for a difference of `detect` %, as planned from the spread of the world
+/// unless its size is given.
 fn own(draw: &Draw, options: &Options, detect: u32) -> Result<Protocol, Failure> {
     let (ramp, window) = (Duration::from_secs_f64(options.ramp), Duration::from_secs_f64(options.window));
     let spread = (draw.world.interaction, draw.world.runs(window));
@@ -210,7 +212,8 @@ fn described(protocol: &Protocol) -> String {
     }
 }
 
-/// A row; `a` is the median time of (a), and its time for a correct verdict, where these can be set against the row's.
+/// A row; `a` is the median time of (a), and its time for a correct verdict, where these can be set
+/// against the row's.
 fn tell(report: &mut Report, words: [String; 2], tally: &Tally, a: Option<(f64, Option<f64>)>) {
     let ratio = |own: Option<f64>, a: Option<f64>| {
         own.zip(a).map_or("-".to_owned(), |(own, a)| format!("{:.3}", own / a))

@@ -2,11 +2,13 @@
 
 use clap::Args;
 
-/// Options of `verdict`. Spreads are standard deviations in % of the mean; those and the costs are by default what `components` saw
-/// of `udp_stream` on the machine of `README.md`, which others were using.
+/// Options of `verdict`. Spreads are standard deviations in % of the mean; those and the costs are
+/// by default what `components` saw of `udp_stream` on the machine of `README.md`, which others
+/// were using.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Instead of protocols: whether the intervals of 2 to 20 conditions hold together where these spread unequally, simulated
+    /// Instead of protocols: whether the intervals of 2 to 20 conditions hold together where these
+    /// spread unequally, simulated
     #[arg(long, conflicts_with = "traffic")]
     pub(crate) families: bool,
     /// Simulated experiments of each protocol and difference
@@ -45,11 +47,12 @@ pub(crate) struct Options {
     /// (c): the window of each run, in seconds
     #[arg(long, default_value_t = 0.2, value_parser = length)]
     pub(crate) window: f64,
-    /// Instead: how often looks err without a difference, and how far off the differences are that they choose. Simulated, 50 times as
-    /// many experiments where a single comparison is judged
+    /// Instead: how often looks err without a difference, and how far off the differences are that
+    /// they choose. Simulated, 50 times as many experiments where a single comparison is judged
     #[arg(long, conflicts_with = "traffic")]
     pub(crate) looks: bool,
-    /// Instead: what pilots of a few boots know of the spread, and what power the sizes have that are planned from them
+    /// Instead: what pilots of a few boots know of the spread, and what power the sizes have that
+    /// are planned from them
     #[arg(long, conflicts_with_all = ["traffic", "looks"])]
     pub(crate) pilots: bool,
     /// Measure real traffic too

@@ -59,8 +59,9 @@ const MOST_RUNS: u32 = 100;
 const FEWEST_BOOTS: u32 = Stop::LOOKS + 1;
 
 impl Short {
-    /// As `netassay plan` does: the cheapest size that shows a difference of `detect` with this `power`, given the standard
-    /// deviations of condition x boot and of runs in %. None if no size up to 1000 boots of 100 runs does.
+    /// As `netassay plan` does: the cheapest size that shows a difference of `detect` with this
+    /// `power`, given the standard deviations of condition x boot and of runs in %. None if no size
+    /// up to 1000 boots of 100 runs does.
     pub(crate) fn planned(
         detect: Percent,
         power: f64,
@@ -86,7 +87,8 @@ impl Short {
 }
 
 impl Protocol {
-    /// R1's: 3 boots, in each of them one condition after the other, a warm-up run and 10 recorded ones, no ramp.
+    /// R1's: 3 boots, in each of them one condition after the other, a warm-up run and 10 recorded
+    /// ones, no ramp.
     pub(crate) fn of_r1(name: &'static str, rule: Rule, window: Duration) -> Self {
         let schedule = study::Protocol { order: Order::Sequential, ..study::Protocol::default() };
         Self { name, rule, schedule, ramp: Duration::ZERO, window }

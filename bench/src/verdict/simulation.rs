@@ -26,8 +26,8 @@ pub(crate) struct Draw {
 }
 
 impl Draw {
-    /// Conducts the experiments: condition 1 is `lower` % lower. Every protocol is given the same random numbers, whatever the
-    /// number of threads.
+    /// Conducts the experiments: condition 1 is `lower` % lower. Every protocol is given the same
+    /// random numbers, whatever the number of threads.
     pub(crate) fn simulate(
         &self,
         protocol: &Protocol,

@@ -46,8 +46,8 @@ impl Tally {
         Spread::of(self.seconds.iter().copied()).map_or(0.0, |spread| spread.median)
     }
 
-    /// Mean measuring time over the share of correct verdicts, in s: what one correct verdict takes whoever repeats the
-    /// experiment until it is had. None without one.
+    /// Mean measuring time over the share of correct verdicts, in s: what one correct verdict takes
+    /// whoever repeats the experiment until it is had. None without one.
     pub(crate) fn per_correct(&self) -> Option<f64> {
         (self.correct > 0).then(|| self.seconds.iter().sum::<f64>() / self.correct as f64)
     }
@@ -62,7 +62,8 @@ impl Tally {
         100.0 * of as f64 / self.count().max(1) as f64
     }
 
-    /// Correct, wrong with its interval, undecided, median time, time for a correct verdict: for a table.
+    /// Correct, wrong with its interval, undecided, median time, time for a correct verdict: for a
+    /// table.
     pub(crate) fn cells(&self) -> [String; 6] {
         let (wrong, (low, high)) = self.wrong();
         [

@@ -1,7 +1,7 @@
 //! The protocols on real traffic with a known difference.
 //!
-//! Both conditions are paced, one 1, 2 or 5 % slower, far below what the machine can do: the difference is known exactly, and the noise
-//! is the machine's own.
+//! Both conditions are paced, one 1, 2 or 5 % slower, far below what the machine can do: the
+//! difference is known exactly, and the noise is the machine's own.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,8 @@ use crate::failure::Failure;
 
 /// Bytes of each datagram.
 const MESSAGE: u32 = 1000;
-/// The baseline's pace in bits of payload per second: 25,000 datagrams, so few that a receiver is never late for long.
+/// The baseline's pace in bits of payload per second: 25,000 datagrams, so few that a receiver is
+/// never late for long.
 pub(super) const PACE: u64 = 200_000_000;
 
 /// UDP datagrams at this part of the pace.
@@ -73,8 +74,8 @@ impl<'p> Line<'p> {
         Ok(true)
     }
 
-    /// By how many % the measured ratio of the two throughputs is off what they were paced at, over all boots, with its interval: what
-    /// should be nothing.
+    /// By how many % the measured ratio of the two throughputs is off what they were paced at, over
+    /// all boots, with its interval: what should be nothing.
     pub(crate) fn departure(&self) -> Option<(f64, (f64, f64))> {
         let slower = 1.0 - f64::from(self.lower) / 100.0;
         let levelled: Vec<Observation> = self

@@ -12,7 +12,8 @@ use super::protocol::{CONDITIONS, Protocol};
 use crate::failure::Failure;
 use crate::random::normal;
 
-/// How much boots and runs differ: standard deviations in % of the mean. All normal; runs independent of each other.
+/// How much boots and runs differ: standard deviations in % of the mean. All normal; runs
+/// independent of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct World {
     /// Between boots, common to both conditions.

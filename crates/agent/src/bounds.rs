@@ -1,4 +1,5 @@
-//! The most that each list, text and number of a message may be. Whoever sends more does not mean well, or speaks another protocol.
+//! The most that each list, text and number of a message may be. Whoever sends more does not mean
+//! well, or speaks another protocol.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -25,7 +26,8 @@ pub(crate) const SOCKETS: usize = 2 * load::MAX_FLOWS as usize;
 pub(crate) const THREADS: usize = 2 * load::MAX_THREADS as usize;
 /// Flows that one end accounts for: neighbours are summed up, each way for itself.
 pub(crate) const FLOWS: usize = 2 * MOST_FLOWS;
-/// Addresses of an interface, interfaces of a host, guests on it, notes: a handful of each is needed.
+/// Addresses of an interface, interfaces of a host, guests on it, notes: a handful of each is
+/// needed.
 pub(crate) const FEW: usize = 64;
 /// Features of an interface: Linux 6 has some 60.
 pub(crate) const FEATURES: usize = 512;

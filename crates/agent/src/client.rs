@@ -28,8 +28,9 @@ impl Client {
         interrupt: Interrupt,
     ) -> Self {
         let to = std::fs::File::from(to.into());
-        // Else a write that finds no room waits for it, for ever and deaf to Ctrl-C.
-        // SAFETY: an open descriptor and plain numbers; where this fails, the descriptor is none that could wait.
+        // Else a write that finds no room waits for it, for ever and deaf to Ctrl-C. SAFETY: an
+        // open descriptor and plain numbers; where this fails, the descriptor is none that could
+        // wait.
         unsafe {
             libc::fcntl(
                 to.as_raw_fd(),
@@ -60,7 +61,8 @@ impl Client {
         }
     }
 
-    /// Asks, without waiting for the answer: another agent can be asked meanwhile. The agent has `patience` to take it.
+    /// Asks, without waiting for the answer: another agent can be asked meanwhile. The agent has
+    /// `patience` to take it.
     ///
     /// # Errors
     /// When the agent is gone or does not read, the pipe fails, or the user asks to stop.
@@ -86,7 +88,8 @@ impl Client {
         self.receive_within(patience)?.ok_or_else(|| CallError::Silent { host: self.host.clone(), patience })
     }
 
-    /// Waits for the answer, but returns `None` when it has not come after `patience`: ask again later.
+    /// Waits for the answer, but returns `None` when it has not come after `patience`: ask again
+    /// later.
     ///
     /// # Errors
     /// As [`Client::call`], but for silence.
@@ -151,7 +154,8 @@ impl Client {
         if ready < 0 {
             let error = io::Error::last_os_error();
             return match error.kind() {
-                // A signal; the handler has tripped the latch if it meant to stop us, and the caller polls again.
+                // A signal; the handler has tripped the latch if it meant to stop us, and the
+                // caller polls again.
                 io::ErrorKind::Interrupted => self.wait_for(pipe, events, deadline),
                 _ => Err(self.pipe(error)),
             };
@@ -196,12 +200,14 @@ impl Client {
     }
 }
 
-/// Whether nobody holds the other end any more. A socket, as guests have, says so in another way than a pipe when something was not read.
+/// Whether nobody holds the other end any more. A socket, as guests have, says so in another way
+/// than a pipe when something was not read.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
-/// Whether it is worth another try: a signal came, or somebody else took the room or the bytes that there were.
+/// Whether it is worth another try: a signal came, or somebody else took the room or the bytes that
+/// there were.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }

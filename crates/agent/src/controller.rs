@@ -4,11 +4,13 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-/// How long an agent goes on after its input has ended. What was asked before and is quick gets its answer; work is given up.
+/// How long an agent goes on after its input has ended. What was asked before and is quick gets its
+/// answer; work is given up.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Ends this process soon after its standard input has ended, whatever its other threads do then: there is nobody left to do it for,
-/// and all that the agent made ends with it. Until then the thread sleeps.
+/// Ends this process soon after its standard input has ended, whatever its other threads do then:
+/// there is nobody left to do it for, and all that the agent made ends with it. Until then the
+/// thread sleeps.
 ///
 /// # Errors
 /// When no thread can be started.
@@ -22,7 +24,8 @@ pub(crate) fn end_with_it() -> io::Result<()> {
     thread::Builder::new().name("controller".to_owned()).spawn(watch).map(drop)
 }
 
-/// Sleeps until nobody can write to standard input any more. What waits there to be read does not wake it.
+/// Sleeps until nobody can write to standard input any more. What waits there to be read does not
+/// wake it.
 fn await_end() {
     let mut watched = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLRDHUP, revents: 0 };
     // SAFETY: one valid pollfd that lives through the call, a count of one, and no end to the wait.

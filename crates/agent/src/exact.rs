@@ -9,7 +9,8 @@ use load::exact::{self, ReceivingEnd, await_beat, run};
 use crate::message::{Answer, ExactReceiver};
 use crate::refusal::{Refusal, Reply};
 
-/// Does the work and tells what it took. Nothing else happens meanwhile: nobody is asked, nothing is said.
+/// Does the work and tells what it took. Nothing else happens meanwhile: nobody is asked, nothing
+/// is said.
 pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Reply {
     let (receiver, mut there, nobody) = match receiver {
         ExactReceiver::In { process, spec } => {
@@ -25,8 +26,9 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
             .chain(&mut there)
             .try_fold(0, |kept, links| links.keep_neighbours().map(|more| kept + more));
     };
-    // A thread has a page of its own from which the kernel takes the memory for what it sends. One that has sent before begins
-    // somewhere inside of that page, and then messages lie across its end, which costs about 1 % more.
+    // A thread has a page of its own from which the kernel takes the memory for what it sends. One
+    // that has sent before begins somewhere inside of that page, and then messages lie across its
+    // end, which costs about 1 % more.
     let account = thread::scope(|scope| {
         let fresh = thread::Builder::new().name("exact".to_owned());
         let work = fresh.spawn_scoped(scope, || {
@@ -40,8 +42,8 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
     Ok(Answer::Exact(Box::new(account)))
 }
 
-/// Opens a socket in the network namespace of another process, and one to its kernel's links. A thread goes there and does not come
-/// back: this one stays.
+/// Opens a socket in the network namespace of another process, and one to its kernel's links. A
+/// thread goes there and does not come back: this one stays.
 fn open_in(process: u32, spec: Spec) -> Result<(ReceivingEnd, Links), Refusal> {
     let open = move || {
         host::namespace::join_net(process).map_err(|error| Refusal::from(error.to_string()))?;

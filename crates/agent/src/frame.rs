@@ -1,4 +1,5 @@
-//! How messages travel: one JSON value per line, so that a conversation can be read, and held, by hand.
+//! How messages travel: one JSON value per line, so that a conversation can be read, and held, by
+//! hand.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,12 +7,13 @@ use thiserror::Error;
 
 use crate::bounded::{Bounded, Excess};
 
-/// The longest line either side accepts, in bytes. The largest honest messages, the addresses of all sockets of a run with the most
-/// flows, both ways and over IPv6, take two thirds of it.
+/// The longest line either side accepts, in bytes. The largest honest messages, the addresses of
+/// all sockets of a run with the most flows, both ways and over IPv6, take two thirds of it.
 pub const MAX_FRAME: usize = 16 << 20;
 
-/// The most values in a line, those inside of others included. A value takes some ten times the memory that its text does. The accounts
-/// of the most flows that are told one by one, the honest message with the most values, has two thirds as many.
+/// The most values in a line, those inside of others included. A value takes some ten times the
+/// memory that its text does. The accounts of the most flows that are told one by one, the honest
+/// message with the most values, has two thirds as many.
 const MAX_VALUES: usize = 300_000;
 
 /// What can be wrong with the bytes of a message.
@@ -39,7 +41,8 @@ pub enum FrameError {
 /// Writes a message as one line, the newline included.
 ///
 /// # Errors
-/// A value that JSON cannot hold, such as a map with a key that is not a string; no message of ours is one.
+/// A value that JSON cannot hold, such as a map with a key that is not a string; no message of ours
+/// is one.
 pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
@@ -66,7 +69,8 @@ pub fn decode<T: DeserializeOwned + Bounded>(line: &[u8]) -> Result<T, FrameErro
     Ok(message)
 }
 
-/// How many values a line of JSON holds, at most: each but the first follows an opening bracket or a comma, outside of texts.
+/// How many values a line of JSON holds, at most: each but the first follows an opening bracket or
+/// a comma, outside of texts.
 fn values(line: &[u8]) -> usize {
     let (mut count, mut text, mut escaped) = (1, false, false);
     for byte in line {
@@ -85,7 +89,8 @@ fn values(line: &[u8]) -> usize {
 #[derive(Debug, Default)]
 pub struct LineReader {
     pending: Vec<u8>,
-    /// How much of `pending` is known to hold no newline, so that a long line is not searched again and again.
+    /// How much of `pending` is known to hold no newline, so that a long line is not searched again
+    /// and again.
     searched: usize,
 }
 

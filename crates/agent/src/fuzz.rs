@@ -1,4 +1,5 @@
-//! (fuzzing) An agent's session without an agent's process: it acts in whatever namespaces the calling thread is in.
+//! (fuzzing) An agent's session without an agent's process: it acts in whatever namespaces the
+//! calling thread is in.
 
 use std::collections::BTreeMap;
 

@@ -4,8 +4,9 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// A latch that starts open and, once [tripped](Interrupt::trip), stays so. Every wait of the controller polls
-/// it beside the pipe it waits for, so that an interrupt ends a wait at once and none is lost in between.
+/// A latch that starts open and, once [tripped](Interrupt::trip), stays so. Every wait of the
+/// controller polls it beside the pipe it waits for, so that an interrupt ends a wait at once and
+/// none is lost in between.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
     event: Arc<OwnedFd>,
@@ -48,7 +49,8 @@ impl AsFd for Interrupt {
 
 fn trip_fd(fd: i32) {
     let one = 1u64.to_ne_bytes();
-    // SAFETY: the buffer is eight readable bytes, as an eventfd wants. A full counter means that it is tripped.
+    // SAFETY: the buffer is eight readable bytes, as an eventfd wants. A full counter means that it
+    // is tripped.
     unsafe { libc::write(fd, one.as_ptr().cast(), one.len()) };
 }
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::encode;
 
-/// The first line of an agent's standard input. Process numbers are those of the agent's own kernel. The first request may follow at
-/// once.
+/// The first line of an agent's standard input. Process numbers are those of the agent's own
+/// kernel. The first request may follow at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
@@ -13,7 +13,8 @@ pub struct Launch {
     pub isolation: Isolation,
     /// The CPUs of its host, of those that the machine has; empty for all.
     pub cpus: Vec<u32>,
-    /// The controller's process, with which the agent is to die; `None` where it runs on another kernel, which dies with the controller.
+    /// The controller's process, with which the agent is to die; `None` where it runs on another
+    /// kernel, which dies with the controller.
     pub parent: Option<u32>,
 }
 

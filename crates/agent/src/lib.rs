@@ -1,9 +1,11 @@
-//! The agent: the process inside a host that builds its end of the wire, sets and reads back its switches,
-//! drives its side of the traffic and counts what that cost, as the controller asks over standard input.
+//! The agent: the process inside a host that builds its end of the wire, sets and reads back its
+//! switches, drives its side of the traffic and counts what that cost, as the controller asks over
+//! standard input.
 //!
-//! [`message`] holds the words of the protocol, [`LineReader`] how they travel, [`serve`] is the agent's
-//! side of the conversation and [`Client`] the controller's. There is no listening control port anywhere: the
-//! process that holds the agent's two pipes is its controller, and no other can be.
+//! [`message`] holds the words of the protocol, [`LineReader`] how they travel, [`serve`] is the
+//! agent's side of the conversation and [`Client`] the controller's. There is no listening control
+//! port anywhere: the process that holds the agent's two pipes is its controller, and no other can
+//! be.
 
 mod bounded;
 mod bounds;

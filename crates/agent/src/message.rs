@@ -1,7 +1,7 @@
 //! The words of the protocol: what the controller asks of an agent, and what the agent answers.
 //!
-//! One request, one answer, in order. A request that fails is answered by [`Answer::Failed`] and leaves the agent
-//! ready for the next one.
+//! One request, one answer, in order. A request that fails is answered by [`Answer::Failed`] and
+//! leaves the agent ready for the next one.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -11,8 +11,8 @@ use words::Settled;
 
 pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
-/// The protocol's version. Controller and agent must agree on it exactly: they are the same binary on every
-/// host that netassay starts by itself, and a mismatch means that a stale copy answered.
+/// The protocol's version. Controller and agent must agree on it exactly: they are the same binary
+/// on every host that netassay starts by itself, and a mismatch means that a stale copy answered.
 pub const PROTOCOL: u32 = 8;
 
 /// What the controller asks.
@@ -24,7 +24,8 @@ pub enum Request {
         /// [`PROTOCOL`] of the controller.
         protocol: u32,
     },
-    /// Make a veth pair between this host's network namespace and that of another process on the same kernel.
+    /// Make a veth pair between this host's network namespace and that of another process on the
+    /// same kernel.
     CreateVeth {
         /// Name of this end.
         name: String,
@@ -33,7 +34,8 @@ pub enum Request {
         /// A process in the far end's network namespace.
         peer_pid: u32,
     },
-    /// Make an interface that throws away what is sent through it, give it addresses, and set it up.
+    /// Make an interface that throws away what is sent through it, give it addresses, and set it
+    /// up.
     CreateDiscard {
         /// Its name.
         name: String,
@@ -44,7 +46,8 @@ pub enum Request {
         /// Addresses that are to be reached through it, though nobody is there.
         behind: Vec<IpAddr>,
     },
-    /// Make one end of a VXLAN tunnel, give it addresses or make it a port of a bridge, and set it up.
+    /// Make one end of a VXLAN tunnel, give it addresses or make it a port of a bridge, and set it
+    /// up.
     CreateVxlan {
         /// Its name.
         name: String,
@@ -98,7 +101,8 @@ pub enum Request {
         /// The CPUs, by number.
         cpus: Vec<u32>,
     },
-    /// Let the receive work of interfaces that are made from now on run on these CPUs; none: as the kernel chooses.
+    /// Let the receive work of interfaces that are made from now on run on these CPUs; none: as the
+    /// kernel chooses.
     SteerNew {
         /// The CPUs, by number.
         cpus: Vec<u32>,
@@ -109,7 +113,8 @@ pub enum Request {
         interface: String,
         /// The MTU in bytes, or `None` to leave it alone.
         mtu: Option<u32>,
-        /// Features by kernel name. Features not named return to what they were when the agent first saw the interface.
+        /// Features by kernel name. Features not named return to what they were when the agent
+        /// first saw the interface.
         features: BTreeMap<String, bool>,
     },
     /// Describe this host and these interfaces.
@@ -159,11 +164,13 @@ pub enum Request {
         ramp_ns: u64,
         /// Length of the window, in ns.
         window_ns: u64,
-        /// Time between two rows of the series that is taken down meanwhile, in ns. Less than 10 ms, more than 1 s and more than
-        /// 1000 steps a window are not had: [`Series::step_ns`] tells the step in force.
+        /// Time between two rows of the series that is taken down meanwhile, in ns. Less than 10
+        /// ms, more than 1 s and more than 1000 steps a window are not had: [`Series::step_ns`]
+        /// tells the step in force.
         step_ns: u64,
     },
-    /// Wait `ramp_ns`, then count for `window_ns` what guests cost the host that runs them, and what crosses an interface of it.
+    /// Wait `ramp_ns`, then count for `window_ns` what guests cost the host that runs them, and
+    /// what crosses an interface of it.
     Watch {
         /// The guests' processes on this host.
         processes: Vec<u32>,
@@ -216,7 +223,8 @@ pub enum Answer {
         version: String,
         /// Its process id, as it sees it.
         pid: u32,
-        /// The CPUs of its machine that it could be given, each with its core ([`host::affinity::usable`]).
+        /// The CPUs of its machine that it could be given, each with its core
+        /// ([`host::affinity::usable`]).
         cpus: Vec<(u32, u32)>,
     },
     /// Done; nothing to tell.
@@ -254,7 +262,8 @@ pub enum Answer {
     Failed {
         /// Why, in words for the user: the thing, the place and the way out.
         why: String,
-        /// Is the host past mending, so that other requests would fail too? An interface that is gone is such a case.
+        /// Is the host past mending, so that other requests would fail too? An interface that is
+        /// gone is such a case.
         #[serde(default)]
         broken: bool,
     },

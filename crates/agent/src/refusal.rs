@@ -32,7 +32,8 @@ impl From<&str> for Refusal {
 
 impl From<host::Error> for Refusal {
     fn from(error: host::Error) -> Self {
-        // Interfaces of a testbed do not come back: every later request that names it would fail too.
+        // Interfaces of a testbed do not come back: every later request that names it would fail
+        // too.
         let broken = matches!(error, host::Error::NoInterface { .. });
         Self { why: error.to_string(), broken }
     }

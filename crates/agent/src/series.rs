@@ -6,19 +6,21 @@ use host::{CpuTimes, QueueCounters};
 
 use record::Series;
 
-/// The most steps of a series, and so, with the closing, one row more: at nine columns of up to 21 letters each, 190 KB of an answer.
+/// The most steps of a series, and so, with the closing, one row more: at nine columns of up to 21
+/// letters each, 190 KB of an answer.
 pub(crate) const MOST: u32 = 1000;
-/// A step took 27 µs on a virtual machine of two CPUs: 12 for the queues (two netlink exchanges), 14 for `/proc/stat` (more with more
-/// CPUs), the rest for the counters. With the wake-up that is 0.3 to 0.4 % of one CPU at a step in 10 ms.
+/// A step took 27 µs on a virtual machine of two CPUs: 12 for the queues (two netlink exchanges),
+/// 14 for `/proc/stat` (more with more CPUs), the rest for the counters. With the wake-up that is
+/// 0.3 to 0.4 % of one CPU at a step in 10 ms.
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// A step of each flow. A guess, generous on purpose: many times what it takes to look at its counters and to ask its socket, which
-/// is one short system call.
+/// A step of each flow. A guess, generous on purpose: many times what it takes to look at its
+/// counters and to ask its socket, which is one short system call.
 const FLOW: Duration = Duration::from_micros(10);
 
-/// The step in force: what was asked for, but 10 ms to 1 s, longer with very many flows, and no more than [`MOST`] of them in a
-/// window.
+/// The step in force: what was asked for, but 10 ms to 1 s, longer with very many flows, and no
+/// more than [`MOST`] of them in a window.
 pub(crate) fn step(asked: Duration, window: Duration, flows: u32) -> Duration {
     asked.clamp(SHORTEST, LONGEST).max(window / MOST).max(FLOW * flows)
 }
@@ -64,8 +66,8 @@ impl Recorder {
     }
 }
 
-/// The next instant after `now` that lies a whole number of steps after `opened`. Steps that were missed are left out: catching
-/// up would crowd the rows together, and the CPU with them.
+/// The next instant after `now` that lies a whole number of steps after `opened`. Steps that were
+/// missed are left out: catching up would crowd the rows together, and the CPU with them.
 pub(crate) fn next(opened: Instant, step: Duration, now: Instant) -> Instant {
     let passed = now.saturating_duration_since(opened).as_nanos() / step.as_nanos().max(1);
     let steps = u32::try_from(passed.saturating_add(1)).unwrap_or(u32::MAX);

@@ -1,4 +1,5 @@
-//! An agent's life: put itself into its place, say nothing until asked, answer, end when the controller does.
+//! An agent's life: put itself into its place, say nothing until asked, answer, end when the
+//! controller does.
 
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
@@ -36,18 +37,19 @@ pub enum ServeError {
     Encode(#[from] serde_json::Error),
 }
 
-/// Serves requests from standard input until it ends, after the line that says how ([`Launch`]). The process must still have one
-/// thread. `version`: the program's, to answer with.
+/// Serves requests from standard input until it ends, after the line that says how ([`Launch`]).
+/// The process must still have one thread. `version`: the program's, to answer with.
 ///
 /// # Errors
-/// When the agent cannot put itself into its place, or its pipes fail. What goes wrong with one request is that
-/// request's answer.
+/// When the agent cannot put itself into its place, or its pipes fail. What goes wrong with one
+/// request is that request's answer.
 pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // Whoever started the controller may have left it files that are open, and it us.
     host::close_inherited()?;
     let mut lines = LineReader::default();
     let Some(line) = read_line(&mut lines)? else { return Ok(()) };
-    // The controller is waiting for the answer to its first question: let it hear why there is none.
+    // The controller is waiting for the answer to its first question: let it hear why there is
+    // none.
     let told =
         |error: &dyn std::error::Error| reply(&Answer::Failed { why: error.to_string(), broken: true });
     let launch: Launch = match decode(&line) {
@@ -63,16 +65,17 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
         told(&error)?;
         return Err(error.into());
     }
-    // A Ctrl-C at the terminal reaches the whole process group; stopping is the controller's to order.
-    // SAFETY: installing "ignore" needs no handler and touches no memory.
+    // A Ctrl-C at the terminal reaches the whole process group; stopping is the controller's to
+    // order. SAFETY: installing "ignore" needs no handler and touches no memory.
     unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
     if !launch.cpus.is_empty() {
         host::affinity::pin_current_thread(&launch.cpus)?;
     }
-    // This thread opens and closes windows beside as many busy threads as a workload has flows. Where it may not hurry it is
-    // late now and then, which is told with the window.
+    // This thread opens and closes windows beside as many busy threads as a workload has flows.
+    // Where it may not hurry it is late now and then, which is told with the window.
     host::prioritise_current_thread();
-    // While this thread is the only one: capabilities are a thread's own, and passed on to those that it starts.
+    // While this thread is the only one: capabilities are a thread's own, and passed on to those
+    // that it starts.
     host::keep_capabilities(&needed(&launch)).map_err(ServeError::Privileges)?;
     controller::end_with_it()?;
     let mut session = Session::open(launch, about)?;
@@ -94,7 +97,8 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
 fn needed(launch: &Launch) -> Vec<host::Capability> {
     use host::Capability::{Bpf, IpcLock, NetAdmin, NetBindService, Perfmon, SysAdmin, SysResource};
     let mut needed = vec![
-        // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion controls.
+        // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion
+        // controls.
         NetAdmin,
         // A receiver's port below 1024.
         NetBindService,
@@ -106,7 +110,8 @@ fn needed(launch: &Launch) -> Vec<host::Capability> {
         Bpf,
         Perfmon,
     ];
-    // Exact mode enters the other end's network namespace, in guests only. Before Linux 5.8 it stands for the last two.
+    // Exact mode enters the other end's network namespace, in guests only. Before Linux 5.8 it
+    // stands for the last two.
     if launch.parent.is_none() || !Bpf.is_known() {
         needed.push(SysAdmin);
     }
@@ -137,12 +142,14 @@ fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), NamespaceError
             namespace::join_net(pid)?;
         }
     }
-    // Last, because the kernel forgets the setting when credentials change, as they do in a new user namespace.
+    // Last, because the kernel forgets the setting when credentials change, as they do in a new
+    // user namespace.
     if let Some(parent) = parent {
         namespace::die_with_parent(parent)?;
     }
     if isolation != Isolation::None {
-        // Steering needs the sysfs of this namespace. Where it cannot be mounted, steering says so by itself.
+        // Steering needs the sysfs of this namespace. Where it cannot be mounted, steering says so
+        // by itself.
         let _ = namespace::mount_sysfs();
     }
     Ok(())

@@ -22,7 +22,8 @@ pub(crate) struct Session {
     about: About,
     /// Interfaces as they were when they were set up: what "not requested" returns to.
     originals: BTreeMap<String, Original>,
-    /// What interfaces were given: the kernel takes what is IPv6 of it away when the MTU is too small for IPv6.
+    /// What interfaces were given: the kernel takes what is IPv6 of it away when the MTU is too
+    /// small for IPv6.
     given: BTreeMap<String, Given>,
     traffic: Option<Traffic>,
 }
@@ -181,8 +182,8 @@ impl Session {
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
         self.address(interface, addresses)?;
         self.links.set_up(interface)?;
-        // Now, and not when it is first settled: until then others may have switched what it follows (a tunnel's underlay, the
-        // far end of a veth pair).
+        // Now, and not when it is first settled: until then others may have switched what it
+        // follows (a tunnel's underlay, the far end of a veth pair).
         self.original(interface)?;
         Ok(Answer::Done)
     }
@@ -201,7 +202,8 @@ impl Session {
             return Ok(());
         }
         self.links.set_mtu(interface, mtu)?;
-        // What the kernel found out about paths' MTUs was of the MTU before, and would outlive it by ten minutes.
+        // What the kernel found out about paths' MTUs was of the MTU before, and would outlive it
+        // by ten minutes.
         host::forget_path_mtus();
         if before < LEAST_IPV6_MTU && mtu >= LEAST_IPV6_MTU {
             let given = self.given.get(interface).cloned().unwrap_or_default();
@@ -239,13 +241,15 @@ impl Session {
         let ran = self.links.find(interface)?.running;
         self.set_mtu(interface, target_mtu)?;
         let change = self.ethtool.set(interface, &wanted)?;
-        // Some drivers (e1000e) start their device anew, and what is sent before the link is back is lost.
+        // Some drivers (e1000e) start their device anew, and what is sent before the link is back
+        // is lost.
         if ran {
             self.links.await_running(interface)?;
         }
         let after = &change.after;
-        // Only what was asked for can be refused: the rest of `wanted` is the way back to the defaults. A feature that
-        // this kernel does not know is as good as off, so a request for "off" is met.
+        // Only what was asked for can be refused: the rest of `wanted` is the way back to the
+        // defaults. A feature that this kernel does not know is as good as off, so a request for
+        // "off" is met.
         let unfulfilled = |name: &String| {
             asked.get(name).is_some_and(|&on| after.get(name).is_some_and(|state| state.active) != on)
         };
@@ -255,8 +259,8 @@ impl Session {
             .filter(|refusal| unfulfilled(&refusal.feature))
             .map(|refusal| (refusal.feature.clone(), refusal.reason.to_string()))
             .collect();
-        // Against the defaults, not against the last condition: a condition's record must not depend on its
-        // predecessor.
+        // Against the defaults, not against the last condition: a condition's record must not
+        // depend on its predecessor.
         let follow_on = after
             .iter()
             .filter(|(name, state)| {
@@ -290,7 +294,8 @@ impl Session {
     }
 }
 
-/// The smallest MTU that IPv6 works with, in bytes (RFC 8200, section 5). Below, Linux turns IPv6 off on the interface.
+/// The smallest MTU that IPv6 works with, in bytes (RFC 8200, section 5). Below, Linux turns IPv6
+/// off on the interface.
 const LEAST_IPV6_MTU: u32 = 1_280;
 
 const NO_TRAFFIC: &str = "no workload is open: listen or connect first";

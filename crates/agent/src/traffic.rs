@@ -14,11 +14,12 @@ use crate::refusal::{Refusal, Reply};
 use crate::series::{self, Recorder, Row};
 use record::{Finished, Late, Measured};
 
-/// How often a waiting measurement looks whether its threads still live. A look is two loads per thread.
+/// How often a waiting measurement looks whether its threads still live. A look is two loads per
+/// thread.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// Accounts of flows that are told one by one; of more, neighbours are summed up, so that an answer, and what is stored of it,
-/// stays small.
+/// Accounts of flows that are told one by one; of more, neighbours are summed up, so that an
+/// answer, and what is stored of it, stays small.
 pub(crate) const MOST_FLOWS: usize = 2048;
 
 /// A workload's side on this host, from its sockets' opening to their closing.
@@ -77,8 +78,9 @@ impl Traffic {
         Answer::Done
     }
 
-    /// Reads everything at both edges of the window, and a little on the way. The edges are this host's own clock: rates divide
-    /// by the time that this host saw pass, so the two hosts need no common clock. The times: ramp, window, step of the series.
+    /// Reads everything at both edges of the window, and a little on the way. The edges are this
+    /// host's own clock: rates divide by the time that this host saw pass, so the two hosts need no
+    /// common clock. The times: ramp, window, step of the series.
     pub(crate) fn measure(
         &self,
         links: &mut Links,
@@ -134,8 +136,8 @@ impl Traffic {
     }
 
     fn edge(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Edge, Refusal> {
-        // The kernel's counters take longest to read, so they go first at both edges: each quantity then covers
-        // a window of the same length, if not the same nanosecond.
+        // The kernel's counters take longest to read, so they go first at both edges: each quantity
+        // then covers a window of the same length, if not the same nanosecond.
         let counters = Counters::read(links, &self.interface)?;
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
         let interrupts = Interrupts::read(cpus);

@@ -1,4 +1,5 @@
-//! What guests cost the host that runs them, over the window that the guests themselves are measured in.
+//! What guests cost the host that runs them, over the window that the guests themselves are
+//! measured in.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -66,7 +67,8 @@ struct Edge {
     underlay: Option<WireCounters>,
 }
 
-/// QEMU names the threads of its virtual CPUs `CPU 0/TCG`, `CPU 1/KVM`, or one for them all `ALL CPUs/TCG` (with `-name debug-threads=on`).
+/// QEMU names the threads of its virtual CPUs `CPU 0/TCG`, `CPU 1/KVM`, or one for them all `ALL
+/// CPUs/TCG` (with `-name debug-threads=on`).
 fn is_vcpu(name: &str) -> bool {
     name.starts_with("CPU ") || name.starts_with("ALL CPUs/")
 }

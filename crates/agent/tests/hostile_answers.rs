@@ -1,4 +1,5 @@
-//! An agent that answers with as much as it can: it costs its controller a bounded amount of memory, whatever it says.
+//! An agent that answers with as much as it can: it costs its controller a bounded amount of
+//! memory, whatever it says.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 #![expect(clippy::print_stderr, reason = "a controller tells its test so what became of it")]
@@ -17,8 +18,8 @@ use netassay_agent::message::Answer;
 use netassay_agent::{CallError, Client, FrameError, Interrupt, MAX_FRAME, encode};
 use serde_json::Value;
 
-/// The most that a line may hold, less a little for what it begins and ends with. The longest lines have no structure: each of the many
-/// with one has at most 4 MiB.
+/// The most that a line may hold, less a little for what it begins and ends with. The longest lines
+/// have no structure: each of the many with one has at most 4 MiB.
 const MOST_VALUES: usize = 299_000;
 const MOST_BYTES: usize = MAX_FRAME - 1000;
 
@@ -83,7 +84,8 @@ fn hear(lines: &[&[u8]]) -> Vec<Heard> {
         .collect()
 }
 
-/// Every copy of `value` in which one list or map has about `left` bytes, or as many values as a line may hold, or one text is far too long.
+/// Every copy of `value` in which one list or map has about `left` bytes, or as many values as a
+/// line may hold, or one text is far too long.
 fn filled(value: &Value, left: usize) -> Vec<Value> {
     let mut all = Vec::new();
     let times = |item: &str, values: usize| (MOST_VALUES / values).min(left / (item.len() + 1));

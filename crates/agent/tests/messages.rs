@@ -1,4 +1,5 @@
-//! Messages as a whole: what this protocol does not know is an error, however deep in one it is, and the largest honest one is taken.
+//! Messages as a whole: what this protocol does not know is an error, however deep in one it is,
+//! and the largest honest one is taken.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -146,7 +147,8 @@ fn places(value: &Value, at: &str) -> Vec<String> {
     [vec![at.to_owned()], inner].concat()
 }
 
-/// The message with so many entries, or bytes, at a place; of a list or map they are like its first.
+/// The message with so many entries, or bytes, at a place; of a list or map they are like its
+/// first.
 fn lengthened(message: &Value, place: &str, count: usize) -> Value {
     let mut message = message.clone();
     let value = message.pointer_mut(place).unwrap();

@@ -1,5 +1,6 @@
-//! What runs a guest: KVM is not believed but tried, because its device may be there, and virtual machines may be made with it,
-//! while no guest boots (under some hypervisors' nested virtualisation, for example).
+//! What runs a guest: KVM is not believed but tried, because its device may be there, and virtual
+//! machines may be made with it, while no guest boots (under some hypervisors' nested
+//! virtualisation, for example).
 
 use std::fs::File;
 use std::path::Path;
@@ -18,8 +19,8 @@ use crate::sandbox::has_sandbox;
 use crate::threads::Threads;
 use crate::tools::Tools;
 
-/// How long a kernel may take to say its first line under KVM, not counting the time in which QEMU's threads wait for a CPU. It takes
-/// a fraction of a second where KVM works.
+/// How long a kernel may take to say its first line under KVM, not counting the time in which
+/// QEMU's threads wait for a CPU. It takes a fraction of a second where KVM works.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it may take by the clock.
 const MOST: Duration = Duration::from_secs(30);
@@ -47,9 +48,10 @@ impl Verdict {
 }
 
 impl Tools {
-    /// Whether `image` boots under KVM: boots it for at most a few seconds, and looks whether it says anything. That it says nothing is
-    /// recalled from [`Tools::memory`] where an earlier session found so with this kernel and this QEMU since this machine's boot; any
-    /// other outcome is quick to find, and may change at any time.
+    /// Whether `image` boots under KVM: boots it for at most a few seconds, and looks whether it
+    /// says anything. That it says nothing is recalled from [`Tools::memory`] where an earlier
+    /// session found so with this kernel and this QEMU since this machine's boot; any other outcome
+    /// is quick to find, and may change at any time.
     pub fn try_kvm(&self, image: &Path) -> Verdict {
         let device = self.kvm.display();
         if let Err(error) = File::options().read(true).write(true).open(&self.kvm) {
@@ -79,7 +81,8 @@ impl Tools {
         Verdict::now(outcome)
     }
 
-    /// Finds out whether KVM is to run guests that leave that open, so that the first of them is not kept waiting.
+    /// Finds out whether KVM is to run guests that leave that open, so that the first of them is
+    /// not kept waiting.
     pub fn settle_kvm(&self, image: &Path) {
         verdict(self, image);
     }
@@ -100,7 +103,8 @@ impl Tools {
                 break Boot::passing(Ok(()));
             }
             if console.closed_within(GLANCE) {
-                // What it said last before its end: once more, as the first line may have been among it.
+                // What it said last before its end: once more, as the first line may have been
+                // among it.
                 let said = if console.says(FIRST_LINE) { Ok(()) } else { Err(console.last_line()) };
                 break Boot::passing(said.map_err(|line| format!("QEMU exited under KVM: {line}")));
             }
@@ -131,14 +135,16 @@ impl Boot {
     }
 }
 
-/// Whether silence until now tells that KVM cannot be used, and then whether another trial would find the same. `waited`: how long QEMU's
-/// threads waited for a CPU. On a machine too busy to tell, silence says nothing about the next time.
+/// Whether silence until now tells that KVM cannot be used, and then whether another trial would
+/// find the same. `waited`: how long QEMU's threads waited for a CPU. On a machine too busy to
+/// tell, silence says nothing about the next time.
 fn silence(elapsed: Duration, waited: impl FnOnce() -> Duration) -> Option<bool> {
     let lasts = elapsed > PATIENCE && elapsed.saturating_sub(waited()) > PATIENCE;
     (lasts || elapsed > MOST).then_some(lasts)
 }
 
-/// What is to run the guest of this order, and when KVM was tried for it, if an earlier session did.
+/// What is to run the guest of this order, and when KVM was tried for it, if an earlier session
+/// did.
 ///
 /// # Errors
 /// [`Error::NoKvm`] where KVM was insisted on and cannot be had.
@@ -161,8 +167,8 @@ pub(crate) fn decide(order: &Order, tools: &Tools) -> Result<(Accelerated, Optio
     }
 }
 
-/// As [`Tools::try_kvm`], once in a process. One for each set of tools, of which only tests have two: what KVM can do does not depend on
-/// the kernel.
+/// As [`Tools::try_kvm`], once in a process. One for each set of tools, of which only tests have
+/// two: what KVM can do does not depend on the kernel.
 fn verdict(tools: &Tools, image: &Path) -> Verdict {
     static VERDICTS: Mutex<Vec<(Tools, Verdict)>> = Mutex::new(Vec::new());
     // Held through the trial: whoever comes meanwhile wants its outcome.

@@ -11,8 +11,8 @@ pub struct Candidate {
     pub depends: Vec<String>,
 }
 
-/// Reads the first stanza of `apt-cache show` (Debian policy, section 5.1: fields `Name: value`, continued on lines that begin with
-/// a space). `None` if it is no stanza with a name.
+/// Reads the first stanza of `apt-cache show` (Debian policy, section 5.1: fields `Name: value`,
+/// continued on lines that begin with a space). `None` if it is no stanza with a name.
 #[must_use]
 pub fn candidate(text: &str) -> Option<Candidate> {
     let mut found = Candidate::default();
@@ -31,7 +31,8 @@ pub fn candidate(text: &str) -> Option<Candidate> {
 }
 
 impl Candidate {
-    /// The package with the image, if this one only refers to it, as "linux-image-cloud-amd64" does.
+    /// The package with the image, if this one only refers to it, as "linux-image-cloud-amd64"
+    /// does.
     pub(crate) fn image(&self) -> Option<&str> {
         self.depends
             .iter()

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::modinfo::plain_name;
 
-/// The names in the text of a `modules.builtin`: one path a line, such as `kernel/drivers/net/veth.ko`.
+/// The names in the text of a `modules.builtin`: one path a line, such as
+/// `kernel/drivers/net/veth.ko`.
 pub(crate) fn names(text: &str) -> BTreeSet<String> {
     text.lines()
         .filter_map(|line| line.trim().rsplit('/').next()?.strip_suffix(".ko"))

@@ -14,8 +14,8 @@ const LINE_BYTES: usize = 1000;
 /// How many of them an error shows.
 const SHOWN: usize = 12;
 
-/// A console that is read by a thread of its own, so that a guest never waits for somebody who reads it. The thread ends when QEMU
-/// closes its end.
+/// A console that is read by a thread of its own, so that a guest never waits for somebody who
+/// reads it. The thread ends when QEMU closes its end.
 #[derive(Debug, Clone)]
 pub(crate) struct Console {
     shared: Arc<Shared>,
@@ -76,7 +76,8 @@ impl Console {
         self.wait(patience, |text| !text.closed)
     }
 
-    /// The same, but a panic that was told to its end is enough: early in a boot a kernel that panics does not end.
+    /// The same, but a panic that was told to its end is enough: early in a boot a kernel that
+    /// panics does not end.
     pub(crate) fn over_within(&self, patience: Duration) -> bool {
         self.wait(patience, |text| !text.closed && !text.told)
     }

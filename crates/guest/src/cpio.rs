@@ -36,7 +36,8 @@ impl Archive {
     }
 
     fn entry(&mut self, path: &str, mode: u32, contents: &[u8], device: (u32, u32)) {
-        // Directories have two links, and a file with more than one would be taken for a hard link to another of its number.
+        // Directories have two links, and a file with more than one would be taken for a hard link
+        // to another of its number.
         self.entries += 1;
         let size = u32::try_from(contents.len()).unwrap_or(u32::MAX);
         let name = u32::try_from(path.len() + 1).unwrap_or(u32::MAX);
@@ -115,7 +116,8 @@ mod tests {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn();
-        // A second opinion where there is one; the kernel itself gives the last one in the guest tests.
+        // A second opinion where there is one; the kernel itself gives the last one in the guest
+        // tests.
         if let Ok(mut cpio) = spawned {
             cpio.stdin.take().unwrap().write_all(&bytes).unwrap();
             let listed = cpio.wait_with_output().unwrap().stdout;

@@ -1,5 +1,5 @@
-//! Debian packages: of a package nothing is written but the kernel's image and its modules. Whoever made it may have put
-//! anything into it, and the one who fetches may be root.
+//! Debian packages: of a package nothing is written but the kernel's image and its modules. Whoever
+//! made it may have put anything into it, and the one who fetches may be root.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
@@ -17,7 +17,8 @@ const PROGRAM: &str = "dpkg-deb";
 /// The most bytes of a package unpacked: the largest kernels have about 1 GB.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// The most files and directories of a package that are written; the largest kernels have about 7000.
+/// The most files and directories of a package that are written; the largest kernels have about
+/// 7000.
 const MOST_ENTRIES: usize = 100_000;
 
 /// The most bytes of a package's description.
@@ -46,7 +47,8 @@ impl Package<'_> {
         candidate(&control).ok_or_else(|| self.error("it does not contain a package name".to_owned()))
     }
 
-    /// Writes its kernel and its modules into the directory `tree`, which may hold those of other packages.
+    /// Writes its kernel and its modules into the directory `tree`, which may hold those of other
+    /// packages.
     ///
     /// # Errors
     /// [`Error::NoTool`], [`Error::Fetch`]; [`Error::Write`].
@@ -189,7 +191,8 @@ fn directory(path: &Path) -> Result<(), Error> {
     DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(Error::write(path))
 }
 
-/// The place of an entry in the tree, if it belongs to a kernel: the image, or what lies with the modules.
+/// The place of an entry in the tree, if it belongs to a kernel: the image, or what lies with the
+/// modules.
 fn wanted(name: &[u8]) -> Option<PathBuf> {
     let name = str::from_utf8(name).ok()?;
     let name = name.strip_prefix("./").unwrap_or(name);

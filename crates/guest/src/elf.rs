@@ -1,10 +1,12 @@
 //! Just as much of ELF as is needed: which part of a program is loaded, and a section by its name.
 
-/// What the kernel loads of the 64-bit little-endian ELF program `file`: its beginning, with a header that tells of no sections.
-/// The rest (symbols, what a debugger wants) is for others, and in a guest's memory it costs the time of copying it there.
+/// What the kernel loads of the 64-bit little-endian ELF program `file`: its beginning, with a
+/// header that tells of no sections. The rest (symbols, what a debugger wants) is for others, and
+/// in a guest's memory it costs the time of copying it there.
 ///
 /// # Errors
-/// What is wrong with the file, in words: not ELF, not x86-64, needs a program interpreter, or refers beyond its end.
+/// What is wrong with the file, in words: not ELF, not x86-64, needs a program interpreter, or
+/// refers beyond its end.
 pub fn loaded_part(file: &[u8]) -> Result<Vec<u8>, &'static str> {
     let end = loaded_length(file)?;
     let mut part = file.get(..end).ok_or("it is cut short")?.to_vec();
@@ -27,7 +29,8 @@ pub(crate) fn loaded_length(head: &[u8]) -> Result<usize, &'static str> {
     if header.programs < HEADER {
         return Err("its program headers lie inside its header");
     }
-    // The kernel takes no other (load_elf_phdrs in fs/binfmt_elf.c), and what is read of each must be within its own bytes.
+    // The kernel takes no other (load_elf_phdrs in fs/binfmt_elf.c), and what is read of each must
+    // be within its own bytes.
     if header.program_size != PROGRAM {
         return Err("its program headers do not have the size that the kernel accepts");
     }
@@ -184,7 +187,8 @@ mod tests {
         assert!(loaded_part(&empty).unwrap_err().contains("no loadable segment"));
     }
 
-    /// Found by fuzzing: headers of another size reach beyond what was thought to be theirs, and were cut off.
+    /// Found by fuzzing: headers of another size reach beyond what was thought to be theirs, and
+    /// were cut off.
     #[test]
     fn program_headers_of_another_size_are_refused() {
         let mut file = std::fs::read("/proc/self/exe").unwrap();

@@ -165,7 +165,8 @@ pub enum Error {
         /// The console's last lines.
         console: String,
     },
-    /// The guest ended itself before it served, without a panic: a triple fault, or a command line that ends it.
+    /// The guest ended itself before it served, without a panic: a triple fault, or a command line
+    /// that ends it.
     #[error("the {name} reset or powered off before it booted\n{console}")]
     Reset {
         /// The guest.
@@ -229,8 +230,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Is it worth another try? A guest that panics, hangs or resets may do so once in many boots; what is wrong with an order or
-    /// with this machine stays wrong.
+    /// Is it worth another try? A guest that panics, hangs or resets may do so once in many boots;
+    /// what is wrong with an order or with this machine stays wrong.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Panicked { .. } | Self::Hung { .. } | Self::Reset { .. })

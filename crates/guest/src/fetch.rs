@@ -29,13 +29,14 @@ pub struct Fetched {
     pub kernel: Kernel,
 }
 
-/// Fetches a kernel package with Debian's tools (`apt-get download`) and unpacks it beside the others that were fetched. A package
-/// that only refers to the newest kernel is followed; "PACKAGE/RELEASE" asks for that of a release, as apt has it; a path to a `.deb` file is taken too. What is there already in this version
-/// is not fetched again.
+/// Fetches a kernel package with Debian's tools (`apt-get download`) and unpacks it beside the
+/// others that were fetched. A package that only refers to the newest kernel is followed;
+/// "PACKAGE/RELEASE" asks for that of a release, as apt has it; a path to a `.deb` file is taken
+/// too. What is there already in this version is not fetched again.
 ///
 /// # Errors
-/// [`Error::NoTool`] without these tools; [`Error::Fetch`] with the tool's own words when there is no such package, no network, or
-/// no kernel in it.
+/// [`Error::NoTool`] without these tools; [`Error::Fetch`] with the tool's own words when there is
+/// no such package, no network, or no kernel in it.
 pub fn fetch(package: &str) -> Result<Fetched, Error> {
     fetch_into(&data::kernels()?, package, &Tools::here())
 }
@@ -144,7 +145,8 @@ fn describe(tools: &Tools, workplace: &Path, asked: &Asked) -> Result<Candidate,
     match show(&named) {
         Ok(Some(found)) => Ok(found),
         Err(error @ Error::NoTool { .. }) => Err(error),
-        // For a package that it does not know it fails, for a release that it does not know it says nothing.
+        // For a package that it does not know it fails, for a release that it does not know it says
+        // nothing.
         Ok(None) | Err(_) => {
             let known = matches!(show(&asked.package), Ok(Some(_)));
             let arguments = ["indextargets", "--format", FORMAT, "Created-By: Packages"].map(OsStr::new);

@@ -1,4 +1,5 @@
-//! (fuzzing) Readers of packages, kernels and consoles. None may panic, or take memory without bound, whatever it is given.
+//! (fuzzing) Readers of packages, kernels and consoles. None may panic, or take memory without
+//! bound, whatever it is given.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
@@ -29,8 +30,9 @@ pub fn package_file(bytes: &[u8]) {
     }
 }
 
-/// Reads a package's tar file as its description and as its contents, which go into the directory `tree`, alone in the directory
-/// `place`. Whatever the tar file says, what is written is a kernel's image and modules, inside of the tree.
+/// Reads a package's tar file as its description and as its contents, which go into the directory
+/// `tree`, alone in the directory `place`. Whatever the tar file says, what is written is a
+/// kernel's image and modules, inside of the tree.
 pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
     if let Ok(control) = deb::control(&mut &*tar) {
         let _ = crate::apt::candidate(&control);

@@ -25,7 +25,8 @@ use crate::tap::Tap;
 use crate::threads::Threads;
 use crate::tools::Tools;
 
-/// How long a guest's boot may take where it never waits for a CPU: ten times what the slowest kernel tried takes emulated (7 s).
+/// How long a guest's boot may take where it never waits for a CPU: ten times what the slowest
+/// kernel tried takes emulated (7 s).
 const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
 const PATIENCE_KVM: Duration = Duration::from_secs(45);
 /// How often a wait looks whether the user wants to stop.
@@ -35,7 +36,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long QEMU may take to end after it closed its console.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
-/// A virtual machine that runs. It ends when this is dropped, and when the thread that started it ends, however that happens.
+/// A virtual machine that runs. It ends when this is dropped, and when the thread that started it
+/// ends, however that happens.
 #[derive(Debug)]
 pub struct Guest {
     name: String,
@@ -51,8 +53,8 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Starts QEMU, and does not wait for the guest: two can be started before either is waited for. The first call of a process
-    /// that may use KVM [tries](Tools::try_kvm) it.
+    /// Starts QEMU, and does not wait for the guest: two can be started before either is waited
+    /// for. The first call of a process that may use KVM [tries](Tools::try_kvm) it.
     ///
     /// # Errors
     /// When the order cannot be met on this machine; each error says what helps.
@@ -80,7 +82,8 @@ impl Guest {
         let kvm = accelerated == Accelerated::Kvm;
         let mut place =
             Place::of(order.place, order.rootless).map_err(failed("open the namespaces of its place"))?;
-        // Without the header that tells of checksums and segments, a tap takes finished packets only.
+        // Without the header that tells of checksums and segments, a tap takes finished packets
+        // only.
         let tap = order.tap.as_deref().map(|tap| Tap::named(tap, order.nic == Nic::VirtioNet));
         place.tap = tap.transpose().map_err(failed("name its tap"))?;
         let mut stays_root = None;
@@ -130,17 +133,19 @@ impl Guest {
         })
     }
 
-    /// What to write to and what to read from, for the agent at this port; once. The first line is an [`agent::Launch`]. Both the
-    /// launch and the first request may be written before the guest lives: they wait in the socket.
+    /// What to write to and what to read from, for the agent at this port; once. The first line is
+    /// an [`agent::Launch`]. Both the launch and the first request may be written before the guest
+    /// lives: they wait in the socket.
     pub fn port(&mut self, index: usize) -> Option<(OwnedFd, OwnedFd)> {
         self.ports.get_mut(index)?.take()
     }
 
-    /// Waits until the agents are at their ports, and pins the virtual CPUs; gives the time since the start.
+    /// Waits until the agents are at their ports, and pins the virtual CPUs; gives the time since
+    /// the start.
     ///
     /// # Errors
-    /// [`Error::Panicked`], [`Error::Init`], [`Error::Exited`], [`Error::Reset`], [`Error::Hung`] with the console's last lines;
-    /// [`Error::Interrupted`].
+    /// [`Error::Panicked`], [`Error::Init`], [`Error::Exited`], [`Error::Reset`], [`Error::Hung`]
+    /// with the console's last lines; [`Error::Interrupted`].
     pub fn await_life(&mut self, interrupt: &Interrupt) -> Result<Duration, Error> {
         let patience = match self.accelerated {
             Accelerated::Kvm => PATIENCE_KVM,
@@ -149,8 +154,8 @@ impl Guest {
         self.await_life_within(patience, interrupt)
     }
 
-    /// As [`Guest::await_life`], with a patience of the caller's own: how long the boot may take, not counting the time in which
-    /// the virtual CPUs wait for a CPU.
+    /// As [`Guest::await_life`], with a patience of the caller's own: how long the boot may take,
+    /// not counting the time in which the virtual CPUs wait for a CPU.
     ///
     /// # Errors
     /// As [`Guest::await_life`].
@@ -224,7 +229,8 @@ impl Guest {
         self.kvm_recalled
     }
 
-    /// Why QEMU runs as root, with the way out, where it could not become nobody. It has no capabilities all the same.
+    /// Why QEMU runs as root, with the way out, where it could not become nobody. It has no
+    /// capabilities all the same.
     #[must_use]
     pub fn stays_root(&self) -> Option<&str> {
         self.stays_root.as_deref()
@@ -254,7 +260,8 @@ impl Guest {
 
     /// Waits for the end of a guest that is dying, and says why.
     fn end(&mut self) -> Error {
-        // The lines after a panic's first tell where it was; and a guest that switches itself off takes its time.
+        // The lines after a panic's first tell where it was; and a guest that switches itself off
+        // takes its time.
         let closed = self.console.over_within(LAST_BREATH);
         let (name, console) = (self.name.clone(), self.console.tail());
         match self.console.sign_within(Duration::ZERO) {

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::kernel::Kernel;
 use crate::tools::Tools;
 
-/// A file, or a directory, as long as nobody changes it: its path, device, number, size and time of change.
+/// A file, or a directory, as long as nobody changes it: its path, device, number, size and time of
+/// change.
 #[must_use]
 pub fn file(path: &Path) -> Value {
     let Ok(path) = path.canonicalize() else { return Value::Null };
@@ -30,7 +31,8 @@ pub fn qemu(tools: &Tools) -> Value {
     json!([tools.qemu().ok().map(|path| file(&path)), tools.firmware().map(|path| file(&path))])
 }
 
-/// This machine since its boot: what its kernel, its settings and its hypervisor allow may differ after the next.
+/// This machine since its boot: what its kernel, its settings and its hypervisor allow may differ
+/// after the next.
 #[must_use]
 pub fn machine() -> Value {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").map_or(Value::Null, |id| id.trim().into())

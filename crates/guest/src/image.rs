@@ -1,7 +1,8 @@
 //! What a kernel's image says of itself.
 
 /// Where a boot sector has the setup header's signature, and where it tells the version text
-/// (Documentation/arch/x86/boot.rst: `header` at 0x202, `kernel_version` at 0x20e, counted from 0x200).
+/// (Documentation/arch/x86/boot.rst: `header` at 0x202, `kernel_version` at 0x20e, counted from
+/// 0x200).
 const SIGNATURE: std::ops::Range<usize> = 0x202..0x206;
 const VERSION_POINTER: std::ops::Range<usize> = 0x20e..0x210;
 /// How much of an image [`release_of`] needs: the pointer has 16 bits.
@@ -14,8 +15,8 @@ pub(crate) fn is_image(head: &[u8]) -> bool {
     head.get(SIGNATURE) == Some(b"HdrS")
 }
 
-/// The release of the kernel whose image begins with `head`, such as "6.1.0-56-cloud-amd64": the first word of the version text.
-/// `None` for anything that is not a bzImage, or does not say.
+/// The release of the kernel whose image begins with `head`, such as "6.1.0-56-cloud-amd64": the
+/// first word of the version text. `None` for anything that is not a bzImage, or does not say.
 #[must_use]
 pub fn release_of(head: &[u8]) -> Option<String> {
     if !is_image(head) {

@@ -1,4 +1,5 @@
-//! The guest's first file system: netassay as `/init`, the modules that it needs, and what it is told.
+//! The guest's first file system: netassay as `/init`, the modules that it needs, and what it is
+//! told.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -17,7 +18,8 @@ use crate::payload::Payload;
 /// What exact mode's random numbers begin with: any bytes do, as long as they are always the same.
 const SEED: [u8; 32] = *b"netassay: the same at every boot";
 
-/// A program's own headers lie within its first bytes; linkers put them right behind the ELF header.
+/// A program's own headers lie within its first bytes; linkers put them right behind the ELF
+/// header.
 const PROGRAM_HEAD: u64 = 4096;
 
 /// No kernel's image is larger, in bytes: those of distributions have about 15 MB.
@@ -34,7 +36,8 @@ pub(crate) struct Initramfs {
 /// Packs what the guest needs.
 ///
 /// # Errors
-/// When a file cannot be read or is not what it should be, or when the kernel has no driver for a device of the guest.
+/// When a file cannot be read or is not what it should be, or when the kernel has no driver for a
+/// device of the guest.
 pub(crate) fn pack(order: &Order) -> Result<Initramfs, Error> {
     let chosen = match &order.kernel.modules {
         Some(directory) => choose(order, directory)?,
@@ -67,10 +70,12 @@ fn choose(order: &Order, directory: &Path) -> Result<Chosen, Error> {
     modules.choose(&drivers.chain(order.modules.iter().cloned()).collect::<Vec<_>>())
 }
 
-/// The modules that were wanted, and that a kernel without any module files has not built in either.
+/// The modules that were wanted, and that a kernel without any module files has not built in
+/// either.
 fn lacking(order: &Order) -> Result<Vec<String>, Error> {
     let image = &order.kernel.image;
-    // Of an image that cannot be unpacked nothing is known: it may have all built in, and init says so if not.
+    // Of an image that cannot be unpacked nothing is known: it may have all built in, and init says
+    // so if not.
     let Ok(payload) = Payload::of(&named::read(image, LARGEST_IMAGE).map_err(Error::read(image))?) else {
         return Ok(Vec::new());
     };
@@ -104,7 +109,8 @@ fn own_name(module: &str) -> &str {
     if module == "virtio_pci" { "virtio-pci" } else { module }
 }
 
-/// What is loaded of a program. Only that is read: of a binary with all that a debugger wants, it is a quarter.
+/// What is loaded of a program. Only that is read: of a binary with all that a debugger wants, it
+/// is a quarter.
 fn program(path: &Path) -> Result<Vec<u8>, Error> {
     let broken = |why: &str| Error::Program { path: path.to_owned(), why: why.to_owned() };
     let mut file = File::open(path).map_err(Error::read(path))?;

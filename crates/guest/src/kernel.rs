@@ -23,8 +23,9 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Finds a kernel by a path to its image, a directory that holds `boot/` and `lib/modules/` (an unpacked package), or the name
-    /// of a package that was [fetched](crate::fetch); `None`: the image of the running kernel.
+    /// Finds a kernel by a path to its image, a directory that holds `boot/` and `lib/modules/` (an
+    /// unpacked package), or the name of a package that was [fetched](crate::fetch); `None`: the
+    /// image of the running kernel.
     ///
     /// # Errors
     /// When there is none, or several; each says what helps.
@@ -87,7 +88,8 @@ fn running(root: &Path) -> Result<Kernel, Error> {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease")
         .map_err(Error::read("/proc/sys/kernel/osrelease"))?;
     let release = release.trim();
-    // Where Debian and most others have it, where Fedora has it, where systemd's boot loader specification wants it.
+    // Where Debian and most others have it, where Fedora has it, where systemd's boot loader
+    // specification wants it.
     let places = [
         format!("boot/vmlinuz-{release}"),
         format!("lib/modules/{release}/vmlinuz"),
@@ -104,8 +106,8 @@ fn running(root: &Path) -> Result<Kernel, Error> {
     Err(Error::NoRunningImage { release: release.to_owned(), looked })
 }
 
-/// The modules beside an image: in the tree that it was unpacked in, in its own directory (`lib/modules/RELEASE/vmlinuz`), or
-/// those of this machine.
+/// The modules beside an image: in the tree that it was unpacked in, in its own directory
+/// (`lib/modules/RELEASE/vmlinuz`), or those of this machine.
 fn modules_of(image: &Path, release: &str) -> Option<PathBuf> {
     let image = image.canonicalize().ok()?;
     let directory = image.parent()?;

@@ -1,8 +1,11 @@
-//! Guests: virtual machines of our own, booted from any kernel's image with an initramfs that is packed here.
+//! Guests: virtual machines of our own, booted from any kernel's image with an initramfs that is
+//! packed here.
 //!
-//! [`Kernel::find`] finds an image and its modules, [`fetch`] brings a distribution's, [`Guest::start`] packs netassay itself and
-//! the modules that the guest's devices need into an initramfs and boots it in QEMU, and [`Guest::port`] gives the two ends
-//! of each agent inside. What is read from outside (module files, kernel images, what `apt` says) is read by total functions.
+//! [`Kernel::find`] finds an image and its modules, [`fetch`] brings a distribution's,
+//! [`Guest::start`] packs netassay itself and the modules that the guest's devices need into an
+//! initramfs and boots it in QEMU, and [`Guest::port`] gives the two ends of each agent inside.
+//! What is read from outside (module files, kernel images, what `apt` says) is read by total
+//! functions.
 
 mod accelerator;
 mod apt;

@@ -1,6 +1,7 @@
 //! LZ4 in its legacy frame, as `lz4 -l` writes it: what kernels' images are packed with.
 //!
-//! <https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md> (legacy frame) and `lz4_Block_format.md`.
+//! <https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md> (legacy frame) and
+//! `lz4_Block_format.md`.
 
 const MAGIC: [u8; 4] = 0x184C_2102u32.to_le_bytes();
 /// No block is longer unpacked.
@@ -103,7 +104,8 @@ pub(crate) mod tests {
         frame
     }
 
-    /// "kernel module " twenty times, as `lz4 -l` writes it: 14 letters, 261 more from 14 letters back, and the last five.
+    /// "kernel module " twenty times, as `lz4 -l` writes it: 14 letters, 261 more from 14 letters
+    /// back, and the last five.
     const PACKED: [u8; 32] = [
         0x02, 0x21, 0x4c, 0x18, 24, 0, 0, 0, 0xef, b'k', b'e', b'r', b'n', b'e', b'l', b' ', b'm', b'o',
         b'd', b'u', b'l', b'e', b' ', 14, 0, 242, 0x50, b'd', b'u', b'l', b'e', b' ',

@@ -1,7 +1,8 @@
 //! What was found out by trying, kept for the next session: small files in the user's cache.
 //!
-//! Each finding lies in a file of its own together with the whole key that it was found for, so that nothing is taken for what it is
-//! not. A file that is damaged, of another user, or not there is no error: what it would tell is tried again.
+//! Each finding lies in a file of its own together with the whole key that it was found for, so
+//! that nothing is taken for what it is not. A file that is damaged, of another user, or not there
+//! is no error: what it would tell is tried again.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -74,7 +75,8 @@ impl Memory {
         (entry.key == *key && when <= SystemTime::now()).then_some(Recalled { what: entry.what, when })
     }
 
-    /// Replaces what was kept under this key. An error loses only time: the next session tries again.
+    /// Replaces what was kept under this key. An error loses only time: the next session tries
+    /// again.
     pub fn keep(&self, key: &Value, what: &impl Serialize) {
         let Some(path) = self.path(key) else { return };
         let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();

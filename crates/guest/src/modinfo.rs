@@ -13,8 +13,8 @@ pub struct ModuleInfo {
     pub release: Option<String>,
 }
 
-/// Reads the `.modinfo` of a module file (unpacked): texts of the form `key=value`, each ended by a zero byte. `None` if `file`
-/// is no module.
+/// Reads the `.modinfo` of a module file (unpacked): texts of the form `key=value`, each ended by a
+/// zero byte. `None` if `file` is no module.
 #[must_use]
 pub fn module_info(file: &[u8]) -> Option<ModuleInfo> {
     let mut info = ModuleInfo::default();

@@ -1,5 +1,5 @@
-//! Which module files a guest needs, in the order in which they can be loaded. No `modules.dep` is needed: packages lack it until
-//! they are installed, so each module is asked itself.
+//! Which module files a guest needs, in the order in which they can be loaded. No `modules.dep` is
+//! needed: packages lack it until they are installed, so each module is asked itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -60,7 +60,8 @@ impl Modules {
                 }
             }
         }
-        // A kernel without the list has nothing built in that is known: what it has shows when the guest runs.
+        // A kernel without the list has nothing built in that is known: what it has shows when the
+        // guest runs.
         let builtin = named::read(&directory.join("modules.builtin"), MOST as u64).unwrap_or_default();
         Ok(Self { files, builtin: builtin::names(&String::from_utf8_lossy(&builtin)) })
     }
@@ -104,8 +105,9 @@ fn name_of(file: &str) -> Option<String> {
     ENDINGS.iter().find_map(|ending| file.strip_suffix(ending)).map(plain_name)
 }
 
-/// Puts modules after what they need. `info` tells what a module needs, or `None` where there is no file of it (it is built in, or
-/// the kernel will say that it is missing); it is asked once for each name.
+/// Puts modules after what they need. `info` tells what a module needs, or `None` where there is no
+/// file of it (it is built in, or the kernel will say that it is missing); it is asked once for
+/// each name.
 pub(crate) fn order<E>(
     wanted: &[String],
     mut info: impl FnMut(&str) -> Result<Option<ModuleInfo>, E>,
@@ -122,7 +124,8 @@ pub(crate) fn order<E>(
         match step {
             Step::Leave(name) => order.push(name),
             Step::Enter(name) => {
-                // A circle ends here: no order satisfies it, and the kernel refuses such modules by name.
+                // A circle ends here: no order satisfies it, and the kernel refuses such modules by
+                // name.
                 if !seen.insert(name.clone()) {
                     continue;
                 }
@@ -196,7 +199,8 @@ mod tests {
             let order = ordered(&words, &needs);
             let place = |name: &String| order.iter().position(|other| other == name);
             prop_assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), order.len());
-            // Where numbers only grow along the edges there is no circle, and every edge must be respected.
+            // Where numbers only grow along the edges there is no circle, and every edge must be
+            // respected.
             if edges.iter().all(|(from, to)| from < to) {
                 for name in &order {
                     for need in &needs[name] {

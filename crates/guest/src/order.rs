@@ -37,7 +37,8 @@ impl fmt::Display for Accelerated {
     }
 }
 
-/// How the kernel of an emulated guest copies and clears memory, which is up to what its processor says of itself.
+/// How the kernel of an emulated guest copies and clears memory, which is up to what its processor
+/// says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Copies {
     /// By eight bytes, in loops or by `rep movsq`.
@@ -98,8 +99,8 @@ pub struct Order {
     pub memory_mib: u32,
     /// Its network card, if it has a [`tap`](Order::tap).
     pub nic: Nic,
-    /// An existing tap interface in the network namespace of [`place`](Order::place), to which the network card is joined; `None`:
-    /// no network card.
+    /// An existing tap interface in the network namespace of [`place`](Order::place), to which the
+    /// network card is joined; `None`: no network card.
     pub tap: Option<String>,
     /// The card's address.
     pub mac: [u8; 6],
@@ -107,8 +108,8 @@ pub struct Order {
     pub ports: usize,
     /// What is to run it.
     pub acceleration: Acceleration,
-    /// Exact mode: one virtual CPU whose instructions are counted, a clock that counts with them, and no randomness from outside.
-    /// It forces emulation.
+    /// Exact mode: one virtual CPU whose instructions are counted, a clock that counts with them,
+    /// and no randomness from outside. It forces emulation.
     pub exact: bool,
     /// (emulation) how its kernel copies.
     pub copies: Copies,
@@ -118,7 +119,8 @@ pub struct Order {
     pub modules: Vec<String>,
     /// Modules without which it is of no use: of each group one at least, as a file or built in.
     pub needed: Vec<Vec<String>>,
-    /// A process in whose network namespace (and user namespace, if [`rootless`](Order::rootless)) QEMU runs.
+    /// A process in whose network namespace (and user namespace, if [`rootless`](Order::rootless))
+    /// QEMU runs.
     pub place: Option<u32>,
     /// Enter the user namespace of `place` too.
     pub rootless: bool,

@@ -1,11 +1,13 @@
-//! How long a guest's boot is waited for. The clock alone cannot tell: on a busy machine a sound guest waits for a CPU.
+//! How long a guest's boot is waited for. The clock alone cannot tell: on a busy machine a sound
+//! guest waits for a CPU.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::threads::Work;
 
-/// How long the virtual CPUs may have nothing to do. A guest that boots always has, except while init waits for a device (10 s).
+/// How long the virtual CPUs may have nothing to do. A guest that boots always has, except while
+/// init waits for a device (10 s).
 const IDLE: Duration = Duration::from_secs(15);
 /// What of a CPU an idle guest may take, one part in so many: its timers tick.
 const TICKS: u32 = 20;
@@ -25,17 +27,20 @@ pub(crate) struct Patience {
 pub enum Hang {
     /// Its virtual CPUs have had no work for so long.
     Idle(Duration),
-    /// They have work, and could have done so much of it by now, not counting the time in which they waited for a CPU.
+    /// They have work, and could have done so much of it by now, not counting the time in which
+    /// they waited for a CPU.
     Busy(Duration),
 }
 
 impl Patience {
-    /// `most`: how long the boot may take, not counting the time in which the virtual CPUs wait for a CPU.
+    /// `most`: how long the boot may take, not counting the time in which the virtual CPUs wait for
+    /// a CPU.
     pub(crate) fn new(most: Duration) -> Self {
         Self { most, active: Duration::ZERO, looked: Duration::ZERO, wanted: Duration::ZERO }
     }
 
-    /// Takes what the virtual CPUs did until `now`, counted from the start; `None`: they are not there yet.
+    /// Takes what the virtual CPUs did until `now`, counted from the start; `None`: they are not
+    /// there yet.
     pub(crate) fn look(&mut self, now: Duration, work: Option<Work>) -> Option<Hang> {
         let wanted = work.map_or(Duration::ZERO, |work| work.ran + work.waited);
         let worked = wanted.saturating_sub(self.wanted) > now.saturating_sub(self.looked) / TICKS;
@@ -71,7 +76,8 @@ mod tests {
 
     const MOST: Duration = Duration::from_secs(60);
 
-    /// Looks once a second at a virtual CPU that in each runs and waits for so many milliseconds; gives the second of the hang.
+    /// Looks once a second at a virtual CPU that in each runs and waits for so many milliseconds;
+    /// gives the second of the hang.
     fn hangs(ran: u64, waited: u64, wants: bool) -> Option<(u64, Hang)> {
         let mut patience = Patience::new(MOST);
         (1..1000).find_map(|second| {

@@ -1,11 +1,13 @@
-//! The kernel that an image holds, unpacked: what tells which drivers it has built in where nothing beside it does.
+//! The kernel that an image holds, unpacked: what tells which drivers it has built in where nothing
+//! beside it does.
 
 use crate::image::is_image;
 use crate::lz4;
 use crate::unpack::unpack;
 
-/// Where a boot sector tells its own length, in sectors of 512 bytes less one, and where its payload lies behind it
-/// (Documentation/arch/x86/boot.rst: `setup_sects`, and `payload_offset` and `payload_length` from protocol 2.08 on).
+/// Where a boot sector tells its own length, in sectors of 512 bytes less one, and where its
+/// payload lies behind it (Documentation/arch/x86/boot.rst: `setup_sects`, and `payload_offset` and
+/// `payload_length` from protocol 2.08 on).
 const SETUP_SECTORS: usize = 0x1f1;
 const PAYLOAD: [usize; 2] = [0x248, 0x24c];
 
@@ -31,8 +33,8 @@ impl Payload {
         if kernel.starts_with(b"\x7fELF") { Ok(Self(kernel)) } else { Err("it holds no ELF file".to_owned()) }
     }
 
-    /// May it have a driver that calls itself `name`? `false` is certain: a driver holds its name as a text, which ends with a zero
-    /// byte. `true` is not: another text may be the same.
+    /// May it have a driver that calls itself `name`? `false` is certain: a driver holds its name
+    /// as a text, which ends with a zero byte. `true` is not: another text may be the same.
     pub(crate) fn may_have(&self, name: &str) -> bool {
         let text = [name.as_bytes(), b"\0"].concat();
         memchr::memmem::find(&self.0, &text).is_some()

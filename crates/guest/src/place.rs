@@ -1,4 +1,5 @@
-//! How QEMU's process is put into its place: it enters namespaces, gives up its privileges, and dies with its parent.
+//! How QEMU's process is put into its place: it enters namespaces, gives up its privileges, and
+//! dies with its parent.
 
 use std::fs::File;
 use std::io::{self, PipeWriter};
@@ -10,7 +11,8 @@ use std::process::{Child, Command, Stdio};
 use crate::sandbox::{self, User};
 use crate::tap::{self, Tap};
 
-/// The namespaces to enter, opened by the parent: the child may do little between `fork` and `exec`.
+/// The namespaces to enter, opened by the parent: the child may do little between `fork` and
+/// `exec`.
 #[derive(Debug, Default)]
 pub(crate) struct Place {
     /// In the order in which they are entered.
@@ -32,8 +34,9 @@ impl Place {
     }
 }
 
-/// Starts `program`; its output and complaints go to `console`, and of all descriptors it keeps those that are `kept`, and its tap. It
-/// has no capabilities, dies with the thread that calls this, and no signal of the terminal reaches it.
+/// Starts `program`; its output and complaints go to `console`, and of all descriptors it keeps
+/// those that are `kept`, and its tap. It has no capabilities, dies with the thread that calls
+/// this, and no signal of the terminal reaches it.
 pub(crate) fn spawn(
     program: &Path,
     arguments: &[String],
@@ -56,7 +59,8 @@ pub(crate) fn spawn(
     let user = place.user;
     // SAFETY: getpid takes nothing.
     let parent = unsafe { libc::getpid() };
-    // SAFETY: between fork and exec the closure makes system calls only, on numbers that were fixed before; it allocates nothing.
+    // SAFETY: between fork and exec the closure makes system calls only, on numbers that were fixed
+    // before; it allocates nothing.
     unsafe { command.pre_exec(move || settle(&namespaces, tap, &closed, &kept, user, parent)) };
     command.spawn()
 }
@@ -113,7 +117,8 @@ mod tests {
         }
     }
 
-    /// A process in a network namespace of its own that has a tap, called "wire"; rootless where we are not root.
+    /// A process in a network namespace of its own that has a tap, called "wire"; rootless where we
+    /// are not root.
     fn elsewhere(rootless: bool) -> Running {
         let script =
             "ip tuntap add dev wire mode tap vnet_hdr && ip link set wire up && echo ready && exec sleep 600";
@@ -191,7 +196,8 @@ mod tests {
         let status = status(process.0.id());
         assert_eq!((status("Seccomp").as_str(), status("NoNewPrivs").as_str()), ("2", "1"));
         for set in ["CapEff", "CapPrm", "CapBnd"] {
-            // Nobody's bounds are empty too; an ordinary user's stay, and are nothing without a capability.
+            // Nobody's bounds are empty too; an ordinary user's stay, and are nothing without a
+            // capability.
             assert_eq!(status(set), "0000000000000000", "{set}");
         }
         if root {
@@ -212,8 +218,8 @@ mod tests {
         // SAFETY: takes nothing.
         let root = unsafe { libc::geteuid() } == 0;
         if root {
-            // Groups that a user may have who starts netassay. The system call changes those of this thread only.
-            // SAFETY: a list of two, which outlives the call.
+            // Groups that a user may have who starts netassay. The system call changes those of
+            // this thread only. SAFETY: a list of two, which outlives the call.
             assert_eq!(unsafe { libc::syscall(libc::SYS_setgroups, 2, [4u32, 27].as_ptr()) }, 0);
         }
         let place = Place { user: sandbox::user(&[], None).unwrap(), ..Place::default() };

@@ -19,23 +19,25 @@ pub(crate) struct Parts<'a> {
     pub(crate) ports: &'a [RawFd],
 }
 
-/// The kernel's command line: what every guest gets, then what exact mode needs, then what was asked for, so that it has the last
-/// word.
+/// The kernel's command line: what every guest gets, then what exact mode needs, then what was
+/// asked for, so that it has the last word.
 pub(crate) fn command_line(order: &Order, kvm: bool) -> String {
-    // earlycon: a kernel that panics before it has its console says so. panic: at once to the end, not to a shell that nobody has. pci: one bus is all there is. The timers of an emulated machine
-    // need no trial against each other, and its clock none against another: under load such a trial fails, and what is left is a
-    // clock of 10 ns steps.
-    // Self-tests of ciphers are a tenth of a boot.
+    // earlycon: a kernel that panics before it has its console says so. panic: at once to the end,
+    // not to a shell that nobody has. pci: one bus is all there is. The timers of an emulated
+    // machine need no trial against each other, and its clock none against another: under load such
+    // a trial fails, and what is left is a clock of 10 ns steps. Self-tests of ciphers are a tenth
+    // of a boot.
     let mut line =
         "console=ttyS0 earlycon=uart8250,io,0x3f8 quiet panic=-1 pci=lastbus=0 random.trust_cpu=on cryptomgr.notests".to_owned();
     if !kvm {
         line.push_str(" tsc=reliable no_timer_check");
     }
     if order.exact {
-        // With one instruction a nanosecond the clock has 1 GHz; measuring that against timers ends differently each time.
-        // Where the kernel's tables put a socket is random. A datagram is given to its socket at once if that is the first one of its
-        // place, else it is routed and looked up, some 700 instructions more: with 256 places, as so small a machine has, both ends
-        // of the work share one in some boots. The largest table leaves one in 65,536.
+        // With one instruction a nanosecond the clock has 1 GHz; measuring that against timers ends
+        // differently each time. Where the kernel's tables put a socket is random. A datagram is
+        // given to its socket at once if that is the first one of its place, else it is routed and
+        // looked up, some 700 instructions more: with 256 places, as so small a machine has, both
+        // ends of the work share one in some boots. The largest table leaves one in 65,536.
         line.push_str(
             " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 uhash_entries=65536",
         );
@@ -61,7 +63,8 @@ pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
     add("-kernel", format!("/proc/self/fd/{}", parts.kernel));
     add("-initrd", format!("/proc/self/fd/{}", parts.initramfs));
     add("-append", command_line(order, parts.kvm));
-    // Else a word to the device is taken up by another thread of QEMU, whenever that runs, and its interrupt comes at any time.
+    // Else a word to the device is taken up by another thread of QEMU, whenever that runs, and its
+    // interrupt comes at any time.
     let at_once = if order.exact { ",ioeventfd=off" } else { "" };
     add("-device", format!("virtio-serial-pci,max_ports={}{at_once}", parts.ports.len() + 1));
     for (index, fd) in parts.ports.iter().enumerate() {
@@ -115,9 +118,9 @@ pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>, sandbox: 
     arguments
 }
 
-/// What the processor says of itself. The emulator takes every byte of `rep movsb` and `rep stosb` for an instruction in
-/// its count: a kernel that is told that they are fast (`erms`, `fsrm`) copies by them, and a byte then costs what eight do in
-/// a loop or by `rep movsq`.
+/// What the processor says of itself. The emulator takes every byte of `rep movsb` and `rep stosb`
+/// for an instruction in its count: a kernel that is told that they are fast (`erms`, `fsrm`)
+/// copies by them, and a byte then costs what eight do in a loop or by `rep movsq`.
 fn processor(order: &Order, kvm: bool) -> String {
     if kvm {
         return "host".to_owned();
@@ -132,10 +135,11 @@ fn processor(order: &Order, kvm: bool) -> String {
     processor
 }
 
-/// The virtual CPUs. Where there can be one only, QEMU's emulator makes plain instructions of the guest's locked ones, its memory
-/// barriers among them, though the devices run in a thread beside it. Seen with QEMU 7.2: after some ten runs a queue of the network
-/// card waits for ever for a word that was given. A place for a second CPU, which never comes, keeps them. Exact mode has one thread
-/// for both, and no network card.
+/// The virtual CPUs. Where there can be one only, QEMU's emulator makes plain instructions of the
+/// guest's locked ones, its memory barriers among them, though the devices run in a thread beside
+/// it. Seen with QEMU 7.2: after some ten runs a queue of the network card waits for ever for a
+/// word that was given. A place for a second CPU, which never comes, keeps them. Exact mode has one
+/// thread for both, and no network card.
 fn processors(vcpus: u32, kvm: bool, exact: bool) -> String {
     if kvm || exact || vcpus > 1 { vcpus.to_string() } else { "1,maxcpus=2".to_owned() }
 }

@@ -7,15 +7,17 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// System calls that no guest of ours needs: old ones, more privileges, other programs, other priorities and CPUs.
+/// System calls that no guest of ours needs: old ones, more privileges, other programs, other
+/// priorities and CPUs.
 pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 
 /// How long QEMU may take to tell its version.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whether the sandbox may be on. With several emulated virtual CPUs QEMU 7.2 loses a wake-up in it on a busy machine, and the guest hangs
-/// with all its CPUs idle: seen in 6 of 14 boots beside three busy threads, in none of 13 with one virtual CPU or without a sandbox. The
-/// cause is not known.
+/// Whether the sandbox may be on. With several emulated virtual CPUs QEMU 7.2 loses a wake-up in it
+/// on a busy machine, and the guest hangs with all its CPUs idle: seen in 6 of 14 boots beside
+/// three busy threads, in none of 13 with one virtual CPU or without a sandbox. The cause is not
+/// known.
 pub(crate) fn suits(vcpus: u32, kvm: bool) -> bool {
     kvm || vcpus == 1
 }
@@ -57,11 +59,12 @@ pub(crate) struct User {
 /// The user, and the group, that own nothing.
 const NOBODY: u32 = 65_534;
 
-/// Who QEMU is to run as in place of root: nobody, in the group that may use KVM where that is used. `None`: as who we are, since we are
-/// not root.
+/// Who QEMU is to run as in place of root: nobody, in the group that may use KVM where that is
+/// used. `None`: as who we are, since we are not root.
 ///
 /// # Errors
-/// Why it must stay root, in words with the way out: nobody may not use what QEMU needs, the `files`, or `kvm`.
+/// Why it must stay root, in words with the way out: nobody may not use what QEMU needs, the
+/// `files`, or `kvm`.
 pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<User>, String> {
     // SAFETY: takes nothing.
     if unsafe { libc::geteuid() } != 0 {
@@ -94,10 +97,12 @@ fn is_open_to_all(path: &Path) -> bool {
     })
 }
 
-/// Gives up all privileges, between `fork` and `exec`: system calls only, and no memory taken. By the kernel's own calls: those of the C
-/// library wait for other threads, which are not there any more.
+/// Gives up all privileges, between `fork` and `exec`: system calls only, and no memory taken. By
+/// the kernel's own calls: those of the C library wait for other threads, which are not there any
+/// more.
 pub(crate) fn give_up(user: Option<User>) -> io::Result<()> {
-    // Root without capabilities still owns its files. Who may not lower its bounds has no capability to lose.
+    // Root without capabilities still owns its files. Who may not lower its bounds has no
+    // capability to lose.
     let _ = host::lower_bounds(0);
     if let Some(User { uid, gid }) = user {
         // SAFETY: no list, and so none of its entries.

@@ -23,7 +23,8 @@ pub(crate) fn sources(text: &str) -> Vec<Source> {
         .collect()
 }
 
-/// Why apt has nothing to show for `asked`, and what helps. `known`: it has the package in another release.
+/// Why apt has nothing to show for `asked`, and what helps. `known`: it has the package in another
+/// release.
 pub(crate) fn advice(asked: &Asked, known: bool, sources: &[Source]) -> String {
     const UPDATE: &str = "`apt-get update` updates the package lists of apt";
     const SEARCH: &str = "`apt-cache search --names-only '^linux-image'` lists the kernels that it knows";

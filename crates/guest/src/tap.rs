@@ -1,4 +1,5 @@
-//! The tap that is a guest's network card, handed to QEMU open: its device is root's, and QEMU is nobody.
+//! The tap that is a guest's network card, handed to QEMU open: its device is root's, and QEMU is
+//! nobody.
 
 use std::fs::File;
 use std::io;
@@ -22,7 +23,8 @@ pub(crate) struct Wanted {
 }
 
 impl Tap {
-    /// That of this name; `header`: with what tells of checksums and segments that are still to be done.
+    /// That of this name; `header`: with what tells of checksums and segments that are still to be
+    /// done.
     pub(crate) fn named(name: &str, header: bool) -> io::Result<Self> {
         let mut bytes = [0; libc::IFNAMSIZ];
         if name.len() >= bytes.len() {
@@ -47,8 +49,8 @@ impl Tap {
     }
 }
 
-/// Opens it in the network namespace that the calling process is in, between `fork` and `exec`: a device belongs to the namespace that it
-/// was opened in. It is not closed by `exec`.
+/// Opens it in the network namespace that the calling process is in, between `fork` and `exec`: a
+/// device belongs to the namespace that it was opened in. It is not closed by `exec`.
 pub(crate) fn open(wanted: Wanted) -> io::Result<()> {
     let check = |result: i32| if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) };
     // SAFETY: a text that ends with zero.

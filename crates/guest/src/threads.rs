@@ -10,7 +10,8 @@ use nix::unistd::Pid;
 /// The threads of one QEMU process by what they do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Threads {
-    /// Those that run the guest's instructions: one for each virtual CPU, or one for all under single-threaded emulation.
+    /// Those that run the guest's instructions: one for each virtual CPU, or one for all under
+    /// single-threaded emulation.
     pub vcpus: Vec<u32>,
     /// All others: the main loop, which moves packets between tap and guest, and QEMU's helpers.
     pub io: Vec<u32>,
@@ -47,7 +48,8 @@ impl Threads {
         work_of(&self.vcpus).into_iter().chain(work_of(&self.io)).map(|work| work.waited).sum()
     }
 
-    /// Lets each virtual CPU's thread run on one of `cpus`, or on all of them where they are fewer than the threads.
+    /// Lets each virtual CPU's thread run on one of `cpus`, or on all of them where they are fewer
+    /// than the threads.
     pub(crate) fn pin(&self, cpus: &[u32]) -> io::Result<()> {
         for (index, &thread) in self.vcpus.iter().enumerate() {
             let own = if self.vcpus.len() > cpus.len() || self.vcpus.len() == 1 {
@@ -101,7 +103,8 @@ fn times(schedstat: &str) -> (Duration, Duration) {
     (next(), next())
 }
 
-/// Does the state in a thread's `stat` (the word behind its name, which may hold anything) say that it has work?
+/// Does the state in a thread's `stat` (the word behind its name, which may hold anything) say that
+/// it has work?
 fn wants(stat: &str) -> bool {
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     matches!(state, Some('R' | 'D'))

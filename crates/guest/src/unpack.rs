@@ -73,8 +73,8 @@ mod tests {
 
     use super::*;
 
-    /// "kernel module " twenty times, as xz (with the CRC-32 that the kernel's build asks for), gzip (with a file's name) and zstd
-    /// write it.
+    /// "kernel module " twenty times, as xz (with the CRC-32 that the kernel's build asks for),
+    /// gzip (with a file's name) and zstd write it.
     const PACKED: [&[u8]; 3] = [
         &[
             0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21, 0x01,

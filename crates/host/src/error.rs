@@ -5,8 +5,9 @@ use thiserror::Error;
 
 use crate::kernel::netlink::Failure;
 
-/// What can go wrong when looking at, or changing, this machine. Each message names the thing, the place and, where there is
-/// one, the way out; the kernel's own words are in it, so that it can cross the agent protocol as plain text.
+/// What can go wrong when looking at, or changing, this machine. Each message names the thing, the
+/// place and, where there is one, the way out; the kernel's own words are in it, so that it can
+/// cross the agent protocol as plain text.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -53,7 +54,8 @@ pub enum Error {
         action: String,
         /// The kernel's answer.
         errno: io::Error,
-        /// The kernel's own sentence (extended acknowledgement), with its leading separator; empty without one.
+        /// The kernel's own sentence (extended acknowledgement), with its leading separator; empty
+        /// without one.
         said: String,
         /// The way out, with its leading separator; empty if there is none to name.
         hint: &'static str,

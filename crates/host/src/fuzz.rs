@@ -49,7 +49,8 @@ pub fn answer(payload: &[u8]) {
     }
 }
 
-/// Reads a file of `/proc` or `/sys` as everything that it may be; `tick` is the unit of times in it, in ns.
+/// Reads a file of `/proc` or `/sys` as everything that it may be; `tick` is the unit of times in
+/// it, in ns.
 pub fn proc(text: &str, tick: u64) {
     let _ = cpu::since_boot(text, tick);
     let table = Table::default().pairs(text).lines(text);

@@ -1,8 +1,9 @@
-//! One machine, or one network namespace, as seen from inside: its interfaces and their offload features, what its CPUs and
-//! protocols count, what it is, and what this process may do with it.
+//! One machine, or one network namespace, as seen from inside: its interfaces and their offload
+//! features, what its CPUs and protocols count, what it is, and what this process may do with it.
 //!
-//! Everything here is synchronous and is meant for an agent process that lives in a network namespace of its own. What the
-//! kernel says, in netlink messages or in text files, is read by total functions that never panic.
+//! Everything here is synchronous and is meant for an agent process that lives in a network
+//! namespace of its own. What the kernel says, in netlink messages or in text files, is read by
+//! total functions that never panic.
 
 mod counters;
 mod cpu;

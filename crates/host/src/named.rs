@@ -14,11 +14,12 @@ use nix::fcntl::OFlag;
 /// How long a pipe may have nobody who writes into it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Opens a regular file, or a pipe (`<(…)` of a shell is one) that somebody writes into. Links are followed.
+/// Opens a regular file, or a pipe (`<(…)` of a shell is one) that somebody writes into. Links are
+/// followed.
 ///
 /// # Errors
-/// What the kernel says; for a device or a socket `InvalidInput`, and `TimedOut` for a pipe that nobody has opened for writing
-/// within 10 s.
+/// What the kernel says; for a device or a socket `InvalidInput`, and `TimedOut` for a pipe that
+/// nobody has opened for writing within 10 s.
 pub fn open(path: &Path) -> io::Result<File> {
     if fs::metadata(path)?.file_type().is_fifo() {
         return open_pipe(path, PATIENCE);
@@ -48,7 +49,8 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opening a pipe waits for its other end, and nothing but a thread of its own can be left to wait for ever.
+/// Opening a pipe waits for its other end, and nothing but a thread of its own can be left to wait
+/// for ever.
 fn open_pipe(path: &Path, patience: Duration) -> io::Result<File> {
     let (give, opened) = mpsc::channel();
     let path = path.to_owned();
@@ -104,7 +106,8 @@ mod tests {
 
         thread::scope(|scope| {
             scope.spawn(|| {
-                // The thread of the attempt above may still wait, and takes this opening for its own too.
+                // The thread of the attempt above may still wait, and takes this opening for its
+                // own too.
                 let mut pipe = OpenOptions::new().write(true).open(&path).unwrap();
                 thread::sleep(Duration::from_millis(300));
                 pipe.write_all(b"slow").unwrap();

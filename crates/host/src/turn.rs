@@ -19,8 +19,9 @@ const LOOK: Duration = Duration::from_millis(500);
 
 /// The right to measure on this machine, until it is dropped or the process ends, however it ends.
 ///
-/// It is a name in the abstract namespace of Unix sockets, which holds for one network namespace and all users in it. The name is
-/// no file, so nothing is left to be removed, and no port. Containers with a network namespace of their own do not see each other.
+/// It is a name in the abstract namespace of Unix sockets, which holds for one network namespace
+/// and all users in it. The name is no file, so nothing is left to be removed, and no port.
+/// Containers with a network namespace of their own do not see each other.
 #[derive(Debug)]
 pub struct Turn {
     _name: UnixListener,
@@ -63,8 +64,9 @@ impl Turn {
     }
 }
 
-/// Connects to the session of that name. Nobody accepts, so each connection stays in the listener's queue, even closed, until the
-/// session ends; where the queue is full, this does not wait but fails with `EAGAIN`.
+/// Connects to the session of that name. Nobody accepts, so each connection stays in the listener's
+/// queue, even closed, until the session ends; where the queue is full, this does not wait but
+/// fails with `EAGAIN`.
 fn ask(name: &str) -> nix::Result<OwnedFd> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let connection = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
@@ -83,8 +85,8 @@ impl Holder {
         Ok(Self { pid, command: pid.and_then(command), name: name.to_owned(), connection })
     }
 
-    /// Waits until this session has ended, `interrupt` can be read, or `patience` is over. Whether it has ended, or the turn must be
-    /// asked for again to know.
+    /// Waits until this session has ended, `interrupt` can be read, or `patience` is over. Whether
+    /// it has ended, or the turn must be asked for again to know.
     #[must_use]
     pub fn ends_within(&self, patience: Duration, interrupt: BorrowedFd<'_>) -> bool {
         if let Some(connection) = &self.connection {

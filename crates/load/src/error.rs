@@ -131,7 +131,8 @@ pub enum Error {
         peer: SocketAddr,
         /// Bytes of a datagram.
         message: usize,
-        /// The path's MTU, and the most bytes of a datagram that it carries whole, where the kernel tells.
+        /// The path's MTU, and the most bytes of a datagram that it carries whole, where the kernel
+        /// tells.
         most: Option<(u32, u32)>,
         /// The call's error.
         errno: Errno,

@@ -12,8 +12,8 @@ use crate::socket::{self, Applied, options};
 use crate::sys;
 use crate::workload::uring;
 
-/// What this host lacks for this traffic over this version of IP, each in words with what follows from it; empty if it has
-/// everything. Tried on sockets of its own: nothing leaves this host.
+/// What this host lacks for this traffic over this version of IP, each in words with what follows
+/// from it; empty if it has everything. Tried on sockets of its own: nothing leaves this host.
 #[must_use]
 pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
     let domain = if ipv6 { Domain::IPV6 } else { Domain::IPV4 };
@@ -67,7 +67,8 @@ fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid place for the answer.
     unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
-    // What one send may lend, unless a privilege lifts the limit, which the kernel alone knows: so it is tried.
+    // What one send may lend, unless a privilege lifts the limit, which the kernel alone knows: so
+    // it is tried.
     let most = limit.rlim_cur;
     (most < u64::from(traffic.message) && lending_fails(traffic.message as usize)).then(|| {
         format!(

@@ -2,19 +2,26 @@
 //!
 //! One workload has two ends, which may live in two processes, two namespaces or two machines:
 //!
-//! 1. [`Endpoint::bind`] opens the receiving sockets; their [`Endpoint::addresses`] go to the other end.
+//! 1. [`Endpoint::bind`] opens the receiving sockets; their [`Endpoint::addresses`] go to the other
+//!    end.
 //! 2. [`Endpoint::connect`] connects to them; its addresses come back.
 //! 3. [`Endpoint::attach`] takes those peers, and nobody else.
-//! 4. `start` the receiver, then the transmitter: a thread for each flow or for several, pinned when asked to.
-//! 5. Both ends step through [`Phase`]: `Ramp`, then `Window`, then `Tail`. `sample` at the edges of the window; rates
-//!    are differences of two samples, see [`Sample::since`]. Look at `failed` now and then.
-//! 6. `quiet` both ends: the threads that send end, those that receive go on. `finish` the transmitter, then the receiver,
-//!    which first receives what is still queued. Over their whole life `sent = received + dropped` then holds wherever the drops of the path between them are known.
+//! 4. `start` the receiver, then the transmitter: a thread for each flow or for several, pinned
+//!    when asked to.
+//! 5. Both ends step through [`Phase`]: `Ramp`, then `Window`, then `Tail`. `sample` at the edges
+//!    of the window; rates are differences of two samples, see [`Sample::since`]. Look at `failed`
+//!    now and then.
+//! 6. `quiet` both ends: the threads that send end, those that receive go on. `finish` the
+//!    transmitter, then the receiver, which first receives what is still queued. Over their whole
+//!    life `sent = received + dropped` then holds wherever the drops of the path between them are
+//!    known.
 //!
-//! Both ends must have reached `Tail` before the first of them finishes: a peer that goes away earlier is an error.
+//! Both ends must have reached `Tail` before the first of them finishes: a peer that goes away
+//! earlier is an error.
 //!
-//! The hot loops read no clock (request-response: one per transaction), take no lock, allocate nothing and format
-//! nothing. Per iteration they load one byte, the phase, and store their own counters, which are read from outside.
+//! The hot loops read no clock (request-response: one per transaction), take no lock, allocate
+//! nothing and format nothing. Per iteration they load one byte, the phase, and store their own
+//! counters, which are read from outside.
 
 mod endpoint;
 mod engine;

@@ -14,7 +14,8 @@ use crate::sys;
 pub struct Spec {
     /// The same for both ends.
     pub traffic: Traffic,
-    /// This end's address: the receiver listens there and nowhere else, the transmitter sends from there.
+    /// This end's address: the receiver listens there and nowhere else, the transmitter sends from
+    /// there.
     pub local: IpAddr,
     /// The CPUs that flows are pinned to in turn; empty: not pinned.
     pub cpus: Vec<u32>,
@@ -136,7 +137,8 @@ mod tests {
         )
     }
 
-    /// Anything at all, or what differs from the plain traffic of a kind in little, so that some of it is taken.
+    /// Anything at all, or what differs from the plain traffic of a kind in little, so that some of
+    /// it is taken.
     fn any_spec() -> impl Strategy<Value = Spec> {
         let near = (prop::sample::select(&Kind::ALL[..]), any_traffic()).prop_map(|(kind, other)| Traffic {
             message: other.message.clamp(1, 70_000),

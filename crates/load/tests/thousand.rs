@@ -1,4 +1,5 @@
-//! A thousand flows at once. Alone in its process, because two thousand threads leave no CPU to other tests.
+//! A thousand flows at once. Alone in its process, because two thousand threads leave no CPU to
+//! other tests.
 
 #[path = "common/files.rs"]
 mod files;

@@ -1,4 +1,5 @@
-//! Threads are named and pinned, and end with the run. Alone in its process, because it looks at all its threads.
+//! Threads are named and pinned, and end with the run. Alone in its process, because it looks at
+//! all its threads.
 
 use std::time::Duration;
 

@@ -6,8 +6,8 @@ pub enum Dialect {
     /// Debian's version 20150715.
     #[default]
     Debian,
-    /// FreeBSD's: the mean of the two middle values as the median, the variance in two passes, and a relative error that
-    /// knows that the reference's mean is uncertain too. It also has `-q`.
+    /// FreeBSD's: the mean of the two middle values as the median, the variance in two passes, and
+    /// a relative error that knows that the reference's mean is uncertain too. It also has `-q`.
     Freebsd,
 }
 
@@ -21,7 +21,8 @@ impl Dialect {
         }
     }
 
-    /// How many bytes of a line are read at once: one less than C's `BUFSIZ` there. A longer line counts as several.
+    /// How many bytes of a line are read at once: one less than C's `BUFSIZ` there. A longer line
+    /// counts as several.
     pub fn longest_line(self) -> usize {
         match self {
             Dialect::Debian => 8191,

@@ -1,7 +1,8 @@
 //! C's `%g`, which Rust does not have.
 
-/// `value` as printf's `%.{precision}g` shows it: `precision` significant digits, with an exponent of at least two digits
-/// where it is below -4 or not below `precision`, without trailing zeros (C17, 7.21.6.1).
+/// `value` as printf's `%.{precision}g` shows it: `precision` significant digits, with an exponent
+/// of at least two digits where it is below -4 or not below `precision`, without trailing zeros
+/// (C17, 7.21.6.1).
 pub(crate) fn g(value: f64, precision: usize) -> String {
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if value.is_nan() {

@@ -1,4 +1,5 @@
-//! glibc's getopt: one letter options in groups, with their arguments glued on or following, before, between or after files.
+//! glibc's getopt: one letter options in groups, with their arguments glued on or following,
+//! before, between or after files.
 
 /// An element of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +23,8 @@ pub(crate) enum Item<'a> {
 pub(crate) struct Grammar {
     pub(crate) flags: &'static [u8],
     pub(crate) with_value: &'static [u8],
-    /// The names of long options whose argument may follow as the next word; none if `--x` is the option `-`.
+    /// The names of long options whose argument may follow as the next word; none if `--x` is the
+    /// option `-`.
     pub(crate) long: Option<&'static [&'static [u8]]>,
     /// The first file ends the options, as with POSIXLY_CORRECT.
     pub(crate) options_first: bool,

@@ -13,8 +13,8 @@ pub struct Level {
 }
 
 impl Level {
-    /// All that ministat knows: 80, 90, 95, 98, 99 and 99.5 %. The last one's column holds the quantiles of 99.8 %, a slip in ministat
-    /// that is kept, since its verdicts are.
+    /// All that ministat knows: 80, 90, 95, 98, 99 and 99.5 %. The last one's column holds the
+    /// quantiles of 99.8 %, a slip in ministat that is kept, since its verdicts are.
     pub const ALL: [Level; 6] = [
         Level::tabulated(80.0, 0.80),
         Level::tabulated(90.0, 0.90),
@@ -47,8 +47,8 @@ impl Level {
         self.percent
     }
 
-    /// The two-sided quantile of Student's t. From ministat's table it has three decimals, and above 100 degrees of freedom
-    /// it is that of infinitely many.
+    /// The two-sided quantile of Student's t. From ministat's table it has three decimals, and
+    /// above 100 degrees of freedom it is that of infinitely many.
     pub fn t(self, df: usize) -> f64 {
         if !self.is_tabulated {
             return student::quantile((1.0 + self.coverage) / 2.0, df as f64).unwrap_or(f64::NAN);

@@ -10,8 +10,8 @@ pub struct Format {
     column: usize,
     is_delimiter: [bool; 256],
     longest_line: usize,
-    /// A decimal number in the column is all of its token, and the newline that follows ends the line: no delimiter is part of
-    /// either.
+    /// A decimal number in the column is all of its token, and the newline that follows ends the
+    /// line: no delimiter is part of either.
     is_plain: bool,
 }
 
@@ -23,8 +23,8 @@ pub struct InvalidData {
 }
 
 impl Format {
-    /// Values stand in this column, from 1, between runs of any of these bytes. Lines longer than `longest_line` bytes,
-    /// their newline included, are several lines.
+    /// Values stand in this column, from 1, between runs of any of these bytes. Lines longer than
+    /// `longest_line` bytes, their newline included, are several lines.
     ///
     /// # Panics
     /// If `column` or `longest_line` is 0.
@@ -48,7 +48,8 @@ impl Format {
     /// Appends the values of these lines, and tells how many lines those were.
     ///
     /// # Errors
-    /// [`InvalidData`] at the first token in the column that is no number. The values before it are appended.
+    /// [`InvalidData`] at the first token in the column that is no number. The values before it are
+    /// appended.
     pub fn read(&self, bytes: &[u8], values: &mut Vec<f64>) -> Result<u64, InvalidData> {
         let mut lines = 0;
         let mut rest = bytes;
@@ -68,8 +69,8 @@ impl Format {
         Ok(lines)
     }
 
-    /// The value and the length of a line that has a decimal number in the column, as most have, found in one pass over it. None
-    /// says nothing about the line.
+    /// The value and the length of a line that has a decimal number in the column, as most have,
+    /// found in one pass over it. None says nothing about the line.
     #[inline]
     fn plain_line(&self, bytes: &[u8]) -> Option<(f64, usize)> {
         if !self.is_plain {

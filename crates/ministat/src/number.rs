@@ -1,5 +1,5 @@
-//! C's strtod and strtol in the C locale, which take more than Rust's parsers: leading blanks, hexadecimal fractions,
-//! `nan(…)`.
+//! C's strtod and strtol in the C locale, which take more than Rust's parsers: leading blanks,
+//! hexadecimal fractions, `nan(…)`.
 
 /// The number that is all of `text`; none if anything is left over, even a blank.
 pub fn whole(text: &[u8]) -> Option<f64> {
@@ -12,8 +12,8 @@ pub fn whole(text: &[u8]) -> Option<f64> {
     }
 }
 
-/// The value of the number that `text` begins with and the length of that, blanks before it included; 0 and 0 if there is
-/// none. Correctly rounded; too large is infinite.
+/// The value of the number that `text` begins with and the length of that, blanks before it
+/// included; 0 and 0 if there is none. Correctly rounded; too large is infinite.
 pub(crate) fn strtod(text: &[u8]) -> (f64, usize) {
     let blanks = leading(text, is_space);
     let (negative, sign) = sign(&text[blanks..]);
@@ -24,7 +24,8 @@ pub(crate) fn strtod(text: &[u8]) -> (f64, usize) {
     }
 }
 
-/// The decimal whole number that `text` begins with, clamped to what fits, and its length; 0 and 0 if there is none.
+/// The decimal whole number that `text` begins with, clamped to what fits, and its length; 0 and 0
+/// if there is none.
 pub(crate) fn strtol(text: &[u8]) -> (i64, usize) {
     let blanks = leading(text, is_space);
     let (negative, sign) = sign(&text[blanks..]);
@@ -45,8 +46,8 @@ pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// The decimal number without blanks before it that `text` begins with, and its length. It is what most files are made of.
-/// Of a hexadecimal number it is the 0 before the x.
+/// The decimal number without blanks before it that `text` begins with, and its length. It is what
+/// most files are made of. Of a hexadecimal number it is the 0 before the x.
 #[inline]
 pub fn decimal(text: &[u8]) -> Option<(f64, usize)> {
     let (negative, start) = sign(text);
@@ -68,8 +69,8 @@ pub fn decimal(text: &[u8]) -> Option<(f64, usize)> {
             end += length;
         }
     }
-    // 19 digits fit into 64 bits, and whole numbers up to 2^53 are doubles, as are these powers of ten: then one
-    // multiplication or division rounds correctly.
+    // 19 digits fit into 64 bits, and whole numbers up to 2^53 are doubles, as are these powers of
+    // ten: then one multiplication or division rounds correctly.
     let value = match power {
         _ if count > 19 || mantissa > 1 << 53 => parsed(&text[start..end]),
         0 => mantissa as f64,
@@ -189,7 +190,8 @@ fn hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
     Some((scaled(mantissa, lost, exponent), length))
 }
 
-/// mantissa × 2^exponent, rounded to the nearest double, ties to even. `lost` says that a little more was cut off.
+/// mantissa × 2^exponent, rounded to the nearest double, ties to even. `lost` says that a little
+/// more was cut off.
 fn scaled(mantissa: u64, lost: bool, exponent: i64) -> f64 {
     if mantissa == 0 {
         return 0.0;
@@ -211,7 +213,8 @@ fn scaled(mantissa: u64, lost: bool, exponent: i64) -> f64 {
     let rest = mantissa & ((1 << cut) - 1);
     let half = 1 << (cut - 1);
     let up = rest > half || (rest == half && (lost || kept & 1 == 1));
-    // The leading bit of `kept` adds one to the exponent's field, and so does what rounding up may carry over.
+    // The leading bit of `kept` adds one to the exponent's field, and so does what rounding up may
+    // carry over.
     let field = if missing > 0 { 0 } else { (top + 1022) as u64 };
     f64::from_bits((field << 52) + kept + u64::from(up))
 }

@@ -14,7 +14,8 @@ pub(crate) struct Extent {
     pub(crate) max: f64,
 }
 
-/// Reads them off, and leaves the values in another order: ascending for FreeBSD's dialect, any for Debian's.
+/// Reads them off, and leaves the values in another order: ascending for FreeBSD's dialect, any for
+/// Debian's.
 ///
 /// # Panics
 /// If there are no values.
@@ -66,8 +67,9 @@ fn sort(values: &mut [f64]) {
     });
 }
 
-/// The order in which glibc's qsort leaves values among which there are NaNs: top-down merge sort, the left half the smaller
-/// one, of equals the left one first. C leaves it open, but it is what ministat prints on Debian.
+/// The order in which glibc's qsort leaves values among which there are NaNs: top-down merge sort,
+/// the left half the smaller one, of equals the left one first. C leaves it open, but it is what
+/// ministat prints on Debian.
 fn merge_sorted(values: &[f64]) -> Vec<f64> {
     if values.len() < 2 {
         return values.to_vec();

@@ -1,4 +1,5 @@
-//! ministat's plot: a stack of symbols for each column of values, and bars for mean, median and deviation.
+//! ministat's plot: a stack of symbols for each column of values, and bars for mean, median and
+//! deviation.
 
 use std::io::{self, Write};
 
@@ -16,7 +17,8 @@ pub struct Style {
     pub width: usize,
     /// Each set has a row for its bar.
     pub separate_bars: bool,
-    /// Not ministat's ways: places where sets meet have a mark of their own, and nothing is cut off.
+    /// Not ministat's ways: places where sets meet have a mark of their own, and nothing is cut
+    /// off.
     pub modern: bool,
 }
 
@@ -27,17 +29,20 @@ pub struct Plot {
     /// Of the tallest stack.
     height: usize,
     modern: bool,
-    /// Per set and column, how many symbols are stacked there; the widths of the sets follow one another.
+    /// Per set and column, how many symbols are stacked there; the widths of the sets follow one
+    /// another.
     stacks: Vec<usize>,
     bars: Vec<Vec<u8>>,
 }
 
 impl Plot {
-    /// Measures the sets, which must have kept their points. None if all values are the same: there is nothing to draw then.
+    /// Measures the sets, which must have kept their points. None if all values are the same: there
+    /// is nothing to draw then.
     ///
     /// # Errors
-    /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or too far apart,
-    /// [`MinistatError::NoWidth`] and [`MinistatError::TooWide`] for a width that cannot be drawn, [`MinistatError::TooManySets`] where symbols run out.
+    /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or
+    /// too far apart, [`MinistatError::NoWidth`] and [`MinistatError::TooWide`] for a width that
+    /// cannot be drawn, [`MinistatError::TooManySets`] where symbols run out.
     pub fn new(sets: &[Set], style: Style) -> Result<Option<Plot>, MinistatError> {
         let Some(axis) = Axis::new(sets, style.width)? else { return Ok(None) };
         let limit = if style.modern { symbols::count() } else { symbols::MAX_SETS };
@@ -109,8 +114,8 @@ impl Plot {
         self.stacks.iter().skip(column).step_by(self.width).copied()
     }
 
-    /// What shows that these sets, counted from 0, are in a place. ministat ors their numbers, counted from 1, so that two
-    /// of them look like a third.
+    /// What shows that these sets, counted from 0, are in a place. ministat ors their numbers,
+    /// counted from 1, so that two of them look like a third.
     fn mark(&self, sets: impl Iterator<Item = usize>) -> char {
         let places = sets.fold((0, 0), |(ored, count), place| (ored | (place + 1), count + 1));
         match places {
@@ -163,14 +168,15 @@ impl Axis {
     }
 
     fn column(&self, value: f64) -> usize {
-        // Where neighbouring numbers are further apart than columns, rounding may lead beyond the frame: there ministat
-        // writes into the next row.
+        // Where neighbouring numbers are further apart than columns, rounding may lead beyond the
+        // frame: there ministat writes into the next row.
         (((value - self.start) / self.step) as usize).min(self.width - 1)
     }
 }
 
-/// Cuts the stacks off as ministat does, and tells how tall its plot is: as tall as the last set. What of an earlier set is
-/// above any later one is lost, even if a set after that is taller again. None without sets.
+/// Cuts the stacks off as ministat does, and tells how tall its plot is: as tall as the last set.
+/// What of an earlier set is above any later one is lost, even if a set after that is taller again.
+/// None without sets.
 fn cut(stacks: &mut [usize], width: usize) -> Option<usize> {
     let mut limit = usize::MAX;
     for counts in stacks.chunks_mut(width).rev() {
@@ -180,7 +186,8 @@ fn cut(stacks: &mut [usize], width: usize) -> Option<usize> {
     stacks.chunks(width).next_back().and_then(|last| last.iter().copied().max())
 }
 
-/// A row for each set, or one for all of them. Later sets write over earlier ones, but for the line between the ends.
+/// A row for each set, or one for all of them. Later sets write over earlier ones, but for the line
+/// between the ends.
 fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
     let mut bars = vec![vec![b' '; axis.width]; if separate { sets.len() } else { 1 }];
     for (place, set) in sets.iter().enumerate() {

@@ -1,11 +1,13 @@
-//! The last words of a run without results: what standard error gets, to the byte, and the exit code.
+//! The last words of a run without results: what standard error gets, to the byte, and the exit
+//! code.
 
 use crate::dialect::Dialect;
 
 /// Why there are no results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// For standard error, with newlines. File names are in it as they are, whatever their encoding.
+    /// For standard error, with newlines. File names are in it as they are, whatever their
+    /// encoding.
     pub text: Vec<u8>,
     /// The exit code.
     pub code: u8,

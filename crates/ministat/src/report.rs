@@ -13,7 +13,8 @@ use crate::symbols::{MAX_SETS, OVERLAP, label};
 /// The line above the table's rows, with its newline.
 pub const HEADER: &str = "    N           Min           Max        Median           Avg        Stddev\n";
 
-/// Everything that `ministat -A` prints: names, table, and the verdict of each set against the first.
+/// Everything that `ministat -A` prints: names, table, and the verdict of each set against the
+/// first.
 ///
 /// # Errors
 /// [`MinistatError::TooManySets`] for more than [`MAX_SETS`].
@@ -30,7 +31,8 @@ pub fn names(sets: &[Set]) -> Result<String, MinistatError> {
     Ok(text(|out| write_names(out, sets.iter().map(|set| set.name().as_bytes()))))
 }
 
-/// The header, a row per set, and, if `verdicts` gives a level, after each row but the first its verdict.
+/// The header, a row per set, and, if `verdicts` gives a level, after each row but the first its
+/// verdict.
 ///
 /// # Errors
 /// [`MinistatError::TooManySets`] for more than [`MAX_SETS`].
@@ -39,8 +41,8 @@ pub fn table(sets: &[Set], verdicts: Option<Level>) -> Result<String, MinistatEr
     Ok(HEADER.to_owned() + &text(|out| write_rows(out, sets, verdicts)))
 }
 
-/// Writes everything that was asked for about these sets. Their names are given as they are, whatever their encoding; `plot`
-/// is none where values are all the same.
+/// Writes everything that was asked for about these sets. Their names are given as they are,
+/// whatever their encoding; `plot` is none where values are all the same.
 ///
 /// # Errors
 /// Those of `out`.

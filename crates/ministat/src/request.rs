@@ -24,7 +24,8 @@ pub struct Caller<'a> {
 pub struct Request {
     /// Whose arithmetic and habits.
     pub dialect: Dialect,
-    /// More than ministat can: any number of sets, any level with exact quantiles, a plot without ambiguities.
+    /// More than ministat can: any number of sets, any level with exact quantiles, a plot without
+    /// ambiguities.
     pub modern: bool,
     /// Only how to use it.
     pub help: bool,
@@ -191,7 +192,8 @@ impl Caller<'_> {
     }
 }
 
-/// The width that a terminal's `COLUMNS` stands for: none if that is no number that a plot could be drawn in.
+/// The width that a terminal's `COLUMNS` stands for: none if that is no number that a plot could be
+/// drawn in.
 pub fn columns(text: &[u8]) -> Option<usize> {
     let (columns, _) = strtol(text);
     usize::try_from(columns as i32).ok().filter(|columns| *columns > 1)

@@ -90,7 +90,8 @@ impl Set {
         self.mean
     }
 
-    /// The variance. In Debian's dialect it may be negative where the mean is some 1e7 times the spread.
+    /// The variance. In Debian's dialect it may be negative where the mean is some 1e7 times the
+    /// spread.
     pub fn variance(&self) -> f64 {
         self.variance
     }
@@ -121,8 +122,8 @@ fn two_pass_variance(sorted: &[f64], mean: f64) -> f64 {
     or_amd64_nan(mean, squares / (sorted.len() as f64 - 1.0))
 }
 
-/// Only the sign of a NaN, which is printed: that of the `operand` if it is one, else negative, as the processor makes it.
-/// Rust promises neither.
+/// Only the sign of a NaN, which is printed: that of the `operand` if it is one, else negative, as
+/// the processor makes it. Rust promises neither.
 fn or_amd64_nan(operand: f64, value: f64) -> f64 {
     match (value.is_nan(), operand.is_nan()) {
         (false, _) => value,

@@ -22,8 +22,8 @@ pub struct PooledT {
     pub error: f64,
     /// The difference in % of the reference's mean; infinite if that is zero.
     pub relative: f64,
-    /// The error of `relative`; negative if the reference's mean is. Debian's dialect takes that mean as exact, FreeBSD's knows
-    /// that it is uncertain too.
+    /// The error of `relative`; negative if the reference's mean is. Debian's dialect takes that
+    /// mean as exact, FreeBSD's knows that it is uncertain too.
     pub relative_error: f64,
     /// The pooled standard deviation.
     pub pooled_sd: f64,
@@ -72,7 +72,8 @@ impl fmt::Display for PooledT {
         if !self.is_proven {
             return writeln!(out, "No difference proven at {level}% confidence");
         }
-        // 0 / 0 is the only NaN that can come this far, and the processor's own NaN prints with a sign.
+        // 0 / 0 is the only NaN that can come this far, and the processor's own NaN prints with a
+        // sign.
         let number = |value: f64| g(if value.is_nan() { -f64::NAN } else { value }, 6);
         writeln!(out, "Difference at {level}% confidence")?;
         writeln!(out, "\t{} +/- {}", number(self.difference), number(self.error))?;

@@ -3,7 +3,8 @@
 /// ministat's symbols.
 const CLASSIC: &str = "x+*%#@O";
 
-/// More of them, each told from the others and from what bars and frames are made of: `A`, `M`, `_`, `|`.
+/// More of them, each told from the others and from what bars and frames are made of: `A`, `M`,
+/// `_`, `|`.
 const MORE: &str = "BCDEFGHIJKLNPQRSTUVWYZabcdefghijkmnpqrstuvwyz23456789\
                     αβγδεζηθλμξπρσφψωΓΔΘΛΞΠΣΦΨΩ\
                     БГДЖЗИЙЛЦЧШЩЪЫЬЭЮЯбвгджзийлцчшщъыьэюя";

@@ -1,7 +1,7 @@
 //! Values on their way in, summed up in the order in which they come.
 
-/// The values of a set and what has to be taken from them in the order of the file: sums in another order have other last
-/// digits.
+/// The values of a set and what has to be taken from them in the order of the file: sums in another
+/// order have other last digits.
 #[derive(Clone, Debug)]
 pub struct Values {
     pub(crate) all: Vec<f64>,
@@ -48,7 +48,8 @@ impl Values {
         self.all.is_empty()
     }
 
-    /// The sum, rounded after each value. Only the sign of a NaN is other than the processor gives: see [`Values::nan`].
+    /// The sum, rounded after each value. Only the sign of a NaN is other than the processor gives:
+    /// see [`Values::nan`].
     pub(crate) fn sum(&self) -> f64 {
         self.sum_nan.unwrap_or(self.sum)
     }
@@ -103,9 +104,10 @@ impl From<Vec<f64>> for Values {
     }
 }
 
-/// The NaN that a sum becomes. ministat prints its sign, and Rust does not promise any, so this says what amd64 does: of two
-/// NaNs the first operand stays, and of infinities with different signs comes a negative NaN. In the sum the first operand is
-/// what is there already; in the sum of squares it is the new square, so there the last NaN stays.
+/// The NaN that a sum becomes. ministat prints its sign, and Rust does not promise any, so this
+/// says what amd64 does: of two NaNs the first operand stays, and of infinities with different
+/// signs comes a negative NaN. In the sum the first operand is what is there already; in the sum of
+/// squares it is the new square, so there the last NaN stays.
 fn what_makes_nan(mut sum: f64, next: &[f64]) -> f64 {
     for value in next {
         if value.is_nan() {

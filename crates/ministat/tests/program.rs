@@ -1,5 +1,5 @@
-//! The core of the drop-in against ministat itself: recorded cases, published studies, and the program at random. What needs
-//! the built binary is in the tests of `netassay`.
+//! The core of the drop-in against ministat itself: recorded cases, published studies, and the
+//! program at random. What needs the built binary is in the tests of `netassay`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,7 +19,8 @@ fn fixtures(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// The program with its files in `directory`, but for what the operating system says: none if a file cannot be opened.
+/// The program with its files in `directory`, but for what the operating system says: none if a
+/// file cannot be opened.
 fn run(directory: &Path, request: Result<Request, Refusal>) -> Option<Result<Vec<u8>, Refusal>> {
     let request = match request {
         Ok(request) => request,
@@ -96,8 +97,9 @@ fn samples(files: &[&str]) -> String {
     report(&files.iter().map(set).collect::<Vec<_>>(), Level::default()).unwrap()
 }
 
-// The samples are rebuilt to have the published summaries. The rows, differences and intervals expected here are those
-// that were published; they did not print the pooled s, which is what Debian's program prints for the same files.
+// The samples are rebuilt to have the published summaries. The rows, differences and intervals
+// expected here are those that were published; they did not print the pooled s, which is what
+// Debian's program prints for the same files.
 
 #[test]
 fn the_published_verdicts_on_udp_over_loopback() {

@@ -100,7 +100,8 @@ pub(crate) enum ProgressStyle {
 
 #[derive(Debug, Args)]
 pub(crate) struct Changes {
-    /// Change the study: duration=2s, boots=2, sender=send,gso (levels), stop= (removed); repeatable
+    /// Change the study: duration=2s, boots=2, sender=send,gso (levels), stop= (removed);
+    /// repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) changes: Vec<Assignment>,
 }
@@ -124,7 +125,8 @@ pub(crate) struct RunFlags {
     /// Count disturbed runs and repeat none: for a machine that is never idle
     #[arg(long)]
     pub(crate) keep_disturbed: bool,
-    /// Allow the study to change this machine itself, as its table `machine` says; undone at the end
+    /// Allow the study to change this machine itself, as its table `machine` says; undone at the
+    /// end
     #[arg(long)]
     pub(crate) change_machine: bool,
     #[command(flatten)]
@@ -200,7 +202,8 @@ pub(crate) struct Plan {
     /// Take the spread from this stored study; left out: from the newest that tells it
     #[arg(long, value_name = "ID", conflicts_with = "within")]
     pub(crate) from: Option<i64>,
-    /// State the spread of condition x boot, in % of the mean, instead of taking it from stored studies
+    /// State the spread of condition x boot, in % of the mean, instead of taking it from stored
+    /// studies
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse, requires = "within")]
     pub(crate) interaction: Option<Percent>,
     /// State the spread between runs, in % of the mean
@@ -280,7 +283,8 @@ pub(crate) struct Export {
     pub(crate) database: Database,
 }
 
-// For the list of commands: ministat is called before this command line is read, for it has a getopt of its own.
+// For the list of commands: ministat is called before this command line is read, for it has a
+// getopt of its own.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Ministat {

@@ -6,11 +6,13 @@ pub(crate) const OK: u8 = 0;
 pub(crate) const INTERNAL: u8 = 1;
 /// The command line, the study file or a file of measurements is wrong.
 pub(crate) const USAGE: u8 = 2;
-/// The machine lacks something that is needed: a privilege, a file, space, an interface; or, with `--no-wait`, another session measures on it.
+/// The machine lacks something that is needed: a privilege, a file, space, an interface; or, with
+/// `--no-wait`, another session measures on it.
 pub(crate) const ENVIRONMENT: u8 = 3;
 /// There is nothing to run, or nothing stored that fits.
 pub(crate) const NOTHING: u8 = 4;
-/// The study went through, but some of its runs failed, or all were disturbed; `--resume` tries them again.
+/// The study went through, but some of its runs failed, or all were disturbed; `--resume` tries
+/// them again.
 pub(crate) const SOME_FAILED: u8 = 5;
 /// The user interrupted; what was recorded is kept.
 pub(crate) const INTERRUPTED: u8 = 130;

@@ -59,8 +59,9 @@ impl Failure {
         let code = self.code();
         match &self {
             Self::BrokenPipe => {}
-            // clap knows colours, and which of its messages (help, version) belong on standard output. It quotes words as they
-            // come, and a shell's `*` makes words of other people's file names: it is asked again with words that may be printed.
+            // clap knows colours, and which of its messages (help, version) belong on standard
+            // output. It quotes words as they come, and a shell's `*` makes words of other people's
+            // file names: it is asked again with words that may be printed.
             Self::CommandLine(error) => {
                 let plain = std::env::args_os().map(|word| text::line(&word.to_string_lossy()).into_owned());
                 match Cli::try_parse_from(plain) {
@@ -79,7 +80,8 @@ impl Failure {
         ExitCode::from(code)
     }
 
-    /// In words. A guest's console and the problems of a study have lines of their own; any other line break is one in a name.
+    /// In words. A guest's console and the problems of a study have lines of their own; any other
+    /// line break is one in a name.
     fn words(&self) -> String {
         let words = self.to_string();
         match self {
@@ -131,7 +133,8 @@ impl From<report::Error> for Failure {
     }
 }
 
-/// Talk goes to standard error. Whatever errors quote and machines tell, nothing of it commands the terminal.
+/// Talk goes to standard error. Whatever errors quote and machines tell, nothing of it commands the
+/// terminal.
 pub(crate) fn say(text: &str) {
     put(&text::lines(text));
 }

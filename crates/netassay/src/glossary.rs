@@ -1,5 +1,6 @@
-//! Every term of the output and the docs with its definition: for `netassay explain` and `docs/glossary.md`. Keys of
-//! traffic, metrics and features come from the tables in `words`; all other terms are in `terms`.
+//! Every term of the output and the docs with its definition: for `netassay explain` and
+//! `docs/glossary.md`. Keys of traffic, metrics and features come from the tables in `words`; all
+//! other terms are in `terms`.
 
 mod terms;
 

@@ -9,8 +9,8 @@ use crate::failure::Failure;
 /// The running binary itself, even if its file was replaced meanwhile: it becomes each agent.
 const PROGRAM: &str = "/proc/self/exe";
 
-/// How testbeds are built here: agents are this program, and an agent on this machine tells the CPUs. To be called before this
-/// process pins itself ([`testbed::of_this_machine`]).
+/// How testbeds are built here: agents are this program, and an agent on this machine tells the
+/// CPUs. To be called before this process pins itself ([`testbed::of_this_machine`]).
 pub(crate) fn options(
     state: impl Into<BootState>,
     rootless: bool,

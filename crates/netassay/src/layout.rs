@@ -5,7 +5,8 @@ use std::io;
 use anstream::{AutoStream, ColorChoice};
 use report::Layout;
 
-/// `COLUMNS`, else the terminal's width, else 80; colours on a terminal that did not refuse them (`NO_COLOR`).
+/// `COLUMNS`, else the terminal's width, else 80; colours on a terminal that did not refuse them
+/// (`NO_COLOR`).
 pub(crate) fn of_standard_output(wide: bool) -> Layout {
     let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     let terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));

@@ -1,4 +1,5 @@
-//! What a study changes of the machine itself: allowed, journalled, undone; and what an earlier session left.
+//! What a study changes of the machine itself: allowed, journalled, undone; and what an earlier
+//! session left.
 
 use host::journal::{Change, Fate, Journal, Manner, Outcome, Report, Undoing};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
@@ -41,7 +42,8 @@ pub(crate) fn recover() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Does this with the machine changed as the study wants, if that is allowed, and undoes it, whatever came of it.
+/// Does this with the machine changed as the study wants, if that is allowed, and undoes it,
+/// whatever came of it.
 pub(crate) fn during<T>(
     study: &Study,
     allowed: bool,
@@ -82,7 +84,8 @@ pub(crate) fn during<T>(
 }
 
 impl Changed {
-    /// How the machine differs from what the study wants, in sentences; nothing if nobody has touched it.
+    /// How the machine differs from what the study wants, in sentences; nothing if nobody has
+    /// touched it.
     pub(crate) fn differences(&self) -> Vec<String> {
         self.journal.differences()
     }

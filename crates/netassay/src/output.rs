@@ -10,7 +10,8 @@ use crate::failure::Failure;
 
 const ESCAPE: char = '\u{1b}';
 
-/// Writes data to standard output. Whatever names, files and databases put into it, nothing commands the terminal.
+/// Writes data to standard output. Whatever names, files and databases put into it, nothing
+/// commands the terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     write(&text::lines(text))
 }
@@ -23,7 +24,8 @@ fn write(text: &str) -> Result<(), Failure> {
     })
 }
 
-/// Writes a page for people as wide as its layout. Its colours reach the terminal, and no other command does.
+/// Writes a page for people as wide as its layout. Its colours reach the terminal, and no other
+/// command does.
 pub(crate) fn print_page(page: &str, layout: Layout) -> Result<(), Failure> {
     write(&layout.wrap(&but_colours(page, &report::colours())))
 }
@@ -55,7 +57,8 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     print(&json(value)?)
 }
 
-/// One JSON value, indented, with every text exact: what a terminal must not see stands behind JSON's own escapes.
+/// One JSON value, indented, with every text exact: what a terminal must not see stands behind
+/// JSON's own escapes.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Internal(error.to_string()))?;
     Ok(format!("{}\n", text::escaped_json(&text)))

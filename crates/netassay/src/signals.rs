@@ -10,8 +10,8 @@ use crate::failure::Failure;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// A latch that the first interrupt trips. The second ends the process where it stands: the agents end with it,
-/// and whatever was recorded is on disk.
+/// A latch that the first interrupt trips. The second ends the process where it stands: the agents
+/// end with it, and whatever was recorded is on disk.
 pub(crate) fn interrupt() -> Result<Interrupt, Failure> {
     let latch = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -22,7 +22,8 @@ pub(crate) fn interrupt() -> Result<Interrupt, Failure> {
             }
             latch.trip();
         };
-        // SAFETY: the handler swaps an atomic and calls _exit or write, all of them async-signal-safe.
+        // SAFETY: the handler swaps an atomic and calls _exit or write, all of them
+        // async-signal-safe.
         unsafe { signal_hook::low_level::register(signal, on_signal) }
             .map_err(|error| Failure::Environment(format!("cannot watch for Ctrl-C: {error}")))?;
     }

@@ -10,8 +10,8 @@ use runner::{Event, Invalid};
 use crate::cli::ProgressStyle;
 use crate::failure::say;
 
-/// Shows the stream of events. Nothing is drawn while a window is open, unless the controller has a CPU of its own:
-/// drawing costs time on a CPU under measurement.
+/// Shows the stream of events. Nothing is drawn while a window is open, unless the controller has a
+/// CPU of its own: drawing costs time on a CPU under measurement.
 pub(crate) struct Progress {
     style: Style,
     own_cpu: bool,

@@ -1,5 +1,5 @@
-//! An agent and whoever holds its pipes: hostile bytes cost it little, it ends with its controller whatever it does, and it keeps no more
-//! privileges than it needs.
+//! An agent and whoever holds its pipes: hostile bytes cost it little, it ends with its controller
+//! whatever it does, and it keeps no more privileges than it needs.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use common::Bench;
 
-/// Half a second is what the agent takes; a busy machine adds to it. What it is busy with takes longer by itself: 3 s to wait for an
-/// interface, 5 s to connect, and exact work with large messages longer still.
+/// Half a second is what the agent takes; a busy machine adds to it. What it is busy with takes
+/// longer by itself: 3 s to wait for an interface, 5 s to connect, and exact work with large
+/// messages longer still.
 const SOON: Duration = Duration::from_millis(2500);
 
 /// An agent at work.
@@ -155,7 +156,8 @@ fn hostile_requests_cost_an_agent_little_memory() {
             );
         }
         let grown = agent.memory() - before;
-        // The longest line has 4 MiB, and lies in memory up to three times while it is put together.
+        // The longest line has 4 MiB, and lies in memory up to three times while it is put
+        // together.
         assert!(grown < 32 << 10, "{grown} KiB more than before");
         assert!(agent.greets(), "it still serves");
     }

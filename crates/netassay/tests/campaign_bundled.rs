@@ -1,4 +1,5 @@
-//! Every study that comes with netassay runs whole: shortened, to its last run, as root and as an ordinary user.
+//! Every study that comes with netassay runs whole: shortened, to its last run, as root and as an
+//! ordinary user.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "where the time of each study is told")]
@@ -20,8 +21,9 @@ const SHORT: &[&str] = &["duration=60ms", "ramp=20ms", "boots=2", "runs=1", "war
 
 /// What a study needs besides: its name and the changes.
 ///
-/// The image of the kernel that runs is not on every machine, so that guests have the fetched one, which is two kernels by two names.
-/// Of a design's combinations, which take minutes, the published ladder stands for all.
+/// The image of the kernel that runs is not on every machine, so that guests have the fetched one,
+/// which is two kernels by two names. Of a design's combinations, which take minutes, the published
+/// ladder stands for all.
 const BESIDES: &[(&str, &[&str])] = &[
     ("kernel-ab", &["kernel=KERNEL,KERNEL-again"]),
     // A guest that counts instructions boots for ten seconds.
@@ -83,7 +85,8 @@ fn besides(name: &str) -> impl Iterator<Item = &'static str> {
     BESIDES.iter().filter(move |(of, _)| *of == name).flat_map(|(_, changes)| changes.iter().copied())
 }
 
-/// The name and the scenario of every study that `netassay studies` lists: of those with guests, or of the others.
+/// The name and the scenario of every study that `netassay studies` lists: of those with guests, or
+/// of the others.
 fn studies(bench: &Bench, guests: bool) -> Vec<(String, String)> {
     let output = bench.run(&["studies", "--format", "json"]);
     expect(&output, 0);
@@ -133,7 +136,8 @@ fn kernel(bench: &Bench) -> String {
     kernel.display().to_string()
 }
 
-/// How an ordinary user comes to taps, for which most distributions let every user open `/dev/net/tun`.
+/// How an ordinary user comes to taps, for which most distributions let every user open
+/// `/dev/net/tun`.
 enum Taps {
     /// This machine lets them.
     Allowed,

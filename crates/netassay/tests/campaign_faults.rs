@@ -1,4 +1,5 @@
-//! What can go wrong around a campaign: each a clear error that names the thing and the way out, and no recorded run lost.
+//! What can go wrong around a campaign: each a clear error that names the thing and the way out,
+//! and no recorded run lost.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -78,8 +79,8 @@ fn campaign_names_a_port_in_use() {
     let study = STUDY.replace("\"veth\"", "\"loopback\"").replace("ramp =", "port = 5201\nramp =");
     let mut controller = start(&bench, &study.replace("tcp_stream", "udp_stream"));
     controller.wait_for("boot 1 of 1");
-    // Another agent in the same namespace takes the port over IPv6 as soon as no run has it. The order of runs is
-    // the seed's: IPv6, IPv4, IPv6, IPv4.
+    // Another agent in the same namespace takes the port over IPv6 as soon as no run has it. The
+    // order of runs is the seed's: IPv6, IPv4, IPv6, IPv4.
     let mut squatter = Command::new("nsenter")
         .args(["-t", &controller.agents()[0].to_string(), "-n"])
         .arg(bench.path("netassay"))
@@ -173,7 +174,8 @@ fn start(bench: &Bench, study: &str) -> Watched {
     Watched::start(bench.netassay(&["run", "faults.toml"]))
 }
 
-/// Planned runs that were measured; on a busy machine some of them only while something disturbed them.
+/// Planned runs that were measured; on a busy machine some of them only while something disturbed
+/// them.
 fn done(bench: &Bench) -> usize {
     let measured =
         "SELECT DISTINCT number, repeat, condition FROM run WHERE status <> 'failed' AND warmup = 0";

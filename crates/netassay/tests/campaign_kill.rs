@@ -1,4 +1,5 @@
-//! `kill -9` of the controller at any instant: nothing stays behind, nothing recorded is lost, `--resume` completes.
+//! `kill -9` of the controller at any instant: nothing stays behind, nothing recorded is lost,
+//! `--resume` completes.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use common::{Bench, code, expect, expect_no_agents_of, links, stderr};
 
-/// 2 conditions x 2 boots x (1 warm-up + 2 recorded runs). On a busy machine a thread may have no turn in a window of 30 ms.
+/// 2 conditions x 2 boots x (1 warm-up + 2 recorded runs). On a busy machine a thread may have no
+/// turn in a window of 30 ms.
 const STUDY: &str = r#"
 name = "kill"
 question = "Does it survive?"
@@ -32,7 +34,8 @@ const SEED: u64 = 20261120;
 #[test]
 fn campaign_survives_20_kills_at_random_instants() {
     let links_before = links();
-    // How long an undisturbed session takes here and now: the kills are spread over a little more than that.
+    // How long an undisturbed session takes here and now: the kills are spread over a little more
+    // than that.
     let bench = Bench::new();
     let study = bench.write("kill.toml", STUDY);
     let study = study.to_str().unwrap();
@@ -114,7 +117,8 @@ fn campaign_interrupted_twice_stops_at_once() {
     expect_no_agents_of(controller.id());
 }
 
-/// Each measured run, by (boot, repeat, condition): none counts twice, and on a busy machine some do not count at all.
+/// Each measured run, by (boot, repeat, condition): none counts twice, and on a busy machine some
+/// do not count at all.
 fn recorded(bench: &Bench) -> BTreeSet<(u32, u32, u32)> {
     let database = bench.database();
     let mut measured = BTreeSet::new();

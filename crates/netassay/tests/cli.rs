@@ -207,7 +207,8 @@ fn a_broken_pipe_is_quiet() {
     let bench = Bench::new();
     let mut child =
         bench.netassay(&["schema"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Gone before the first byte is written: the schema is longer than nothing, and a closed pipe takes nothing.
+    // Gone before the first byte is written: the schema is longer than nothing, and a closed pipe
+    // takes nothing.
     drop(child.stdout.take());
     let mut talk = String::new();
     child.stderr.take().unwrap().read_to_string(&mut talk).unwrap();

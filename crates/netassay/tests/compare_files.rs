@@ -165,7 +165,8 @@ fn what_is_wrong_is_said_with_its_place() {
 fn an_endless_line_takes_neither_time_nor_memory() {
     let bench = Bench::new();
     bench.write("good.stat", "1\n2\n3\n");
-    // A sparse file: a gigabyte of NUL bytes after a good line. And the same without any NUL, from a pipe.
+    // A sparse file: a gigabyte of NUL bytes after a good line. And the same without any NUL, from
+    // a pipe.
     let path: PathBuf = bench.write("huge.stat", "1\n");
     fs::OpenOptions::new().write(true).open(path).unwrap().set_len(1 << 30).unwrap();
     let output = bench.run(&["compare", "good.stat", "huge.stat"]);

@@ -1,5 +1,5 @@
-//! Text of others on its way out: nothing of it commands a terminal, changes the order of what stands around it, or makes a line of
-//! its own.
+//! Text of others on its way out: nothing of it commands a terminal, changes the order of what
+//! stands around it, or makes a line of its own.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -19,7 +19,8 @@ const HOSTILE: &str = "a\u{1b}]0;x\u{1b}[31m\u{7}\u{9b}31m\u{7f}\u{8}\u{202e}\u{
 /// The same in a file's name, which may be as long.
 const FILE: &str = "a\u{1b}[2J\u{1b}[31m\u{9b}31m\u{202e}\u{200b}b\nForged.stat";
 
-/// Runs it as if colours were wanted, since what prints them would else take out some of what is looked for.
+/// Runs it as if colours were wanted, since what prints them would else take out some of what is
+/// looked for.
 fn run(bench: &Bench, arguments: &[&str], code: u8) -> Output {
     let mut command = bench.netassay(arguments);
     let output = command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1").output().unwrap();
@@ -39,7 +40,8 @@ fn harmless(arguments: &[&str], output: Output, code: u8) -> Output {
     output
 }
 
-/// A page with its verdicts as they are where no colours are wanted. A colour of anything else stays, and is found.
+/// A page with its verdicts as they are where no colours are wanted. A colour of anything else
+/// stays, and is found.
 fn without_colours(mut page: String) -> String {
     for colour in report::colours() {
         for verdict in

@@ -1,5 +1,5 @@
-//! Databases that somebody else changed to do harm: every command that reads one answers soon, in bounded memory, with what it can show
-//! or with why not, as root and as an ordinary user.
+//! Databases that somebody else changed to do harm: every command that reads one answers soon, in
+//! bounded memory, with what it can show or with why not, as root and as an ordinary user.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 

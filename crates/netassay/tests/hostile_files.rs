@@ -1,4 +1,5 @@
-//! Files that a user names and that do harm: each command refuses them in words, as root and as an ordinary user.
+//! Files that a user names and that do harm: each command refuses them in words, as root and as an
+//! ordinary user.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +15,8 @@ use rusqlite::Connection;
 /// No refusal takes longer, on a busy machine; what is endless would.
 const SOON: Duration = Duration::from_secs(60);
 
-/// Runs as the user of the tests and as nobody, each with at most 2 GiB of memory, and gives what was said.
+/// Runs as the user of the tests and as nobody, each with at most 2 GiB of memory, and gives what
+/// was said.
 fn refused(bench: &Bench, arguments: &[&str], code: u8) -> Vec<String> {
     [bench.netassay(arguments), bench.netassay_as_nobody(arguments)]
         .map(|command| {

@@ -1,4 +1,5 @@
-//! `netassay load`: real traffic between namespaces, told as text and as JSON; what cannot be had, told with its way out.
+//! `netassay load`: real traffic between namespaces, told as text and as JSON; what cannot be had,
+//! told with its way out.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -278,7 +279,8 @@ fn ctrl_c_ends_it_and_leaves_nothing_behind() {
         assert!(std::path::Path::new(&format!("/proc/{id}/stat")).exists());
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    // SAFETY: the process is a child that nobody has waited for yet, so the number is still its own.
+    // SAFETY: the process is a child that nobody has waited for yet, so the number is still its
+    // own.
     assert_eq!(unsafe { libc::kill(i32::try_from(id).unwrap(), libc::SIGINT) }, 0);
     let (code, said) = load.finish();
     assert_eq!((code, said.trim()), (Some(130), "netassay: interrupted"));

@@ -1,5 +1,6 @@
-//! Changes of the machine itself: allowed or refused, undone at the end, after a kill, and by `restore`. The machine is a network
-//! namespace of the test's own, so that nothing of this one is touched.
+//! Changes of the machine itself: allowed or refused, undone at the end, after a kill, and by
+//! `restore`. The machine is a network namespace of the test's own, so that nothing of this one is
+//! touched.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -11,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use common::{Bench, Watched, expect, expect_no_agents_of, is_root, stderr, stdout};
 
-/// Its window is long enough for every thread to have a turn in it: beside two busy threads on each CPU, nothing was sent or nothing was
-/// read in 6 of 12 windows of 20 ms, and in none of 36 of 50 to 400 ms.
+/// Its window is long enough for every thread to have a turn in it: beside two busy threads on each
+/// CPU, nothing was sent or nothing was read in 6 of 12 windows of 20 ms, and in none of 36 of 50
+/// to 400 ms.
 const STUDY: &str = r#"
 name = "machine"
 question = "Is it undone?"
@@ -33,8 +35,8 @@ features = { lo = { tso = false, gro = false } }
 const LOAD: &[&str] =
     &["load", "udp_stream", "--scenario", "loopback", "--duration", "200ms", "--ramp", "5ms"];
 
-/// A network namespace that plays the machine, and a directory for journals. To root that directory is `/var/lib`, in a mount
-/// namespace of its own.
+/// A network namespace that plays the machine, and a directory for journals. To root that directory
+/// is `/var/lib`, in a mount namespace of its own.
 struct World {
     bench: Bench,
     state: tempfile::TempDir,

@@ -100,7 +100,8 @@ fn wrong_requests_are_named() {
     assert!(stderr(&output).contains("netassay quick"), "{}", stderr(&output));
 }
 
-/// Stores a study of two conditions, in 5 boots of `runs` runs, with throughputs around 1000 and 900.
+/// Stores a study of two conditions, in 5 boots of `runs` runs, with throughputs around 1000 and
+/// 900.
 fn store_study(bench: &Bench, runs: u32) -> i64 {
     let text = format!(
         "name = \"made\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\nduration = \"1s\"\n[factors]\n\

@@ -1,5 +1,6 @@
-//! Sending to nobody: the interface that throws everything away counts what was sent into it, whichever device it is, over
-//! both families, with and without checksums, as root and as an ordinary user.
+//! Sending to nobody: the interface that throws everything away counts what was sent into it,
+//! whichever device it is, over both families, with and without checksums, as root and as an
+//! ordinary user.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "where a refusal is told")]
@@ -14,7 +15,8 @@ use host::DiscardDevice;
 use study::Scenario;
 use testbed::{Error, Options, RunAccount, RunOrder, Switches, Testbed};
 
-/// Multicast listener reports for the interface's own addresses: IPv6 sends them by itself within its first seconds.
+/// Multicast listener reports for the interface's own addresses: IPv6 sends them by itself within
+/// its first seconds.
 const NOISE: u64 = 10;
 
 fn build(bench: &Bench, device: Option<DiscardDevice>, rootless: bool) -> Result<Testbed, Error> {
@@ -46,7 +48,8 @@ fn expect_all_counted(account: &RunAccount, order: &RunOrder, ethernet: u64) {
     let whole = &account.transmitter.whole;
     let (sent, link) = (whole.outcome.sent, whole.counters.link);
     assert!(sent.messages > 100, "{order:?}: {sent:?}");
-    // A veth whose far end is not served in time drops, and tells the sender so (`ENOBUFS`); the others cannot.
+    // A veth whose far end is not served in time drops, and tells the sender so (`ENOBUFS`); the
+    // others cannot.
     let offered = sent.messages + sent.no_buffers;
     let arrived = link.tx_packets + link.tx_dropped;
     assert!((offered..=offered + NOISE).contains(&arrived), "{sent:?} {link:?}");

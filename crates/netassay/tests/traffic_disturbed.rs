@@ -1,7 +1,8 @@
-//! A CPU hog beside real traffic: the run that it disturbs is kept, marked and repeated, and does not count.
+//! A CPU hog beside real traffic: the run that it disturbs is kept, marked and repeated, and does
+//! not count.
 //!
-//! What else this machine does is not the test's to say: only the run beside the test's own hog must be found disturbed, and
-//! whatever is found disturbed later must have a reason.
+//! What else this machine does is not the test's to say: only the run beside the test's own hog
+//! must be found disturbed, and whatever is found disturbed later must have a reason.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -66,7 +67,8 @@ impl Drop for Hog {
     }
 }
 
-/// Processes that take whatever each CPU gives, nearly all of it in the kernel, until they are dropped.
+/// Processes that take whatever each CPU gives, nearly all of it in the kernel, until they are
+/// dropped.
 struct KernelHog {
     processes: Vec<Child>,
 }

@@ -1,5 +1,5 @@
-//! Boots of a guest in a study: one that fails is tried once more, one that was tried out before is not booted for that again, and
-//! the time that they take is announced.
+//! Boots of a guest in a study: one that fails is tried once more, one that was tried out before is
+//! not booted for that again, and the time that they take is announced.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -41,7 +41,8 @@ struct Qemu<'a> {
 }
 
 impl<'a> Qemu<'a> {
-    /// `script` sees the number of the call as `$call`, and the real QEMU as `$qemu`. Being asked for its version is none.
+    /// `script` sees the number of the call as `$call`, and the real QEMU as `$qemu`. Being asked
+    /// for its version is none.
     fn new(bench: &'a Bench, script: &str) -> Self {
         let real = guest::Tools::here().qemu().unwrap();
         let calls = bench.path("calls");
@@ -108,7 +109,8 @@ fn traffic_a_guest_that_panics_once_is_booted_again_and_tried_out_once() {
     let listing = dry();
     assert_eq!(qemu.calls(), 3, "nothing was booted");
     assert!(listing["notes"].to_string().contains("probed on 2"), "{listing:#}");
-    // The time without the boot that failed: runs of known length, and a boot as long as the first, or stated.
+    // The time without the boot that failed: runs of known length, and a boot as long as the first,
+    // or stated.
     let announced = listing["expected_s"].as_f64().unwrap();
     let boot = listing["expected"]["boots"]["secs"].as_f64().unwrap();
     assert!((boot + 6.0..boot + 8.0).contains(&announced), "{listing:#}");

@@ -1,5 +1,5 @@
-//! Real traffic between real namespaces, through the whole program: every workload, both scenarios, both families, with
-//! and without privileges; and the proof that switches acted.
+//! Real traffic between real namespaces, through the whole program: every workload, both scenarios,
+//! both families, with and without privileges; and the proof that switches acted.
 
 mod common;
 
@@ -84,7 +84,8 @@ fn traffic_veth_rootless() {
     let output = bench.netassay_as_nobody(&["run", study.to_str().unwrap()]).output().unwrap();
     expect(&output, 0);
     check_every_workload(&bench);
-    // Linux 6.3 and later let an ordinary user steer. What he cannot have elsewhere is said, not passed over.
+    // Linux 6.3 and later let an ordinary user steer. What he cannot have elsewhere is said, not
+    // passed over.
     let steers = std::path::Path::new("/proc/sys/net/core/rps_default_mask").exists();
     for said in [stderr(&output), stdout(&output)] {
         assert_eq!(said.contains("receive work is not steered"), !steers, "{said}");
@@ -131,7 +132,8 @@ fn traffic_shows_that_offloads_and_mtu_acted() {
     );
     expect(&bench.netassay_as_nobody(&["run", study.to_str().unwrap()]).output().unwrap(), 0);
     let bytes = |slug: &str| bench.mean(slug, "transmitter.bytes_per_wire_packet");
-    // With segmentation offload a packet of the wire carries many segments; without, one, of the MTU's size.
+    // With segmentation offload a packet of the wire carries many segments; without, one, of the
+    // MTU's size.
     assert!(bytes("tcp4_default_mtu1500") > 9100.0, "{}", bytes("tcp4_default_mtu1500"));
     assert!(bytes("tcp4_nooffload_mtu1500") <= 1514.0, "{}", bytes("tcp4_nooffload_mtu1500"));
     let jumbo = bytes("tcp4_nooffload_mtu9000");
@@ -170,8 +172,8 @@ fn traffic_switches_are_read_back_and_equal_states_merge() {
         .unwrap();
     expect(&output, 0);
     let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    // lro is not to be had on a veth, so the 8 combinations are at most 4 states; tx off drags tso off, and on kernels
-    // whose tso has no part that stays they are 3.
+    // lro is not to be had on a veth, so the 8 combinations are at most 4 states; tx off drags tso
+    // off, and on kernels whose tso has no part that stays they are 3.
     let states = plan["effective"].as_array().unwrap();
     let merged = plan["merged"].as_array().unwrap();
     assert!((3..=4).contains(&states.len()), "{plan:#}");

@@ -1,5 +1,5 @@
-//! Studies whose size is open, on real traffic: A/A measurements, looks that end a study, and sizes planned from what was
-//! measured.
+//! Studies whose size is open, on real traffic: A/A measurements, looks that end a study, and sizes
+//! planned from what was measured.
 
 mod common;
 
@@ -42,7 +42,8 @@ fn traffic_twins_are_measured_stored_and_judged_again() {
     }
     assert_eq!(first["rates"].as_array().map(Vec::len), Some(3));
 
-    // What is stored is judged again without measuring, and gives the same; another size of experiments another count.
+    // What is stored is judged again without measuring, and gives the same; another size of
+    // experiments another count.
     let again = bench.run(&["aa", "--from", "1", "--boots", "2", "--format", "json"]);
     expect(&again, 0);
     assert_eq!(stdout(&again), stdout(&measured));
@@ -62,7 +63,8 @@ fn traffic_a_study_ends_when_its_looks_find_all_decided_and_tells_the_spread() {
     if !can_measure(&bench, "traffic_a_study_ends_when_its_looks_find_all_decided_and_tells_the_spread") {
         return;
     }
-    // A request of one byte against one of 60000: whatever the machine does meanwhile, that is no close race.
+    // A request of one byte against one of 60000: whatever the machine does meanwhile, that is no
+    // close race.
     let text = "name = \"looks\"\nquestion = \"Does it end?\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_rr\"\n\
                 duration = \"100ms\"\nramp = \"20ms\"\n[factors]\nmessage = [1, 1000000]\n[protocol]\nboots = 12\nwarmup = 0\n\
                 runs = 2\nstop = { detect = \"20%\", looks = 4, bounds = \"pocock\" }\n";

@@ -1,5 +1,5 @@
-//! What a testbed's switches read back follows from what is asked for, whatever was asked for before: else a run's state would hang on
-//! the order of the runs.
+//! What a testbed's switches read back follows from what is asked for, whatever was asked for
+//! before: else a run's state would hang on the order of the runs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -69,7 +69,8 @@ fn discard_returns_to_its_defaults_whatever_was_first() {
     expect_no_memory(Scenario::Discard);
 }
 
-/// Below 1280 bytes the kernel takes an interface's IPv6 away, and does not give it back with a larger MTU.
+/// Below 1280 bytes the kernel takes an interface's IPv6 away, and does not give it back with a
+/// larger MTU.
 #[test]
 fn loopback_has_ipv6_again_after_an_mtu_too_small_for_it() {
     let bench = Bench::new();

@@ -1,6 +1,7 @@
 //! Two sessions on one machine: the second waits, is refused, or is marked, as the user says.
 //!
-//! A third session of somebody else would be waited for, too. Root is spared that by a network namespace of the test's own.
+//! A third session of somebody else would be waited for, too. Root is spared that by a network
+//! namespace of the test's own.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -38,7 +39,8 @@ fn in_own_namespace() {
 }
 
 fn signal(session: &Watched, signal: i32) {
-    // SAFETY: the process is a child that nobody has waited for yet, so the number is still its own.
+    // SAFETY: the process is a child that nobody has waited for yet, so the number is still its
+    // own.
     assert_eq!(unsafe { libc::kill(i32::try_from(session.id()).unwrap(), signal) }, 0);
 }
 

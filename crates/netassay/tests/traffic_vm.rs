@@ -1,5 +1,5 @@
-//! Traffic between virtual machines: real boots of a distribution's kernel, switches inside and under the tunnel, what the host spends on it, and
-//! nothing left behind.
+//! Traffic between virtual machines: real boots of a distribution's kernel, switches inside and
+//! under the tunnel, what the host spends on it, and nothing left behind.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "where the time that booting takes is told")]
@@ -220,7 +220,8 @@ fn traffic_inside_a_guest() {
         assert!(around.vcpu.running_ns > 0 && !around.cpus.is_empty(), "{around:?}");
         assert!(around.vcpu_each.len() == 2 && around.pinned, "{around:?}");
     }
-    // Threads of this test have the CPUs: no processes that the runner would see, but the virtual CPUs wait for them.
+    // Threads of this test have the CPUs: no processes that the runner would see, but the virtual
+    // CPUs wait for them.
     let order = order(false);
     let account = beside_busy_threads(|| testbed.run(&order, &mut || {})).unwrap();
     let disturbed = runner::disturbances(&account, &order);

@@ -1,5 +1,5 @@
-//! Traffic through a tunnel: over both families of underlay, as root and without, with the tunnel's switches and MTU and those of what carries
-//! it each on their own.
+//! Traffic through a tunnel: over both families of underlay, as root and without, with the tunnel's
+//! switches and MTU and those of what carries it each on their own.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "where the time that building takes is told")]
@@ -15,7 +15,8 @@ use host::Vxlan;
 use study::{BootState, Effective, Family, Scenario};
 use testbed::{Options, RunAccount, RunOrder, Switches, Testbed, UnderlaySwitches};
 
-/// Segmentation of what goes through a tunnel, by what carries it: without an outer checksum, as over IPv4, and with one, as over IPv6.
+/// Segmentation of what goes through a tunnel, by what carries it: without an outer checksum, as
+/// over IPv4, and with one, as over IPv6.
 const SEGMENTATION: [&str; 2] = ["tx-udp_tnl-segmentation", "tx-udp_tnl-csum-segmentation"];
 
 fn build(bench: &Bench, family: Family, rootless: bool) -> Testbed {
@@ -70,7 +71,8 @@ fn check(family: Family, rootless: bool) {
     expect_mtus(&plain, 1500 - overhead, 1500);
     assert_eq!((has(&plain, segmentation), plain.notes.len()), ([false, true], 0), "{plain:#?}");
     for inner_ipv6 in [false, true] {
-        // One packet of the underlay carries what will be many: the tunnel's headers are put before each by the kernel or a device later.
+        // One packet of the underlay carries what will be many: the tunnel's headers are put before
+        // each by the kernel or a device later.
         let account = run(&mut testbed, inner_ipv6);
         assert!(outer_packet(&account) > 3000.0, "{}", outer_packet(&account));
         let (tunnel, underlay) =
@@ -99,7 +101,8 @@ fn check(family: Family, rootless: bool) {
     let link = account.transmitter.window.counters.link;
     assert!(link.tx_bytes / link.tx_packets < 1500, "{link:?}");
 
-    // A larger underlay lets the tunnel grow with it; what does not fit is sent in fragments, and said.
+    // A larger underlay lets the tunnel grow with it; what does not fit is sent in fragments, and
+    // said.
     let underlay = UnderlaySwitches { mtu: Some(9000), ..UnderlaySwitches::default() };
     let jumbo = testbed.settle(&Switches { underlay, ..Switches::default() }).unwrap();
     expect_mtus(&jumbo, 9000 - overhead, 9000);

@@ -1,4 +1,5 @@
-//! Every word that a study has for its traffic, through the whole program: what a file asks for is what flows.
+//! Every word that a study has for its traffic, through the whole program: what a file asks for is
+//! what flows.
 
 mod common;
 
@@ -44,7 +45,8 @@ fn every_word_of_a_study_flows() {
         ["throughput", "throughput_forward", "throughput_reverse"].map(|metric| mean("tcp4_both", metric));
     assert!(forward > 0.0 && reverse > 0.0 && (sum - forward - reverse).abs() < 1e-6 * sum);
     assert!(bench.values("tcp4_plain", "throughput_reverse").is_empty(), "one way has one throughput");
-    // Slower than the pace is what a busy machine makes of it; faster, over all of the run, is nothing.
+    // Slower than the pace is what a busy machine makes of it; faster, over all of the run, is
+    // nothing.
     let paced = mean("udp4_paced", "packets");
     assert!(paced > 0.0 && paced < 2.0 * 1000.0, "{paced} packets/s at a pace of 1000");
     for slug in ["udprr4_side-by-side", "tcprr4_open-loop", "tcpcrr4_connections", "tcprr4_crowd"] {

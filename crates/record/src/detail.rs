@@ -47,8 +47,8 @@ impl Detail {
     /// # Errors
     /// A field that is missing, unknown or of another type, with its place in the text.
     pub fn read(json: &str) -> serde_json::Result<Self> {
-        // Each kind has a field that the others do not. Looking for it first, not trying one kind after the other, lets the error
-        // name the field that is wrong.
+        // Each kind has a field that the others do not. Looking for it first, not trying one kind
+        // after the other, lets the error name the field that is wrong.
         #[derive(Deserialize)]
         struct Kind {
             exact: Option<IgnoredAny>,

@@ -1,11 +1,13 @@
-//! How switches read back otherwise than they did before: which, where, and what had been asked for.
+//! How switches read back otherwise than they did before: which, where, and what had been asked
+//! for.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use words::{Side, feature};
 
-/// Every difference between two states of a testbed that the same switches should give. It prints as one short sentence.
+/// Every difference between two states of a testbed that the same switches should give. It prints
+/// as one short sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Drift(pub Vec<Difference>);

@@ -7,7 +7,8 @@ use words::{Family, Scenario};
 
 use crate::cpus::CpuSplit;
 
-/// Both hosts as they describe themselves, and the testbed between them: at the beginning of a boot, and at its end.
+/// Both hosts as they describe themselves, and the testbed between them: at the beginning of a
+/// boot, and at its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
@@ -54,7 +55,8 @@ pub struct GuestEnvironment {
     pub nic: Option<String>,
     /// What runs it, for people.
     pub acceleration: String,
-    /// Whether that is emulation: then its rates compare with each other, not with those of hardware.
+    /// Whether that is emulation: then its rates compare with each other, not with those of
+    /// hardware.
     pub emulated: bool,
     /// The CPUs that its virtual CPUs keep to; empty: wherever the scheduler puts them.
     pub pinned_to: Vec<u32>,

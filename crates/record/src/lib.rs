@@ -1,8 +1,8 @@
-//! What is recorded of a boot and of a run: what the agents tell, the testbed puts together, the runner judges, the store keeps and
-//! the report reads is this one set of types.
+//! What is recorded of a boot and of a run: what the agents tell, the testbed puts together, the
+//! runner judges, the store keeps and the report reads is this one set of types.
 //!
-//! Pure: no I/O. In JSON a field that is not known is an error, and one that is needed and missing is, too. Only what may be absent
-//! (`Option`) reads as `None` where it is missing.
+//! Pure: no I/O. In JSON a field that is not known is an error, and one that is needed and missing
+//! is, too. Only what may be absent (`Option`) reads as `None` where it is missing.
 
 mod cpus;
 mod detail;

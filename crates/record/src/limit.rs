@@ -9,6 +9,7 @@ use words::Label;
 pub struct Limit {
     /// What it was.
     pub label: Label,
-    /// Figures, in sentences: first what decided, then what else a reader may want to hold against it.
+    /// Figures, in sentences: first what decided, then what else a reader may want to hold against
+    /// it.
     pub evidence: Vec<String>,
 }

@@ -23,13 +23,15 @@ pub struct RunAccount {
     /// The receiver's; `None` where nobody receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<SideAccount>,
-    /// What the two sides' virtual machines cost the host that runs them; `None` where the sides are no virtual machines.
+    /// What the two sides' virtual machines cost the host that runs them; `None` where the sides
+    /// are no virtual machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<[HostAccount; 2]>,
     /// The same of the one virtual machine that both sides are in, where they are in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<HostAccount>,
-    /// What others did with this machine's CPUs from before the ramp until after the window; `None` where that cannot be seen.
+    /// What others did with this machine's CPUs from before the ramp until after the window; `None`
+    /// where that cannot be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<host::Others>,
     /// What disturbed the window, in sentences; nothing if nothing did.
@@ -59,9 +61,11 @@ pub struct HostAccount {
     pub interrupts: host::Interrupts,
     /// CPU time of the threads that are its virtual CPUs.
     pub vcpu: host::ThreadTimes,
-    /// The same of each of these threads: one for each virtual CPU, or one for all under single-threaded emulation.
+    /// The same of each of these threads: one for each virtual CPU, or one for all under
+    /// single-threaded emulation.
     pub vcpu_each: Vec<host::ThreadTimes>,
-    /// Whether these threads keep to the CPUs that are this machine's. If not, they run where the scheduler puts them.
+    /// Whether these threads keep to the CPUs that are this machine's. If not, they run where the
+    /// scheduler puts them.
     pub pinned: bool,
     /// CPU time of the other threads of its process: input and output, timers.
     pub io: host::ThreadTimes,

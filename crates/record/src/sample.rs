@@ -88,7 +88,8 @@ pub fn account() -> RunAccount {
     }
 }
 
-/// A guest in a second on one CPU of its host: ms that each of its virtual CPUs ran and waited. 100 ms moved its packets.
+/// A guest in a second on one CPU of its host: ms that each of its virtual CPUs ran and waited. 100
+/// ms moved its packets.
 #[must_use]
 pub fn guest(cpu: u32, vcpus: &[(u64, u64)]) -> HostAccount {
     let spent = |running: u64, waiting: u64| {

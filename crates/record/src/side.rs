@@ -37,8 +37,8 @@ pub struct Measured {
     pub series: Series,
 }
 
-/// How late the edges of a window were, in ns after they were due: the agent's main thread sleeps until then, and shares its CPUs
-/// with the workload's threads.
+/// How late the edges of a window were, in ns after they were due: the agent's main thread sleeps
+/// until then, and shares its CPUs with the workload's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Late {
@@ -48,12 +48,13 @@ pub struct Late {
     pub closed_ns: u64,
 }
 
-/// Counters at many instants of a window, each counted from the window's opening. All columns have one length; the last row is of
-/// the window's closing.
+/// Counters at many instants of a window, each counted from the window's opening. All columns have
+/// one length; the last row is of the window's closing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
-    /// The step between two rows that was aimed at, in ns. A row that the machine had no time for is missing, not late.
+    /// The step between two rows that was aimed at, in ns. A row that the machine had no time for
+    /// is missing, not late.
     pub step_ns: u64,
     /// When, in ns after the opening.
     pub at_ns: Vec<u64>,
@@ -114,7 +115,8 @@ pub struct Watched {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestTimes {
-    /// Of each thread that is a virtual CPU of the guest; of one for all of them under single-threaded emulation.
+    /// Of each thread that is a virtual CPU of the guest; of one for all of them under
+    /// single-threaded emulation.
     pub vcpu_each: Vec<host::ThreadTimes>,
     /// Of its other threads: input and output, timers.
     pub io: host::ThreadTimes,

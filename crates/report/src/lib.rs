@@ -1,7 +1,7 @@
 //! What was found, in words, tables and JSON. Pure: takes what the store holds, gives text.
 //!
-//! [`Results`] is the page that a run ends with, [`Comparisons`] and [`Classic`] what `compare` prints,
-//! [`PlanListing`] what `--dry-run` prints.
+//! [`Results`] is the page that a run ends with, [`Comparisons`] and [`Classic`] what `compare`
+//! prints, [`PlanListing`] what `--dry-run` prints.
 
 mod data;
 mod render;

@@ -241,7 +241,8 @@ fn what_limited_each_condition_and_what_was_disturbed() {
     let runs = results.runs(Layout::WIDE);
     assert!(runs.contains("(invalid)") && runs.contains("Disturbed runs, which do not count:"), "{runs}");
 
-    // Where the link sets the rate of both, a comparison of rates says so, and one of costs does not.
+    // Where the link sets the rate of both, a comparison of rates says so, and one of costs does
+    // not.
     let notes = |metric: &str| {
         let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
         Comparisons::new(&stored, &request).unwrap().text(Layout::WIDE)

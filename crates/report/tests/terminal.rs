@@ -1,4 +1,5 @@
-//! Pages as a terminal shows them: nothing wraps that is a row, the answer comes first, verdicts have colours.
+//! Pages as a terminal shows them: nothing wraps that is a row, the answer comes first, verdicts
+//! have colours.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 

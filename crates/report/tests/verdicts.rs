@@ -199,7 +199,8 @@ fn twins_are_judged_by_each_method() {
         "{HEAD}[factors]\ntso = [\"off\"]\ntwin = [\"a\", \"b\"]\n[protocol]\nboots = 13\nruns = 3\n"
     );
     let study = Study::parse("made", &text).unwrap();
-    // What a boot does to one label and not to the other deceives a test of the runs, not one of the boots.
+    // What a boot does to one label and not to the other deceives a test of the runs, not one of
+    // the boots.
     let value =
         |boot, run, condition| 1000.0 + 40.0 * noise(boot, 0, condition) + 5.0 * noise(boot, run, condition);
     let stored = stored(&study, 13, value);

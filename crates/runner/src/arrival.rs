@@ -6,9 +6,11 @@ use testbed::RunOrder;
 
 use crate::loss::Loss;
 
-/// Why a run has no rate: one of its ways carried nothing in the window. `None` if something arrived on each.
+/// Why a run has no rate: one of its ways carried nothing in the window. `None` if something
+/// arrived on each.
 ///
-/// A rate of 0 is no measurement of what the switches do, so such a run fails, with what is known of where everything went.
+/// A rate of 0 is no measurement of what the switches do, so such a run fails, with what is known
+/// of where everything went.
 #[must_use]
 pub fn nothing_arrived(order: &RunOrder, account: &RunAccount) -> Option<String> {
     let (transmitter, receiver) = (&account.transmitter, account.receiver.as_ref());

@@ -74,7 +74,8 @@ impl Campaign<'_> {
                 in_runs += run_began.elapsed();
                 match tried {
                     Try::Over => break,
-                    // At once, in the same place of the order: what the run is compared with lies around it.
+                    // At once, in the same place of the order: what the run is compared with lies
+                    // around it.
                     Try::Again => repeats += 1,
                     Try::Interrupted => return Ok(BootEnd::Interrupted),
                     Try::TestbedLost(why) => return Ok(BootEnd::Lost(why)),
@@ -200,8 +201,9 @@ impl Campaign<'_> {
         Ok(end)
     }
 
-    /// A warm-up is there to warm up: nothing is concluded from it, so nothing that disturbs it matters.
-    /// A disturbance may be why nothing arrived, so that such a run is repeated; one that counts in spite of it fails.
+    /// A warm-up is there to warm up: nothing is concluded from it, so nothing that disturbs it
+    /// matters. A disturbance may be why nothing arrived, so that such a run is repeated; one that
+    /// counts in spite of it fails.
     fn judge(&self, run: &PlannedRun, metrics: Vec<(String, f64)>, readings: &Readings) -> Outcome {
         let (nothing, disturbed) = (&readings.nothing, &readings.disturbed);
         if run.warmup || (nothing.is_none() && (self.keep_disturbed || disturbed.is_empty())) {

@@ -17,16 +17,19 @@ pub struct Campaign<'a> {
     pub interrupt: Interrupt,
     /// Who is told what happens.
     pub observe: &'a mut dyn FnMut(&Event),
-    /// Whether every comparison of a study that may stop early is decided by what is stored. Asked at its planned looks only,
-    /// with the runs of the boots up to that look.
+    /// Whether every comparison of a study that may stop early is decided by what is stored. Asked
+    /// at its planned looks only, with the runs of the boots up to that look.
     pub is_decided: &'a dyn Fn(&StoredStudy) -> bool,
-    /// Whether disturbed runs count like any other: for a machine that is never quiet. What disturbed them stays on record.
+    /// Whether disturbed runs count like any other: for a machine that is never quiet. What
+    /// disturbed them stays on record.
     pub keep_disturbed: bool,
     /// What disturbs every run of this session, as the user knows: another session beside it.
     pub beside: Option<String>,
-    /// What was changed of the machine itself for this study, in words, for the record of each boot's environment.
+    /// What was changed of the machine itself for this study, in words, for the record of each
+    /// boot's environment.
     pub machine: &'a [String],
-    /// How the machine differs from what was changed, in sentences. Asked at both edges of every run.
+    /// How the machine differs from what was changed, in sentences. Asked at both edges of every
+    /// run.
     pub differences: &'a dyn Fn() -> Vec<String>,
     /// The program's version, for the record.
     pub version: &'a str,
@@ -35,8 +38,8 @@ pub struct Campaign<'a> {
 /// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Every planned run is recorded, or was disturbed as often as it may be repeated ([`Summary::invalid`]); or a planned
-    /// look found everything decided.
+    /// Every planned run is recorded, or was disturbed as often as it may be repeated
+    /// ([`Summary::invalid`]); or a planned look found everything decided.
     Complete,
     /// Some runs failed; the others are recorded.
     SomeFailed,
@@ -55,7 +58,8 @@ pub struct Summary {
     pub recorded: usize,
     /// Runs that failed in this session.
     pub failed: usize,
-    /// Planned runs of which every try of this session was disturbed, so that none counts. Resuming tries them again.
+    /// Planned runs of which every try of this session was disturbed, so that none counts. Resuming
+    /// tries them again.
     pub invalid: usize,
 }
 

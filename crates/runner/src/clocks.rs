@@ -3,21 +3,25 @@
 use record::SideAccount;
 use testbed::RunOrder;
 
-/// How far two clocks may be apart, as a share of the window. NTP's daemons slew by up to 0.05 % (`adjtime`) in normal operation.
+/// How far two clocks may be apart, as a share of the window. NTP's daemons slew by up to 0.05 %
+/// (`adjtime`) in normal operation.
 const CLOCKS: f64 = 0.001;
 
-/// And in ns: an agent that loses its CPU between two readings sees them apart, though they are not.
+/// And in ns: an agent that loses its CPU between two readings sees them apart, though they are
+/// not.
 pub(crate) const CLOCKS_NS: f64 = 10e6;
 
-/// How late an edge of the window may be, and how much longer the window, as a share of it: rates are over the time that passed, but
-/// the two sides' windows should be of the same time.
+/// How late an edge of the window may be, and how much longer the window, as a share of it: rates
+/// are over the time that passed, but the two sides' windows should be of the same time.
 const LATE: f64 = 0.1;
 
-/// And in ns: an agent that shares its CPU with many flows wakes up when the scheduler comes to it, after some slices of 3 ms.
+/// And in ns: an agent that shares its CPU with many flows wakes up when the scheduler comes to it,
+/// after some slices of 3 ms.
 pub(crate) const LATE_NS: f64 = 50e6;
 
-/// Of a virtual machine, whose CPUs the host runs and puts aside as it runs and puts aside everything: the same in ns for its clocks, read one
-/// after the other, and for its agent, which shares its CPU with the workload as the whole guest does the host's.
+/// Of a virtual machine, whose CPUs the host runs and puts aside as it runs and puts aside
+/// everything: the same in ns for its clocks, read one after the other, and for its agent, which
+/// shares its CPU with the workload as the whole guest does the host's.
 pub(crate) const GUEST_CLOCKS_NS: f64 = 100e6;
 
 /// See [`GUEST_CLOCKS_NS`].

@@ -2,8 +2,9 @@
 
 use study::CongestionControl;
 
-/// The first congestion control without a pacing timer that a testbed's hosts allow, by its kernel name; the last that there is
-/// where they allow none, so that the error of its first use names it. `lacking` tells what the hosts lack for a kind of traffic.
+/// The first congestion control without a pacing timer that a testbed's hosts allow, by its kernel
+/// name; the last that there is where they allow none, so that the error of its first use names it.
+/// `lacking` tells what the hosts lack for a kind of traffic.
 ///
 /// # Errors
 /// Those of `lacking`.

@@ -46,8 +46,8 @@ impl Campaign<'_> {
         self.go(id, study, &document, costs, None, BTreeSet::new())
     }
 
-    /// Goes on with a stored study: whatever the plan holds and the store does not. Of a complete one, that is the runs of
-    /// which every try was disturbed.
+    /// Goes on with a stored study: whatever the plan holds and the store does not. Of a complete
+    /// one, that is the runs of which every try was disturbed.
     ///
     /// # Errors
     /// As [`Campaign::run`]; [`Error::NothingToRun`] when it is complete.
@@ -73,7 +73,8 @@ impl Campaign<'_> {
         self.go(id, &study, &document, costs, last, tried)
     }
 
-    /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have been tried before.
+    /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have
+    /// been tried before.
     fn go(
         &mut self,
         id: StudyId,
@@ -139,7 +140,8 @@ impl Campaign<'_> {
             Err(_) => (Ending::SomeFailed, StudyStatus::Failed),
         };
         let closed = self.store.finish_study(id, status);
-        // What went wrong first is what the user must hear: a full disk fails the closing entry too.
+        // What went wrong first is what the user must hear: a full disk fails the closing entry
+        // too.
         walked?;
         closed?;
         let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
@@ -174,8 +176,9 @@ impl Campaign<'_> {
         Ok(Walk::Through)
     }
 
-    /// Looks at the data, if a look is planned after this boot. A look whose study went on is over: what a resumed session
-    /// adds to earlier boots cannot change its answer any more. After the last boot there is nothing left to stop.
+    /// Looks at the data, if a look is planned after this boot. A look whose study went on is over:
+    /// what a resumed session adds to earlier boots cannot change its answer any more. After the
+    /// last boot there is nothing left to stop.
     fn stops_after(&mut self, session: &Session<'_>, boot: u32) -> Result<bool, Error> {
         let Some(stop) = session.stop else { return Ok(false) };
         let Some(place) = stop.after(session.boots).position(|after| after == boot) else { return Ok(false) };

@@ -24,8 +24,9 @@ pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<b
     let mut dropped = Vec::new();
     for (factor, offload) in design.factors.iter().zip(&offloads) {
         let Some(offload) = offload else { continue };
-        // What can be switched, group by group: a network interface of one state may, of another may not. And switch by switch: of
-        // features that go by one name some may be fixed, and a side may be unable to do what the other can.
+        // What can be switched, group by group: a network interface of one state may, of another
+        // may not. And switch by switch: of features that go by one name some may be fixed, and a
+        // side may be unable to do what the other can.
         let mut seen: HashMap<usize, Vec<Seen>> = HashMap::new();
         for (one, group) in shown.iter().zip(&groups) {
             let with_all = states(offload, &one.extremes[0]);
@@ -46,8 +47,9 @@ pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<b
     (reads, dropped)
 }
 
-/// Whether an offload is on: all that it switches is as with everything on. A part of it, such as the one kind of TSO that outlives
-/// the checksums, is not what was asked for. What is fixed says nothing of what was asked, unless all is.
+/// Whether an offload is on: all that it switches is as with everything on. A part of it, such as
+/// the one kind of TSO that outlives the checksums, is not what was asked for. What is fixed says
+/// nothing of what was asked, unless all is.
 fn is_on(states: &[Option<bool>], seen: &[Seen]) -> bool {
     let of = |speaks: fn(&Seen) -> bool| {
         let chosen = states.iter().zip(seen).filter(move |(_, seen)| speaks(seen));
@@ -83,8 +85,8 @@ impl Seen {
     }
 }
 
-/// The state of each feature of an offload on the transmitter's and then on the receiver's interface. `None` where it is not of that
-/// side, or the interface does not have the feature.
+/// The state of each feature of an offload on the transmitter's and then on the receiver's
+/// interface. `None` where it is not of that side, or the interface does not have the feature.
 fn states(offload: &Offload, effective: &Effective) -> Vec<Option<bool>> {
     let of_side = |side| {
         let settled = interface(offload, side, effective);
@@ -129,7 +131,8 @@ fn why<'s>(seen: impl Iterator<Item = &'s Seen> + Clone, refused: Option<String>
     refused.map_or(stays.to_owned(), |refused| format!("{stays} ({refused})"))
 }
 
-/// For each condition a number that it shares with those that differ from it in the design, or in the traffic, only.
+/// For each condition a number that it shares with those that differ from it in the design, or in
+/// the traffic, only.
 fn groups(plan: &Plan, design: &Design) -> Vec<usize> {
     let mut known: HashMap<(Switches, usize), usize> = HashMap::new();
     let mut group = |(condition, state): (&Condition, usize)| {

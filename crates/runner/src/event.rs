@@ -106,6 +106,7 @@ pub enum Event {
 pub struct Invalid {
     /// By what.
     pub why: String,
-    /// Is it repeated at once? If not, the bounds are used up, and this planned run stays without a measurement.
+    /// Is it repeated at once? If not, the bounds are used up, and this planned run stays without a
+    /// measurement.
     pub repeated: bool,
 }

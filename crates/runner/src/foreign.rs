@@ -1,10 +1,12 @@
 //! What others than the run took of its CPUs.
 //!
-//! Two accounts tell of it. The processes' own times (`host::Others`) have user and kernel mode and name who it was, but they are of the ramp
-//! and the window together, and miss what cannot be seen from here. The CPUs' user time less that of the run's processes is of the
-//! window and misses nobody, but rests on looks at each tick. The larger of both counts.
+//! Two accounts tell of it. The processes' own times (`host::Others`) have user and kernel mode and
+//! name who it was, but they are of the ramp and the window together, and miss what cannot be seen
+//! from here. The CPUs' user time less that of the run's processes is of the window and misses
+//! nobody, but rests on looks at each tick. The larger of both counts.
 //!
-//! Interrupts and software interrupts belong to neither: the kernel does not tell for whom it worked in them.
+//! Interrupts and software interrupts belong to neither: the kernel does not tell for whom it
+//! worked in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +14,13 @@ use host::CpuTimes;
 use record::{HostAccount, RunAccount, SideAccount};
 use study::Side;
 
-/// The share of its CPUs' time that others may take: what runs on any machine (timers, kernel workers, the controller's glances)
-/// stays below 1 %, a process that works beside a thread takes up to half of its CPU.
+/// The share of its CPUs' time that others may take: what runs on any machine (timers, kernel
+/// workers, the controller's glances) stays below 1 %, a process that works beside a thread takes
+/// up to half of its CPU.
 const OTHERS: f64 = 0.05;
 
-/// The longest time between two looks at what runs, and the unit of the times: 10 ms (`USER_HZ`, and the slowest tick that Linux has).
+/// The longest time between two looks at what runs, and the unit of the times: 10 ms (`USER_HZ`,
+/// and the slowest tick that Linux has).
 pub(crate) const TICK_NS: f64 = 10e6;
 
 /// How many standard deviations chance gets: three leave about one undisturbed run in a thousand.
@@ -42,8 +46,9 @@ pub(crate) struct Foreign {
     cpus: Vec<u32>,
     /// Of the CPUs' time in the window.
     pub(crate) share: f64,
-    /// Whether that is more than others may take and than chance explains. Then it cannot be told from the run's own time either: interrupts
-    /// for the run's packets are in the time of whom they interrupted.
+    /// Whether that is more than others may take and than chance explains. Then it cannot be told
+    /// from the run's own time either: interrupts for the run's packets are in the time of whom
+    /// they interrupted.
     pub(crate) disturbs: bool,
     who: Vec<String>,
 }
@@ -54,7 +59,8 @@ impl Foreign {
         Self::on_hosts(account).unwrap_or_else(|| Place::of(account, side).foreign())
     }
 
-    /// On the hosts of virtual machines, all together: their threads for input and output run on the CPUs of any.
+    /// On the hosts of virtual machines, all together: their threads for input and output run on
+    /// the CPUs of any.
     pub(crate) fn on_hosts(account: &RunAccount) -> Option<Self> {
         let hosts = account.hosts_of_guests();
         (!hosts.is_empty()).then(|| Place::of_hosts(hosts, account.others.as_ref()).foreign())
@@ -113,11 +119,13 @@ impl<'a> Place<'a> {
         let all = (self.elapsed_ns as f64 * self.cpus.len() as f64).max(1.0);
         let rounding = TICK_NS * self.cpus.len() as f64;
         let user = self.spent.user as f64 - self.own_user_ns;
-        // Looks at a CPU that works for a share of the time find that share give or take the binomial distribution's spread.
+        // Looks at a CPU that works for a share of the time find that share give or take the
+        // binomial distribution's spread.
         let busy = (self.own_user_ns / all).clamp(0.0, 1.0);
         let chance = DEVIATIONS * (busy * (1.0 - busy) * all * TICK_NS).sqrt();
         let by_looks = user > all * OTHERS + chance + rounding;
-        // No more than these CPUs worked beyond the run itself: some of it may have been before the window, or on other CPUs.
+        // No more than these CPUs worked beyond the run itself: some of it may have been before the
+        // window, or on other CPUs.
         let most = (self.spent.busy() as f64 - self.own_ns + rounding).max(0.0);
         let told = self.told().min(most);
         // A process's user and kernel time are cut off to the unit each.
@@ -131,8 +139,8 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// By the processes' own times on these CPUs, those of one name together, as if they had spread evenly over the time that was watched.
-    /// ns of the window, the longest first.
+    /// By the processes' own times on these CPUs, those of one name together, as if they had spread
+    /// evenly over the time that was watched. ns of the window, the longest first.
     fn by_name(&self) -> Vec<(String, f64)> {
         let Some(others) = self.others else { return Vec::new() };
         let part = self.elapsed_ns as f64 / others.elapsed_ns.max(1) as f64;

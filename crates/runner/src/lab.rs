@@ -14,7 +14,8 @@ pub trait Lab {
     /// When it cannot be built here, or the user interrupts.
     fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error>;
 
-    /// One in this state that is only asked what it can do. What an earlier session was told is as good.
+    /// One in this state that is only asked what it can do. What an earlier session was told is as
+    /// good.
     ///
     /// # Errors
     /// As [`Lab::build`].

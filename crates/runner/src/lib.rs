@@ -1,9 +1,10 @@
 //! Drives a study's schedule through a testbed.
 //!
-//! [`Campaign::run`] tries the study's switches out, merges the conditions that come to the same, and then goes through the
-//! boots; [`Campaign::resume`] goes on where an earlier controller stopped. Every run is in the store before the next one
-//! starts, and everything that happens is told as one stream of [`Event`]s. Testbeds are reached through [`Lab`] and
-//! [`Bench`], so that the whole of this can be driven by a simulator in tests.
+//! [`Campaign::run`] tries the study's switches out, merges the conditions that come to the same,
+//! and then goes through the boots; [`Campaign::resume`] goes on where an earlier controller
+//! stopped. Every run is in the store before the next one starts, and everything that happens is
+//! told as one stream of [`Event`]s. Testbeds are reached through [`Lab`] and [`Bench`], so that
+//! the whole of this can be driven by a simulator in tests.
 
 mod arrival;
 mod boot;

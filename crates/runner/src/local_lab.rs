@@ -29,7 +29,8 @@ pub struct LocalLab {
 }
 
 impl LocalLab {
-    /// Finds out whether KVM can be used, so that the first boot does not take longer than the others.
+    /// Finds out whether KVM can be used, so that the first boot does not take longer than the
+    /// others.
     fn settle_kvm(&self, state: &BootState) {
         let Some(guest) = &state.guest else { return };
         let open = !self.options.exact && guest.acceleration != study::Acceleration::Emulation;
@@ -38,8 +39,9 @@ impl LocalLab {
         }
     }
 
-    /// What the answers of virtual machines in this state depend on. `None` of hosts that are quick to build, of a kernel that cannot be
-    /// found, and of a program that was replaced since it was started.
+    /// What the answers of virtual machines in this state depend on. `None` of hosts that are quick
+    /// to build, of a kernel that cannot be found, and of a program that was replaced since it was
+    /// started.
     fn key(&self, state: &BootState) -> Option<Value> {
         let guest = state.guest.as_ref()?;
         let kernel = guest::Kernel::find(guest.kernel.as_deref()).ok()?;

@@ -4,9 +4,9 @@ use agent::message::Finished;
 use load::{Direction, Reader, Sender, Traffic};
 use record::RunAccount;
 
-/// The account of one run's messages. Over the whole run, not the window: only when the senders have stopped and the
-/// receiver has drained its socket is nothing on the way any more. The places add up: what was offered was received, or lost at one of
-/// them, or is [`Loss::unaccounted`].
+/// The account of one run's messages. Over the whole run, not the window: only when the senders
+/// have stopped and the receiver has drained its socket is nothing on the way any more. The places
+/// add up: what was offered was received, or lost at one of them, or is [`Loss::unaccounted`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Loss {
     pub(crate) offered: u64,
@@ -22,8 +22,8 @@ pub(crate) struct Loss {
     pub(crate) socket: u64,
 }
 
-/// The most datagrams in one packet: UDP segmentation makes at most this many of one (`UDP_MAX_SEGMENTS` of linux/udp.h), and no packet
-/// holds more than 64 KiB.
+/// The most datagrams in one packet: UDP segmentation makes at most this many of one
+/// (`UDP_MAX_SEGMENTS` of linux/udp.h), and no packet holds more than 64 KiB.
 const MOST_SEGMENTS: u64 = 128;
 const LARGEST_PACKET: u64 = 65_535;
 
@@ -45,7 +45,8 @@ impl Loss {
         let asked = &from.outcome.sent;
         let offered = asked.messages.saturating_add(asked.no_buffers);
         if traffic.kind.is_rr() {
-            // A transaction is lost with its request or with its answer; both sockets may have dropped.
+            // A transaction is lost with its request or with its answer; both sockets may have
+            // dropped.
             return Self {
                 offered,
                 sent: asked.messages,
@@ -58,19 +59,21 @@ impl Loss {
         let received = to.outcome.received.messages;
         let dropped_by_socket = to.outcome.received.socket_drops;
         let missing = offered.saturating_sub(received).saturating_sub(asked.no_buffers);
-        // A full backlog behind a veth counts at both of its ends: as not sent by the one and not taken by the other.
+        // A full backlog behind a veth counts at both of its ends: as not sent by the one and not
+        // taken by the other.
         let behind = to.counters.link.rx_dropped;
         let device = from.counters.link.tx_dropped.saturating_sub(behind);
         let queue = from.counters.queue.drops;
 
-        // What the socket dropped is exact: datagrams of ours, each counted once. Only where it takes several that were merged
-        // into one packet does it count that packet.
+        // What the socket dropped is exact: datagrams of ours, each counted once. Only where it
+        // takes several that were merged into one packet does it count that packet.
         let segments = (LARGEST_PACKET / u64::from(traffic.message.max(1))).clamp(1, MOST_SEGMENTS);
         let merged = traffic.reader == Reader::Gro;
         let exact = if merged { 0 } else { dropped_by_socket };
-        // A queueing discipline and a device count packets, which may hold many datagrams (GSO), or be none of ours: neighbour
-        // discovery is among them. So these take up what is missing, as far as they can. (UDP's own SndbufErrors is no count of
-        // datagrams: a send that was given up for want of room and made good later is in it, too.)
+        // A queueing discipline and a device count packets, which may hold many datagrams (GSO), or
+        // be none of ours: neighbour discovery is among them. So these take up what is missing, as
+        // far as they can. (UDP's own SndbufErrors is no count of datagrams: a send that was given
+        // up for want of room and made good later is in it, too.)
         let most = if matches!(traffic.sender, Sender::Gso | Sender::GsoSendmmsg) { segments } else { 1 };
         let places = [
             (if merged { dropped_by_socket } else { 0 }, segments),
@@ -129,8 +132,9 @@ impl Loss {
     }
 }
 
-/// Shares `missing` datagrams out among places that counted packets, each of which held `most` of them at the most. More packets than
-/// datagrams: the places are filled in their order. Fewer: in proportion to their packets, as far as each can have dropped so many.
+/// Shares `missing` datagrams out among places that counted packets, each of which held `most` of
+/// them at the most. More packets than datagrams: the places are filled in their order. Fewer: in
+/// proportion to their packets, as far as each can have dropped so many.
 fn shared_out<const PLACES: usize>(missing: u64, places: [(u64, u64); PLACES]) -> [u64; PLACES] {
     let packets = places.iter().fold(0u64, |sum, (packets, _)| sum.saturating_add(*packets));
     let mut left = missing;

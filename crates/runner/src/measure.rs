@@ -9,15 +9,15 @@ use crate::loss::Loss;
 use crate::proof::{below, on_host, proof, segments};
 use crate::sheet::{Sheet, total};
 
-/// The metrics of one run, by key, in the unit that the vocabulary gives. What cannot be told, such as a ratio
-/// whose divisor is nothing, is left out.
+/// The metrics of one run, by key, in the unit that the vocabulary gives. What cannot be told, such
+/// as a ratio whose divisor is nothing, is left out.
 #[must_use]
 pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     let kind = traffic.kind;
     let mut metrics = Sheet::default();
     let sent = account.transmitter.window.load.sent;
-    // The receiver's word: what was sent may still be on the way, or lost. A reversed stream is taken by the
-    // transmitter, one of both ways by either end.
+    // The receiver's word: what was sent may still be on the way, or lost. A reversed stream is
+    // taken by the transmitter, one of both ways by either end.
     let forward = account.receiver.as_ref().map(Taken::by).unwrap_or_default();
     let reverse = Taken::by(&account.transmitter);
 
@@ -46,7 +46,8 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
         [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())];
     for (side, own) in sides.into_iter().filter_map(|(side, own)| Some((side, own?))) {
         cpu(&mut metrics, side, own);
-        // All that the CPUs did is the run's, or nothing can be said: what others had is not told from it.
+        // All that the CPUs did is the run's, or nothing can be said: what others had is not told
+        // from it.
         if !Foreign::of(account, side).disturbs {
             for (of, work) in &done {
                 metrics.ratio(&format!("{side}.service_demand_{of}"), own.window.cpu.busy() as f64, *work);
@@ -226,7 +227,8 @@ mod tests {
         underlay
     }
 
-    /// A host that spent 0.4 s of half a second on two virtual CPUs, which waited for 0.2 s, and 0.2 s on their packets.
+    /// A host that spent 0.4 s of half a second on two virtual CPUs, which waited for 0.2 s, and
+    /// 0.2 s on their packets.
     fn on(cpu: u32, tunnel: bool) -> HostAccount {
         HostAccount {
             elapsed_ns: 500_000_000,
@@ -286,7 +288,8 @@ mod tests {
     #[test]
     fn cpu_time_of_others_is_in_nobodys_service_demand() {
         let mut account = account();
-        // The sample has a window of half a second; somebody else works for 40 % of it on the transmitter's CPU.
+        // The sample has a window of half a second; somebody else works for 40 % of it on the
+        // transmitter's CPU.
         account.receiver.as_mut().unwrap().window.cpus = vec![1];
         account.transmitter.window.cpu.system += 200_000_000;
         let spent = host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu: 0, ns: 200_000_000 };

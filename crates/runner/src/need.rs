@@ -1,4 +1,5 @@
-//! Which conditions were tried and have no measurement yet: what is compared or credited lacks them altogether, so they come first.
+//! Which conditions were tried and have no measurement yet: what is compared or credited lacks them
+//! altogether, so they come first.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +26,8 @@ impl<'p> Needs<'p> {
         }
     }
 
-    /// Those that were tried in vain. All on and all off of a design come first: without them no whole is known to share.
+    /// Those that were tried in vain. All on and all off of a design come first: without them no
+    /// whole is known to share.
     pub(crate) fn lost(&self) -> Vec<usize> {
         let mut lost: Vec<usize> = self.tried.difference(&self.measured).copied().collect();
         lost.sort_by_key(|condition| !self.is_end(*condition));
@@ -44,7 +46,8 @@ impl<'p> Needs<'p> {
         })
     }
 
-    /// The runs of a boot with one of each lost condition, and what warms that up, before all others.
+    /// The runs of a boot with one of each lost condition, and what warms that up, before all
+    /// others.
     pub(crate) fn first(&self, runs: Vec<PlannedRun>) -> Vec<PlannedRun> {
         let mut first: Vec<PlannedRun> = Vec::new();
         for condition in self.lost() {

@@ -22,9 +22,10 @@ pub struct Probed {
     pub costs: Costs,
 }
 
-/// Names the congestion control that the plan leaves open: once, so that all conditions have the same. Leaves out the conditions whose traffic the hosts cannot make, sets every other condition's switches once, reads them back,
-/// makes those of a design what they read back as, and merges the conditions that come to the same. Each state of the testbed is built
-/// once.
+/// Names the congestion control that the plan leaves open: once, so that all conditions have the
+/// same. Leaves out the conditions whose traffic the hosts cannot make, sets every other
+/// condition's switches once, reads them back, makes those of a design what they read back as, and
+/// merges the conditions that come to the same. Each state of the testbed is built once.
 ///
 /// # Errors
 /// When a testbed cannot be built or fails, or a condition's values are out of its range.
@@ -74,8 +75,8 @@ fn try_conditions(
     bench: &mut dyn Bench,
     tried: &mut [Option<Tried>],
 ) -> Result<(), testbed::Error> {
-    // Conditions of a workload differ in much that needs nothing of the kernel, so each kind of traffic is tried once, and so
-    // are the switches that several conditions share.
+    // Conditions of a workload differ in much that needs nothing of the kernel, so each kind of
+    // traffic is tried once, and so are the switches that several conditions share.
     let mut known: Vec<(load::Traffic, bool, Vec<String>)> = Vec::new();
     let mut settled: HashMap<Switches, Effective> = HashMap::new();
     let mut settle = |condition: &Condition, bench: &mut dyn Bench| {
@@ -132,7 +133,8 @@ fn merged(plan: Plan, effective: Vec<Effective>) -> PlanDocument {
     let states: Vec<State> = effective.iter().map(Effective::state).collect();
     let labels: Vec<String> = plan.conditions.iter().map(|condition| condition.label.clone()).collect();
     let plan = plan.merge(&states);
-    // Merging keeps the first of each kind, so the kept conditions' states are found again by their labels.
+    // Merging keeps the first of each kind, so the kept conditions' states are found again by their
+    // labels.
     let effective = plan
         .conditions
         .iter()

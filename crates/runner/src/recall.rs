@@ -1,4 +1,5 @@
-//! Trying a state of virtual machines out without booting any, where an earlier session has asked them the same.
+//! Trying a state of virtual machines out without booting any, where an earlier session has asked
+//! them the same.
 
 use std::time::{Duration, SystemTime};
 

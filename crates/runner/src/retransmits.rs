@@ -1,10 +1,12 @@
-//! What became of the segments that TCP retransmitted: the first copy was lost, or had arrived and the second was needless.
+//! What became of the segments that TCP retransmitted: the first copy was lost, or had arrived and
+//! the second was needless.
 
 use host::TcpCounters;
 use load::TcpInfo;
 
-/// Segments that one end retransmitted. The other end acknowledges a segment that arrives twice as a duplicate (RFC 2883): its
-/// retransmission was needless. It happens where packets overtake each other, and TCP takes what is late for lost.
+/// Segments that one end retransmitted. The other end acknowledges a segment that arrives twice as
+/// a duplicate (RFC 2883): its retransmission was needless. It happens where packets overtake each
+/// other, and TCP takes what is late for lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Retransmits {
     /// All of them.
@@ -16,9 +18,11 @@ pub(crate) struct Retransmits {
 }
 
 impl Retransmits {
-    /// Of a network namespace in a window. A duplicate that is acknowledged late counts for the window that it is acknowledged in.
+    /// Of a network namespace in a window. A duplicate that is acknowledged late counts for the
+    /// window that it is acknowledged in.
     pub(crate) fn counted(tcp: &TcpCounters) -> Self {
-        // Kernels that count no segments count acknowledgments, each of which tells of one segment or more.
+        // Kernels that count no segments count acknowledgments, each of which tells of one segment
+        // or more.
         let duplicates = tcp.dsack_segs.max(tcp.dsacks.saturating_add(tcp.dsacks_ofo));
         let reorderings =
             [tcp.reno_reorders, tcp.ts_reorders].into_iter().fold(tcp.sack_reorders, u64::saturating_add);

@@ -9,11 +9,12 @@ use study::{PlanDocument, PlannedRun, Stop};
 use crate::need::Needs;
 use crate::progress::Progress;
 
-/// How often one run is repeated because something disturbed it. A disturbance that outlasts three windows is the machine's
-/// normal state, and a fourth would be disturbed too.
+/// How often one run is repeated because something disturbed it. A disturbance that outlasts three
+/// windows is the machine's normal state, and a fourth would be disturbed too.
 const REPEATS_OF_A_RUN: u32 = 2;
 
-/// How many repeats a session may make, in % of its measured runs: a noisy machine makes a study longer by no more than this.
+/// How many repeats a session may make, in % of its measured runs: a noisy machine makes a study
+/// longer by no more than this.
 const REPEATS_PERCENT: usize = 10;
 
 /// Small studies may repeat this many all the same.
@@ -27,7 +28,8 @@ pub(crate) struct Session<'a> {
     pub(crate) stop: Option<Stop>,
     /// The runs that count, warm-ups too.
     pub(crate) recorded: BTreeSet<RunKey>,
-    /// Runs of which every try that the bounds allow was disturbed. Done with in this session; a later one tries again.
+    /// Runs of which every try that the bounds allow was disturbed. Done with in this session; a
+    /// later one tries again.
     pub(crate) given_up: BTreeSet<RunKey>,
     /// Runs that the session will still try.
     pub(crate) ahead: BTreeSet<RunKey>,
@@ -46,8 +48,8 @@ impl Session<'_> {
         self.recorded.union(&self.given_up).copied().collect()
     }
 
-    /// May a run of this condition be repeated that was repeated so often already? What conditions without any measurement may need
-    /// yet is kept for them.
+    /// May a run of this condition be repeated that was repeated so often already? What conditions
+    /// without any measurement may need yet is kept for them.
     pub(crate) fn repeat(&mut self, condition: usize, so_far: u32) -> bool {
         let comes = |lost: &usize| self.ahead.iter().any(|key| key.condition == *lost);
         let lost = self.needs.lost().into_iter().filter(comes).count();
@@ -72,7 +74,8 @@ impl Repeats {
         Self { left: (measured_runs * REPEATS_PERCENT / 100).max(FEWEST_REPEATS) }
     }
 
-    /// May a run be repeated that was repeated so often already, if so many are kept for others? If so, that is one fewer.
+    /// May a run be repeated that was repeated so often already, if so many are kept for others? If
+    /// so, that is one fewer.
     pub(crate) fn take(&mut self, so_far: u32, kept: usize) -> bool {
         let may = so_far < REPEATS_OF_A_RUN && self.left > kept;
         self.left -= usize::from(may);

@@ -1,7 +1,8 @@
 //! Whether something disturbed a run's window, from both sides' own accounts of it.
 //!
-//! The CPUs' times come in units of 10 ms, and most kernels find them by looking, 100 to 1000 times a second, at what runs. So of a
-//! short window little can be said, and each rule allows for that: what an undisturbed window may look like by chance is no disturbance.
+//! The CPUs' times come in units of 10 ms, and most kernels find them by looking, 100 to 1000 times
+//! a second, at what runs. So of a short window little can be said, and each rule allows for that:
+//! what an undisturbed window may look like by chance is no disturbance.
 
 use host::CpuTimes;
 use record::RunAccount;
@@ -12,13 +13,14 @@ use crate::clocks::{CLOCKS_NS, GUEST_CLOCKS_NS, GUEST_LATE_NS, LATE_NS, clocks, 
 use crate::foreign::{Foreign, TICK_NS, percent};
 use crate::waiting::Waited;
 
-/// The share of a CPU's time that the hypervisor may give to others. A rate falls by about as much as is stolen, and the bundled
-/// studies ask for differences of 2 %.
+/// The share of a CPU's time that the hypervisor may give to others. A rate falls by about as much
+/// as is stolen, and the bundled studies ask for differences of 2 %.
 const STOLEN: f64 = 0.02;
 
-/// The share of the window that a virtual CPU may wait for others than the run's own guests. To the guest such a wait is what
-/// [`STOLEN`] is to a host. Of 312 runs between and inside guests on a quiet machine (2 CPUs, two guests on both, or one) none
-/// waited for 0.5 % beyond what its own guests explain, though waits behind these took up to 33 %.
+/// The share of the window that a virtual CPU may wait for others than the run's own guests. To the
+/// guest such a wait is what [`STOLEN`] is to a host. Of 312 runs between and inside guests on a
+/// quiet machine (2 CPUs, two guests on both, or one) none waited for 0.5 % beyond what its own
+/// guests explain, though waits behind these took up to 33 %.
 const WAITED: f64 = 0.02;
 
 /// What disturbed the window, in sentences; nothing if nothing did.
@@ -38,7 +40,8 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
                 others(&Foreign::of(account, side)),
             ]
         } else {
-            // A guest cannot tell others from the rest of its own machine, which it mostly waits for. Its host can.
+            // A guest cannot tell others from the rest of its own machine, which it mostly waits
+            // for. Its host can.
             let waited = Waited::of(account, side).and_then(|waited| waits(&waited, order));
             [clocks(own, GUEST_CLOCKS_NS), lateness(own, order, GUEST_LATE_NS), waited, None]
         };
@@ -62,7 +65,8 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
     sentences
 }
 
-/// The worst of the CPUs: a flow has one of its own, and the mean over many would hide what one lost.
+/// The worst of the CPUs: a flow has one of its own, and the mean over many would hide what one
+/// lost.
 fn stolen(cpus: &[u32], each: &[CpuTimes], elapsed_ns: u64) -> Option<String> {
     let share = |cpu: &CpuTimes| (cpu.steal as f64 - TICK_NS).max(0.0) / elapsed_ns.max(1) as f64;
     let worst = cpus.iter().zip(each).max_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)));
@@ -86,7 +90,8 @@ fn waits(waited: &Waited, order: &RunOrder) -> Option<String> {
     })
 }
 
-/// CPU time of others, which is in the CPU time per unit of work, too, and cannot be told from the rest of it.
+/// CPU time of others, which is in the CPU time per unit of work, too, and cannot be told from the
+/// rest of it.
 fn others(foreign: &Foreign) -> Option<String> {
     foreign
         .disturbs
@@ -225,7 +230,8 @@ mod tests {
         );
     }
 
-    /// The same between two virtual machines, whose virtual CPUs take 80 % of their host's CPUs and whose other threads 10 %.
+    /// The same between two virtual machines, whose virtual CPUs take 80 % of their host's CPUs and
+    /// whose other threads 10 %.
     fn between_guests(change: fn(&mut RunAccount)) -> Vec<String> {
         said(|account| {
             account.hosts = Some([2, 3].map(|cpu| guest(cpu, &[(800, 0)])));
@@ -274,7 +280,8 @@ mod tests {
         fn waited(account: &mut RunAccount, ms: u64) {
             account.hosts.as_mut().unwrap()[0].vcpu_each[0].waiting_ns = ms * MS;
         }
-        // The threads that move both guests' packets had 200 ms. 10 ms may be of before the window, 20 ms are allowed.
+        // The threads that move both guests' packets had 200 ms. 10 ms may be of before the window,
+        // 20 ms are allowed.
         assert_eq!(between_guests(|account| waited(account, 229)), Vec::<String>::new());
         let disturbed = between_guests(|account| waited(account, 450));
         assert_eq!(

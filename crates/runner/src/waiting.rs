@@ -1,10 +1,12 @@
 //! How long the virtual CPUs of a guest were ready to run, but waited for a CPU of their host.
 //!
-//! A guest cannot tell such a wait from slow work: its clocks go on. Its host's scheduler counts the wait of each thread
-//! (`/proc/PID/task/TID/schedstat`), but not whom the thread waited behind. Part of the answer follows from this: while a thread
-//! waits, somebody else has the CPU that it waits for. So no virtual CPU waited longer behind the run's own guests than their
-//! other threads ran, on any CPU that it may use, with what these CPUs spent in interrupts. What it waited beyond that, it
-//! waited for somebody else, whether he can be seen or not: another process, one in another process namespace, the quota of a cgroup.
+//! A guest cannot tell such a wait from slow work: its clocks go on. Its host's scheduler counts
+//! the wait of each thread (`/proc/PID/task/TID/schedstat`), but not whom the thread waited behind.
+//! Part of the answer follows from this: while a thread waits, somebody else has the CPU that it
+//! waits for. So no virtual CPU waited longer behind the run's own guests than their other threads
+//! ran, on any CPU that it may use, with what these CPUs spent in interrupts. What it waited beyond
+//! that, it waited for somebody else, whether he can be seen or not: another process, one in
+//! another process namespace, the quota of a cgroup.
 
 use host::{CpuTimes, ThreadTimes};
 use record::{HostAccount, RunAccount};
@@ -39,14 +41,15 @@ impl Waited {
         Some(Self { share: waited, unexplained, stolen_inside })
     }
 
-    /// As much of the wait as may have been behind others: what the run's own guests cannot explain, and as much as those had of
-    /// the CPUs who were seen there.
+    /// As much of the wait as may have been behind others: what the run's own guests cannot
+    /// explain, and as much as those had of the CPUs who were seen there.
     pub(crate) fn behind_others(&self, foreign: &Foreign) -> f64 {
         self.unexplained.max(self.share.min(foreign.share))
     }
 }
 
-/// How long the run's own guests can have kept any virtual CPU of the guest at `place` waiting, in ns.
+/// How long the run's own guests can have kept any virtual CPU of the guest at `place` waiting, in
+/// ns.
 fn own_at_most(hosts: &[HostAccount], place: usize) -> u64 {
     let host = &hosts[place];
     let running = |times: &ThreadTimes| times.running_ns;
@@ -57,7 +60,8 @@ fn own_at_most(hosts: &[HostAccount], place: usize) -> u64 {
     };
     let others = hosts.iter().enumerate().filter(|(index, other)| *index != place && meets(other));
     let others = others.map(|(_, other)| running(&other.vcpu));
-    // With a CPU for each virtual CPU none meets its own fellows. Else the one that waited longest waited behind the rest.
+    // With a CPU for each virtual CPU none meets its own fellows. Else the one that waited longest
+    // waited behind the rest.
     let is_alone = host.pinned && host.vcpu_each.len() <= host.cpus.len();
     let least = host.vcpu_each.iter().map(running).min().unwrap_or(0);
     let fellows = if is_alone { 0 } else { running(&host.vcpu).saturating_sub(least) };
@@ -90,7 +94,8 @@ mod tests {
 
     #[test]
     fn what_the_guests_own_threads_had_is_no_wait_for_others() {
-        // On CPUs 2 and 3, each of which one virtual CPU keeps to; the threads that move packets have 100 ms for each guest.
+        // On CPUs 2 and 3, each of which one virtual CPU keeps to; the threads that move packets
+        // have 100 ms for each guest.
         let pair = |waiting| [guest(2, &[(700, waiting)]), guest(3, &[(800, 0)])];
         assert_eq!(waited(pair(150)), (150.0, 0.0), "behind threads that had 200 ms together");
         assert_eq!(waited(pair(350)), (350.0, 150.0), "the other virtual CPU is elsewhere");
@@ -110,7 +115,8 @@ mod tests {
         assert_eq!(waited(unpinned), (350.0, 0.0));
         let one_core = [guest(2, &[(400, 550)]), guest(2, &[(400, 550)])];
         assert_eq!(waited(one_core), (550.0, 0.0));
-        // Two virtual CPUs of a guest on the one CPU that it has: 500 ms behind each other, 200 ms behind what moves packets.
+        // Two virtual CPUs of a guest on the one CPU that it has: 500 ms behind each other, 200 ms
+        // behind what moves packets.
         assert_eq!(waited([guest(2, &[(400, 590), (500, 480)]), guest(3, &[(0, 0)])]), (590.0, 0.0));
         assert_eq!(waited([guest(2, &[(100, 890), (100, 880)]), guest(3, &[(0, 0)])]), (890.0, 590.0));
     }

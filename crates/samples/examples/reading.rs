@@ -1,4 +1,5 @@
-//! How long reading files takes: `cargo run --release -p netassay-samples --example reading -- FILE…`.
+//! How long reading files takes: `cargo run --release -p netassay-samples --example reading --
+//! FILE…`.
 
 use std::error::Error;
 use std::fs::File;

@@ -35,7 +35,8 @@ pub struct Group {
     pub labels: Vec<String>,
     /// The condition to compare with, by its place.
     pub baseline: usize,
-    /// What the boots are called, by their numbers; none where they are not known and each run counts as a boot of its own.
+    /// What the boots are called, by their numbers; none where they are not known and each run
+    /// counts as a boot of its own.
     pub boots: Option<Vec<String>>,
     /// The runs, condition after condition, each condition's in the order of its files.
     pub observations: Vec<Observation>,
@@ -46,12 +47,13 @@ pub struct Group {
 impl Dataset {
     /// Puts files together.
     ///
-    /// A file is a condition, unless it names conditions itself and no other file names the same ones. Where several files do, they are
-    /// compared condition by condition; benchmarks are always compared each by itself.
+    /// A file is a condition, unless it names conditions itself and no other file names the same
+    /// ones. Where several files do, they are compared condition by condition; benchmarks are
+    /// always compared each by itself.
     ///
     /// # Errors
-    /// [`SamplesError`] where boots do not fit the values, some conditions have boots and others do not, or nothing is
-    /// left to compare.
+    /// [`SamplesError`] where boots do not fit the values, some conditions have boots and others do
+    /// not, or nothing is left to compare.
     pub fn new(mut inputs: Vec<Input>, options: &Options) -> Result<Dataset, SamplesError> {
         let mut notes = Vec::new();
         for input in &mut inputs {

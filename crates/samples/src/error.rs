@@ -82,7 +82,8 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// Bytes of a file as a message shows them: quoted, what cannot be printed escaped, and cut where it is long.
+/// Bytes of a file as a message shows them: quoted, what cannot be printed escaped, and cut where
+/// it is long.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     const SHOWN: usize = 40;
     let cut = &bytes[..bytes.len().min(SHOWN)];

@@ -1,7 +1,8 @@
-//! How much of somebody's file is taken before it is refused. They are far above what measurements need and keep the memory
-//! that any input can claim bounded.
+//! How much of somebody's file is taken before it is refused. They are far above what measurements
+//! need and keep the memory that any input can claim bounded.
 
-/// The longest line of a text file, the longest record of a CSV file, and the longest string or number of a JSON file, in bytes.
+/// The longest line of a text file, the longest record of a CSV file, and the longest string or
+/// number of a JSON file, in bytes.
 pub const LONGEST_LINE: usize = 1 << 20;
 
 /// The most bytes of any file.

@@ -11,7 +11,8 @@ use crate::names::Names;
 pub(crate) struct Key {
     /// The package of the subject: it matters where there are several.
     pub(crate) package: Option<String>,
-    /// What was measured, where a file holds several things to be compared each by itself: a benchmark.
+    /// What was measured, where a file holds several things to be compared each by itself: a
+    /// benchmark.
     pub(crate) subject: Option<String>,
     /// The condition, where the file names one.
     pub(crate) condition: Option<String>,

@@ -25,7 +25,8 @@ impl Sheet {
     /// Reads a file, `file` being its name in messages.
     ///
     /// # Errors
-    /// [`SamplesError`] with file, line and column for what cannot be read as measurements; also for a file without any.
+    /// [`SamplesError`] with file, line and column for what cannot be read as measurements; also
+    /// for a file without any.
     pub fn read(file: &str, input: impl Read, options: &Options) -> Result<Sheet, SamplesError> {
         Sheet::of(input, options).map_err(|fault| fault.in_file(file))
     }

@@ -7,7 +7,8 @@ pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// What stands between the columns of a heading: the most frequent of comma, semicolon and tabulator, if any.
+/// What stands between the columns of a heading: the most frequent of comma, semicolon and
+/// tabulator, if any.
 pub(crate) fn separator(line: &[u8]) -> Option<u8> {
     let count = |separator: u8| line.iter().filter(|byte| **byte == separator).count();
     let most = [b'\t', b';', b','].into_iter().max_by_key(|separator| count(*separator))?;

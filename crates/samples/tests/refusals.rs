@@ -21,7 +21,8 @@ fn forced(format: InputFormat, text: &[u8]) -> String {
     refusal(text, &Options { format: Some(format), ..Options::default() })
 }
 
-/// Found by fuzzing: the boots of the later runs were taken for those of the earlier ones, and then there were too few.
+/// Found by fuzzing: the boots of the later runs were taken for those of the earlier ones, and then
+/// there were too few.
 #[test]
 fn runs_of_one_thing_with_and_without_a_boot() {
     let text = b"BenchmarkX 1 10 ns/op\nboot: 1\nBenchmarkX 1 11 ns/op\nBenchmarkX 1 12 ns/op\n";

@@ -49,7 +49,8 @@ fn a_second_column_names_boots_if_it_can() {
     };
     let knows = |text: &str| read(text, &default()).map(|read| read.groups[0].boots.is_some());
     assert!(knows("1 x\n2 x\n3 z\n").unwrap());
-    // Something else in the second column is nothing to rely on, and a file without boots does not fit the other.
+    // Something else in the second column is nothing to rely on, and a file without boots does not
+    // fit the other.
     for text in ["1 x\n2 y\n3 z\n", "1 x\n2 x\n3\n", "1\n2 x\n3 x\n", "1 x q\n2 x q\n"] {
         let error = knows(text).unwrap_err().to_string();
         assert!(error.contains("runs without boots, while b names them"), "{text:?}: {error}");

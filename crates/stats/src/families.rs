@@ -1,13 +1,16 @@
-//! Several metrics of the same runs: each is a family of comparisons, and Holm's steps run over the families.
+//! Several metrics of the same runs: each is a family of comparisons, and Holm's steps run over the
+//! families.
 
-/// The significance level at which each family of comparisons is judged, so that the chance of any false finding in all
-/// of them together is at most `alpha`.
+/// The significance level at which each family of comparisons is judged, so that the chance of any
+/// false finding in all of them together is at most `alpha`.
 ///
-/// `families[i]` holds the p-values of family i, already adjusted inside it (Dunnett, Tukey). While m families are left,
-/// each is judged at `alpha` / m; one whose comparisons are all proven at that level hands its share on to those that
-/// remain. This is Holm's procedure (Scandinavian Journal of Statistics 6, 1979) with families instead of single
-/// hypotheses: a share may only be handed on by a family without a true null hypothesis in it that passed, so all of its
-/// comparisons must be proven. A family without p-values (too few boots) proves nothing, takes no share, and has `alpha`.
+/// `families[i]` holds the p-values of family i, already adjusted inside it (Dunnett, Tukey). While
+/// m families are left, each is judged at `alpha` / m; one whose comparisons are all proven at that
+/// level hands its share on to those that remain. This is Holm's procedure (Scandinavian Journal of
+/// Statistics 6, 1979) with families instead of single hypotheses: a share may only be handed on by
+/// a family without a true null hypothesis in it that passed, so all of its comparisons must be
+/// proven. A family without p-values (too few boots) proves nothing, takes no share, and has
+/// `alpha`.
 ///
 /// An interval of level 1 - `levels[i]` excludes zero exactly where the comparison is proven.
 pub fn levels(families: &[Vec<f64>], alpha: f64) -> Vec<f64> {
@@ -74,8 +77,8 @@ mod tests {
 
     #[test]
     fn any_false_finding_at_all_is_as_rare_as_stated() {
-        // Three metrics of three comparisons; some differ truly (p near 0), the others' p-values are uniform, and inside a
-        // family adjusted by Bonferroni.
+        // Three metrics of three comparisons; some differ truly (p near 0), the others' p-values
+        // are uniform, and inside a family adjusted by Bonferroni.
         let mut random = ChaCha8Rng::seed_from_u64(7);
         let experiments = 20_000;
         for truths in [[0, 0, 0], [3, 0, 0], [3, 3, 2], [1, 1, 1], [2, 3, 0]] {

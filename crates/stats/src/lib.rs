@@ -1,8 +1,9 @@
 //! From runs to verdicts: summaries, intervals and comparisons, without any input or output.
 //!
-//! The unit of replication is the boot: [`analyse`] turns the runs of a boot into one mean and takes the spread
-//! between boots as the error, because runs inside a boot are not independent. What every other tool does, Student's t
-//! over the pooled runs, is in the crate `ministat`, in that program's own words.
+//! The unit of replication is the boot: [`analyse`] turns the runs of a boot into one mean and
+//! takes the spread between boots as the error, because runs inside a boot are not independent.
+//! What every other tool does, Student's t over the pooled runs, is in the crate `ministat`, in
+//! that program's own words.
 
 mod compare;
 pub mod diagnostics;

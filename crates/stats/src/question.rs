@@ -39,16 +39,17 @@ pub enum Design {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Correction {
-    /// All intervals together have the level: Dunnett's rule beside a baseline, Šidák's for all pairs.
+    /// All intervals together have the level: Dunnett's rule beside a baseline, Šidák's for all
+    /// pairs.
     #[default]
     Family,
     /// Each interval has the level by itself.
     None,
 }
 
-/// One look of a group-sequential design. The intervals are the design's repeated confidence intervals (Jennison and Turnbull,
-/// J. R. Stat. Soc. B 51, 1989), which have the level over all looks together. Boots are numbered from 1 in the order in which they
-/// were measured.
+/// One look of a group-sequential design. The intervals are the design's repeated confidence
+/// intervals (Jennison and Turnbull, J. R. Stat. Soc. B 51, 1989), which have the level over all
+/// looks together. Boots are numbered from 1 in the order in which they were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     /// Which look this is, from 1.
@@ -72,7 +73,8 @@ pub struct Question {
     pub correction: Correction,
     /// The look, if the study looks before its end.
     pub look: Option<Look>,
-    /// Whether no value can be below zero, as no rate, time or count can: a percentage then cannot be below -100.
+    /// Whether no value can be below zero, as no rate, time or count can: a percentage then cannot
+    /// be below -100.
     #[serde(default)]
     pub non_negative: bool,
 }
@@ -99,8 +101,9 @@ impl Question {
         }
     }
 
-    /// A percentage as far as it can be. Where values cannot be negative the part of an interval below -100 % holds no ratio that
-    /// could be the true one, so leaving it out costs no confidence.
+    /// A percentage as far as it can be. Where values cannot be negative the part of an interval
+    /// below -100 % holds no ratio that could be the true one, so leaving it out costs no
+    /// confidence.
     pub(crate) fn possible(&self, percent: f64) -> f64 {
         if self.non_negative { percent.max(-100.0) } else { percent }
     }

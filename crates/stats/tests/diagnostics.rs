@@ -28,8 +28,9 @@ const CROSSED: Clean =
 const NESTED: Clean = Clean { crossed: false, boots: 3, ..CROSSED };
 
 impl Clean {
-    /// A campaign in the order of measurement. Crossed: each boot's runs in blocks of one run of each condition. Nested: one
-    /// boot of each condition after the other. Conditions differ in size by powers of ten.
+    /// A campaign in the order of measurement. Crossed: each boot's runs in blocks of one run of
+    /// each condition. Nested: one boot of each condition after the other. Conditions differ in
+    /// size by powers of ten.
     fn draw(self, random: &mut ChaCha8Rng) -> Vec<Observation> {
         let mut observations = Vec::new();
         for boot in 1..=self.boots {
@@ -152,7 +153,8 @@ fn what_is_planted_is_found() {
     assert!(count > 180, "several modes: {count}");
     let count = found(Kind::Saturation, NESTED, |runs, random| {
         for run in runs.iter_mut().filter(|run| run.condition == 3) {
-            // Where a boot holds most of its runs there, their spread is small, and a pile must be smaller still.
+            // Where a boot holds most of its runs there, their spread is small, and a pile must be
+            // smaller still.
             run.value = run.value.min(sd(3) * (100.0 + 0.005 * random.random::<f64>()));
         }
     });

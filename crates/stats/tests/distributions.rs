@@ -17,7 +17,8 @@ fn assert_close(found: f64, expected: f64, relative: f64, what: &str) {
     );
 }
 
-/// What `fixtures/distributions.py` wrote; its comments name the columns. Infinite degrees of freedom are none.
+/// What `fixtures/distributions.py` wrote; its comments name the columns. Infinite degrees of
+/// freedom are none.
 #[derive(Deserialize)]
 struct Oracle {
     normal: Vec<(f64, f64, f64)>,

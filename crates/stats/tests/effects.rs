@@ -1,4 +1,5 @@
-//! Effects, shares and steps: equal to statsmodels and brute force, and true to a model that is known.
+//! Effects, shares and steps: equal to statsmodels and brute force, and true to a model that is
+//! known.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -87,7 +88,8 @@ fn main_effects_and_interactions_equal_statsmodels() {
             let name = format!("{}: {:?} {:?}", case.name, effect.factors, effect.levels);
             assert_eq!((&effect.factors, &effect.levels), (&expected.factors, &expected.levels), "{name}");
             let is_close = |one: f64, other: f64| (one - other).abs() <= 1e-9 * other.abs() + 1e-14 * scale;
-            // statsmodels takes one variance for all conditions; that of each is held against fixtures/moderated.py.
+            // statsmodels takes one variance for all conditions; that of each is held against
+            // fixtures/moderated.py.
             let got = effect.effect;
             assert!(is_close(got.value, expected.value), "{name}: {got:?} not {}", expected.value);
             assert!(got.interval.is_some() && got.df > 0.0, "{name}: {got:?}");
@@ -164,7 +166,8 @@ fn a_known_model_comes_out() {
 
 #[test]
 fn half_the_combinations_give_main_effects_only() {
-    // The half of 2^4 with an even number on: each pair of factors is confounded with the other pair.
+    // The half of 2^4 with an even number on: each pair of factors is confounded with the other
+    // pair.
     let cells: Vec<Vec<usize>> =
         switches(4).into_iter().filter(|levels| levels.iter().sum::<usize>() % 2 == 0).collect();
     let means: Vec<f64> = cells.iter().map(|levels| 5.0 + 3.0 * levels[2] as f64).collect();

@@ -1,5 +1,5 @@
-//! How often each kind of flag is raised on clean campaigns in the designs that netassay runs, and that saturation is neither seen
-//! in continuous data of any shape nor missed where it is.
+//! How often each kind of flag is raised on clean campaigns in the designs that netassay runs, and
+//! that saturation is neither seen in continuous data of any shape nor missed where it is.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,8 @@ use rand_chacha::ChaCha8Rng;
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Normal,
-    /// Two modes, this many of their own standard deviations apart, the upper one with this share of the runs.
+    /// Two modes, this many of their own standard deviations apart, the upper one with this share
+    /// of the runs.
     Bimodal(f64, f64),
     /// Exponential, the long tail upwards or downwards.
     Exponential(f64),
@@ -41,14 +42,16 @@ impl Shape {
 /// A campaign without drift, outliers, first runs unlike the others and the like.
 #[derive(Clone, Copy, Debug)]
 struct Campaign {
-    /// States of the testbed, each with boots of its own: of one condition each this is a nested design.
+    /// States of the testbed, each with boots of its own: of one condition each this is a nested
+    /// design.
     states: usize,
     /// Conditions of each state; all are measured in each of its boots.
     conditions: usize,
     /// Boots of each state.
     boots: u32,
     runs: usize,
-    /// sd of what a boot does to all its conditions, and to one of them, that of runs being about 1.
+    /// sd of what a boot does to all its conditions, and to one of them, that of runs being about
+    /// 1.
     shared: f64,
     own: f64,
     /// sd of the logarithms of conditions' spreads between boots, and between runs.
@@ -56,7 +59,8 @@ struct Campaign {
     /// The share of the runs that are lost.
     lost: f64,
     shape: Shape,
-    /// A limit so many standard deviations above the mean, which holds runs to within a hundredth of one.
+    /// A limit so many standard deviations above the mean, which holds runs to within a hundredth
+    /// of one.
     limit: Option<f64>,
 }
 
@@ -75,7 +79,8 @@ const DEFAULT: Campaign = Campaign {
 };
 
 impl Campaign {
-    /// One boot of each state after the other; in a boot blocks of one run of each condition, in random order.
+    /// One boot of each state after the other; in a boot blocks of one run of each condition, in
+    /// random order.
     fn draw(self, random: &mut ChaCha8Rng) -> Vec<Observation> {
         let count = self.states * self.conditions;
         let mut spreads = || (0..count).map(|_| (self.ratio * normal(random)).exp()).collect::<Vec<f64>>();
@@ -127,7 +132,8 @@ fn normal(random: &mut ChaCha8Rng) -> f64 {
     (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
 }
 
-/// The largest count that a chance of [`LEVEL`] leaves in all but one of ten thousand tests: many are made.
+/// The largest count that a chance of [`LEVEL`] leaves in all but one of ten thousand tests: many
+/// are made.
 fn most(campaigns: usize) -> usize {
     let mean = LEVEL * campaigns as f64;
     (mean + 3.72 * (mean * (1.0 - LEVEL)).sqrt()).floor() as usize
@@ -139,8 +145,9 @@ fn affordable(design: Campaign) -> usize {
     (40_000 / runs).clamp(200, 4000)
 }
 
-/// Crossed and nested designs and several states; two boots to twenty, one run to ten; equal spreads and spreads that differ as
-/// those of public data do; complete, and with a tenth of the runs lost.
+/// Crossed and nested designs and several states; two boots to twenty, one run to ten; equal
+/// spreads and spreads that differ as those of public data do; complete, and with a tenth of the
+/// runs lost.
 #[test]
 fn a_clean_campaign_shows_a_flag_of_a_kind_no_oftener_than_stated() {
     let mut seed = 0;

@@ -1,5 +1,5 @@
-//! Whether several comparisons hold together where conditions spread unequally: a small part of `bench verdict --families`, with a
-//! fixed seed.
+//! Whether several comparisons hold together where conditions spread unequally: a small part of
+//! `bench verdict --families`, with a fixed seed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,10 +16,12 @@ struct World {
     design: Design,
     conditions: usize,
     boots: usize,
-    /// The standard deviation of the baseline's cells, and of condition 1's; the others have 1. None: log-normal.
+    /// The standard deviation of the baseline's cells, and of condition 1's; the others have 1.
+    /// None: log-normal.
     spreads: Option<(f64, f64)>,
     against: Against,
-    /// Each third cell has one run, the next six, and of the rest one in four is lost; a run spreads as much as its cell.
+    /// Each third cell has one run, the next six, and of the rest one in four is lost; a run
+    /// spreads as much as its cell.
     is_ragged: bool,
 }
 
@@ -89,8 +91,8 @@ const STUDIES: u32 = 500;
 /// 99.9 % of shares whose chance is 6 % lie below this, in %.
 const MOST: f64 = 9.5;
 
-/// A baseline three times as noisy, at three boots, made one study in five claim a difference as long as the error was pooled unless
-/// a test of equal spreads objected.
+/// A baseline three times as noisy, at three boots, made one study in five claim a difference as
+/// long as the error was pooled unless a test of equal spreads objected.
 #[test]
 fn a_family_holds_together_however_its_conditions_spread() {
     let mut seed = 0;
@@ -132,8 +134,9 @@ fn all_pairs_hold_together_too() {
     }
 }
 
-/// Four conditions in four boots whose cells have two to six runs: the difference stands out from how differently boots treat the
-/// conditions as it does in means of equally many runs. Weights that had to be estimated made the interval wide enough to hold zero.
+/// Four conditions in four boots whose cells have two to six runs: the difference stands out from
+/// how differently boots treat the conditions as it does in means of equally many runs. Weights
+/// that had to be estimated made the interval wide enough to hold zero.
 #[test]
 fn unequal_numbers_of_runs_leave_a_clear_difference_clear() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
@@ -161,7 +164,8 @@ fn unequal_numbers_of_runs_leave_a_clear_difference_clear() {
     assert!(widths.iter().all(|ratio| (ratio - 1.0).abs() < 1e-9), "{widths:?}");
 }
 
-/// The oracle knows the spreads, and finds the difference in 80 %. Šidák's rule, which knows nothing of what the comparisons share, finds it in 39 %.
+/// The oracle knows the spreads, and finds the difference in 80 %. Šidák's rule, which knows
+/// nothing of what the comparisons share, finds it in 39 %.
 #[test]
 fn a_noisy_baseline_does_not_take_a_family_its_power() {
     let world = World { conditions: 20, boots: 10, spreads: Some((6.0, 1.0)), ..BASE };

@@ -38,7 +38,8 @@ fn two(cell: f64, run: f64) -> Plan {
 #[test]
 fn powers_equal_those_of_r() {
     let oracle: Oracle = serde_json::from_str(include_str!("fixtures/planning.json")).unwrap();
-    // R's are for one variance common to all conditions; with two conditions nothing is borrowed, and the t-test is exact.
+    // R's are for one variance common to all conditions; with two conditions nothing is borrowed,
+    // and the t-test is exact.
     let exact: Vec<Row> = oracle.powers.into_iter().filter(|row| row.conditions == 2).collect();
     assert!(exact.len() > 15);
     for row in exact {
@@ -63,7 +64,8 @@ fn powers_equal_those_of_r() {
     }
 }
 
-/// 3 boots of 10 runs, 3 of 100 and 10 of 3 where boots and runs vary alike: the smallest differences seen with 80 % power.
+/// 3 boots of 10 runs, 3 of 100 and 10 of 3 where boots and runs vary alike: the smallest
+/// differences seen with 80 % power.
 #[test]
 fn more_boots_help_and_more_runs_hardly() {
     let plan = two(1.0, 1.0);
@@ -199,7 +201,8 @@ fn the_planned_power_comes_out() {
         };
         let found =
             (0..EXPERIMENTS).filter(|_| is_found(&mut random)).count() as f64 / f64::from(EXPERIMENTS);
-        // The 99.9 % range of a share, and what the varying degrees of freedom bring beyond the plan.
+        // The 99.9 % range of a share, and what the varying degrees of freedom bring beyond the
+        // plan.
         let chance = 3.3 * (power * (1.0 - power) / f64::from(EXPERIMENTS)).sqrt();
         assert!(
             found > power - chance - 0.01 && found < power + chance + 0.06,
@@ -215,12 +218,13 @@ fn early_looks_spare_boots_where_the_difference_is_large() {
     // Without a difference nearly all are needed, with a vast one only the first look's.
     assert!(boots(0.0) > 19.5 && boots(0.0) < 20.0);
     assert!((boots(60.0) - 4.0).abs() < 1e-9);
-    // Jennison and Turnbull (2000), table 2.8: at power 0.8 the expected number is 81.8 % of what a fixed number would be,
-    // and the largest 102.8 % of it.
+    // Jennison and Turnbull (2000), table 2.8: at power 0.8 the expected number is 81.8 % of what a
+    // fixed number would be, and the largest 102.8 % of it.
     let drift = (1.959_963_985 + 0.841_621_234) * 1.028_f64.sqrt();
     assert!((boots(drift) / 20.0 * 1.028 - 0.818).abs() < 0.002, "{}", boots(drift));
     assert_eq!(expected_boots(Schedule { looks: 0, ..schedule }, 0.05, 1.0), None);
-    // A look at the end of several asks for more than the only one, and for boots that all looks have.
+    // A look at the end of several asks for more than the only one, and for boots that all looks
+    // have.
     let once = two(1.0, 1.0);
     let looking = Plan { looks: Some((Bounds::ObrienFleming, 5)), ..once };
     assert_eq!((looking.critical(5), looking.power(1.0, 5, 10)), (None, None));
@@ -230,7 +234,8 @@ fn early_looks_spare_boots_where_the_difference_is_large() {
     }
 }
 
-/// A pilot of two conditions that share their boots: what a boot does to one of them has sd `cell`, runs have sd 1.
+/// A pilot of two conditions that share their boots: what a boot does to one of them has sd `cell`,
+/// runs have sd 1.
 fn pilot(cell: f64, boots: u32, runs: u32, level: f64, random: &mut ChaCha8Rng) -> Analysis {
     let mut observations = Vec::new();
     for boot in 1..=boots {
@@ -246,7 +251,8 @@ fn pilot(cell: f64, boots: u32, runs: u32, level: f64, random: &mut ChaCha8Rng) 
     analyse(&observations, &Question { level, ..Question::against(0) }).expect("numbers of two conditions")
 }
 
-/// The difference that three boots would have seen is known as well as their spread is: its interval holds the true one as often as stated.
+/// The difference that three boots would have seen is known as well as their spread is: its
+/// interval holds the true one as often as stated.
 #[test]
 fn what_would_have_been_seen_has_an_interval_that_holds() {
     const PILOTS: usize = 4000;
@@ -272,8 +278,9 @@ fn what_would_have_been_seen_has_an_interval_that_holds() {
     assert!(low < 0.25 && high > 0.95, "{low} to {high}");
 }
 
-/// The size for the upper limit of a pilot's spread has its power with the confidence of the limit, that for the estimate more seldom than
-/// not, and no pilot of three boots can tell whether there is a spread of boots at all.
+/// The size for the upper limit of a pilot's spread has its power with the confidence of the limit,
+/// that for the estimate more seldom than not, and no pilot of three boots can tell whether there
+/// is a spread of boots at all.
 #[test]
 fn the_upper_limit_of_a_pilot_assures_power() {
     const PILOTS: usize = 600;

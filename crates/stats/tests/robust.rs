@@ -1,4 +1,5 @@
-//! How often a robust check disagrees: seldom on normal data, whatever differs; often where wild runs or boots hide what is there.
+//! How often a robust check disagrees: seldom on normal data, whatever differs; often where wild
+//! runs or boots hide what is there.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -58,7 +59,8 @@ impl World {
         observations
     }
 
-    /// Of so many experiments, how many prove the difference of condition 1, and in how many each check disagrees there.
+    /// Of so many experiments, how many prove the difference of condition 1, and in how many each
+    /// check disagrees there.
     fn count(self, experiments: usize, seed: u64) -> (usize, [usize; 2]) {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let (mut proven, mut shown) = (0, [0; 2]);
@@ -82,7 +84,8 @@ impl World {
     }
 }
 
-/// On normal data any check disagrees in at most so many of 1000 experiments where nothing differs, and where something does.
+/// On normal data any check disagrees in at most so many of 1000 experiments where nothing differs,
+/// and where something does.
 const SELDOM: [usize; 2] = [20, 40];
 
 #[test]
@@ -109,7 +112,8 @@ fn wild_runs_and_wild_boots_that_hide_a_difference_are_told() {
     let experiments = 300;
     // One run in fifty, and one boot in twenty, is 50 sd off: nearly every experiment has one.
     let (runs, boots) = ((0.02, 0.0, 50.0), (0.0, 0.05, 50.0));
-    // Of ten differences inside boots, one against the others leaves ranks a p-value of 0.08, which is not beyond doubt.
+    // Of ten differences inside boots, one against the others leaves ranks a p-value of 0.08, which
+    // is not beyond doubt.
     for (place, crossed, wild, part) in
         [(0, true, runs, 2), (0, false, runs, 2), (1, true, boots, 5), (1, false, boots, 2)]
     {

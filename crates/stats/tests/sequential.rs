@@ -1,4 +1,5 @@
-//! Group-sequential bounds: the published tables, another way of computing them, and what must hold of all.
+//! Group-sequential bounds: the published tables, another way of computing them, and what must hold
+//! of all.
 
 use std::f64::consts::TAU;
 
@@ -125,8 +126,8 @@ fn looks_need_boots() {
     }
 }
 
-/// How often t crosses at any look, in so many experiments. Each boot brings `df_per_boot` normal values of equal spread: the first is
-/// the difference, and all of them tell the error.
+/// How often t crosses at any look, in so many experiments. Each boot brings `df_per_boot` normal
+/// values of equal spread: the first is the difference, and all of them tell the error.
 fn crossed(schedule: Schedule, df_per_boot: u32, nominal: &[f64], experiments: u32, seed: u64) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut spare = None;
@@ -172,7 +173,8 @@ fn crossed(schedule: Schedule, df_per_boot: u32, nominal: &[f64], experiments: u
     found as f64 / f64::from(experiments)
 }
 
-/// With the normal bounds' constants the default design, 10 boots and 5 looks, errs in 5.5 and 5.8 % of cases.
+/// With the normal bounds' constants the default design, 10 boots and 5 looks, errs in 5.5 and 5.8
+/// % of cases.
 #[test]
 fn t_crosses_as_often_as_stated() {
     const EXPERIMENTS: u32 = 100_000;
@@ -263,7 +265,8 @@ proptest! {
             prop_assert!(nominal.iter().all(|nominal| *nominal <= alpha * (1.0 + 1e-9)));
             prop_assert!(nominal.iter().sum::<f64>() >= alpha * (1.0 - 1e-9));
             prop_assert!(nominal.is_sorted());
-            // With a difference, both signs of it act alike, and the last look alone would see at least as much.
+            // With a difference, both signs of it act alike, and the last look alone would see at
+            // least as much.
             let power: f64 = crossings(&fractions, &z, 2.5).iter().sum();
             let mirrored: f64 = crossings(&fractions, &z, -2.5).iter().sum();
             prop_assert!((power - mirrored).abs() < 1e-11);

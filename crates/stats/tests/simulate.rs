@@ -31,8 +31,8 @@ fn plan(world: World, methods: &[Method], experiments: u32) -> Plan {
     }
 }
 
-/// Whether a count agrees with a rate that was itself counted in `of` experiments, within what chance leaves once in a thousand
-/// times.
+/// Whether a count agrees with a rate that was itself counted in `of` experiments, within what
+/// chance leaves once in a thousand times.
 fn agrees(rate: Rate, expected: f64, of: f64) -> bool {
     let variance = expected * (1.0 - expected) * (1.0 / rate.experiments as f64 + 1.0 / of);
     // The expected rates are rounded to 0.1 %.
@@ -43,8 +43,8 @@ fn keeps_five_percent(rate: Rate) -> bool {
     agrees(rate, 0.05, f64::INFINITY)
 }
 
-/// False positives in % of 20,000 experiments of 3 boots x 10 runs each, by the spread between boots, simulated independently
-/// of this crate.
+/// False positives in % of 20,000 experiments of 3 boots x 10 runs each, by the spread between
+/// boots, simulated independently of this crate.
 const TABLE: [(Method, [f64; 5]); 9] = [
     (Method::PooledT, [5.2, 11.5, 24.7, 44.5, 55.7]),
     (Method::MannWhitney, [4.9, 10.8, 23.4, 41.7, 52.0]),
@@ -137,7 +137,8 @@ fn what_a_boot_does_to_all_conditions_cancels_inside_boots_and_blinds_the_pooled
 
 #[test]
 fn power_is_that_of_the_noncentral_t() {
-    // 2 conditions, 3 boots x 10 runs, both spreads 1: df 4, and the difference has a standard error of √(2 (1 + 0.1) / 3).
+    // 2 conditions, 3 boots x 10 runs, both spreads 1: df 4, and the difference has a standard
+    // error of √(2 (1 + 0.1) / 3).
     let world = World { conditions: 2, ..WORLD };
     let plan = Plan {
         between: vec![1.0],
@@ -264,8 +265,9 @@ fn looking_early_needs_bounds() {
     }
 }
 
-/// What looks choose is too large on average. What is stated is off by little more than half as much at most, and above the truth in
-/// about half of all experiments: with so few boots in 45 to 50 of 100, because t is taken for normal.
+/// What looks choose is too large on average. What is stated is off by little more than half as
+/// much at most, and above the truth in about half of all experiments: with so few boots in 45 to
+/// 50 of 100, because t is taken for normal.
 #[test]
 fn the_stated_difference_is_median_unbiased() {
     for (design, conditions) in [(Design::Crossed, 2), (Design::Nested, 2), (Design::Crossed, 5)] {

@@ -1,5 +1,5 @@
-//! The promises of the intervals, by simulation with a fixed seed: y = condition + boot + (condition x boot) + run, with the
-//! spread inside a boot as the unit.
+//! The promises of the intervals, by simulation with a fixed seed: y = condition + boot +
+//! (condition x boot) + run, with the spread inside a boot as the unit.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -50,7 +50,8 @@ struct World<'a> {
     boots: f64,
     /// sd of what a boot does to one condition and not to the other; crossed only.
     interaction: f64,
-    /// How many runs a condition has in each boot, one condition after the other, repeated as often as needed.
+    /// How many runs a condition has in each boot, one condition after the other, repeated as often
+    /// as needed.
     runs: &'a [&'a [usize]],
     shape: Shape,
 }
@@ -165,8 +166,8 @@ fn crossed_boots_keep_five_percent_however_they_treat_the_conditions() {
     }
 }
 
-/// Only the paired t-test errs in exactly 5 %. Where each condition has a variance of its own the error may only fall below that: most
-/// where all spread alike and boots are few.
+/// Only the paired t-test errs in exactly 5 %. Where each condition has a variance of its own the
+/// error may only fall below that: most where all spread alike and boots are few.
 fn is_careful(count: usize) -> bool {
     (EXPERIMENTS / 50..=*expected(0.05).end()).contains(&count)
 }
@@ -199,7 +200,8 @@ fn skewed_bimodal_and_correlated_runs_keep_five_percent() {
                 let world =
                     World { is_crossed, shape, interaction: boots, ..nested(&[100.0; 3], boots, EVEN) };
                 let count = world.count((800 + 10 * case + place) as u64, cries_wolf);
-                // A skewed mean of five has lighter tails in a difference, so a little less than 5 % is right too.
+                // A skewed mean of five has lighter tails in a difference, so a little less than 5
+                // % is right too.
                 assert!(is_careful(count), "{count} of {EXPERIMENTS} in {world:?}");
             }
         }
@@ -262,7 +264,8 @@ fn a_family_of_eight_errs_as_one() {
             let mut random = ChaCha8Rng::seed_from_u64(70 + case as u64);
             let experiments = 300;
             let count = (0..experiments).filter(|_| any(&world.experiment(&mut random))).count();
-            // 99.9 % of counts with chance 0.05 among 300 lie in 3 to 27; 7 or 28 tests of 5 % each would give 60 or more.
+            // 99.9 % of counts with chance 0.05 among 300 lie in 3 to 27; 7 or 28 tests of 5 % each
+            // would give 60 or more.
             assert!((3..=27).contains(&count), "{count} of {experiments} in {world:?}");
         }
     }
@@ -282,8 +285,8 @@ fn equivalence_errs_in_five_percent_at_the_margin() {
 
 #[test]
 fn a_percentage_of_a_noisy_baseline_is_right_or_not_defined() {
-    // The baseline's mean is about two standard errors from zero: often there is no percentage, and a stated
-    // one may miss no oftener than in 5 of 100 experiments.
+    // The baseline's mean is about two standard errors from zero: often there is no percentage, and
+    // a stated one may miss no oftener than in 5 of 100 experiments.
     let world = World { boots: 1.0, ..crossed(&[1.5, 3.0], 0.5, &[&[10; 4]]) };
     let undefined = world.count(31, |runs| first(runs).relative_interval.is_none());
     assert!(undefined > EXPERIMENTS / 4, "{undefined} of {EXPERIMENTS}");
@@ -297,8 +300,9 @@ fn a_percentage_of_a_noisy_baseline_is_right_or_not_defined() {
 fn a_difference_that_would_be_seen_is_seen() {
     // Seven boots see 80 of 100 differences of the size that the design promises.
     let runs: &[&[usize]] = &[&[3; 7]];
-    // The interaction and the runs: sd of a difference of cell means, over 7 boots with 6 degrees of freedom. 1.272_567 is R's
-    // power.t.test(n = 7, type = "paired", power = 0.8)$delta for sd 1.
+    // The interaction and the runs: sd of a difference of cell means, over 7 boots with 6 degrees
+    // of freedom. 1.272_567 is R's power.t.test(n = 7, type = "paired", power = 0.8)$delta for sd
+    // 1.
     let sd = (2.0_f64 * (0.25 + 1.0 / 3.0)).sqrt();
     let world = crossed(&[100.0, 0.0], 0.5, runs);
     let means = [100.0, 100.0 + 1.272_567 * sd];

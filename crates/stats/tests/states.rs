@@ -15,7 +15,8 @@ use rand_chacha::ChaCha8Rng;
 
 const EXPERIMENTS: usize = 2000;
 
-/// States of equally many conditions that do not differ, each with boots of its own; the spread between runs is 1.
+/// States of equally many conditions that do not differ, each with boots of its own; the spread
+/// between runs is 1.
 #[derive(Clone, Copy, Debug)]
 struct World {
     states: usize,
@@ -101,8 +102,8 @@ fn across_states_the_boots_are_part_of_the_error() {
     let close = |one: f64, other: f64| (one - other).abs() < 1e-9;
     assert!(close(inside.difference, 2.0) && (inside.df, inside.boots) == (1.0, 2), "{inside:?}");
     assert!(close(inside.standard_error.unwrap(), 1.0), "{inside:?}");
-    // Across: the cells' variances are 2 / 2 and 8 / 2. The boots' means 11.5, 14.5 and 20.5, 24.5 have mean squares 4.5 and 8, of which
-    // cells are half their variance. Means of two boots each.
+    // Across: the cells' variances are 2 / 2 and 8 / 2. The boots' means 11.5, 14.5 and 20.5, 24.5
+    // have mean squares 4.5 and 8, of which cells are half their variance. Means of two boots each.
     let (cells, boots) = ([1.0 / 2.0, 4.0 / 2.0], [(4.5 - 0.5) / 2.0, (8.0 - 2.0) / 2.0]);
     let variance = cells.iter().chain(&boots).sum::<f64>();
     assert!(close(across.difference, 9.0) && (across.boots, across.boots_left_out) == (2, 0), "{across:?}");
@@ -141,7 +142,8 @@ fn boots_of_one_state_that_spread_more_are_not_pooled() {
     }
     let analysis = alone(&runs, None);
     let of = |condition: usize| analysis.comparisons.iter().find(|one| one.condition == condition).unwrap();
-    // Inside the quiet state the other's boots do not count; between them Welch's error is the wide state's alone.
+    // Inside the quiet state the other's boots do not count; between them Welch's error is the wide
+    // state's alone.
     assert!(of(1).standard_error.unwrap() < 1.0 && of(1).df > 7.0, "{:?}", of(1));
     assert!(of(3).standard_error.unwrap() > 10.0 && of(3).df < 7.5, "{:?}", of(3));
     assert!(of(3).relative_interval.is_some());
@@ -157,7 +159,8 @@ fn five_percent_are_kept_inside_a_state_and_between_two() {
                 seed += 1;
                 let share =
                     world.share(seed, |runs| is_proven(&alone(runs, None).comparisons[condition - 1]));
-                // Satterthwaite's approximation is cautious where boots do not differ; 99.9 % of shares whose chance is 5 % lie below 6.7 %.
+                // Satterthwaite's approximation is cautious where boots do not differ; 99.9 % of
+                // shares whose chance is 5 % lie below 6.7 %.
                 assert!((1.0..=6.7).contains(&share), "{share} % of condition {condition} in {world:?}");
             }
         }

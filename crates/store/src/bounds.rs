@@ -1,6 +1,8 @@
-//! What reading a file may cost that somebody else made (after <https://sqlite.org/security.html>, section 1.2).
+//! What reading a file may cost that somebody else made (after <https://sqlite.org/security.html>,
+//! section 1.2).
 //!
-//! The bounds grow with the file, so that they never refuse a study that netassay recorded, however long.
+//! The bounds grow with the file, so that they never refuse a study that netassay recorded, however
+//! long.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,10 +15,12 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result, Row, ffi};
 
-/// The longest value and the longest row, in bytes. Of what netassay writes, the plan is the longest: some 400 bytes for each run.
+/// The longest value and the longest row, in bytes. Of what netassay writes, the plan is the
+/// longest: some 400 bytes for each run.
 const LONGEST_VALUE: i32 = 64 << 20;
 
-/// The longest statement and the longest definition of a table, in bytes; ours have less than 4 KiB.
+/// The longest statement and the longest definition of a table, in bytes; ours have less than 4
+/// KiB.
 const LONGEST_STATEMENT: i32 = 1 << 16;
 
 /// The steps of SQLite's machine between two looks at what is left.
@@ -25,13 +29,15 @@ const STRIDE: i32 = 10_000;
 /// The steps that a query may take in any file: about a second.
 const STEPS: i64 = 100_000_000;
 
-/// The further steps for each byte of the file. A row has tens of bytes and takes tens of steps in each pass over it.
+/// The further steps for each byte of the file. A row has tens of bytes and takes tens of steps in
+/// each pass over it.
 const STEPS_PER_BYTE: i64 = 64;
 
 /// The bytes of text that a query may give from any file.
 const TEXT: i64 = 64 << 20;
 
-/// The further bytes of text for each byte of the file: boots share the descriptions of their environment.
+/// The further bytes of text for each byte of the file: boots share the descriptions of their
+/// environment.
 const TEXT_PER_BYTE: i64 = 8;
 
 /// What is left to a query.

@@ -1,10 +1,11 @@
 //! Who may record: one process per database at a time.
 //!
-//! The lock is flock(2) on a file beside the database, which the kernel drops with its holder, `kill -9` included. It is
-//! not on the database itself, because closing any descriptor of that file would drop SQLite's own (POSIX) locks.
+//! The lock is flock(2) on a file beside the database, which the kernel drops with its holder,
+//! `kill -9` included. It is not on the database itself, because closing any descriptor of that
+//! file would drop SQLite's own (POSIX) locks.
 //!
-//! Others may be able to write to the directory. A file that is already there is locked, read and removed, never written:
-//! a link put in its place can lead to any file of the user who records.
+//! Others may be able to write to the directory. A file that is already there is locked, read and
+//! removed, never written: a link put in its place can lead to any file of the user who records.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
@@ -20,8 +21,8 @@ use nix::unistd::geteuid;
 
 use crate::error::StoreError;
 
-/// How long a campaign waits for the lock: a reader holds it for microseconds while it looks, a process that was
-/// just killed until the kernel has cleaned up behind it.
+/// How long a campaign waits for the lock: a reader holds it for microseconds while it looks, a
+/// process that was just killed until the kernel has cleaned up behind it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The longest number of a process, in bytes: all that a lock file holds.
@@ -36,7 +37,8 @@ pub(crate) struct Campaign {
 }
 
 impl Campaign {
-    /// Takes the right to record into `database` (a canonical path, so that every way to the file meets the same lock).
+    /// Takes the right to record into `database` (a canonical path, so that every way to the file
+    /// meets the same lock).
     pub(crate) fn begin(database: &Path) -> Result<Campaign, StoreError> {
         let lock_path = lock_path(database);
         let deadline = Instant::now() + PATIENCE;
@@ -55,7 +57,8 @@ impl Campaign {
                 // The last holder may have removed the name between our open and our lock.
                 Ok(()) if !is_still_named(&file, &lock_path) => {}
                 Ok(()) if is_new => {
-                    // Only tells the process that meets the lock who holds it. A full disk is no reason to stop here.
+                    // Only tells the process that meets the lock who holds it. A full disk is no
+                    // reason to stop here.
                     let _ = write!(file, "{}", process::id());
                     return Ok(Campaign { lock_path, file });
                 }
@@ -80,7 +83,8 @@ impl Campaign {
     pub(crate) fn is_running(database: &Path) -> bool {
         match open(&lock_path(database)) {
             Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
-            // A lock we may not even look at was made by somebody, so believe what the database says.
+            // A lock we may not even look at was made by somebody, so believe what the database
+            // says.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
     }
@@ -106,8 +110,8 @@ fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).open(path)
 }
 
-/// Opens what is there, without following a link and without waiting for the other end of a pipe. For writing, as NFS
-/// gives an exclusive lock only to who may write.
+/// Opens what is there, without following a link and without waiting for the other end of a pipe.
+/// For writing, as NFS gives an exclusive lock only to who may write.
 fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
     let attempt = |write: bool| OpenOptions::new().read(true).write(write).custom_flags(flags).open(path);
@@ -117,7 +121,8 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The file that is there, if it is a lock file of this user's or of the database's owner. None if it is gone.
+/// The file that is there, if it is a lock file of this user's or of the database's owner. None if
+/// it is gone.
 fn existing(path: &Path, database: &Path) -> Result<Option<File>, StoreError> {
     let refused = |what: &str| StoreError::NotALock { path: path.to_owned(), what: what.to_owned() };
     let cannot = |source| StoreError::CannotOpen { path: path.to_owned(), source };

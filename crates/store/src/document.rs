@@ -18,8 +18,8 @@ pub(crate) fn intern(connection: &Connection, json: &str) -> Result<i64> {
     Ok(connection.last_insert_rowid())
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): short, and the same in every version of the program, which the
-/// standard library's hasher does not promise.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo): short, and the same in every version of the program, which
+/// the standard library's hasher does not promise.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes
         .iter()

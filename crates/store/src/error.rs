@@ -29,7 +29,8 @@ pub enum StoreError {
         /// The database asked for.
         path: PathBuf,
     },
-    /// The name leads to a file that is not there. It is not made: whoever made the link chose where.
+    /// The name leads to a file that is not there. It is not made: whoever made the link chose
+    /// where.
     #[error(
         "cannot use {path}: it is a symbolic link to {target}, which does not exist; remove the link, or choose another \
          file with --db"
@@ -134,7 +135,8 @@ pub enum StoreError {
         /// What SQLite found.
         detail: String,
     },
-    /// Reading costs more than a file of this size can need, or a value is longer than netassay writes any.
+    /// Reading costs more than a file of this size can need, or a value is longer than netassay
+    /// writes any.
     #[error("{path} is refused ({what}): netassay writes no such file; choose another file with --db")]
     Excessive {
         /// The database.

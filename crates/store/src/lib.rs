@@ -1,11 +1,13 @@
 //! Where results live: one SQLite file with every study, environment, boot, run and metric.
 //!
-//! [`Store`] writes and reads it, [`StoredStudy`] is one study as read back, [`export`] turns it into other programs'
-//! formats. A run is on disk, synced, when [`Store::record_run`] returns; `kill -9` or a power cut at any instant loses
-//! nothing that had been recorded. Several processes may read while one records; two that record exclude each other.
+//! [`Store`] writes and reads it, [`StoredStudy`] is one study as read back, [`export`] turns it
+//! into other programs' formats. A run is on disk, synced, when [`Store::record_run`] returns;
+//! `kill -9` or a power cut at any instant loses nothing that had been recorded. Several processes
+//! may read while one records; two that record exclude each other.
 //!
-//! What is recorded of boots and runs are the types of the crate `record`, as JSON. The conditions of a study live in its plan, which is
-//! a JSON document this crate looks into only for a condition's `label` and `slug`.
+//! What is recorded of boots and runs are the types of the crate `record`, as JSON. The conditions
+//! of a study live in its plan, which is a JSON document this crate looks into only for a
+//! condition's `label` and `slug`.
 
 mod bounds;
 mod campaign;

@@ -1,7 +1,8 @@
 //! Opening a file, and saying what is wrong with it before anything is read or written.
 //!
-//! Where the text says that a file is not opened: closing any descriptor of a database drops the POSIX locks of every
-//! SQLite connection to it in this process, so only SQLite may open one that exists.
+//! Where the text says that a file is not opened: closing any descriptor of a database drops the
+//! POSIX locks of every SQLite connection to it in this process, so only SQLite may open one that
+//! exists.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -20,7 +21,8 @@ use crate::bounds::Budget;
 use crate::error::{BUSY_TIMEOUT, StoreError};
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 
-/// The smallest page SQLite has, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2), and so the smallest file.
+/// The smallest page SQLite has, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2),
+/// and so the smallest file.
 const SMALLEST_DATABASE: u64 = 512;
 
 /// A database file.
@@ -28,7 +30,8 @@ const SMALLEST_DATABASE: u64 = 512;
 pub(crate) struct Place {
     /// As the user named it, for messages.
     pub(crate) named: PathBuf,
-    /// Absolute and without links: what SQLite is given (it knows names like `:memory:`), where its log and our lock lie.
+    /// Absolute and without links: what SQLite is given (it knows names like `:memory:`), where its
+    /// log and our lock lie.
     pub(crate) real: PathBuf,
 }
 
@@ -41,7 +44,8 @@ pub(crate) fn for_recording(path: &Path) -> Result<(Opened, Place), StoreError> 
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         match set_up(&place) {
-            // When two processes meet over the journal mode, SQLite turns one away at once instead of letting it wait.
+            // When two processes meet over the journal mode, SQLite turns one away at once instead
+            // of letting it wait.
             Err(StoreError::Busy { .. }) if Instant::now() < deadline => {
                 thread::sleep(Duration::from_millis(5))
             }
@@ -50,8 +54,8 @@ pub(crate) fn for_recording(path: &Path) -> Result<(Opened, Place), StoreError> 
     }
 }
 
-/// Opens for reading. Never creates the database and never changes its content; a log that a killed process left
-/// behind is applied where the file can be written.
+/// Opens for reading. Never creates the database and never changes its content; a log that a killed
+/// process left behind is applied where the file can be written.
 pub(crate) fn for_reading(path: &Path) -> Result<(Opened, Place), StoreError> {
     let place = existing(path)?;
     let open_and_inspect = |opened: Result<Opened, StoreError>| {
@@ -79,15 +83,16 @@ fn set_up(place: &Place) -> Result<Opened, StoreError> {
     if connection.is_readonly("main").map_err(sql)? {
         return Err(StoreError::ReadOnly { path: place.named.clone() });
     }
-    // The answer is the mode in force. A file system without shared memory keeps the rollback journal, which is as
-    // safe and only lets readers wait, so it is no error.
+    // The answer is the mode in force. A file system without shared memory keeps the rollback
+    // journal, which is as safe and only lets readers wait, so it is no error.
     let _mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(sql)?;
-    // FULL syncs the log at each commit: a run that was recorded survives a power cut (NORMAL would not promise that).
+    // FULL syncs the log at each commit: a run that was recorded survives a power cut (NORMAL would
+    // not promise that).
     connection.pragma_update(None, "synchronous", "full").map_err(sql)?;
     if state.version < SCHEMA_VERSION {
-        // A step that rebuilds a table drops the old one, which must not take along what refers to it. Each step checks
-        // the references at its end.
+        // A step that rebuilds a table drops the old one, which must not take along what refers to
+        // it. Each step checks the references at its end.
         connection.pragma_update(None, "foreign_keys", false).map_err(sql)?;
         migrate(&mut connection, place)?;
     }
@@ -151,7 +156,8 @@ fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, St
     };
     attempt().map_err(|error: rusqlite::Error| {
         let path = place.named.clone();
-        // SQLite only says that it cannot; the operating system says why, by refusing in the same way.
+        // SQLite only says that it cannot; the operating system says why, by refusing in the same
+        // way.
         match OpenOptions::new().read(true).open(&place.real) {
             Err(source) => StoreError::CannotOpen { path, source },
             Ok(_) => StoreError::from_sqlite(&path, error),
@@ -159,7 +165,8 @@ fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, St
     })
 }
 
-/// Opens a file in a directory where SQLite cannot make its shared-memory file. Nobody can be writing there.
+/// Opens a file in a directory where SQLite cannot make its shared-memory file. Nobody can be
+/// writing there.
 fn connect_immutable(place: &Place) -> Result<Opened, StoreError> {
     if let Some(log) = log_beside(&place.real) {
         return Err(StoreError::UnappliedLog { path: place.named.clone(), log });
@@ -206,7 +213,8 @@ fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> 
     if has_partial_page(&place.real, u64::from(number("page_size")?.unsigned_abs())) {
         return Err(StoreError::Corrupted { path: path(), detail: "its end is missing".to_owned() });
     }
-    // Before anything is evaluated that the file brings along: the next check asks each table's constraints.
+    // Before anything is evaluated that the file brings along: the next check asks each table's
+    // constraints.
     if let Some(what) = schema::difference(connection, version).map_err(sql)? {
         return Err(StoreError::NotADatabase { path: path(), what });
     }
@@ -218,8 +226,9 @@ fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> 
     Ok(State { version, is_empty })
 }
 
-/// SQLite fills up a page that was cut off with zeros and reads on. A page may rightly be partial while a log holds the
-/// whole of it: a checkpoint is under way or was killed. (The log is looked at twice because both change meanwhile.)
+/// SQLite fills up a page that was cut off with zeros and reads on. A page may rightly be partial
+/// while a log holds the whole of it: a checkpoint is under way or was killed. (The log is looked
+/// at twice because both change meanwhile.)
 fn has_partial_page(file: &Path, page_size: u64) -> bool {
     let is_partial = || fs::metadata(file).is_ok_and(|file| file.len() % page_size != 0);
     log_beside(file).is_none() && is_partial() && log_beside(file).is_none()
@@ -231,8 +240,9 @@ fn log_beside(file: &Path) -> Option<PathBuf> {
     fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0).then_some(log)
 }
 
-/// Whether a rollback journal ends in the name of a super-journal (<https://sqlite.org/fileformat.html>, section 3). SQLite
-/// rolls back and deletes the file of that name, whatever it is. netassay writes one database at a time, which leaves none.
+/// Whether a rollback journal ends in the name of a super-journal
+/// (<https://sqlite.org/fileformat.html>, section 3). SQLite rolls back and deletes the file of
+/// that name, whatever it is. netassay writes one database at a time, which leaves none.
 fn journal_names_a_file(file: &Path) -> bool {
     const MARK: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
     let mut end = [0; MARK.len()];
@@ -252,7 +262,8 @@ fn beside(file: &Path, ending: &str) -> PathBuf {
 fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
-    // Another process that opened the new file at the same time may have done it while we waited for the lock.
+    // Another process that opened the new file at the same time may have done it while we waited
+    // for the lock.
     if inspect(connection, place)?.version == SCHEMA_VERSION {
         return Ok(());
     }

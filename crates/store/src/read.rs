@@ -29,9 +29,11 @@ impl Store {
     /// One study with its boots and runs.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchStudy`]; [`StoreError::Json`] if another program changed the file; what reading can meet.
+    /// [`StoreError::NoSuchStudy`]; [`StoreError::Json`] if another program changed the file; what
+    /// reading can meet.
     pub fn load(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
-        // One read transaction: a campaign that goes on meanwhile must not show a run without its metrics.
+        // One read transaction: a campaign that goes on meanwhile must not show a run without its
+        // metrics.
         let _snapshot = self.connection.unchecked_transaction().map_err(|error| self.sql(error))?;
         let row = self.rows(&format!("{STUDY} WHERE id = ?1"), [study.0], study_row)?;
         let row = self
@@ -114,7 +116,8 @@ impl Store {
         Ok(runs)
     }
 
-    /// The counters over time of every run of a study that has them, in the order of the runs, then by side.
+    /// The counters over time of every run of a study that has them, in the order of the runs, then
+    /// by side.
     ///
     /// # Errors
     /// [`StoreError::Json`] if another program changed the file; what reading can meet.
@@ -136,7 +139,8 @@ impl Store {
             .collect()
     }
 
-    /// `running` holds only while a process records: after `kill -9` nobody is left to say `interrupted`.
+    /// `running` holds only while a process records: after `kill -9` nobody is left to say
+    /// `interrupted`.
     fn settle(&self, mut rows: Vec<StudyRow>) -> Vec<StudyRow> {
         let looks_running = |row: &StudyRow| row.status == StudyStatus::Running;
         if rows.iter().any(looks_running)

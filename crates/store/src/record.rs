@@ -91,8 +91,8 @@ pub struct NewRun {
 pub enum Outcome {
     /// What was measured, by metric key.
     Ok(Vec<(String, f64)>),
-    /// What was measured, by metric key, while something disturbed it, and what that was. It counts as not recorded.
-    /// The reason is stored as [`text::reason`] has it.
+    /// What was measured, by metric key, while something disturbed it, and what that was. It counts
+    /// as not recorded. The reason is stored as [`text::reason`] has it.
     Invalid(Vec<(String, f64)>, String),
     /// Why nothing was measured; stored as [`text::reason`] has it.
     Failed(String),

@@ -3,21 +3,25 @@
 use rusqlite::{Connection, Result};
 use rusqlite_migration::{M, Migrations};
 
-/// What SQLite's `application_id` says in a file of netassay: the letters "NASY" (they show in `file netassay.db`).
+/// What SQLite's `application_id` says in a file of netassay: the letters "NASY" (they show in
+/// `file netassay.db`).
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"NASY");
 
 /// The newest schema this program knows; SQLite's `user_version` holds the file's.
 pub const SCHEMA_VERSION: i32 = STEPS.len() as i32;
 
-/// One step per schema version, each applied in one transaction. A published step is never edited: add another.
+/// One step per schema version, each applied in one transaction. A published step is never edited:
+/// add another.
 const STEPS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")).foreign_key_check()];
 
 /// The way from any older schema, an empty file included, to [`SCHEMA_VERSION`].
 pub(crate) const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
 
-/// How the file's schema differs from that of `version` as this program makes it; none if it is the same to the letter.
+/// How the file's schema differs from that of `version` as this program makes it; none if it is the
+/// same to the letter.
 ///
-/// Anything else in a file is work for SQLite that somebody else thought of: a view in a table's place can be endless.
+/// Anything else in a file is work for SQLite that somebody else thought of: a view in a table's
+/// place can be endless.
 pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option<String>> {
     let mut own = Connection::open_in_memory()?;
     let steps = usize::try_from(version).unwrap_or(0);

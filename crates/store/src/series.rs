@@ -1,4 +1,5 @@
-//! A run's counters over time, as they are stored: one JSON object of equally long arrays for each side.
+//! A run's counters over time, as they are stored: one JSON object of equally long arrays for each
+//! side.
 
 use rusqlite::{Connection, Result, params};
 use serde_json::{Map, Value};

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 use crate::stored::{BootRow, StoredRun, StoredStudy};
 
 impl StoredStudy {
-    /// The same with every text on one line and without hostile characters, as [`text::line`] has it, and reasons as
-    /// [`text::reason`] has them. The study file's text stays: it is read, and shown only by its own diagnostics.
+    /// The same with every text on one line and without hostile characters, as [`text::line`] has
+    /// it, and reasons as [`text::reason`] has them. The study file's text stays: it is read, and
+    /// shown only by its own diagnostics.
     #[must_use]
     pub fn shown(mut self) -> StoredStudy {
         [&mut self.row.name, &mut self.row.scenario, &mut self.row.version].into_iter().for_each(plain);
@@ -45,14 +46,16 @@ fn owned(mut words: String) -> String {
     words
 }
 
-/// Cleans a record by way of its JSON, `read` back; one that needs no cleaning, as nearly all, stays.
+/// Cleans a record by way of its JSON, `read` back; one that needs no cleaning, as nearly all,
+/// stays.
 fn plain_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
     let json = serde_json::to_string(record).expect("it was read from JSON");
     // JSON hides control characters behind its own escapes.
     if json.contains('\\') || !text::is_plain(&json) {
         let mut value = serde_json::from_str(&json).expect("it was just written");
         plain_value(&mut value);
-        // Only free text holds anything to clean: words, numbers and names of fields stay what they are.
+        // Only free text holds anything to clean: words, numbers and names of fields stay what they
+        // are.
         *record = read(&value.to_string()).expect("clean text is text still");
     }
 }

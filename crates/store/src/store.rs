@@ -18,8 +18,8 @@ use crate::series;
 
 /// An open database of results.
 ///
-/// Beginning or resuming a study takes the right to record into the file; finishing the study, dropping the store or the
-/// death of the process gives it back.
+/// Beginning or resuming a study takes the right to record into the file; finishing the study,
+/// dropping the store or the death of the process gives it back.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
@@ -30,7 +30,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a database for recording, and makes it if there is none. Older schemas are brought up to date.
+    /// Opens a database for recording, and makes it if there is none. Older schemas are brought up
+    /// to date.
     ///
     /// # Errors
     /// Every way in which the file cannot become our database: [`StoreError`] tells them apart.
@@ -41,7 +42,8 @@ impl Store {
     /// Opens a database for reading, also while another process records into it.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] or [`StoreError::Empty`] when there are no results; else as [`Store::open`].
+    /// [`StoreError::NotFound`] or [`StoreError::Empty`] when there are no results; else as
+    /// [`Store::open`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
         open::for_reading(path.as_ref()).map(Store::with)
     }
@@ -76,8 +78,9 @@ impl Store {
         })
     }
 
-    /// Continues a study: its status is `running` again, and no other process may record into this file. Call it
-    /// before [`Store::recorded`], so that what is recorded cannot grow behind the caller's back.
+    /// Continues a study: its status is `running` again, and no other process may record into this
+    /// file. Call it before [`Store::recorded`], so that what is recorded cannot grow behind the
+    /// caller's back.
     ///
     /// # Errors
     /// As [`Store::begin_study`]; [`StoreError::NoSuchStudy`].
@@ -120,10 +123,11 @@ impl Store {
     /// Records a run. When it returns `Ok`, the run is on disk and synced.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyRecorded`] for a run that was recorded well before, [`StoreError::NotFinite`] and
-    /// [`StoreError::DuplicateMetric`] for values that cannot be kept, [`StoreError::DuplicateSeries`] and
-    /// [`StoreError::Misshapen`] for series that cannot, [`StoreError::DiskFull`]; whatever it is,
-    /// nothing of this run is stored and everything before it is.
+    /// [`StoreError::AlreadyRecorded`] for a run that was recorded well before,
+    /// [`StoreError::NotFinite`] and [`StoreError::DuplicateMetric`] for values that cannot be
+    /// kept, [`StoreError::DuplicateSeries`] and [`StoreError::Misshapen`] for series that cannot,
+    /// [`StoreError::DiskFull`]; whatever it is, nothing of this run is stored and everything
+    /// before it is.
     pub fn record_run(&mut self, boot: BootId, run: &NewRun) -> Result<RunId, StoreError> {
         check(&self.place.named, run)?;
         self.write(|transaction, path| {
@@ -133,7 +137,8 @@ impl Store {
                 .optional()?
                 .ok_or_else(|| StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })?;
             let condition = index(run.condition);
-            // The unique indexes would refuse a second success; a failed or disturbed run after it is refused here too.
+            // The unique indexes would refuse a second success; a failed or disturbed run after it
+            // is refused here too.
             let already: bool = transaction
                 .prepare_cached(
                     "SELECT EXISTS (SELECT 1 FROM run WHERE study = ?1 AND number = ?2 AND repeat = ?3
@@ -229,8 +234,9 @@ impl Store {
         Ok(())
     }
 
-    /// The runs already recorded well, disturbed ones not among them: what `--resume` need not measure again. Warm-ups of every part are among them,
-    /// though a resumed boot starts cold and is due all its warm-ups again.
+    /// The runs already recorded well, disturbed ones not among them: what `--resume` need not
+    /// measure again. Warm-ups of every part are among them, though a resumed boot starts cold and
+    /// is due all its warm-ups again.
     ///
     /// # Errors
     /// [`StoreError::NoSuchStudy`]; else what reading can meet.

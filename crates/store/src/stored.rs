@@ -25,7 +25,8 @@ pub struct StudyRow {
     pub status: StudyStatus,
     /// When it began, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
-    /// When it last ended, in milliseconds since 1970 (UTC); none while it runs or after its process died.
+    /// When it last ended, in milliseconds since 1970 (UTC); none while it runs or after its
+    /// process died.
     pub finished_unix_ms: Option<i64>,
     /// How many planned boots have begun.
     pub boots: u32,
@@ -33,7 +34,8 @@ pub struct StudyRow {
     pub recorded_runs: u32,
     /// How many runs failed, warm-ups included, tries that a later one made good included.
     pub failed_runs: u32,
-    /// How many runs were disturbed, those included that a later one made good. Warm-ups are not judged.
+    /// How many runs were disturbed, those included that a later one made good. Warm-ups are not
+    /// judged.
     pub invalid_runs: u32,
     /// The study file's text.
     pub toml: String,
@@ -50,7 +52,8 @@ pub struct BootRow {
     pub part: u32,
     /// The environment when it began.
     pub environment: Environment,
-    /// The environment when it ended; none if it never ended in order, or its hosts could not be asked any more.
+    /// The environment when it ended; none if it never ended in order, or its hosts could not be
+    /// asked any more.
     pub environment_after: Option<Environment>,
     /// When it began, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
@@ -113,7 +116,8 @@ pub struct StoredSeries {
     pub series: Series,
 }
 
-/// A study with everything recorded of it but the runs' counters over time, which [`crate::Store::series`] loads.
+/// A study with everything recorded of it but the runs' counters over time, which
+/// [`crate::Store::series`] loads.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StoredStudy {
     /// The study itself.
@@ -155,7 +159,8 @@ impl StoredStudy {
         with(RunStatus::Invalid).map(StoredRun::key).filter(|key| !good.contains(key)).collect()
     }
 
-    /// The values of one metric over the runs that count, as (condition, planned boot, value), in recording order.
+    /// The values of one metric over the runs that count, as (condition, planned boot, value), in
+    /// recording order.
     pub fn values(&self, metric: &str) -> impl Iterator<Item = (usize, u32, f64)> {
         self.measurements()
             .filter_map(move |run| run.metrics.get(metric).map(|value| (run.condition, run.boot, *value)))

@@ -1,4 +1,5 @@
-//! Disturbed runs, what limited a run, and counters over time: kept, told apart, and out of the way.
+//! Disturbed runs, what limited a run, and counters over time: kept, told apart, and out of the
+//! way.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

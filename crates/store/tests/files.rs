@@ -1,4 +1,5 @@
-//! Files that cannot become our database, and disks that cannot take it: each said by name, nothing lost.
+//! Files that cannot become our database, and disks that cannot take it: each said by name, nothing
+//! lost.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,5 @@
-//! Databases that somebody else made to do harm: each is refused in words, in bounded time and memory.
+//! Databases that somebody else made to do harm: each is refused in words, in bounded time and
+//! memory.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

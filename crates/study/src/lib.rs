@@ -1,8 +1,10 @@
-//! The room `study` (see ARCHITECTURE.md): a study file becomes conditions, and conditions become a schedule
-//! of boots, blocks and runs. It says what is wrong with a file, with line, column and the nearest valid word.
+//! The room `study` (see ARCHITECTURE.md): a study file becomes conditions, and conditions become a
+//! schedule of boots, blocks and runs. It says what is wrong with a file, with line, column and the
+//! nearest valid word.
 //!
-//! Its rooms, each of which knows only those before it: `model` (what a study is, and the tables of its keys), `plan` (conditions, what is
-//! compared, the schedule), `read` (TOML to model), `write` (study files that netassay writes), `edit` (`--set`), `schema`.
+//! Its rooms, each of which knows only those before it: `model` (what a study is, and the tables of
+//! its keys), `plan` (conditions, what is compared, the schedule), `read` (TOML to model), `write`
+//! (study files that netassay writes), `edit` (`--set`), `schema`.
 //!
 //! Pure: no I/O, no clock, no randomness but the seeded one of the schedule.
 //!

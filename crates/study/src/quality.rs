@@ -54,7 +54,8 @@ impl Quality {
         Quality { better: metric.better, words }
     }
 
-    /// That of a file's metric: as the vocabulary has it, if that knows the word in this unit, or as the unit tells.
+    /// That of a file's metric: as the vocabulary has it, if that knows the word in this unit, or
+    /// as the unit tells.
     #[must_use]
     pub fn of_file(metric: &str, unit: &str) -> Option<Quality> {
         if let Some(known) = metric::find(metric).filter(|known| known.unit == unit) {

@@ -115,7 +115,8 @@ fn every_study_has_a_page_but_quick_which_the_readme_shows() {
     }
 }
 
-/// Every command of the pages with `--set` is of a bundled study and changes it to a valid one, but for the example of an error.
+/// Every command of the pages with `--set` is of a bundled study and changes it to a valid one, but
+/// for the example of an error.
 #[test]
 fn every_change_on_the_pages_can_be_made() {
     let mut made = 0;

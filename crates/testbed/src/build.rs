@@ -13,8 +13,8 @@ impl Testbed {
     /// Builds the testbed: namespaces, agents, links, addresses, CPU sets, steering.
     ///
     /// # Errors
-    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts; what had been built
-    /// is gone again.
+    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts; what
+    /// had been built is gone again.
     pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
         let mut builder = Builder { options, interrupt, inside: None };
         if options.inside_guest { inside(&builder) } else { compose(&mut builder) }

@@ -11,12 +11,14 @@ use crate::error::Error;
 use crate::launched::Launched;
 use crate::options::Options;
 
-/// What building a testbed needs: its options, the signal to stop, and the virtual machine to build it in.
+/// What building a testbed needs: its options, the signal to stop, and the virtual machine to build
+/// it in.
 #[derive(Debug)]
 pub(crate) struct Builder<'a> {
     pub(crate) options: &'a Options,
     pub(crate) interrupt: &'a Interrupt,
-    /// The virtual machine in which everything is built, where one is, and how many of its ports are in use.
+    /// The virtual machine in which everything is built, where one is, and how many of its ports
+    /// are in use.
     pub(crate) inside: Option<(Rc<RefCell<Guest>>, usize)>,
 }
 
@@ -64,8 +66,8 @@ impl Builder<'_> {
         cpus: BySide<&[u32]>,
     ) -> Result<BySide<Launched>, Error> {
         if self.options.rootless {
-            // The second namespace belongs to the first one's user namespace, so that its owner may put the far
-            // end of a link there.
+            // The second namespace belongs to the first one's user namespace, so that its owner may
+            // put the far end of a link there.
             let transmitter = self.first(names.transmitter, cpus.transmitter)?;
             let isolation = Isolation::NetworkInUserOf(transmitter.pid());
             let mut receiver = self.launch(names.receiver, isolation, cpus.receiver)?;

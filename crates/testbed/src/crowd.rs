@@ -4,8 +4,9 @@ use study::BootState;
 
 use record::CpuSplit;
 
-/// What follows where the virtual machines of a testbed cannot have a CPU for each thread that is busy, in a sentence without a full stop;
-/// `None` where they can, or where there are none. `inside_guest`: everything is in one.
+/// What follows where the virtual machines of a testbed cannot have a CPU for each thread that is
+/// busy, in a sentence without a full stop; `None` where they can, or where there are none.
+/// `inside_guest`: everything is in one.
 #[must_use]
 pub fn crowded(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<String> {
     let scenario = state.scenario;
@@ -19,7 +20,8 @@ pub fn crowded(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option
     all.sort_unstable();
     all.dedup();
     let (vcpus, count) = (machines * guest.vcpus as usize, all.len());
-    // What leaves a machine is moved by a thread of its QEMU, which may also run on the controller's CPUs.
+    // What leaves a machine is moved by a thread of its QEMU, which may also run on the
+    // controller's CPUs.
     let moving = if scenario.has_guests() { machines } else { 0 };
     if vcpus <= count && vcpus + moving <= count + cpus.controller.len() {
         return None;
@@ -59,7 +61,8 @@ mod tests {
         assert!(said(Scenario::VmVxlan, false, 1, 3).is_some());
         assert_eq!(said(Scenario::Vm, false, 1, 4), None);
         assert!(said(Scenario::Vm, false, 3, 4).unwrap().starts_with("6 virtual CPUs and"));
-        // One CPU of five is the controller's: the threads that move packets run there too, virtual CPUs do not.
+        // One CPU of five is the controller's: the threads that move packets run there too, virtual
+        // CPUs do not.
         assert!(said(Scenario::Vm, false, 2, 5).is_some());
         assert_eq!(said(Scenario::Vm, false, 2, 7), None);
         assert!(said(Scenario::Vm, false, 1, 1).unwrap().contains("share 1 CPU of"));

@@ -7,7 +7,8 @@ use study::{Effective, Settled, Side};
 
 use crate::switches::Switches;
 
-/// What is otherwise in `after` than it was in `before`; `None` if nothing is that matters ([`Effective::state`]).
+/// What is otherwise in `after` than it was in `before`; `None` if nothing is that matters
+/// ([`Effective::state`]).
 #[must_use]
 pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<Drift> {
     let differences: Vec<Difference> = interfaces(after, asked)

@@ -1,4 +1,5 @@
-//! Exact mode: fixed work in one host that holds the sockets of both, counted where the clock counts instructions.
+//! Exact mode: fixed work in one host that holds the sockets of both, counted where the clock
+//! counts instructions.
 
 use std::time::Duration;
 
@@ -10,12 +11,13 @@ use crate::path::discard::nobody;
 use crate::run::{RunOrder, spec};
 use crate::testbed::Testbed;
 
-/// How long the work may take: a few hundred million instructions, which an emulator on a busy machine does in half a minute.
+/// How long the work may take: a few hundred million instructions, which an emulator on a busy
+/// machine does in half a minute.
 const WORK: Duration = Duration::from_secs(300);
 
 impl Testbed {
-    /// Does the workload's work, message after message, and counts what one takes. Ramp, window and step of the order mean nothing
-    /// here.
+    /// Does the workload's work, message after message, and counts what one takes. Ramp, window and
+    /// step of the order mean nothing here.
     ///
     /// # Errors
     /// A workload that is more than one message after the other, and as [`Testbed::run`].

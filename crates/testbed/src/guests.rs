@@ -16,7 +16,8 @@ use crate::path::node::{NodeGuest, TAPS};
 use crate::path::veth::await_running;
 use crate::testbed::Testbed;
 
-/// The addresses of the guests' network cards: locally administered, and nobody else's in a namespace of ours.
+/// The addresses of the guests' network cards: locally administered, and nobody else's in a
+/// namespace of ours.
 const CARDS: BySide<[u8; 6]> = BySide {
     transmitter: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x01],
     receiver: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02],

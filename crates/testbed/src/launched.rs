@@ -18,7 +18,8 @@ use crate::error::Error;
 /// How long an agent may take to start, or to answer anything that does not wait by design.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The same in a guest: an emulated one takes some 20 times as long, and shares the CPUs with whatever else the machine does.
+/// The same in a guest: an emulated one takes some 20 times as long, and shares the CPUs with
+/// whatever else the machine does.
 const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(60);
 
 /// An agent at work. Dropping it ends it.
@@ -29,7 +30,8 @@ pub(crate) struct Launched {
     pub(crate) client: Client,
     /// How much longer than usual it may take to answer: it has work to do.
     pub(crate) work: Duration,
-    /// Its process, as its own host counts; of a process of this machine from the start, else from [`Launched::greet`] on.
+    /// Its process, as its own host counts; of a process of this machine from the start, else from
+    /// [`Launched::greet`] on.
     pid: u32,
     cpus: Vec<(u32, u32)>,
     life: Life,
@@ -104,7 +106,8 @@ impl Launched {
         }
     }
 
-    /// The CPUs of its machine that it could be given, each with its core; none before [`Launched::greet`].
+    /// The CPUs of its machine that it could be given, each with its core; none before
+    /// [`Launched::greet`].
     pub(crate) fn cpus(&self) -> &[(u32, u32)] {
         &self.cpus
     }
@@ -138,7 +141,8 @@ impl Launched {
         self.client.call(request, self.patience()).map_err(|error| self.explain(error))
     }
 
-    /// Adds to "gone" how the process ended, where that can be known, and to a guest's silence its last words.
+    /// Adds to "gone" how the process ended, where that can be known, and to a guest's silence its
+    /// last words.
     pub(crate) fn explain(&mut self, error: CallError) -> Error {
         let gone = matches!(error, CallError::Gone { .. });
         match &mut self.life {
@@ -177,8 +181,8 @@ impl Launched {
 }
 
 impl Drop for Launched {
-    /// Ends the agent at once. It holds nothing but its namespaces, which end with it, so there is nothing that a
-    /// gentler way would save. A guest ends when its last agent is dropped.
+    /// Ends the agent at once. It holds nothing but its namespaces, which end with it, so there is
+    /// nothing that a gentler way would save. A guest ends when its last agent is dropped.
     fn drop(&mut self) {
         if let Life::Process(process) = &mut self.life {
             // Both fail only when the process is already gone.
@@ -188,8 +192,8 @@ impl Drop for Launched {
     }
 }
 
-/// What an agent wrote to its standard error, read once it has ended; an agent that fills that pipe blocks. The text is bounded as a
-/// reason is, and holds no control characters.
+/// What an agent wrote to its standard error, read once it has ended; an agent that fills that pipe
+/// blocks. The text is bounded as a reason is, and holds no control characters.
 fn said(mut stderr: ChildStderr) -> String {
     // A child of the agent may still hold the other end: do not wait for it.
     // SAFETY: an open descriptor and plain numbers.

@@ -27,7 +27,8 @@ pub(crate) struct Machine {
 pub(crate) struct MachineRequest<'a> {
     /// Its name in messages.
     pub(crate) name: &'a str,
-    /// The interface on the host that its network card is joined to, the card's address, and a process whose network namespace that is in.
+    /// The interface on the host that its network card is joined to, the card's address, and a
+    /// process whose network namespace that is in.
     pub(crate) card: Option<(&'a str, [u8; 6], u32)>,
     /// How many agents it has.
     pub(crate) ports: usize,
@@ -138,7 +139,8 @@ impl Machine {
         !self.order.pin.is_empty()
     }
 
-    /// The machine as an environment tells it. What its kernel is and how it was started, the agent inside tells.
+    /// The machine as an environment tells it. What its kernel is and how it was started, the agent
+    /// inside tells.
     pub(crate) fn describe(&self) -> GuestEnvironment {
         let order = &self.order;
         let guest = self.guest.borrow();

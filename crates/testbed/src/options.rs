@@ -17,7 +17,8 @@ pub struct Options {
     pub rootless: bool,
     /// (discard) what is to throw the packets away; `None`: the first that this kernel has.
     pub discard_device: Option<DiscardDevice>,
-    /// What of it only a fresh boot changes: the kind of testbed, the tunnel's underlay, the virtual machines.
+    /// What of it only a fresh boot changes: the kind of testbed, the tunnel's underlay, the
+    /// virtual machines.
     pub state: BootState,
     /// Build it inside one virtual machine.
     pub inside_guest: bool,

@@ -33,22 +33,24 @@ pub struct RunOrder {
 }
 
 impl RunOrder {
-    /// A step that gives a window of this length a hundred rows, within the bounds that agents keep to.
+    /// A step that gives a window of this length a hundred rows, within the bounds that agents keep
+    /// to.
     #[must_use]
     pub fn step_of(window: Duration) -> Duration {
         (window / 100).clamp(Duration::from_millis(10), Duration::from_secs(1))
     }
 }
 
-/// How long a waiting controller looks at one end before it looks at the other and calls back. Waking twice a second
-/// costs less than 0.01 % of a CPU.
+/// How long a waiting controller looks at one end before it looks at the other and calls back.
+/// Waking twice a second costs less than 0.01 % of a CPU.
 const GLANCE: Duration = Duration::from_millis(500);
 
 impl Testbed {
     /// Runs a workload once. `tick` is called about once a second while the window is open.
     ///
     /// # Errors
-    /// As the ends report them. After an error with [`Error::testbed_is_well`] the next run can follow.
+    /// As the ends report them. After an error with [`Error::testbed_is_well`] the next run can
+    /// follow.
     pub fn run(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
         let result = self.carry_out(order, tick);
         if result.as_ref().is_err_and(Error::testbed_is_well) {
@@ -59,7 +61,8 @@ impl Testbed {
         result
     }
 
-    /// What the hosts lack for this traffic, each thing in words and once; empty if they have everything.
+    /// What the hosts lack for this traffic, each thing in words and once; empty if they have
+    /// everything.
     ///
     /// # Errors
     /// When an agent is gone.
@@ -146,8 +149,8 @@ impl Testbed {
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
         let watched = self.path.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
         let around = self.watcher.as_mut().map(Node::watched).transpose()?;
-        // The transmitter first from here on. Both ends stop sending before either stops receiving, so that what is on the way is
-        // drained and the account closes.
+        // The transmitter first from here on. Both ends stop sending before either stops receiving,
+        // so that what is on the way is drained and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Quiet))?;
         let wholes = ends.iter_mut().rev().map(|end| finished(end)).collect::<Result<Vec<_>, _>>()?;
         let mut sides =
@@ -199,8 +202,8 @@ fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> O
     })
 }
 
-/// How much longer an agent may take to answer while its threads run: each of them may have its turn on the CPU before, and each
-/// socket is opened and closed.
+/// How much longer an agent may take to answer while its threads run: each of them may have its
+/// turn on the CPU before, and each socket is opened and closed.
 fn turns(order: &RunOrder) -> Duration {
     let lanes = order.traffic.lanes();
     Duration::from_millis(20) * lanes.min(load::MAX_THREADS) + Duration::from_micros(500) * lanes
@@ -218,8 +221,9 @@ fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>
     }
 }
 
-/// Waits for the ends' windows. An end that is gone ends the wait at once; one that merely failed does not,
-/// because an answer left in another's pipe would be mistaken for that to the next question.
+/// Waits for the ends' windows. An end that is gone ends the wait at once; one that merely failed
+/// does not, because an answer left in another's pipe would be mistaken for that to the next
+/// question.
 fn measured(
     ends: &mut [&mut End],
     traffic: Duration,
@@ -244,8 +248,8 @@ fn measured(
         }
         tick();
     }
-    // The receiver, being first, has the first word: a transmitter that failed because its peer did should not hide the
-    // cause.
+    // The receiver, being first, has the first word: a transmitter that failed because its peer did
+    // should not hide the cause.
     Ok(windows.into_iter().flatten().collect::<Result<_, _>>()?)
 }
 

@@ -55,11 +55,13 @@ pub(crate) fn composition(scenario: Scenario) -> Composition {
 /// The agents' names in messages.
 const NAMES: BySide<&str> = BySide { transmitter: "transmitter", receiver: "receiver" };
 
-/// Two agents in one network namespace of our own, so that switching features of `lo` does not touch the machine's.
+/// Two agents in one network namespace of our own, so that switching features of `lo` does not
+/// touch the machine's.
 fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let cpus = &builder.options.cpus;
     let mut transmitter = builder.first(NAMES.transmitter, &cpus.transmitter)?;
-    // Setting the interface up would give it both. Those that the agent gave come back after an MTU too small for IPv6.
+    // Setting the interface up would give it both. Those that the agent gave come back after an MTU
+    // too small for IPv6.
     let addresses = vec![(LOOPBACK.ipv4, 8), (LOOPBACK.ipv6, 128)];
     transmitter.order(&agent::message::Request::Configure { interface: "lo".to_owned(), addresses })?;
     let receiver = builder.beside(&transmitter, NAMES.receiver, &cpus.receiver)?;

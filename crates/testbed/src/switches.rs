@@ -38,12 +38,12 @@ pub struct UnderlaySwitches {
 }
 
 impl Testbed {
-    /// Sets the switches of both ends, and of what lies under a tunnel between them, and reads them back. What is asked of a receiver
-    /// that is not there is passed over.
+    /// Sets the switches of both ends, and of what lies under a tunnel between them, and reads them
+    /// back. What is asked of a receiver that is not there is passed over.
     ///
     /// # Errors
-    /// When an end is gone, its interface vanished, the MTU is out of its range, or (loopback, where both ends are
-    /// one interface) the two ends are asked for different states.
+    /// When an end is gone, its interface vanished, the MTU is out of its range, or (loopback,
+    /// where both ends are one interface) the two ends are asked for different states.
     pub fn settle(&mut self, switches: &Switches) -> Result<Effective, Error> {
         let Some(family) = self.path.tunnel else {
             self.set_bridged_mtu(switches.mtu.unwrap_or(self.path.scenario.default_mtu()))?;
@@ -75,12 +75,13 @@ impl Testbed {
             settle_one(&mut end.agent, interface, mtu, features)
         };
         if self.path.is_one_interface() {
-            // By one agent: each remembers what to return to, and the second would remember what the first had set.
+            // By one agent: each remembers what to return to, and the second would remember what
+            // the first had set.
             let both = set(&mut self.transmitter, &agreed(switches)?)?;
             return Ok((both.clone(), Some(both)));
         }
-        // One after the other: the far end of a veth pair follows some of the near end's changes, and only the
-        // state after both were set counts.
+        // One after the other: the far end of a veth pair follows some of the near end's changes,
+        // and only the state after both were set counts.
         if let Some(end) = &mut self.receiver {
             set(end, &switches.receiver)?;
         }

@@ -16,7 +16,8 @@ use crate::options::Options;
 use crate::path::node::{BRIDGE, Node};
 use crate::path::{Path, ReceiveWork};
 
-/// Two hosts with a wire between them, or one that sends to nobody. Dropping it takes everything down.
+/// Two hosts with a wire between them, or one that sends to nobody. Dropping it takes everything
+/// down.
 #[derive(Debug)]
 pub struct Testbed {
     /// The host that sends the load.
@@ -69,8 +70,9 @@ impl Testbed {
         self.notes.extend(crowded(&options.state, options.inside_guest, &options.cpus));
     }
 
-    /// Asks for receive work on the CPUs of the host that receives. Where that is refused, the work runs on the
-    /// CPU that sends, and the CPU figures of the two hosts mix: said in a note, never passed over.
+    /// Asks for receive work on the CPUs of the host that receives. Where that is refused, the work
+    /// runs on the CPU that sends, and the CPU figures of the two hosts mix: said in a note, never
+    /// passed over.
     pub(crate) fn steer(&mut self) {
         if self.path.receive_work == ReceiveWork::Nowhere || self.exact {
             return;
@@ -99,7 +101,8 @@ impl Testbed {
         }
     }
 
-    /// The host's side of the first virtual machine: a process in its network namespace, and the bridge there.
+    /// The host's side of the first virtual machine: a process in its network namespace, and the
+    /// bridge there.
     #[must_use]
     pub fn bridge(&self) -> Option<(u32, &'static str)> {
         self.path.nodes.first().map(|node| (node.agent.pid(), BRIDGE))

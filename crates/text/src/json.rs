@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use crate::plain::{in_line, is_hostile, replaced};
 
-/// A JSON text that holds the same values, every hostile character in its strings behind JSON's own escape (RFC 8259, section 7), so
-/// that it can be shown. Newlines and tabs between values stay.
+/// A JSON text that holds the same values, every hostile character in its strings behind JSON's own
+/// escape (RFC 8259, section 7), so that it can be shown. Newlines and tabs between values stay.
 #[must_use]
 pub fn escaped_json(text: &str) -> Cow<'_, str> {
     let escape = |letter: char, out: &mut String| {
@@ -18,9 +18,9 @@ pub fn escaped_json(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'), escape)
 }
 
-/// A JSON text whose strings and keys, once read, hold what [`crate::line`] makes of those of `text`. What is no JSON comes out as
-/// something that is none either. An escape is up to eight times as long as what it stands for: `None` if more than `most` bytes
-/// would come out.
+/// A JSON text whose strings and keys, once read, hold what [`crate::line`] makes of those of
+/// `text`. What is no JSON comes out as something that is none either. An escape is up to eight
+/// times as long as what it stands for: `None` if more than `most` bytes would come out.
 #[must_use]
 pub fn plain_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
     if !text.contains('\\') && !text.contains(is_hostile) {
@@ -56,7 +56,8 @@ pub fn plain_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
     (out.len() <= most).then_some(Cow::Owned(out))
 }
 
-/// The character that an escape at the beginning stands for, if it can be a hostile one, and the escape's length.
+/// The character that an escape at the beginning stands for, if it can be a hostile one, and the
+/// escape's length.
 fn escape(text: &str) -> Option<(char, usize)> {
     let short = |letter| Some((letter, 2));
     match text.as_bytes().get(..2)? {

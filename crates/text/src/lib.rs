@@ -1,5 +1,5 @@
-//! Text from others (agents, databases, files, names that the kernel tells) made harmless: nothing in it commands a terminal,
-//! reverses or hides what stands around it, or ends a line of ours.
+//! Text from others (agents, databases, files, names that the kernel tells) made harmless: nothing
+//! in it commands a terminal, reverses or hides what stands around it, or ends a line of ours.
 
 mod json;
 mod plain;

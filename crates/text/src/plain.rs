@@ -15,7 +15,8 @@ pub fn is_plain(text: &str) -> bool {
     !text.chars().any(is_hostile)
 }
 
-/// Text of several lines: newlines and tabs stay, every other hostile character becomes its escape, `\u{1b}`.
+/// Text of several lines: newlines and tabs stay, every other hostile character becomes its escape,
+/// `\u{1b}`.
 ///
 /// The escapes are for people: text that holds such an escape already is not told apart.
 #[must_use]
@@ -23,13 +24,15 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'), escape)
 }
 
-/// Text on one line: line breaks become spaces, tabs stay, every other hostile character becomes its escape, `\u{1b}`.
+/// Text on one line: line breaks become spaces, tabs stay, every other hostile character becomes
+/// its escape, `\u{1b}`.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| letter == '\t', in_line)
 }
 
-/// A reason: on one line, lines joined by a space, and of at most [`REASON`] bytes. One that is cut ends in a mark that says so.
+/// A reason: on one line, lines joined by a space, and of at most [`REASON`] bytes. One that is cut
+/// ends in a mark that says so.
 #[must_use]
 pub fn reason(text: &str) -> String {
     // What lies far beyond the cut is not worth the work; replacing shortens no character.
@@ -55,11 +58,12 @@ fn escape(letter: char, out: &mut String) {
     write!(out, "{}", letter.escape_unicode()).expect("writing to a string cannot fail");
 }
 
-/// Whether a character commands a terminal, changes the order in which others are shown, ends a line, or takes no room.
+/// Whether a character commands a terminal, changes the order in which others are shown, ends a
+/// line, or takes no room.
 ///
-/// These are Unicode's controls (category Cc: C0, DEL, C1) and line and paragraph separators (Zl, Zp), and of the property
-/// Default_Ignorable_Code_Point (Unicode 16, DerivedCoreProperties.txt), which has all of Bidi_Control, everything but the variation
-/// selectors, which emoji need.
+/// These are Unicode's controls (category Cc: C0, DEL, C1) and line and paragraph separators (Zl,
+/// Zp), and of the property Default_Ignorable_Code_Point (Unicode 16, DerivedCoreProperties.txt),
+/// which has all of Bidi_Control, everything but the variation selectors, which emoji need.
 pub(crate) fn is_hostile(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

@@ -45,9 +45,11 @@ pub enum Verdict {
 }
 
 impl Capabilities {
-    /// Finds out. Loads one BPF program of two instructions, attached to nothing, and unloads it at once; changes nothing else.
+    /// Finds out. Loads one BPF program of two instructions, attached to nothing, and unloads it at
+    /// once; changes nothing else.
     ///
-    /// Ask before a sysfs of another network namespace is mounted on `/sys`: it hides the trace files.
+    /// Ask before a sysfs of another network namespace is mounted on `/sys`: it hides the trace
+    /// files.
     pub fn probe() -> Self {
         let root = Path::new("/");
         Self {

@@ -1,4 +1,5 @@
-//! Prints the tables of `docs/studies.md` that are made from the vocabulary: `cargo xtask generate` puts them there.
+//! Prints the tables of `docs/studies.md` that are made from the vocabulary: `cargo xtask generate`
+//! puts them there.
 #![expect(clippy::print_stdout, reason = "it is what it is for")]
 
 use netassay_words::metric::{METRICS, Metric, Needs};

@@ -21,8 +21,9 @@ impl Kind {
             .unwrap_or_else(|| self.primary_metric())
     }
 
-    /// Whether a run of this traffic can yield the metric, on a testbed that has what the metric [needs](Metric::needs); see [`Traffic::produces`](crate::Traffic::produces)
-    /// for whether it does.
+    /// Whether a run of this traffic can yield the metric, on a testbed that has what the metric
+    /// [needs](Metric::needs); see [`Traffic::produces`](crate::Traffic::produces) for whether it
+    /// does.
     pub fn produces(self, metric: &Metric) -> bool {
         metric.source.covers(self) && (self.is_received() || metric.side() != Some(Side::Receiver))
     }

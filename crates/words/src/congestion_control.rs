@@ -11,14 +11,16 @@ use crate::DEFAULT;
 /// The word for what each host has by itself.
 const SYSTEM: &str = "system";
 
-/// The longest name of a congestion control, without its final zero (`TCP_CA_NAME_MAX` of linux/tcp.h).
+/// The longest name of a congestion control, without its final zero (`TCP_CA_NAME_MAX` of
+/// linux/tcp.h).
 pub(crate) const LONGEST_NAME: usize = 15;
 
 /// TCP's congestion control.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CongestionControl {
-    /// One that does not pace by a timer: the first of [`CongestionControl::UNPACED`] that the hosts allow. It is chosen
-    /// once, when a plan is tried out, and the plan then has it by its name.
+    /// One that does not pace by a timer: the first of [`CongestionControl::UNPACED`] that the
+    /// hosts allow. It is chosen once, when a plan is tried out, and the plan then has it by its
+    /// name.
     #[default]
     Unpaced,
     /// Each host's own (sysctl `net.ipv4.tcp_congestion_control`).
@@ -28,12 +30,12 @@ pub enum CongestionControl {
 }
 
 impl CongestionControl {
-    /// Those that let the window alone set the rate, by their kernel names, the most widespread first. Every kernel has
-    /// the last.
+    /// Those that let the window alone set the rate, by their kernel names, the most widespread
+    /// first. Every kernel has the last.
     pub const UNPACED: [&str; 2] = ["cubic", "reno"];
 
-    /// The kernel's name to ask for; `None`: what the host has by itself. A plan that was tried out leaves none open but those
-    /// of traffic without any.
+    /// The kernel's name to ask for; `None`: what the host has by itself. A plan that was tried out
+    /// leaves none open but those of traffic without any.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {

@@ -35,8 +35,8 @@ pub enum DurationError {
     TooLong,
 }
 
-/// Reads a duration: one or more numbers, each with a unit (`h`, `m`, `s`, `ms`, `us`, `ns`), added up.
-/// What is finer than a nanosecond is cut off.
+/// Reads a duration: one or more numbers, each with a unit (`h`, `m`, `s`, `ms`, `us`, `ns`), added
+/// up. What is finer than a nanosecond is cut off.
 ///
 /// # Errors
 /// [`DurationError`] says which part of the text is not a duration.

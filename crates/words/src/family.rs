@@ -25,7 +25,8 @@ impl Family {
         }
     }
 
-    /// The bytes of the IP header (RFC 791, section 3.1; RFC 8200, section 3) and of UDP's (RFC 768).
+    /// The bytes of the IP header (RFC 791, section 3.1; RFC 8200, section 3) and of UDP's (RFC
+    /// 768).
     pub fn udp_headers(self) -> u32 {
         match self {
             Self::Ipv4 => 20 + 8,
@@ -33,9 +34,10 @@ impl Family {
         }
     }
 
-    /// The most payload, in bytes, that one UDP datagram can carry over this version: the 16 bits of UDP's length
-    /// (RFC 768) less its header of 8, and for IPv4 less 20 for the IP header, which its total length includes
-    /// (RFC 791) and the payload length of IPv6 does not (RFC 8200, section 3).
+    /// The most payload, in bytes, that one UDP datagram can carry over this version: the 16 bits
+    /// of UDP's length (RFC 768) less its header of 8, and for IPv4 less 20 for the IP header,
+    /// which its total length includes (RFC 791) and the payload length of IPv6 does not (RFC 8200,
+    /// section 3).
     pub fn most_udp_payload(self) -> u32 {
         match self {
             Self::Ipv4 => 65_535 - 20 - 8,

@@ -1,24 +1,27 @@
-//! The vocabulary of interface features: the kernel's names, `ethtool`'s short and long names for groups of them,
-//! and which of them are offloads.
+//! The vocabulary of interface features: the kernel's names, `ethtool`'s short and long names for
+//! groups of them, and which of them are offloads.
 //!
-//! The kernel's names are those of `netdev_features_strings` (`net/ethtool/common.c`, Linux 6.18), and a few that
-//! older kernels have. No kernel knows all of them: an agent sets those that the running kernel
-//! lists. The groups are those of `ethtool -K`, which resolves them by pattern (`tx-tcp*-segmentation`) against the
-//! kernel's own list; here the patterns are already resolved.
+//! The kernel's names are those of `netdev_features_strings` (`net/ethtool/common.c`, Linux 6.18),
+//! and a few that older kernels have. No kernel knows all of them: an agent sets those that the
+//! running kernel lists. The groups are those of `ethtool -K`, which resolves them by pattern
+//! (`tx-tcp*-segmentation`) against the kernel's own list; here the patterns are already resolved.
 
-/// The kernel names of the offloads that `offloads = "none"` turns off: work on the data path that the interface
-/// takes over from the stack, or that the stack saves by handling many packets as one.
+/// The kernel names of the offloads that `offloads = "none"` turns off: work on the data path that
+/// the interface takes over from the stack, or that the stack saves by handling many packets as
+/// one.
 ///
-/// In: checksums, scatter-gather, every kind of segmentation, LRO and every kind of GRO, tunnels, and the insertion
-/// and removal of VLAN tags.
+/// In: checksums, scatter-gather, every kind of segmentation, LRO and every kind of GRO, tunnels,
+/// and the insertion and removal of VLAN tags.
 ///
-/// Out: filters and steering (`rx-vlan-filter`, `rx-ntuple-filter`, `rx-hashing`), what a driver states rather than
-/// does (`highdma`, `vlan-challenged`, `tx-gso-robust`), modes (`loopback`, `rx-fcs`, `rx-all`), how the sender
-/// copies (`tx-nocache-copy`), and offloads that carry out a configuration kept elsewhere, such as keys, rules or
-/// rings (`tls-*`, `esp-*`, `macsec-*`, `hw-tc-offload`, `l2-fwd-offload`, `hsr-*`): the traffic of a study does not
-/// use them, and turning them off under a live configuration could break it. Each can still be a factor by name.
+/// Out: filters and steering (`rx-vlan-filter`, `rx-ntuple-filter`, `rx-hashing`), what a driver
+/// states rather than does (`highdma`, `vlan-challenged`, `tx-gso-robust`), modes (`loopback`,
+/// `rx-fcs`, `rx-all`), how the sender copies (`tx-nocache-copy`), and offloads that carry out a
+/// configuration kept elsewhere, such as keys, rules or rings (`tls-*`, `esp-*`, `macsec-*`,
+/// `hw-tc-offload`, `l2-fwd-offload`, `hsr-*`): the traffic of a study does not use them, and
+/// turning them off under a live configuration could break it. Each can still be a factor by name.
 ///
-/// Turning off what the driver has fixed is harmless: it is read back at run time and recorded as it is.
+/// Turning off what the driver has fixed is harmless: it is read back at run time and recorded as
+/// it is.
 pub const OFFLOADS: &[&str] = &[
     "rx-checksum",
     "rx-gro",
@@ -90,7 +93,8 @@ pub const OTHERS: &[&str] = &[
     "vlan-challenged",
 ];
 
-/// What `ethtool -K` calls a set of kernel features: its short name, its long name, and the features.
+/// What `ethtool -K` calls a set of kernel features: its short name, its long name, and the
+/// features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
     /// The name that `ethtool -K` takes: `tso`.
@@ -141,8 +145,8 @@ pub const GROUPS: &[Group] = &[
     Group { short: "rxhash", long: "receive-hashing", members: &["rx-hashing"] },
 ];
 
-/// The kernel features that a name means: one for a kernel name, one or more for a short or long name of `ethtool`,
-/// in alphabetical order. `None` if the name is neither.
+/// The kernel features that a name means: one for a kernel name, one or more for a short or long
+/// name of `ethtool`, in alphabetical order. `None` if the name is neither.
 pub fn expand(name: &str) -> Option<Vec<&'static str>> {
     if let Some(group) = GROUPS.iter().find(|group| group.short == name || group.long == name) {
         return Some(group.members.to_vec());

@@ -10,7 +10,8 @@ use crate::suggest;
 use crate::value::{Field, Value};
 use crate::workload::Workload;
 
-/// A key of `[[workload]]`, which is a factor and an option of `netassay load` as well. [`KEYS`](crate::KEYS) is the table of them.
+/// A key of `[[workload]]`, which is a factor and an option of `netassay load` as well.
+/// [`KEYS`](crate::KEYS) is the table of them.
 pub struct Key {
     /// As files write it; options have `-` where this has `_`.
     pub name: &'static str,
@@ -180,8 +181,8 @@ impl Key {
         Some(self.misfit_of(why, format!("use {}", suggest::list(&words))))
     }
 
-    /// Why traffic of a kind cannot have a value in exact mode, where one thread does the work of both ends and must do the same
-    /// each time.
+    /// Why traffic of a kind cannot have a value in exact mode, where one thread does the work of
+    /// both ends and must do the same each time.
     #[must_use]
     pub fn exact_misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
         if *value == self.default_of(kind) {

@@ -1,5 +1,6 @@
-//! The table of keys: everything that can be said of traffic, each thing once. Studies, factors, `--set`, the JSON schema, the
-//! names of conditions, the options of `netassay load` and the tables in `docs/` are made from it.
+//! The table of keys: everything that can be said of traffic, each thing once. Studies, factors,
+//! `--set`, the JSON schema, the names of conditions, the options of `netassay load` and the tables
+//! in `docs/` are made from it.
 
 use std::time::Duration;
 
@@ -91,7 +92,8 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "socket_buffer",
-        // The kernel doubles what it is given and keeps it in an `int`; a quarter of that is far beyond use.
+        // The kernel doubles what it is given and keeps it in an `int`; a quarter of that is far
+        // beyond use.
         shape: Shape::Number(1_024, 1 << 29),
         unit: "bytes",
         slug: "socket-buffer",
@@ -207,7 +209,8 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "busy_poll",
-        // The kernel counts whole microseconds, and a tenth of a second without any packet is no polling any more.
+        // The kernel counts whole microseconds, and a tenth of a second without any packet is no
+        // polling any more.
         shape: Shape::Time(MICROSECOND, Duration::from_millis(100), MICROSECOND),
         kinds: RECEIVED,
         exact: NONE,

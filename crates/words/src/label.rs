@@ -3,7 +3,8 @@
 use crate::side::Side;
 
 crate::vocabulary! {
-    /// What limited a run. In the order of the alphabet: of two that limited as many runs, pages name the first.
+    /// What limited a run. In the order of the alphabet: of two that limited as many runs, pages
+    /// name the first.
     #[derive(PartialOrd, Ord)]
     pub enum Label: "a limit" {
         /// Others than the run, who had the CPUs: other processes, or the hypervisor.
@@ -50,7 +51,8 @@ impl Label {
         }
     }
 
-    /// Whether something outside both hosts set the rate: two conditions that it limits have the same rate, whatever they cost.
+    /// Whether something outside both hosts set the rate: two conditions that it limits have the
+    /// same rate, whatever they cost.
     #[must_use]
     pub fn is_outside(self) -> bool {
         matches!(self, Self::Link | Self::Pacing)

@@ -1,6 +1,6 @@
-//! The words that several rooms use (see ARCHITECTURE.md): kinds of traffic, senders, readers, directions, families,
-//! scenarios, features, metrics, and the one [`Traffic`]. What a study, the engine and the command line say of traffic is
-//! declared here once, and nowhere else.
+//! The words that several rooms use (see ARCHITECTURE.md): kinds of traffic, senders, readers,
+//! directions, families, scenarios, features, metrics, and the one [`Traffic`]. What a study, the
+//! engine and the command line say of traffic is declared here once, and nowhere else.
 //!
 //! Pure: no I/O.
 

@@ -1,4 +1,5 @@
-//! The vocabulary of metrics: every key under which a run's results are kept, with unit and meaning.
+//! The vocabulary of metrics: every key under which a run's results are kept, with unit and
+//! meaning.
 
 use serde::Serialize;
 

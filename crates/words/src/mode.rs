@@ -1,4 +1,5 @@
-//! How the sending program hands data over, how the receiving one takes them, and which way they go.
+//! How the sending program hands data over, how the receiving one takes them, and which way they
+//! go.
 
 use crate::kind::Kind;
 
@@ -10,7 +11,8 @@ crate::vocabulary! {
         Send = "send", default;
         /// Many datagrams in one `sendmmsg`.
         Sendmmsg = "sendmmsg";
-        /// One `send` of a buffer that the kernel or the device cuts into datagrams (`UDP_SEGMENT`).
+        /// One `send` of a buffer that the kernel or the device cuts into datagrams
+        /// (`UDP_SEGMENT`).
         Gso = "gso";
         /// Many such buffers in one `sendmmsg`.
         GsoSendmmsg = "gso+sendmmsg";
@@ -60,7 +62,8 @@ crate::vocabulary! {
 }
 
 impl Sender {
-    /// Whether traffic of this kind has this sender. Requests are sent one at a time, so batching does not apply.
+    /// Whether traffic of this kind has this sender. Requests are sent one at a time, so batching
+    /// does not apply.
     pub fn sends(self, kind: Kind) -> bool {
         match self {
             Self::Send => true,
@@ -76,15 +79,16 @@ impl Sender {
         matches!(self, Self::Gso | Self::GsoSendmmsg)
     }
 
-    /// Whether what it takes can be counted: the same each time. Where pages are lent or requests wait in a ring, the kernel chooses when
-    /// it works.
+    /// Whether what it takes can be counted: the same each time. Where pages are lent or requests
+    /// wait in a ring, the kernel chooses when it works.
     pub fn is_countable(self) -> bool {
         !matches!(self, Self::Zerocopy | Self::IoUring | Self::IoUringZerocopy)
     }
 }
 
 impl Reader {
-    /// Whether traffic of this kind has this reader. Traffic without a receiver has the default reader.
+    /// Whether traffic of this kind has this reader. Traffic without a receiver has the default
+    /// reader.
     pub fn takes(self, kind: Kind) -> bool {
         match self {
             Self::Recv => true,

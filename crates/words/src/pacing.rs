@@ -9,7 +9,8 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pacing(u64);
 
-/// The units of `tc`(8), decimal, largest first, in bits per second. `tc` takes them in any case, and so does this.
+/// The units of `tc`(8), decimal, largest first, in bits per second. `tc` takes them in any case,
+/// and so does this.
 const UNITS: [(&str, u64); 5] =
     [("Tbit", 1_000_000_000_000), ("Gbit", 1_000_000_000), ("Mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
 

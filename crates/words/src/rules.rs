@@ -130,7 +130,8 @@ impl Traffic {
         None
     }
 
-    /// What of this traffic keeps a thread from serving several flows, by key and value; `None`: nothing does.
+    /// What of this traffic keeps a thread from serving several flows, by key and value; `None`:
+    /// nothing does.
     #[must_use]
     pub fn unshareable(&self) -> Option<(&'static str, String)> {
         if self.kind == Kind::TcpCrr {

@@ -21,8 +21,9 @@ pub struct Settled {
 }
 
 impl Settled {
-    /// What was asked for and not got, with the reason. A word such as `tso` stands for several features, of which a
-    /// driver has some: what such a word asked for was got if one of them is on, so the others are not listed.
+    /// What was asked for and not got, with the reason. A word such as `tso` stands for several
+    /// features, of which a driver has some: what such a word asked for was got if one of them is
+    /// on, so the others are not listed.
     pub fn unmet(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_on = |name: &&str| self.active.get(*name).copied().unwrap_or(false);
         let stood_for = move |feature: &str| {

@@ -6,7 +6,8 @@ const LONGEST_COMPARED: usize = 64;
 /// Lists of at most this many words are shown whole in a help line.
 const LONGEST_LIST: usize = 10;
 
-/// A piece of somebody's text that is safe to print and short: control characters escaped, at most 40 characters.
+/// A piece of somebody's text that is safe to print and short: control characters escaped, at most
+/// 40 characters.
 pub fn quoted(text: &str) -> String {
     let mut quoted: String = text.chars().take(40).flat_map(char::escape_debug).collect();
     if text.chars().nth(40).is_some() {
@@ -16,9 +17,9 @@ pub fn quoted(text: &str) -> String {
     quoted.replace("\\'", "'").replace("\\\"", "\"")
 }
 
-/// The word of `known` nearest to `word`, if any is near enough to be what was meant: at most every third character
-/// wrong (insertions, deletions, replacements and swapped neighbours each count as one), case aside; or else the first
-/// that `word` is a part of.
+/// The word of `known` nearest to `word`, if any is near enough to be what was meant: at most every
+/// third character wrong (insertions, deletions, replacements and swapped neighbours each count as
+/// one), case aside; or else the first that `word` is a part of.
 pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     if word.len() > LONGEST_COMPARED {
         return None;
@@ -41,7 +42,8 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
     near.or_else(|| known.iter().find(part_of).copied())
 }
 
-/// The help line for a word that is not of `known`: the nearest one, and all of them if they are few.
+/// The help line for a word that is not of `known`: the nearest one, and all of them if they are
+/// few.
 pub fn help<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     let near = nearest(word, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));

@@ -1,4 +1,5 @@
-//! The one description of traffic: what a study asks for, and what both ends of the engine agree on.
+//! The one description of traffic: what a study asks for, and what both ends of the engine agree
+//! on.
 
 use std::time::Duration;
 
@@ -18,8 +19,9 @@ pub const MAX_FLOWS: u32 = 100_000;
 pub const MAX_THREADS: u32 = 1_024;
 /// The most flows over UDP: each has a port of its own, and those below 1024 are privileged.
 pub(crate) const MOST_OVER_UDP: u32 = 65_535 - 1_023;
-/// Connections that one listener accepts: all wait in its queue until the last has come, and `net.core.somaxconn` is 4096.
-/// Connections to another port may come from the same ports again, so that those do not run out either.
+/// Connections that one listener accepts: all wait in its queue until the last has come, and
+/// `net.core.somaxconn` is 4096. Connections to another port may come from the same ports again, so
+/// that those do not run out either.
 pub const LISTENER: u32 = 4_000;
 /// The largest message in bytes. Beyond it a write only measures how often it is interrupted.
 pub const MAX_MESSAGE: u32 = 16 << 20;
@@ -30,7 +32,8 @@ pub const MAX_IN_FLIGHT: u32 = 1_024;
 /// The most requests per second that an open loop may be asked for, over all flows.
 pub const MAX_RATE: u32 = 100_000_000;
 
-/// What traffic is. [`Traffic::new`] gives the plain one of a kind. What each field may be is in the table [`KEYS`](crate::KEYS).
+/// What traffic is. [`Traffic::new`] gives the plain one of a kind. What each field may be is in
+/// the table [`KEYS`](crate::KEYS).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
@@ -42,63 +45,74 @@ pub struct Traffic {
     pub response: u32,
     /// Connections or sockets; with [`Direction::Both`], for each way.
     pub flows: u32,
-    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes; `None` leaves the kernel's, but for the 1 MiB that a stream of datagrams is
-    /// received into. The kernel doubles what it is asked for and may limit it.
+    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes; `None` leaves the kernel's, but for the 1 MiB that a
+    /// stream of datagrams is received into. The kernel doubles what it is asked for and may limit
+    /// it.
     pub socket_buffer: Option<u32>,
-    /// The receiver's port; UDP flows use this one and those that follow. `None`: the kernel chooses.
+    /// The receiver's port; UDP flows use this one and those that follow. `None`: the kernel
+    /// chooses.
     pub port: Option<u16>,
     /// How data are handed to the kernel.
     pub sender: Sender,
     /// How data are read from the kernel.
     pub reader: Reader,
-    /// The threads of either end that share the flows out, neighbours to one thread; with [`Direction::Both`], for each way.
-    /// More than there are flows are not started. `None`: the engine chooses.
+    /// The threads of either end that share the flows out, neighbours to one thread; with
+    /// [`Direction::Both`], for each way. More than there are flows are not started. `None`: the
+    /// engine chooses.
     pub threads: Option<u32>,
     /// Which way a stream flows.
     pub direction: Direction,
     /// `tcp_rr`, `udp_rr`: transactions in flight per flow.
     pub in_flight: u32,
-    /// Request-response: requests per second over all flows, each sent at its own intended time and its latency measured
-    /// from there, whether earlier ones are answered or not: [`MAX_IN_FLIGHT`] per flow may be under way (one with `tcp_crr`,
-    /// 128 with `udp_rr` messages of one byte), and those beyond wait. `None`: the next request follows an answer.
+    /// Request-response: requests per second over all flows, each sent at its own intended time and
+    /// its latency measured from there, whether earlier ones are answered or not: [`MAX_IN_FLIGHT`]
+    /// per flow may be under way (one with `tcp_crr`, 128 with `udp_rr` messages of one byte), and
+    /// those beyond wait. `None`: the next request follows an answer.
     pub rate: Option<u32>,
-    /// Streams and `pps`: the pace of each flow in bits of payload per second. `None`: as fast as it goes. The kernel paces
-    /// TCP (`SO_MAX_PACING_RATE`), in bursts of two segments and more; datagrams are paced by the sender, call by call, with
-    /// or without the `fq` qdisc, and after a delay it makes up for 10 ms at most.
+    /// Streams and `pps`: the pace of each flow in bits of payload per second. `None`: as fast as
+    /// it goes. The kernel paces TCP (`SO_MAX_PACING_RATE`), in bursts of two segments and more;
+    /// datagrams are paced by the sender, call by call, with or without the `fq` qdisc, and after a
+    /// delay it makes up for 10 ms at most.
     pub pacing: Option<Pacing>,
-    /// How long a receive polls the device's queue instead of sleeping, in whole microseconds (`SO_BUSY_POLL`, `SO_PREFER_BUSY_POLL`, `SO_BUSY_POLL_BUDGET`).
+    /// How long a receive polls the device's queue instead of sleeping, in whole microseconds
+    /// (`SO_BUSY_POLL`, `SO_PREFER_BUSY_POLL`, `SO_BUSY_POLL_BUDGET`).
     #[serde(default, with = "duration::maybe_text")]
     pub busy_poll: Option<Duration>,
     /// TCP's congestion control.
     pub congestion_control: CongestionControl,
-    /// The differentiated services code point of all packets, 0 to 63 (RFC 2474); `None`: the kernel's, which is 0. Over IPv4
-    /// the kernel derives from it the priority that qdiscs see, too.
+    /// The differentiated services code point of all packets, 0 to 63 (RFC 2474); `None`: the
+    /// kernel's, which is 0. Over IPv4 the kernel derives from it the priority that qdiscs see,
+    /// too.
     pub dscp: Option<u8>,
-    /// TCP: whether small segments are sent at once (`TCP_NODELAY`); `None`: on where requests are answered.
+    /// TCP: whether small segments are sent at once (`TCP_NODELAY`); `None`: on where requests are
+    /// answered.
     pub nodelay: Option<bool>,
-    /// TCP: bytes that may wait unsent in a socket before it takes no more (`TCP_NOTSENT_LOWAT`); `None`: the kernel's.
+    /// TCP: bytes that may wait unsent in a socket before it takes no more (`TCP_NOTSENT_LOWAT`);
+    /// `None`: the kernel's.
     pub notsent_lowat: Option<u32>,
-    /// UDP: whether the sending sockets are connected. If not, each datagram names its destination and the kernel looks up
-    /// its route.
+    /// UDP: whether the sending sockets are connected. If not, each datagram names its destination
+    /// and the kernel looks up its route.
     pub connected: bool,
     /// Whether UDP datagrams carry a checksum. Off only over IPv4 (`SO_NO_CHECK`).
     pub checksum: bool,
-    /// Whether every byte and every sequence number is checked where it arrives, which costs time. If not, the last message
-    /// of each flow is.
+    /// Whether every byte and every sequence number is checked where it arrives, which costs time.
+    /// If not, the last message of each flow is.
     pub verify: bool,
 }
 
 impl Traffic {
-    /// The plain traffic of a kind: one flow, one message at a time, everything as the kernel has it.
+    /// The plain traffic of a kind: one flow, one message at a time, everything as the kernel has
+    /// it.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         let message = match kind {
             Kind::TcpStream => 16_384,
-            // Fills one packet of MTU 1500 over IPv6 (40 bytes of header and 8 of UDP) and still fits one over IPv4: a family
-            // must not be charged for fragments by default.
+            // Fills one packet of MTU 1500 over IPv6 (40 bytes of header and 8 of UDP) and still
+            // fits one over IPv4: a family must not be charged for fragments by default.
             Kind::UdpStream => 1_452,
             Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr => 1,
-            // Fills the smallest Ethernet frame over IPv4 (60 bytes without its checksum, less 14, 20 and 8 of headers).
+            // Fills the smallest Ethernet frame over IPv4 (60 bytes without its checksum, less 14,
+            // 20 and 8 of headers).
             Kind::Pps => 18,
         };
         Self {
@@ -137,7 +151,8 @@ impl Traffic {
         if self.direction == Direction::Both { 2 } else { 1 }
     }
 
-    /// How many addresses the receiver has: one for each socket over UDP, and over TCP one for as many as a listener accepts.
+    /// How many addresses the receiver has: one for each socket over UDP, and over TCP one for as
+    /// many as a listener accepts.
     #[must_use]
     pub fn endpoints(&self) -> u32 {
         match self.kind {
@@ -157,7 +172,8 @@ impl Traffic {
         }
     }
 
-    /// Whether lane number `lane` carries data from the transmitter to the receiver: with [`Direction::Both`] the first half do.
+    /// Whether lane number `lane` carries data from the transmitter to the receiver: with
+    /// [`Direction::Both`] the first half do.
     #[must_use]
     pub fn is_forward(&self, lane: usize) -> bool {
         match self.direction {
@@ -167,7 +183,8 @@ impl Traffic {
         }
     }
 
-    /// Whether the socket of a lane is connected: one that only receives always is, so that it rejects other peers.
+    /// Whether the socket of a lane is connected: one that only receives always is, so that it
+    /// rejects other peers.
     #[must_use]
     pub fn connects(&self, sends: bool) -> bool {
         self.connected || (!sends && !self.kind.is_rr())
@@ -179,8 +196,8 @@ impl Traffic {
         self.nodelay.unwrap_or(self.kind.is_rr())
     }
 
-    /// The most payload bytes of one datagram, cut from a larger buffer, that a packet of this MTU carries: the kernel makes no
-    /// fragments of them.
+    /// The most payload bytes of one datagram, cut from a larger buffer, that a packet of this MTU
+    /// carries: the kernel makes no fragments of them.
     #[must_use]
     pub fn largest_segment(mtu: u32, family: Family) -> u32 {
         mtu.saturating_sub(family.udp_headers())

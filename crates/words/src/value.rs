@@ -40,7 +40,8 @@ impl fmt::Display for Value {
     }
 }
 
-/// A field of a workload. A value that is not of its type leaves it as it is: [`Key::parse`](crate::Key::parse) makes none.
+/// A field of a workload. A value that is not of its type leaves it as it is:
+/// [`Key::parse`](crate::Key::parse) makes none.
 pub(crate) trait Field {
     fn value(&self) -> Value;
     fn set(&mut self, value: &Value);

@@ -1,6 +1,7 @@
 //! The closed vocabularies: each value has exactly one spelling.
 
-/// A type whose values are written as one of a few words. [`vocabulary`](crate::vocabulary) declares them.
+/// A type whose values are written as one of a few words. [`vocabulary`](crate::vocabulary)
+/// declares them.
 pub trait Word: Copy + PartialEq + 'static {
     /// What such a word is called in messages, with its article: "a scenario".
     const WHAT: &'static str;
@@ -34,8 +35,9 @@ pub struct Vocabulary {
     pub words: &'static [(&'static str, &'static [&'static str])],
 }
 
-/// Declares a [`Word`]: each value with its meaning and its one spelling, which messages, files, options, serde and the JSON schema
-/// share. The words are offered in this order. The crate that uses it needs `serde`.
+/// Declares a [`Word`]: each value with its meaning and its one spelling, which messages, files,
+/// options, serde and the JSON schema share. The words are offered in this order. The crate that
+/// uses it needs `serde`.
 #[macro_export]
 macro_rules! vocabulary {
     (

@@ -11,7 +11,8 @@ use crate::traffic::Traffic;
 /// The traffic of a condition, with every default filled in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workload {
-    /// What the study calls it: its kind unless the file names it. Comparisons stay within one name.
+    /// What the study calls it: its kind unless the file names it. Comparisons stay within one
+    /// name.
     pub name: String,
     /// The traffic.
     #[serde(flatten)]

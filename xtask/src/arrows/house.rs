@@ -8,10 +8,12 @@ use super::graph::Arrows;
 use super::module::Module;
 use crate::failure::Failure;
 
-/// The files of a crate and the arrows between them: from a file to one that has what its code names.
+/// The files of a crate and the arrows between them: from a file to one that has what its code
+/// names.
 ///
-/// A `mod` line draws no arrow, and neither does handing a name on (`pub use`) if the file does nothing else with it: who uses that name
-/// has an arrow to the file that defines it. What only macros write, and methods of values that a file got from elsewhere, are not seen.
+/// A `mod` line draws no arrow, and neither does handing a name on (`pub use`) if the file does
+/// nothing else with it: who uses that name has an arrow to the file that defines it. What only
+/// macros write, and methods of values that a file got from elsewhere, are not seen.
 pub(super) struct House {
     /// Relative to `src`, without `.rs`; `a/mod` is `a`.
     pub(super) files: Vec<String>,
@@ -47,7 +49,8 @@ impl House {
         Ok(house)
     }
 
-    /// What stands directly under `src`: files, and each folder as one. The file that hands all names on is in it only where it does more.
+    /// What stands directly under `src`: files, and each folder as one. The file that hands all
+    /// names on is in it only where it does more.
     pub(super) fn rooms(&self) -> House {
         let room = |file: usize| self.files[file].split('/').next().unwrap_or_default();
         let numbers = 0..self.files.len();
@@ -153,7 +156,8 @@ impl Plan<'_> {
     }
 }
 
-/// Follows `path` as it is written in the module `from`, through names that are handed on. None: it leads out of the crate.
+/// Follows `path` as it is written in the module `from`, through names that are handed on. None: it
+/// leads out of the crate.
 fn resolve(
     nodes: &[Node],
     from: usize,

@@ -1,5 +1,5 @@
-//! The arrows of the house: which crate knows which, and which module uses which. Held against `ARCHITECTURE.md`, and drawn there; its
-//! questions at the end are held against the code.
+//! The arrows of the house: which crate knows which, and which module uses which. Held against
+//! `ARCHITECTURE.md`, and drawn there; its questions at the end are held against the code.
 
 mod crates;
 mod drawing;
@@ -40,7 +40,8 @@ pub(crate) fn check(workspace: &Workspace, _: &mut Report) -> Result<Ending, Fai
     }
 }
 
-/// `cargo xtask draw [CRATE…]`: draws `ARCHITECTURE.md` anew, or prints each arrow of the crates named.
+/// `cargo xtask draw [CRATE…]`: draws `ARCHITECTURE.md` anew, or prints each arrow of the crates
+/// named.
 pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<(), Failure> {
     let (crates, houses) = read(workspace)?;
     for name in names {

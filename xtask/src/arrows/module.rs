@@ -97,7 +97,8 @@ impl<'a> Reader<'a> {
         module
     }
 
-    /// Words joined by `::`. Those of `pub(in …)` name no item, and those behind `.` or `::` are members.
+    /// Words joined by `::`. Those of `pub(in …)` name no item, and those behind `.` or `::` are
+    /// members.
     fn path(&mut self, module: &mut Module) {
         let is_start = !matches!(self.before(1), "." | "::") && self.before(3) != "pub";
         let mut path = vec![self.next().to_owned()];

@@ -1,4 +1,5 @@
-//! The questions at the end of `ARCHITECTURE.md`: the file that answers each must be there, and have what it is said to have.
+//! The questions at the end of `ARCHITECTURE.md`: the file that answers each must be there, and
+//! have what it is said to have.
 
 use std::fs;
 use std::path::Path;

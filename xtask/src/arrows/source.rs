@@ -1,4 +1,5 @@
-//! Rust source as tokens: words, `::` and single characters. Comments and literals are left out, and what is compiled for tests only.
+//! Rust source as tokens: words, `::` and single characters. Comments and literals are left out,
+//! and what is compiled for tests only.
 
 /// The tokens of `text` without those of items under `#[cfg(test)]`.
 pub(super) fn tokens(text: &str) -> Vec<&str> {
@@ -15,7 +16,8 @@ pub(super) fn tokens(text: &str) -> Vec<&str> {
     kept
 }
 
-/// The place behind the item that begins at `at`: behind its `;`, or behind the brace that closes it.
+/// The place behind the item that begins at `at`: behind its `;`, or behind the brace that closes
+/// it.
 fn end_of_item(tokens: &[&str], mut at: usize) -> usize {
     let mut depth = 0;
     while at < tokens.len() {

@@ -23,8 +23,9 @@ pub(crate) fn build(workspace: &Workspace, _: &mut Report) -> Result<Ending, Fai
     Ok(Ending::Ok)
 }
 
-/// Programs and tests together. Without `--all-targets` cargo would leave out what only tests ask of shared dependencies,
-/// and would compile those, and all that builds on them, once more for the tests.
+/// Programs and tests together. Without `--all-targets` cargo would leave out what only tests ask
+/// of shared dependencies, and would compile those, and all that builds on them, once more for the
+/// tests.
 pub(crate) fn development_build(workspace: &Workspace) -> Command {
     workspace.cargo(&["build", "--workspace", "--all-targets"])
 }
@@ -35,7 +36,8 @@ pub(crate) fn docs(workspace: &Workspace, _: &mut Report) -> Result<Ending, Fail
     Ok(Ending::Ok)
 }
 
-/// The fuzz targets are outside the workspace: nothing else would see that they no longer fit, or what they find.
+/// The fuzz targets are outside the workspace: nothing else would see that they no longer fit, or
+/// what they find.
 pub(crate) fn fuzz(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
     /// Of each target: enough for its corpus and a few thousand more inputs.
     const SECONDS: u64 = 2;
@@ -48,7 +50,8 @@ pub(crate) fn fuzz(workspace: &Workspace, report: &mut Report) -> Result<Ending,
     Ok(Ending::Ok)
 }
 
-/// Advisories are left out: they need the network and change without a change of ours (CONTRIBUTING.md).
+/// Advisories are left out: they need the network and change without a change of ours
+/// (CONTRIBUTING.md).
 pub(crate) fn deny(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
     if !workspace.has_cargo("deny") {
         report.note("cargo-deny is not there: licences, bans and sources were not checked");

@@ -42,11 +42,13 @@ const NEEDS: &[Need] = &[
     Need { package: "sockperf", program: "sockperf", purpose: "a peer in the bench, and in its smoke test" },
 ];
 
-/// Free disk that a build from nothing and its tests take up, in MiB: the build directory had 3.6 GiB at their end with `CI=true`, where
-/// nothing is kept for the next build; some more is for what tests write.
+/// Free disk that a build from nothing and its tests take up, in MiB: the build directory had 3.6
+/// GiB at their end with `CI=true`, where nothing is kept for the next build; some more is for what
+/// tests write.
 const DISK: u64 = 5 * 1024;
 
-/// Installs what is missing when that is possible; says how otherwise. What stays missing fails with `CI=true`.
+/// Installs what is missing when that is possible; says how otherwise. What stays missing fails
+/// with `CI=true`.
 pub(crate) fn check(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
     if let Some(note) = free_disk(workspace).and_then(short_of_disk) {
         report.note(note);

@@ -57,7 +57,8 @@ fn libtest(command: Command, report: &mut Report) -> Result<Ending, Failure> {
     Ok(Ending::Ok)
 }
 
-/// A run without a summary has failed early, or speaks a language that we do not know: never a success.
+/// A run without a summary has failed early, or speaks a language that we do not know: never a
+/// success.
 fn uncounted(ran: &Ran) -> Failure {
     let unknown =
         || Failure::Check("the test runner ended well, but without a summary that xtask can read".into());

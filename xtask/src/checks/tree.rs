@@ -13,7 +13,8 @@ const LONG: usize = 400;
 /// Rust files longer than this are refused.
 const TOO_LONG: usize = 800;
 
-/// Package registries are cargo's and apt's business. (In two halves, so that this file does not name them.)
+/// Package registries are cargo's and apt's business. (In two halves, so that this file does not
+/// name them.)
 const REGISTRY_HOSTS: &[&str] = &[
     concat!("crates", ".io"),
     concat!("pypi", ".org"),
@@ -87,7 +88,8 @@ fn forbidden_words(name: &str, text: &str) -> Vec<String> {
     offences
 }
 
-/// True when `line` has the absolute path `path`: not in the middle of another path, and as whole words.
+/// True when `line` has the absolute path `path`: not in the middle of another path, and as whole
+/// words.
 fn names_path(line: &str, path: &str) -> bool {
     let in_word = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     line.match_indices(path).any(|(at, _)| {

@@ -1,4 +1,5 @@
-//! Whether intervals of several comparisons hold together where conditions spread unequally, and what that costs.
+//! Whether intervals of several comparisons hold together where conditions spread unequally, and
+//! what that costs.
 
 mod world;
 

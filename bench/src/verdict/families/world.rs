@@ -14,7 +14,8 @@ pub(super) const ERROR_RATE: f64 = 0.05;
 pub(super) const POWER: f64 = 0.8;
 /// The standard deviation of the logarithm of spreads in public data.
 const LOG_SD: f64 = 0.94;
-/// Drawn spreads that studies of log-normal spreads take turns with: each needs a critical value of its own.
+/// Drawn spreads that studies of log-normal spreads take turns with: each needs a critical value of
+/// its own.
 const DRAWS: u32 = 10;
 /// What a boot does to all conditions alike, in units of the quiet spread.
 const SHARED: f64 = 3.0;
@@ -117,13 +118,14 @@ struct Known {
     sds: Vec<f64>,
     /// The difference of condition 1 that the oracle finds with its power.
     difference: f64,
-    /// The power of the oracle that knows the ratios of the spreads and estimates their common scale.
+    /// The power of the oracle that knows the ratios of the spreads and estimates their common
+    /// scale.
     of_ratios: f64,
 }
 
 impl Known {
-    /// The oracle knows the spreads: its statistics are normal, correlated as the baseline that they share makes them, and its critical
-    /// value is exact for them together.
+    /// The oracle knows the spreads: its statistics are normal, correlated as the baseline that
+    /// they share makes them, and its critical value is exact for them together.
     fn of(sds: Vec<f64>, design: Design, boots: usize) -> Option<Known> {
         let variance = |condition: usize| sds[condition] * sds[condition];
         let lambda = |condition: usize| (variance(0) / (variance(0) + variance(condition))).sqrt();

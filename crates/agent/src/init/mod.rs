@@ -1,7 +1,9 @@
-//! netassay as a guest's first process: mounts what an agent needs, loads the modules that it was packed with, starts an agent at
-//! each virtio port, and switches the guest off when the last one has ended.
+//! netassay as a guest's first process: mounts what an agent needs, loads the modules that it was
+//! packed with, starts an agent at each virtio port, and switches the guest off when the last one
+//! has ended.
 //!
-//! What it has to say goes to the console, where the controller reads it: [`SERVING`], or [`CANNOT`] and the reason.
+//! What it has to say goes to the console, where the controller reads it: [`SERVING`], or
+//! [`CANNOT`] and the reason.
 
 mod error;
 mod ports;
@@ -23,7 +25,8 @@ use crate::frame::decode;
 pub const SERVING: &str = "netassay-init: serving";
 /// What it says, before the reason, when it cannot bring them there.
 pub const CANNOT: &str = "netassay-init: cannot serve:";
-/// Where in it the modules are, named so that they sort in the order in which they are to be loaded.
+/// Where in it the modules are, named so that they sort in the order in which they are to be
+/// loaded.
 pub const MODULES: &str = "netassay/modules";
 
 /// Is this process the first of a guest that was packed by netassay?
@@ -34,7 +37,8 @@ pub fn is_called() -> bool {
         && fs::metadata(format!("/{SETTINGS}")).is_ok()
 }
 
-/// Lives the life of a guest's first process. It does not come back: the guest is switched off at its end.
+/// Lives the life of a guest's first process. It does not come back: the guest is switched off at
+/// its end.
 pub fn run(version: &'static str) -> ! {
     let console = Console;
     if let Err(error) = serve_all(version, &console) {

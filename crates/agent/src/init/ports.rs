@@ -9,7 +9,8 @@ use super::error::InitError;
 use super::system::{self, Console};
 use crate::serve::serve;
 
-/// How long a device may take to appear after its driver was loaded; on a machine with time to spare it is a millisecond.
+/// How long a device may take to appear after its driver was loaded; on a machine with time to
+/// spare it is a millisecond.
 const PATIENCE: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(1);
 

@@ -11,6 +11,7 @@ pub const SETTINGS: &str = "netassay/settings.json";
 pub struct Settings {
     /// How many ports there are, named `netassay.0` and so on.
     pub ports: usize,
-    /// What the kernel's random numbers begin with, where they are to be the same at each boot; empty: as the kernel likes.
+    /// What the kernel's random numbers begin with, where they are to be the same at each boot;
+    /// empty: as the kernel likes.
     pub seed: Vec<u8>,
 }

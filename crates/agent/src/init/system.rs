@@ -44,18 +44,21 @@ fn mount(kind: &str, place: &str) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Gives the kernel's random numbers their beginning, and has it count as such, so that they are the same at each boot.
+/// Gives the kernel's random numbers their beginning, and has it count as such, so that they are
+/// the same at each boot.
 pub(super) fn seed(bytes: &[u8]) -> Result<(), InitError> {
     let step = "seed the random numbers";
     let random = File::options().write(true).open("/dev/random").map_err(InitError::at(step))?;
-    // struct rand_pool_info: bits of entropy, bytes, the bytes themselves (include/uapi/linux/random.h).
+    // struct rand_pool_info: bits of entropy, bytes, the bytes themselves
+    // (include/uapi/linux/random.h).
     let too_long = |_| InitError::at(step)(io::ErrorKind::InvalidInput.into());
     let size = i32::try_from(bytes.len()).map_err(too_long)?;
     let mut pool = Vec::with_capacity(8 + bytes.len());
     pool.extend_from_slice(&size.saturating_mul(8).to_ne_bytes());
     pool.extend_from_slice(&size.to_ne_bytes());
     pool.extend_from_slice(bytes);
-    // SAFETY: `pool` is laid out as the kernel reads it, with as many bytes as it says, and lives through the call.
+    // SAFETY: `pool` is laid out as the kernel reads it, with as many bytes as it says, and lives
+    // through the call.
     let result = unsafe { libc::ioctl(random.as_raw_fd(), RNDADDENTROPY, pool.as_ptr()) };
     if result == 0 { Ok(()) } else { Err(InitError::at(step)(io::Error::last_os_error())) }
 }
@@ -138,7 +141,8 @@ pub(super) fn await_connection(port: &impl AsFd, patience: Duration) -> io::Resu
 /// Makes a descriptor this process's standard input and output.
 pub(super) fn become_standard_streams(fd: i32) -> io::Result<()> {
     for standard in [libc::STDIN_FILENO, libc::STDOUT_FILENO] {
-        // SAFETY: both are plain numbers; what was open at `standard` is the console, which has other names.
+        // SAFETY: both are plain numbers; what was open at `standard` is the console, which has
+        // other names.
         if unsafe { libc::dup2(fd, standard) } < 0 {
             return Err(io::Error::last_os_error());
         }

@@ -13,10 +13,11 @@ use crate::link::interface::LinkCounters;
 use crate::link::links::Links;
 use crate::link::queue::QueueCounters;
 
-/// A reading of the counters of one interface, its network namespace and this process; [`Counters::since`] turns two of them
-/// into what happened between.
+/// A reading of the counters of one interface, its network namespace and this process;
+/// [`Counters::since`] turns two of them into what happened between.
 ///
-/// The protocols are counted for the network namespace of the thread that reads; IPv4 and IPv6 are summed.
+/// The protocols are counted for the network namespace of the thread that reads; IPv4 and IPv6 are
+/// summed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counters {
@@ -30,7 +31,8 @@ pub struct Counters {
     pub udp: UdpCounters,
     /// IP.
     pub ip: IpCounters,
-    /// The receive work of the *whole machine*: the kernel counts it per CPU, not per network namespace.
+    /// The receive work of the *whole machine*: the kernel counts it per CPU, not per network
+    /// namespace.
     pub softnet: SoftnetCounters,
     /// This process, all of its threads.
     pub context_switches: ContextSwitches,
@@ -39,14 +41,16 @@ pub struct Counters {
 counted! {
     /// TCP of a network namespace.
     pub struct TcpCounters {
-        /// Segments received; what was merged before TCP saw it (GRO, or never split between namespaces) counts once.
+        /// Segments received; what was merged before TCP saw it (GRO, or never split between
+        /// namespaces) counts once.
         in_segs,
-        /// Segments sent, without those retransmitted. With segmentation offload the kernel counts what will be on the wire.
+        /// Segments sent, without those retransmitted. With segmentation offload the kernel counts
+        /// what will be on the wire.
         out_segs,
         /// Segments retransmitted.
         retrans_segs,
-        /// Segments that the peer said it had received twice (duplicate selective acknowledgments, RFC 2883). Kernels before 5.10
-        /// do not count them.
+        /// Segments that the peer said it had received twice (duplicate selective acknowledgments,
+        /// RFC 2883). Kernels before 5.10 do not count them.
         dsack_segs,
         /// Duplicate selective acknowledgments received below what was acknowledged.
         dsacks,
@@ -94,7 +98,8 @@ counted! {
         in_datagrams,
         /// Datagrams sent.
         out_datagrams,
-        /// Datagrams received that could not be delivered; those of the next two and more are among them.
+        /// Datagrams received that could not be delivered; those of the next two and more are among
+        /// them.
         in_errors,
         /// Datagrams dropped because the socket's receive buffer was full.
         rcvbuf_errors,
@@ -145,8 +150,8 @@ counted! {
     }
 }
 
-/// The counters of one interface and of the IP below what it carries: those of the underlay of a tunnel, beside [`Counters`] of the
-/// tunnel itself.
+/// The counters of one interface and of the IP below what it carries: those of the underlay of a
+/// tunnel, beside [`Counters`] of the tunnel itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WireCounters {
@@ -180,10 +185,12 @@ impl WireCounters {
 }
 
 impl Counters {
-    /// Reads all of them. `links` should be of the calling thread's network namespace, which is the one whose protocols are read.
+    /// Reads all of them. `links` should be of the calling thread's network namespace, which is the
+    /// one whose protocols are read.
     ///
     /// # Errors
-    /// [`Error::NoInterface`] if the interface is not there (any more). A counter that this kernel does not have is 0.
+    /// [`Error::NoInterface`] if the interface is not there (any more). A counter that this kernel
+    /// does not have is 0.
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let link = links.find(interface)?;
         let queue = links.queue_of(link.index, interface)?;

@@ -1,4 +1,5 @@
-//! The kernel's protocol counters in `/proc/net/snmp`, `snmp6`, `netstat` and `softnet_stat`, read without trusting the text.
+//! The kernel's protocol counters in `/proc/net/snmp`, `snmp6`, `netstat` and `softnet_stat`, read
+//! without trusting the text.
 
 use std::collections::HashMap;
 
@@ -7,8 +8,8 @@ use std::collections::HashMap;
 pub(crate) struct Table<'a>(HashMap<(&'a str, &'a str), u64>);
 
 impl<'a> Table<'a> {
-    /// Takes in a file of pairs of lines, `Udp: InDatagrams NoPorts` and `Udp: 12 0` (`snmp`, `netstat`). What is no number,
-    /// or has no name, is passed over.
+    /// Takes in a file of pairs of lines, `Udp: InDatagrams NoPorts` and `Udp: 12 0` (`snmp`,
+    /// `netstat`). What is no number, or has no name, is passed over.
     pub(crate) fn pairs(mut self, text: &'a str) -> Self {
         let mut lines = text.lines().peekable();
         while let Some(line) = lines.next() {
@@ -27,7 +28,8 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// Takes in a file of lines `Udp6InDatagrams 12` (`snmp6`); the protocol is its first word with the digit: `Udp6`.
+    /// Takes in a file of lines `Udp6InDatagrams 12` (`snmp6`); the protocol is its first word with
+    /// the digit: `Udp6`.
     pub(crate) fn lines(mut self, text: &'a str) -> Self {
         for line in text.lines() {
             let mut words = line.split_whitespace();
@@ -52,7 +54,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Sums the columns "dropped" and "time squeezed" of `softnet_stat` over its lines, one per CPU, in hexadecimal.
+/// Sums the columns "dropped" and "time squeezed" of `softnet_stat` over its lines, one per CPU, in
+/// hexadecimal.
 pub(crate) fn softnet(text: &str) -> (u64, u64) {
     let column = |line: &str, index: usize| {
         line.split_whitespace().nth(index).and_then(|word| u64::from_str_radix(word, 16).ok()).unwrap_or(0)

@@ -15,15 +15,16 @@ pub fn online_cpus() -> Vec<u32> {
     listed.filter(|cpus| !cpus.is_empty()).unwrap_or_else(allowed_cpus)
 }
 
-/// The CPUs that the calling thread may run on, in order: fewer than are online inside a cpuset or under `taskset`.
+/// The CPUs that the calling thread may run on, in order: fewer than are online inside a cpuset or
+/// under `taskset`.
 pub fn allowed_cpus() -> Vec<u32> {
     let set = sched_getaffinity(THIS_THREAD).unwrap_or_default();
     let cpus = (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false));
     cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect()
 }
 
-/// The CPUs that the calling thread may run on, each with the number of its core: the lowest CPU of that core. A CPU whose
-/// core is not told is a core of its own.
+/// The CPUs that the calling thread may run on, each with the number of its core: the lowest CPU of
+/// that core. A CPU whose core is not told is a core of its own.
 pub fn usable() -> Vec<(u32, u32)> {
     let core = |cpu: u32| {
         let siblings = Files::system()

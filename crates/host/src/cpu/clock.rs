@@ -12,10 +12,12 @@ pub struct ClockReading {
     source: Option<String>,
 }
 
-/// What passed between two readings by each clock, in nanoseconds, and whether the kernel changed the hardware clock under them.
+/// What passed between two readings by each clock, in nanoseconds, and whether the kernel changed
+/// the hardware clock under them.
 ///
-/// The three differ when something went wrong: `CLOCK_MONOTONIC` is slewed by NTP (at most 0.05 % by `adjtime`, up to 10 % by
-/// `adjtimex`'s tick) where `CLOCK_MONOTONIC_RAW` is not; `CLOCK_BOOTTIME` goes on while the machine sleeps, where the others do not.
+/// The three differ when something went wrong: `CLOCK_MONOTONIC` is slewed by NTP (at most 0.05 %
+/// by `adjtime`, up to 10 % by `adjtimex`'s tick) where `CLOCK_MONOTONIC_RAW` is not;
+/// `CLOCK_BOOTTIME` goes on while the machine sleeps, where the others do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockCheck {
@@ -32,7 +34,8 @@ pub struct ClockCheck {
 const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 impl ClockReading {
-    /// Reads them. The three readings take less than 1 µs together where the clock source needs no system call.
+    /// Reads them. The three readings take less than 1 µs together where the clock source needs no
+    /// system call.
     #[must_use]
     pub fn read() -> Self {
         // The file first: it takes longest, and what follows should be at one instant.

@@ -8,13 +8,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interrupt {
-    /// The CPU's own timer: the tick, and each timer between two ticks, such as those of TCP's pacing.
+    /// The CPU's own timer: the tick, and each timer between two ticks, such as those of TCP's
+    /// pacing.
     Timer,
     /// Another CPU asked for a new choice of the thread that runs.
     Reschedule,
-    /// Another CPU asked for a function to be called: wake-ups and steered receive work are among them.
+    /// Another CPU asked for a function to be called: wake-ups and steered receive work are among
+    /// them.
     Call,
-    /// Software interrupt: high-resolution timers that may wait for the end of an interrupt. TCP's pacing timer is one.
+    /// Software interrupt: high-resolution timers that may wait for the end of an interrupt. TCP's
+    /// pacing timer is one.
     SoftHrtimer,
     /// Software interrupt: timers of the tick, among them TCP's retransmission timer.
     SoftTimer,
@@ -28,13 +31,15 @@ pub enum Interrupt {
     SoftSched,
 }
 
-/// How a kind is found: its file, the label of its row, and words that end the row on machines that label it otherwise.
+/// How a kind is found: its file, the label of its row, and words that end the row on machines that
+/// label it otherwise.
 type Place = (Interrupt, &'static str, &'static str, &'static [&'static str]);
 
 const HARD: &str = "/proc/interrupts";
 const SOFT: &str = "/proc/softirqs";
 
-/// Labels are those of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and tell the kind in words at the end.
+/// Labels are those of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and tell the kind in
+/// words at the end.
 const PLACES: [Place; 9] = [
     (Interrupt::Timer, HARD, "LOC", &["arch_timer", "riscv-timer"]),
     (Interrupt::Reschedule, HARD, "RES", &["Rescheduling interrupts"]),
@@ -70,13 +75,15 @@ impl Interrupt {
     }
 }
 
-/// The interrupts of a set of CPUs by kind, since boot or between two readings. A kind that this machine does not count is absent.
+/// The interrupts of a set of CPUs by kind, since boot or between two readings. A kind that this
+/// machine does not count is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Interrupts(BTreeMap<Interrupt, u64>);
 
 impl Interrupts {
-    /// Reads those of `cpus` together. The kernel counts them for the whole machine: what else runs on these CPUs is among them.
+    /// Reads those of `cpus` together. The kernel counts them for the whole machine: what else runs
+    /// on these CPUs is among them.
     #[must_use]
     pub fn read(cpus: &[u32]) -> Self {
         Self::sum(&Self::read_each(cpus))
@@ -130,7 +137,8 @@ impl FromIterator<(Interrupt, u64)> for Interrupts {
     }
 }
 
-/// Adds what a file counts of each of `cpus`. Its first line names the online CPUs, which are the columns.
+/// Adds what a file counts of each of `cpus`. Its first line names the online CPUs, which are the
+/// columns.
 pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts]) {
     let mut lines = text.lines();
     let header = lines.next().unwrap_or_default();

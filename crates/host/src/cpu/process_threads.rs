@@ -17,7 +17,8 @@ impl ProcessThreads {
     /// Reads those of a process on this machine, of any user.
     ///
     /// # Errors
-    /// [`Error::Read`] if there is no such process (any more). A thread that ends meanwhile is passed over.
+    /// [`Error::Read`] if there is no such process (any more). A thread that ends meanwhile is
+    /// passed over.
     pub fn read(process: u32) -> Result<Self, Error> {
         let tasks = format!("/proc/{process}/task");
         let entries =
@@ -38,7 +39,8 @@ impl ProcessThreads {
         Ok(Self { threads })
     }
 
-    /// What passed since `earlier`: of a thread that began since, all; of one that has ended since, nothing.
+    /// What passed since `earlier`: of a thread that began since, all; of one that has ended since,
+    /// nothing.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let passed = self.threads.iter().map(|(thread, (name, now))| {

@@ -1,7 +1,8 @@
 //! The time that passes in soft interrupts, where packets are received, to the nanosecond.
 //!
-//! The kernel's own account of it (`/proc/stat`) is by the tick, unless it was built with `CONFIG_IRQ_TIME_ACCOUNTING`, which
-//! distributions leave out; and then it is told in steps of 10 ms.
+//! The kernel's own account of it (`/proc/stat`) is by the tick, unless it was built with
+//! `CONFIG_IRQ_TIME_ACCOUNTING`, which distributions leave out; and then it is told in steps of 10
+//! ms.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,9 +12,9 @@ use crate::kernel::bpf::{Cell, Instruction, Program, attach_to_tracepoint, load}
 
 /// Counts it, from when it is made until it is dropped, on a machine with one CPU.
 ///
-/// A program runs where a soft interrupt begins and where it ends, and makes `sum` the clock's reading less `sum`: after both, the
-/// time between them has been added. It is the same program at both, and so costs the same: half of what counting costs lies
-/// between the two readings.
+/// A program runs where a soft interrupt begins and where it ends, and makes `sum` the clock's
+/// reading less `sum`: after both, the time between them has been added. It is the same program at
+/// both, and so costs the same: half of what counting costs lies between the two readings.
 #[derive(Debug)]
 pub struct Softirqs {
     sum: Cell,
@@ -24,7 +25,8 @@ impl Softirqs {
     /// Begins to count.
     ///
     /// # Errors
-    /// In words: several CPUs, or what the kernel said to the program (Linux 5.2 has all that it needs, and `CONFIG_BPF_EVENTS`).
+    /// In words: several CPUs, or what the kernel said to the program (Linux 5.2 has all that it
+    /// needs, and `CONFIG_BPF_EVENTS`).
     pub fn count() -> Result<Self, String> {
         let cpus = affinity::online_cpus().len();
         if cpus != 1 {
@@ -37,7 +39,8 @@ impl Softirqs {
                 attach_to_tracepoint(c"softirq_entry", &program)?,
                 attach_to_tracepoint(c"softirq_exit", &program)?,
             ];
-            // Between the two some may have begun. Now none is under way: this is a program that runs.
+            // Between the two some may have begun. Now none is under way: this is a program that
+            // runs.
             sum.write(0)?;
             Ok(Self { sum, _attached: attached })
         };

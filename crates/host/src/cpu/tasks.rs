@@ -35,15 +35,18 @@ pub(crate) struct Task {
 
 /// What others than a process and its descendants did with the CPUs between two moments.
 ///
-/// The time of a thread counts by halves for the CPUs it was last on at both moments. Of processes that began and ended in between, the time
-/// is known if their parents have waited for them. Interrupts and software interrupts are in the time of whichever thread they interrupted,
-/// unless the kernel counts them apart (`CONFIG_IRQ_TIME_ACCOUNTING`). `ksoftirqd` is left out: whose packets it handled is not known.
+/// The time of a thread counts by halves for the CPUs it was last on at both moments. Of processes
+/// that began and ended in between, the time is known if their parents have waited for them.
+/// Interrupts and software interrupts are in the time of whichever thread they interrupted, unless
+/// the kernel counts them apart (`CONFIG_IRQ_TIME_ACCOUNTING`). `ksoftirqd` is left out: whose
+/// packets it handled is not known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Others {
     /// Between the two moments, ns.
     pub elapsed_ns: u64,
-    /// Whether all processes could be seen. A container with a process namespace of its own shows only its own.
+    /// Whether all processes could be seen. A container with a process namespace of its own shows
+    /// only its own.
     pub complete: bool,
     /// Each process on each CPU; the longest time first, none without time.
     pub spent: Vec<Spent>,
@@ -150,7 +153,8 @@ impl Tasks {
 impl Task {
     /// `None` if this is not what the kernel writes.
     pub(crate) fn parse(process: u32, thread: u32, stat: &[u8], tick: u64) -> Option<Self> {
-        // pid (name) state ppid …: the name may hold anything, so the fields are counted from its end.
+        // pid (name) state ppid …: the name may hold anything, so the fields are counted from its
+        // end.
         let (open, close) =
             (stat.iter().position(|byte| *byte == b'(')?, stat.iter().rposition(|byte| *byte == b')')?);
         let name = text::line(&String::from_utf8_lossy(stat.get(open + 1..close)?)).into_owned();
@@ -172,7 +176,8 @@ impl Task {
         })
     }
 
-    /// Whether it is a thread of the kernel that works for one of these processes (`vhost-PID`, `kvm-pit/PID`), or for any packets that arrive.
+    /// Whether it is a thread of the kernel that works for one of these processes (`vhost-PID`,
+    /// `kvm-pit/PID`), or for any packets that arrive.
     fn serves(&self, family: &BTreeSet<u32>) -> bool {
         let of = |separator| self.name.rsplit_once(separator).and_then(|(_, pid)| pid.parse().ok());
         let owner = of('-').or_else(|| of('/'));
@@ -256,7 +261,8 @@ mod tests {
     #[test]
     fn what_ended_in_between_is_known_from_its_parent() {
         let shell = |reaped_ns| Task { reaped_ns, ..task(7, 1, 0, 0) };
-        // A child that had spent 400 ms before, and 100 ms since; another began since and had 50 ms.
+        // A child that had spent 400 ms before, and 100 ms since; another began since and had 50
+        // ms.
         let then = [(7, shell(MS)), (8, task(8, 7, 0, 400 * MS))];
         assert_eq!(others(&then, &[(7, shell(551 * MS))]), [(7, 0, 150)]);
     }

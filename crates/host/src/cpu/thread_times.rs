@@ -7,15 +7,17 @@ use crate::error::Error;
 
 /// CPU time of one thread, in nanoseconds since it began, or between two readings.
 ///
-/// `/proc/PID/task/TID/schedstat` tells the time on a CPU and the time waiting for one by the scheduler's own clock. What of it
-/// was user and what kernel space comes from `/proc/PID/task/TID/stat`, in units of 10 ms (`USER_HZ`), and most kernels find it
-/// by looking at each timer tick, so the split of a short window is coarse where the sum is not. Of a thread that is on a CPU
-/// right now the time up to the last tick (1 to 10 ms) is told; of one that waits for a CPU right now, nothing of this wait.
+/// `/proc/PID/task/TID/schedstat` tells the time on a CPU and the time waiting for one by the
+/// scheduler's own clock. What of it was user and what kernel space comes from
+/// `/proc/PID/task/TID/stat`, in units of 10 ms (`USER_HZ`), and most kernels find it by looking at
+/// each timer tick, so the split of a short window is coarse where the sum is not. Of a thread that
+/// is on a CPU right now the time up to the last tick (1 to 10 ms) is told; of one that waits for a
+/// CPU right now, nothing of this wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThreadTimes {
-    /// On a CPU. On kernels that do not count interrupts apart (`CONFIG_IRQ_TIME_ACCOUNTING`), with the interrupts and software
-    /// interrupts that broke in.
+    /// On a CPU. On kernels that do not count interrupts apart (`CONFIG_IRQ_TIME_ACCOUNTING`), with
+    /// the interrupts and software interrupts that broke in.
     pub running_ns: u64,
     /// Of it, in user mode; coarse.
     pub user_ns: u64,
@@ -29,7 +31,8 @@ impl ThreadTimes {
     /// Reads those of a thread of this process, by the number that the kernel knows it by.
     ///
     /// # Errors
-    /// [`Error::Read`] if there is no such thread (any more), [`Error::Unreadable`] if the kernel writes them in another form.
+    /// [`Error::Read`] if there is no such thread (any more), [`Error::Unreadable`] if the kernel
+    /// writes them in another form.
     pub fn read(thread: u32) -> Result<Self, Error> {
         Self::read_from(&format!("/proc/self/task/{thread}"))
     }
@@ -46,12 +49,12 @@ impl ThreadTimes {
         })
     }
 
-    /// Reads the texts of `stat`, whose unit is `tick` nanoseconds, and of `schedstat`. `None` if the first is not what the
-    /// kernel writes; the second may be missing or anything.
+    /// Reads the texts of `stat`, whose unit is `tick` nanoseconds, and of `schedstat`. `None` if
+    /// the first is not what the kernel writes; the second may be missing or anything.
     #[must_use]
     pub fn parse(stat: &[u8], schedstat: &str, tick: u64) -> Option<Self> {
-        // pid (name) state ppid …: the name may hold anything, so the fields are counted from its end. The 14th and 15th of
-        // them all are utime and stime.
+        // pid (name) state ppid …: the name may hold anything, so the fields are counted from its
+        // end. The 14th and 15th of them all are utime and stime.
         let end = stat.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
         let mut fields = rest.split_ascii_whitespace().skip(11);
@@ -63,7 +66,8 @@ impl ThreadTimes {
         Some(Self { running_ns, user_ns, system_ns, waiting_ns: next().unwrap_or(0) })
     }
 
-    /// What passed since `earlier`; a part that went backwards counts as nothing (the kernel's split of user and system may).
+    /// What passed since `earlier`; a part that went backwards counts as nothing (the kernel's
+    /// split of user and system may).
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -98,7 +102,8 @@ impl ThreadTimes {
     }
 }
 
-/// CPU time of this process, all of its threads (those that ended too), in nanoseconds since it began or between two readings.
+/// CPU time of this process, all of its threads (those that ended too), in nanoseconds since it
+/// began or between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessTimes {
@@ -109,7 +114,8 @@ pub struct ProcessTimes {
 }
 
 impl ProcessTimes {
-    /// Reads those of this process; the sum of the two is exact, their split coarse (see [`ThreadTimes`]).
+    /// Reads those of this process; the sum of the two is exact, their split coarse (see
+    /// [`ThreadTimes`]).
     #[must_use]
     pub fn read() -> Self {
         use nix::sys::resource::{UsageWho, getrusage};

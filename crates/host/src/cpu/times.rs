@@ -7,14 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::cpu::list::format_cpu_list;
 use crate::error::Error;
 
-/// Time of a set of CPUs by what it was spent on, in nanoseconds summed over the CPUs, since boot or between two readings.
+/// Time of a set of CPUs by what it was spent on, in nanoseconds summed over the CPUs, since boot
+/// or between two readings.
 ///
-/// The kernel tells it in `/proc/stat` in units of 10 ms (`USER_HZ`), and most kernels find it by looking at each timer tick
-/// (1 to 10 ms) at what runs, so a single short window is coarse: many runs even it out.
+/// The kernel tells it in `/proc/stat` in units of 10 ms (`USER_HZ`), and most kernels find it by
+/// looking at each timer tick (1 to 10 ms) at what runs, so a single short window is coarse: many
+/// runs even it out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuTimes {
-    /// In user mode, of normal and low priority; the time of virtual machines that this machine runs is in it.
+    /// In user mode, of normal and low priority; the time of virtual machines that this machine
+    /// runs is in it.
     pub user: u64,
     /// In the kernel on behalf of processes.
     pub system: u64,
@@ -59,8 +62,9 @@ impl CpuTimes {
         each.iter().fold(Self::default(), |sum, times| sum.plus(times))
     }
 
-    /// What was spent since `earlier`. A part that went backwards counts as nothing: the kernel documents that of the time
-    /// spent waiting for input and output, and a hypervisor may do it to the stolen time.
+    /// What was spent since `earlier`. A part that went backwards counts as nothing: the kernel
+    /// documents that of the time spent waiting for input and output, and a hypervisor may do it to
+    /// the stolen time.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         self.with(earlier, u64::saturating_sub)
@@ -106,7 +110,8 @@ impl CpuTimes {
     }
 }
 
-/// What part of their time a set of CPUs spent on what, in % of all those CPUs; the parts add up to 100.
+/// What part of their time a set of CPUs spent on what, in % of all those CPUs; the parts add up to
+/// 100.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuUsage {
@@ -146,7 +151,8 @@ pub(crate) fn tick() -> Result<u64, Error> {
         })
 }
 
-/// The times of each CPU in the text of `/proc/stat`, whose unit is `tick` nanoseconds. Lines of any other form are passed over.
+/// The times of each CPU in the text of `/proc/stat`, whose unit is `tick` nanoseconds. Lines of
+/// any other form are passed over.
 pub(crate) fn parse(text: &str, tick: u64) -> BTreeMap<u32, CpuTimes> {
     text.lines().filter_map(|line| parse_line(line, tick)).collect()
 }
@@ -159,8 +165,8 @@ pub(crate) fn since_boot(text: &str, tick: u64) -> CpuTimes {
 fn parse_line(line: &str, tick: u64) -> Option<(u32, CpuTimes)> {
     let mut words = line.split_whitespace();
     let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
-    // user nice system idle iowait irq softirq steal guest guest_nice: the last two are inside the first two already, and old
-    // kernels end earlier.
+    // user nice system idle iowait irq softirq steal guest guest_nice: the last two are inside the
+    // first two already, and old kernels end earlier.
     let mut next =
         || words.next().and_then(|word| word.parse::<u64>().ok()).unwrap_or(0).saturating_mul(tick);
     let (user, nice, system, idle, iowait) = (next(), next(), next(), next(), next());

@@ -22,8 +22,9 @@ struct Attributes {
 /// Threads and processes that this thread starts are like any other again.
 const SCHED_FLAG_RESET_ON_FORK: u64 = 1;
 
-/// Has the calling thread run soon after it wakes, though many others want its CPUs. What it starts from now on does not
-/// inherit this. It needs `CAP_SYS_NICE` outside of any user namespace; tells whether it was granted.
+/// Has the calling thread run soon after it wakes, though many others want its CPUs. What it starts
+/// from now on does not inherit this. It needs `CAP_SYS_NICE` outside of any user namespace; tells
+/// whether it was granted.
 pub fn prioritise_current_thread() -> bool {
     let attributes = Attributes {
         size: size_of::<Attributes>() as u32,
@@ -31,8 +32,8 @@ pub fn prioritise_current_thread() -> bool {
         nice: URGENT,
         ..Attributes::default()
     };
-    // SAFETY: 0 is the calling thread; the kernel reads as many bytes as the structure says it has, and the flags of the
-    // call must be 0.
+    // SAFETY: 0 is the calling thread; the kernel reads as many bytes as the structure says it has,
+    // and the flags of the call must be 0.
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(&attributes), 0) == 0 }
 }
 

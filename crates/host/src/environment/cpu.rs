@@ -21,7 +21,8 @@ pub struct CpuEnvironment {
     pub online_list: Option<String>,
     /// CPUs taken out of scheduling at boot, as a list.
     pub isolated: Option<String>,
-    /// The driver that sets the frequency; `None` if the kernel does not set it, as in most virtual machines.
+    /// The driver that sets the frequency; `None` if the kernel does not set it, as in most virtual
+    /// machines.
     pub frequency_driver: Option<String>,
     /// The frequency governors in use, each once.
     pub governors: Vec<String>,
@@ -82,7 +83,8 @@ impl CpuEnvironment {
     }
 }
 
-/// Whether the CPU says that it runs below a hypervisor: a flag of x86 CPUs, which others do not have.
+/// Whether the CPU says that it runs below a hypervisor: a flag of x86 CPUs, which others do not
+/// have.
 pub(crate) fn hypervisor(cpuinfo: &str) -> Option<bool> {
     field(cpuinfo, "flags").map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }

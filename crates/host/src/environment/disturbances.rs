@@ -1,4 +1,5 @@
-//! What on this machine disturbs measurements, as facts; what to think of them is for others to say.
+//! What on this machine disturbs measurements, as facts; what to think of them is for others to
+//! say.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,20 +11,22 @@ use crate::kernel::files::Files;
 pub struct Disturbances {
     /// CPUs online.
     pub cpus: usize,
-    /// The frequency governors in use, each once; empty if the kernel does not set the frequency, as in most virtual machines.
+    /// The frequency governors in use, each once; empty if the kernel does not set the frequency,
+    /// as in most virtual machines.
     pub governors: Vec<String>,
     /// Whether the CPUs may go above their nominal frequency.
     pub turbo: Option<bool>,
     /// Whether two threads share a core: they slow each other down.
     pub multithreading_active: Option<bool>,
-    /// The deepest idle state that may be used; waking up from it delays packets. `None` if the CPU never sleeps, or the
-    /// kernel does not tell.
+    /// The deepest idle state that may be used; waking up from it delays packets. `None` if the CPU
+    /// never sleeps, or the kernel does not tell.
     pub deepest_idle_state: Option<IdleState>,
     /// CPU time that the hypervisor gave to others since boot, in %.
     pub stolen_percent: Option<f64>,
     /// Average number of runnable tasks over the last 1, 5 and 15 minutes.
     pub load_average: Option<[f64; 3]>,
-    /// Whether a daemon (irqbalance) moves interrupts between CPUs. `None` if `/proc` hides other users' processes.
+    /// Whether a daemon (irqbalance) moves interrupts between CPUs. `None` if `/proc` hides other
+    /// users' processes.
     pub interrupt_balancing: Option<bool>,
     /// Transparent huge pages: `always`, `madvise` or `never`.
     pub huge_pages: Option<String>,
@@ -33,13 +36,13 @@ pub struct Disturbances {
     pub page_merging: Option<bool>,
     /// Memory in use that lies in swap, in bytes.
     pub swapped: Option<u64>,
-    /// The clock that the kernel reads: anything but `tsc` (x86) or `arch_sys_counter` (Arm) costs a system call per reading,
-    /// or an exit to the hypervisor.
+    /// The clock that the kernel reads: anything but `tsc` (x86) or `arch_sys_counter` (Arm) costs
+    /// a system call per reading, or an exit to the hypervisor.
     pub clock_source: Option<String>,
     /// Whether the machine is a virtual one.
     pub hypervisor: Option<bool>,
-    /// Whether the CPUs give performance events to programs: without them there is no cycle counter (hidden by many
-    /// hypervisors).
+    /// Whether the CPUs give performance events to programs: without them there is no cycle counter
+    /// (hidden by many hypervisors).
     pub performance_counters: bool,
 }
 
@@ -97,7 +100,8 @@ pub(crate) fn swapped(meminfo: &str) -> Option<u64> {
     of("SwapTotal:")?.checked_sub(of("SwapFree:")?)?.checked_mul(1024)
 }
 
-/// Looks for the daemon among the processes. Process 1 is not seen where `/proc` hides those of others.
+/// Looks for the daemon among the processes. Process 1 is not seen where `/proc` hides those of
+/// others.
 fn interrupt_balancing(files: &Files) -> Option<bool> {
     files.text("proc/1/comm")?;
     let processes =

@@ -19,8 +19,8 @@ use crate::link::features::Features;
 use crate::link::interface::Link;
 use crate::link::links::Links;
 
-/// A fingerprint of a host, taken at the start of a boot and compared with one at its end. A part that this machine does not
-/// tell is `None` (or missing from its list), never an error.
+/// A fingerprint of a host, taken at the start of a boot and compared with one at its end. A part
+/// that this machine does not tell is `None` (or missing from its list), never an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
@@ -34,8 +34,8 @@ pub struct Environment {
     pub machine: MachineEnvironment,
     /// Each interface that was asked for, by name; `None` for one that is not there.
     pub interfaces: BTreeMap<String, Option<InterfaceEnvironment>>,
-    /// The settings that matter to the network, as sysctl names them (`net.core.rmem_max`); those that this kernel, or this
-    /// network namespace, does not have are missing.
+    /// The settings that matter to the network, as sysctl names them (`net.core.rmem_max`); those
+    /// that this kernel, or this network namespace, does not have are missing.
     pub sysctls: BTreeMap<String, String>,
     /// How busy the machine was.
     pub load: LoadEnvironment,
@@ -73,7 +73,8 @@ pub struct MachineEnvironment {
     pub vendor: Option<String>,
     /// What it is called; for a virtual machine mostly the hypervisor's name.
     pub product: Option<String>,
-    /// Whether the CPU says that it runs below a hypervisor; `None` if this kind of CPU does not say.
+    /// Whether the CPU says that it runs below a hypervisor; `None` if this kind of CPU does not
+    /// say.
     pub hypervisor: Option<bool>,
     /// Memory that the kernel manages, in bytes.
     pub memory: Option<u64>,
@@ -89,12 +90,13 @@ pub struct InterfaceEnvironment {
     pub driver: Option<String>,
     /// How long its receive work may wait for more to put together, in ns (`gro_flush_timeout`).
     pub gro_flush_timeout: Option<u64>,
-    /// How often its receive queue is looked at again before its interrupt is let in (`napi_defer_hard_irqs`).
+    /// How often its receive queue is looked at again before its interrupt is let in
+    /// (`napi_defer_hard_irqs`).
     pub napi_defer_hard_irqs: Option<u64>,
     /// Its offload features; `None` if this kernel cannot tell.
     pub features: Option<Features>,
-    /// Of each receive queue (`rx-0`), the CPUs that its work is steered to, as the kernel's mask. Missing if `/sys` shows
-    /// another network namespace.
+    /// Of each receive queue (`rx-0`), the CPUs that its work is steered to, as the kernel's mask.
+    /// Missing if `/sys` shows another network namespace.
     pub receive_steering: BTreeMap<String, String>,
     /// Of each transmit queue (`tx-0`), the CPUs that use it, as the kernel's mask.
     pub transmit_steering: BTreeMap<String, String>,
@@ -210,8 +212,8 @@ impl InterfaceEnvironment {
 
 impl LoadEnvironment {
     pub(crate) fn read(files: &Files) -> Self {
-        // Only the share matters here, so the unit of the numbers needs not be asked for; 100 a second is what Linux shows on
-        // every architecture but one that is gone.
+        // Only the share matters here, so the unit of the numbers needs not be asked for; 100 a
+        // second is what Linux shows on every architecture but one that is gone.
         const TICK: u64 = 10_000_000;
         let times = files.text("proc/stat").map(|text| crate::cpu::times::since_boot(&text, TICK));
         Self {

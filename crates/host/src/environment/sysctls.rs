@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::kernel::files::Files;
 
-/// The settings of the machine that matter to the network, by name. A network namespace shows only those that it has of its own: read
-/// before one is entered, they are to be given to [`super::Environment::with_hidden`].
+/// The settings of the machine that matter to the network, by name. A network namespace shows only
+/// those that it has of its own: read before one is entered, they are to be given to
+/// [`super::Environment::with_hidden`].
 #[must_use]
 pub fn visible_sysctls() -> BTreeMap<String, String> {
     read(&Files::system())

@@ -1,4 +1,5 @@
-//! The right to change the machine, or to undo what others have changed: one process has it at a time.
+//! The right to change the machine, or to undo what others have changed: one process has it at a
+//! time.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,8 +11,9 @@ use super::{JournalError, place};
 
 /// The right to change the machine, until it is dropped or the process ends, however it ends.
 ///
-/// It is the lock of a file beside the journals. Root has one place for these, whatever network namespace it is in and whatever
-/// its environment says, so that there is one such right for the machine.
+/// It is the lock of a file beside the journals. Root has one place for these, whatever network
+/// namespace it is in and whatever its environment says, so that there is one such right for the
+/// machine.
 #[derive(Debug)]
 pub(super) struct Claim {
     _file: File,

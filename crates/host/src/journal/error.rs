@@ -61,7 +61,8 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// Is the place of another user, who keeps this one out? Whatever is there, this user has not written it.
+    /// Is the place of another user, who keeps this one out? Whatever is there, this user has not
+    /// written it.
     #[must_use]
     pub fn is_out_of_reach(&self) -> bool {
         matches!(self, Self::File { errno, .. } if errno.kind() == io::ErrorKind::PermissionDenied)

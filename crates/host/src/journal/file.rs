@@ -10,7 +10,8 @@ use nix::fcntl::OFlag;
 use super::line::{Record, write};
 use super::{JournalError, place};
 
-/// More than any study changes: a file that is larger is no journal of ours, and none is made so large.
+/// More than any study changes: a file that is larger is no journal of ours, and none is made so
+/// large.
 const LARGEST: u64 = 16 << 20;
 
 /// The file of a journal, locked as long as this lives.
@@ -41,7 +42,8 @@ impl JournalFile {
         Ok(file)
     }
 
-    /// Opens a journal that may be another process's, and reads it. `None` if that process holds it, or it is gone meanwhile.
+    /// Opens a journal that may be another process's, and reads it. `None` if that process holds
+    /// it, or it is gone meanwhile.
     pub(super) fn open(path: &Path) -> Result<Option<(Self, Vec<u8>)>, JournalError> {
         let opened = OpenOptions::new()
             .read(true)

@@ -68,8 +68,8 @@ pub struct Change {
     pub target: Target,
     /// The value before.
     pub before: Value,
-    /// The value after, as it was read back. `None` while it is being made or undone: then the setting may read anything, such
-    /// as the first half of a long value.
+    /// The value after, as it was read back. `None` while it is being made or undone: then the
+    /// setting may read anything, such as the first half of a long value.
     pub after: Option<Value>,
 }
 
@@ -194,7 +194,8 @@ fn read(line: &[u8]) -> Result<Record, String> {
 
 /// A record as a line, with its end.
 pub(super) fn write(record: &Record) -> Vec<u8> {
-    // Strings, numbers and enums of them: serializing cannot fail, and an empty line would be told as damage.
+    // Strings, numbers and enums of them: serializing cannot fail, and an empty line would be told
+    // as damage.
     let json = serde_json::to_vec(record).unwrap_or_default();
     let mut line = hex(&json).into_bytes();
     line.push(b' ');
@@ -323,7 +324,8 @@ mod tests {
             prop_assert!(parsed.header.is_some() || !parsed.damaged.is_empty());
         }
 
-        /// No line is lost without a word, whichever byte goes bad: an end of line that goes bad joins two.
+        /// No line is lost without a word, whichever byte goes bad: an end of line that goes bad
+        /// joins two.
         #[test]
         fn a_byte_that_went_bad_is_told_and_costs_two_lines_at_most(
             changes in 1u32..6, place in any::<prop::sample::Index>(), byte in any::<u8>()

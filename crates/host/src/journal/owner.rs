@@ -12,7 +12,8 @@ use super::undo::{Manner, Undoing, undo};
 use super::{JournalError, place};
 use crate::machine::{Machine, MachineError, Target, Value};
 
-/// The journal of this process. Dropping it undoes what is still to be undone; [`Journal::undo`] says what came of it.
+/// The journal of this process. Dropping it undoes what is still to be undone; [`Journal::undo`]
+/// says what came of it.
 #[derive(Debug)]
 pub struct Journal {
     machine: Machine,
@@ -20,23 +21,25 @@ pub struct Journal {
     file: Option<JournalFile>,
     directory: PathBuf,
     changes: Vec<Change>,
-    /// Nobody else changes the machine as long as this does. After `file`, so that the journal is let go first.
+    /// Nobody else changes the machine as long as this does. After `file`, so that the journal is
+    /// let go first.
     claim: Option<Claim>,
 }
 
 impl Journal {
-    /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. Nothing is written yet.
+    /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. Nothing is
+    /// written yet.
     pub fn new(directory: &Path, machine: Machine) -> Self {
         Self { machine, file: None, directory: directory.to_owned(), changes: Vec::new(), claim: None }
     }
 
-    /// Changes settings. Before any of them is touched it is on disk how to undo all of them; before any of them is changed
-    /// it is proven that the value before can be written back.
+    /// Changes settings. Before any of them is touched it is on disk how to undo all of them;
+    /// before any of them is changed it is proven that the value before can be written back.
     ///
     /// # Errors
     /// [`JournalError`]: another process changes this machine, or one that is gone left changes behind, or the journal cannot be
-    /// written (then nothing was touched); or a value cannot be written back, or the kernel does not take one. What was changed
-    /// before stays so until it is undone.
+    /// written (then nothing was touched); or a value cannot be written back, or the kernel does
+    /// not take one. What was changed before stays so until it is undone.
     pub fn change(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         self.claim()?;
         let first = self.changes.len();
@@ -67,7 +70,8 @@ impl Journal {
         Ok(())
     }
 
-    /// How settings differ from what was read back when they were changed, in sentences; nothing if nobody has touched them.
+    /// How settings differ from what was read back when they were changed, in sentences; nothing if
+    /// nobody has touched them.
     pub fn differences(&self) -> Vec<String> {
         // Of several changes of one setting the last counts.
         let last: BTreeMap<&Target, &Value> =
@@ -90,8 +94,8 @@ impl Journal {
     /// Undoes everything, the last first, and removes the journal if nothing is left to be done.
     ///
     /// # Errors
-    /// [`JournalError`] if the journal cannot be written: what could not be noted as undone is looked at again by the next
-    /// restoring.
+    /// [`JournalError`] if the journal cannot be written: what could not be noted as undone is
+    /// looked at again by the next restoring.
     pub fn undo(mut self) -> Result<Vec<Undoing>, JournalError> {
         self.undo_now()
     }
@@ -106,7 +110,8 @@ impl Journal {
         Ok(done)
     }
 
-    /// Takes the right to change the machine, and looks that nobody who had it before left anything to be undone.
+    /// Takes the right to change the machine, and looks that nobody who had it before left anything
+    /// to be undone.
     fn claim(&mut self) -> Result<(), JournalError> {
         if self.claim.is_some() {
             return Ok(());

@@ -9,12 +9,13 @@ use nix::unistd::{getegid, geteuid};
 use super::JournalError;
 use crate::privileges::Privileges;
 
-/// What the kernel calls an owner whom a user namespace does not know (`fs.overflowuid`, as every distribution leaves it).
+/// What the kernel calls an owner whom a user namespace does not know (`fs.overflowuid`, as every
+/// distribution leaves it).
 const OVERFLOW: u32 = 65534;
 
-/// The directory of this user's journals: `/var/lib/netassay/undo` of the machine's root, whatever its environment says, so that
-/// every session finds what another left; of others `$XDG_STATE_HOME/netassay/undo`, else `~/.local/state/netassay/undo`. It may
-/// not be there yet.
+/// The directory of this user's journals: `/var/lib/netassay/undo` of the machine's root, whatever
+/// its environment says, so that every session finds what another left; of others
+/// `$XDG_STATE_HOME/netassay/undo`, else `~/.local/state/netassay/undo`. It may not be there yet.
 ///
 /// # Errors
 /// [`JournalError::NoPlace`] without any of them.
@@ -47,7 +48,8 @@ pub(super) fn make(directory: &Path) -> Result<(), JournalError> {
     check(directory)
 }
 
-/// Whether nobody else can have put anything there: neither into the directory, nor another in its place.
+/// Whether nobody else can have put anything there: neither into the directory, nor another in its
+/// place.
 pub(super) fn check(directory: &Path) -> Result<(), JournalError> {
     ours(directory, &look_at(directory)?)?;
     // Where the path leads over links, both the links and what they lead to count.
@@ -71,8 +73,8 @@ fn trusted(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
     if owner != 0 && owner != user && !unmapped() {
         return foreign(format!("it belongs to user {owner}, and this is user {user}"));
     }
-    // Whoever may write it may rename in it, unless it is sticky as `/tmp` is. Many users have a group of their own, which
-    // may write what they make.
+    // Whoever may write it may rename in it, unless it is sticky as `/tmp` is. Many users have a
+    // group of their own, which may write what they make.
     let own_group = metadata.gid() == getegid().as_raw();
     let writers = metadata.mode() & if own_group { 0o002 } else { 0o022 };
     if writers != 0 && metadata.mode() & 0o1000 == 0 && !metadata.is_symlink() {

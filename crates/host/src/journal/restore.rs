@@ -61,12 +61,13 @@ impl Report {
     }
 }
 
-/// Undoes what processes that are gone left in `directory`, the newest journal first. While another process changes the machine,
-/// nothing is undone.
+/// Undoes what processes that are gone left in `directory`, the newest journal first. While another
+/// process changes the machine, nothing is undone.
 ///
 /// # Errors
-/// [`JournalError`] if the directory cannot be read or trusted, or if it cannot be told which boot of the machine this is. What is
-/// wrong with one journal is told with its fate, what the machine refuses change by change.
+/// [`JournalError`] if the directory cannot be read or trusted, or if it cannot be told which boot
+/// of the machine this is. What is wrong with one journal is told with its fate, what the machine
+/// refuses change by change.
 pub fn restore(directory: &Path, machine: &Machine, manner: Manner) -> Result<Vec<Report>, JournalError> {
     let journals = find(directory)?;
     if journals.is_empty() {
@@ -179,7 +180,8 @@ fn is_alive(header: &Header) -> bool {
 /// When a process started, in ticks since the machine did; `None` if none of this number runs.
 pub(super) fn start_of(pid: u32) -> Option<u64> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, so the fields are counted from its end: the 22nd is `starttime`.
+    // The name in parentheses may hold anything, so the fields are counted from its end: the 22nd
+    // is `starttime`.
     let end = stat.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
     let mut fields = rest.split_ascii_whitespace();

@@ -462,8 +462,9 @@ fn values() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Killed after any number of steps, and its undoing killed after any number of steps, the machine comes back byte for byte:
-    /// any allowed setting, whatever it held and whatever the kernel made of what was asked.
+    /// Killed after any number of steps, and its undoing killed after any number of steps, the
+    /// machine comes back byte for byte: any allowed setting, whatever it held and whatever the
+    /// kernel made of what was asked.
     #[test]
     fn a_kill_at_any_moment_loses_nothing(
         names in prop::sample::subsequence(SYSCTLS, 1..5),

@@ -15,7 +15,8 @@ pub struct Manner {
     pub dry_run: bool,
     /// Also restore what another program has changed since.
     pub force: bool,
-    /// Set journals aside of which something is left: they are kept, but nobody follows them any more.
+    /// Set journals aside of which something is left: they are kept, but nobody follows them any
+    /// more.
     pub forget: bool,
 }
 
@@ -56,8 +57,8 @@ pub struct Undoing {
     pub outcome: Outcome,
 }
 
-/// Undoes changes, the last first; each step is told to `note` (nothing in a dry run). What cannot be noted is undone all the
-/// same, and told as failed.
+/// Undoes changes, the last first; each step is told to `note` (nothing in a dry run). What cannot
+/// be noted is undone all the same, and told as failed.
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
@@ -95,7 +96,8 @@ fn one(
     if change.after.as_ref().is_some_and(|after| *after != now) && !force {
         return Ok(Outcome::ChangedMeanwhile { now });
     }
-    // For the case that this is killed inside of a long value. That it cannot be noted is no reason to leave the setting.
+    // For the case that this is killed inside of a long value. That it cannot be noted is no reason
+    // to leave the setting.
     let _ = note(&Record::Undoing(change.number));
     hands.write(&change.target, &change.before)?;
     Ok(Outcome::Undone)

@@ -55,7 +55,8 @@ pub(crate) fn text(value: &[u8]) -> Option<&str> {
     std::str::from_utf8(&value[..end]).ok()
 }
 
-/// Appends an attribute with its padding. For the requests that netlink-packet-route has no words for.
+/// Appends an attribute with its padding. For the requests that netlink-packet-route has no words
+/// for.
 ///
 /// `value` is at most 65,531 bytes long: the requests made here are far below.
 pub(crate) fn push(buffer: &mut Vec<u8>, kind: u16, value: &[u8]) {

@@ -25,8 +25,8 @@ impl Program {
     }
 }
 
-/// Loads the smallest program of its kind, `return value`, without attaching it. It is gone from the kernel when the descriptor is
-/// closed and nothing holds it.
+/// Loads the smallest program of its kind, `return value`, without attaching it. It is gone from
+/// the kernel when the descriptor is closed and nothing holds it.
 ///
 /// # Errors
 /// What the kernel said: `EPERM` without the privilege, `EINVAL` where it does not know the kind.
@@ -44,8 +44,9 @@ pub(crate) fn load(program: Program, instructions: &[Instruction]) -> io::Result
         license: LICENSE.as_ptr() as u64,
         ..LoadAttributes::default()
     };
-    // SAFETY: the kernel reads `instruction_count` instructions of 8 bytes behind `instructions` and a NUL-terminated string behind
-    // `license`, which both live until the call returns; without a log buffer it writes nothing.
+    // SAFETY: the kernel reads `instruction_count` instructions of 8 bytes behind `instructions`
+    // and a NUL-terminated string behind `license`, which both live until the call returns; without
+    // a log buffer it writes nothing.
     unsafe { made(BPF_PROG_LOAD, &attributes) }
 }
 
@@ -56,7 +57,8 @@ pub(crate) fn attach_to_tracepoint(name: &CStr, program: &OwnedFd) -> io::Result
         program: program.as_raw_fd().unsigned_abs(),
         ..TracepointAttributes::default()
     };
-    // SAFETY: the kernel reads a NUL-terminated string behind `name`, which lives until the call returns.
+    // SAFETY: the kernel reads a NUL-terminated string behind `name`, which lives until the call
+    // returns.
     unsafe { made(BPF_RAW_TRACEPOINT_OPEN, &attributes) }
 }
 
@@ -96,7 +98,8 @@ impl Cell {
             value: std::ptr::from_mut(value) as u64,
             ..ElementAttributes::default()
         };
-        // SAFETY: the kernel reads the 4 bytes of `key`, and reads or writes the 8 of `value`, which both live until the call returns.
+        // SAFETY: the kernel reads the 4 bytes of `key`, and reads or writes the 8 of `value`,
+        // which both live until the call returns.
         unsafe { call(command, &attributes) }.map(drop)
     }
 }
@@ -115,9 +118,11 @@ unsafe fn made<T>(command: libc::c_long, attributes: &T) -> io::Result<OwnedFd> 
 /// Makes the call.
 ///
 /// # Safety
-/// `T` is laid out as the kernel's `union bpf_attr` for this command, and all addresses in it are good for the length of the call.
+/// `T` is laid out as the kernel's `union bpf_attr` for this command, and all addresses in it are
+/// good for the length of the call.
 unsafe fn call<T>(command: libc::c_long, attributes: &T) -> io::Result<RawFd> {
-    // SAFETY: the kernel reads `size_of::<T>()` bytes of `attributes`; the rest is the caller's word.
+    // SAFETY: the kernel reads `size_of::<T>()` bytes of `attributes`; the rest is the caller's
+    // word.
     let result = unsafe {
         libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>() as libc::c_long)
     };
@@ -127,8 +132,8 @@ unsafe fn call<T>(command: libc::c_long, attributes: &T) -> io::Result<RawFd> {
     }
 }
 
-/// The fields of `union bpf_attr` for `BPF_PROG_LOAD` that a Linux 4.17 knows; the kernel takes any shorter or, if the rest is
-/// zero, longer one. So with those below.
+/// The fields of `union bpf_attr` for `BPF_PROG_LOAD` that a Linux 4.17 knows; the kernel takes any
+/// shorter or, if the rest is zero, longer one. So with those below.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct LoadAttributes {

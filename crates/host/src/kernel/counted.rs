@@ -9,7 +9,8 @@ macro_rules! counted {
         pub struct $name { $($(#[$field_meta])* pub $field: u64),* }
 
         impl $name {
-            /// What was counted since `earlier`. A counter that went backwards (its owner was replaced) counts as nothing.
+            /// What was counted since `earlier`. A counter that went backwards (its owner was
+            /// replaced) counts as nothing.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($field: self.$field.saturating_sub(earlier.$field)),* }

@@ -18,8 +18,9 @@ impl Files {
         Self { root: root.as_ref().to_owned() }
     }
 
-    /// The text of a file without the white space around it, and without control characters: some name what users made. `None` if it is missing, unreadable or empty: which files there
-    /// are depends on the kernel, the machine and the privileges, so their absence is no error.
+    /// The text of a file without the white space around it, and without control characters: some
+    /// name what users made. `None` if it is missing, unreadable or empty: which files there are
+    /// depends on the kernel, the machine and the privileges, so their absence is no error.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let bytes = std::fs::read(self.root.join(path)).ok()?;
         let text = text::lines(String::from_utf8_lossy(&bytes).trim()).into_owned();
@@ -36,7 +37,8 @@ impl Files {
         self.number::<i64>(path).map(|number| number != 0)
     }
 
-    /// The names in a directory that begin with `prefix`, sorted with their numbers in order (`cpu2` before `cpu10`).
+    /// The names in a directory that begin with `prefix`, sorted with their numbers in order
+    /// (`cpu2` before `cpu10`).
     pub(crate) fn names(&self, directory: &str, prefix: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.root.join(directory)) else { return Vec::new() };
         let mut names: Vec<String> = entries

@@ -10,8 +10,8 @@ use netlink_sys::{Socket, SocketAddr};
 
 use crate::kernel::attributes::{attributes, text};
 
-/// A socket to the kernel. It belongs to the network namespace of the thread that opened it, whatever namespace that
-/// thread joins afterwards.
+/// A socket to the kernel. It belongs to the network namespace of the thread that opened it,
+/// whatever namespace that thread joins afterwards.
 #[derive(Debug)]
 pub(crate) struct Netlink {
     socket: Socket,
@@ -32,15 +32,16 @@ impl From<String> for Failure {
     }
 }
 
-/// How often a dump that was overtaken by a change is asked for again before its newest answer is taken as it is.
+/// How often a dump that was overtaken by a change is asked for again before its newest answer is
+/// taken as it is.
 const DUMPS: u32 = 8;
 
 impl Netlink {
     /// Opens a socket for `protocol` (a constant of `netlink_sys::protocols`).
     pub(crate) fn open(protocol: isize) -> io::Result<Self> {
         let mut socket = Socket::new(protocol)?;
-        // The kernel's own sentence with an error, and no echo of the request: both exist since Linux 4.12 and are only
-        // comfort, so an old kernel may refuse them.
+        // The kernel's own sentence with an error, and no echo of the request: both exist since
+        // Linux 4.12 and are only comfort, so an old kernel may refuse them.
         let _ = socket.set_ext_ack(true);
         let _ = socket.set_cap_ack(true);
         socket.bind_auto()?;
@@ -96,7 +97,8 @@ impl Netlink {
         }
     }
 
-    /// The payloads of the answers to the last request, and whether the kernel says that a change overtook them.
+    /// The payloads of the answers to the last request, and whether the kernel says that a change
+    /// overtook them.
     fn collect(&mut self) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let mut answers = Vec::new();
         let mut interrupted = false;
@@ -193,7 +195,8 @@ pub(crate) fn verdict(frame: &Frame<'_>) -> Verdict {
     }
 }
 
-/// The kernel's sentence: an attribute behind the errno and the header (or, without capping, the whole) of the request.
+/// The kernel's sentence: an attribute behind the errno and the header (or, without capping, the
+/// whole) of the request.
 fn said(frame: &Frame<'_>) -> Option<String> {
     if frame.flags & NLM_F_ACK_TLVS == 0 {
         return None;

@@ -1,6 +1,7 @@
 //! The features in the kernel's bytes: ethtool's verbose bit sets, read without trusting them.
 //!
-//! Formats after the kernel's documentation of the ethtool netlink interface, "Bit sets" and `FEATURES_GET`.
+//! Formats after the kernel's documentation of the ethtool netlink interface, "Bit sets" and
+//! `FEATURES_GET`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +20,8 @@ pub(crate) fn parse_features(bytes: &[u8]) -> Result<Features, String> {
     let mut set = |kind: u16, name: &str| sets.remove(&kind).ok_or_else(|| format!("no bit set {name:?}"));
     let (hardware, wanted) = (set(HW, "hw")?, set(WANTED, "wanted")?);
     let (active, fixed) = (set(ACTIVE, "active")?, set(NOCHANGE, "nochange")?);
-    // `hw` comes with a mask of all features that this kernel knows; the other sets list only what is set in them.
+    // `hw` comes with a mask of all features that this kernel knows; the other sets list only what
+    // is set in them.
     let state = |name: &str| FeatureState {
         active: active.set.contains(name),
         wanted: wanted.set.contains(name),
@@ -120,7 +122,8 @@ mod tests {
 
     use super::*;
 
-    /// A bit set as the kernel writes it: with a mask every known name and a flag on those set, without one only those set.
+    /// A bit set as the kernel writes it: with a mask every known name and a flag on those set,
+    /// without one only those set.
     fn bitset(kind: u16, bits: &[(&str, bool)], masked: bool) -> Vec<u8> {
         let mut list = Vec::new();
         for (index, (name, set)) in bits.iter().enumerate() {

@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::link::links::{Links, named};
 
 impl Links {
-    /// Makes a bridge, down and without ports. It neither looks into multicast packets nor, being without spanning tree, makes its ports wait
-    /// before they carry traffic.
+    /// Makes a bridge, down and without ports. It neither looks into multicast packets nor, being
+    /// without spanning tree, makes its ports wait before they carry traffic.
     ///
     /// # Errors
     /// The kernel's refusal.

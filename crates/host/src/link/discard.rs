@@ -1,4 +1,5 @@
-//! Interfaces that throw away whatever is sent through them, for finding out what sending alone costs.
+//! Interfaces that throw away whatever is sent through them, for finding out what sending alone
+//! costs.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -16,7 +17,8 @@ use crate::link::xdp;
 
 /// What stands behind a discarding interface.
 ///
-/// All three count a packet as sent (`tx_packets`) before it is freed. They differ in what the packet still costs.
+/// All three count a packet as sent (`tx_packets`) before it is freed. They differ in what the
+/// packet still costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DiscardDevice {
@@ -24,9 +26,10 @@ pub enum DiscardDevice {
     Dummy,
     /// A bridge without ports: it counts, finds nowhere to flood the packet to, and frees it.
     Bridge,
-    /// A veth whose far end's XDP program drops everything: the packet crosses to the receive side before it is freed, so
-    /// this costs most, and the bytes are counted (by the far end, Linux 6.18) without the 14 of the Ethernet header. It needs
-    /// root in the machine's first user namespace.
+    /// A veth whose far end's XDP program drops everything: the packet crosses to the receive side
+    /// before it is freed, so this costs most, and the bytes are counted (by the far end, Linux
+    /// 6.18) without the 14 of the Ethernet header. It needs root in the machine's first user
+    /// namespace.
     VethXdp,
 }
 
@@ -72,12 +75,13 @@ pub struct Discard {
     pub lacking: Vec<String>,
 }
 
-/// The link-layer address of the neighbour that is entered for a discarding interface: locally administered, no device has it.
+/// The link-layer address of the neighbour that is entered for a discarding interface: locally
+/// administered, no device has it.
 const NOBODY: [u8; 6] = [0x02, 0x00, 0x5e, 0x10, 0x00, 0x02];
 
 impl Links {
-    /// Makes an interface that discards what is sent through it: the first of [`DiscardDevice::ALL`] that this kernel has,
-    /// or `asked`. It is down and has no address yet.
+    /// Makes an interface that discards what is sent through it: the first of
+    /// [`DiscardDevice::ALL`] that this kernel has, or `asked`. It is down and has no address yet.
     ///
     /// # Errors
     /// The kernel's refusal of `asked`, or of the last one tried.
@@ -131,7 +135,8 @@ impl Links {
         self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, || what)
     }
 
-    /// Both ends are in this network namespace: nobody has to enter another one, and they go together.
+    /// Both ends are in this network namespace: nobody has to enter another one, and they go
+    /// together.
     fn make_veth_xdp(&mut self, name: &str) -> Result<(), Error> {
         let far = format!("{name}-far");
         self.create_veth(name, &far, std::process::id())?;

@@ -1,4 +1,5 @@
-//! Queueing disciplines as the kernel tells of them, read without trusting its bytes, and the rate that one may have.
+//! Queueing disciplines as the kernel tells of them, read without trusting its bytes, and the rate
+//! that one may have.
 
 use crate::kernel::attributes::{Attribute, attributes, number, text};
 
@@ -13,7 +14,8 @@ pub struct Discipline {
     pub parent: u32,
     /// What it is: `tbf`, `htb`, `noqueue` …
     pub kind: String,
-    /// The rate that it lets through at most, in bits/s: of `tbf` its rate, of a class of `htb` its ceiling.
+    /// The rate that it lets through at most, in bits/s: of `tbf` its rate, of a class of `htb` its
+    /// ceiling.
     pub rate_bits: Option<u64>,
     /// (`htb`) the class, in the minor half, that takes what no filter sorts.
     pub default_class: Option<u32>,
@@ -28,7 +30,8 @@ const TCA_TBF_RATE64: u16 = 4;
 const TCA_HTB_PARMS: u16 = 1;
 const TCA_HTB_INIT: u16 = 2;
 const TCA_HTB_CEIL64: u16 = 7;
-/// `struct tc_ratespec`: cell_log, linklayer (8 bits each), overhead, cell_align, mpu (16 bits each), rate in bytes/s.
+/// `struct tc_ratespec`: cell_log, linklayer (8 bits each), overhead, cell_align, mpu (16 bits
+/// each), rate in bytes/s.
 const RATE_SPEC: usize = 12;
 
 impl Discipline {
@@ -73,7 +76,8 @@ impl Discipline {
     }
 }
 
-/// The rate of the `tc_ratespec` at `offset` in the attribute `parameters`, or, where it has more than 32 bits, in `wide`.
+/// The rate of the `tc_ratespec` at `offset` in the attribute `parameters`, or, where it has more
+/// than 32 bits, in `wide`.
 fn rate(options: &[u8], parameters: u16, offset: usize, wide: u16) -> Result<Option<u64>, String> {
     let mut bytes = None;
     for attribute in attributes(options) {

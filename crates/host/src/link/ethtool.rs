@@ -17,7 +17,8 @@ use crate::link::links::check_name;
 
 /// The ethtool interface of one network namespace: that of the thread which opened this.
 ///
-/// Reading is free to everybody; changes need `CAP_NET_ADMIN` in the user namespace that owns the network namespace.
+/// Reading is free to everybody; changes need `CAP_NET_ADMIN` in the user namespace that owns the
+/// network namespace.
 #[derive(Debug)]
 pub struct Ethtool {
     netlink: Netlink,
@@ -55,8 +56,8 @@ impl Ethtool {
 
     /// Asks for features to be on or off by the kernel's names, and reads back what became of it.
     ///
-    /// A name that this kernel does not know, or that the driver does not let be switched, is not sent but told in
-    /// [`FeatureChange::refused`]; so is what the kernel undid.
+    /// A name that this kernel does not know, or that the driver does not let be switched, is not
+    /// sent but told in [`FeatureChange::refused`]; so is what the kernel undid.
     ///
     /// # Errors
     /// If the kernel refuses the request as a whole: no such interface, no privilege.

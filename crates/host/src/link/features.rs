@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The features of an interface by the kernel's names (`tx-tcp-segmentation`, `rx-gro` …, as `ethtool -k` prints them
-/// apart from its few collective names).
+/// The features of an interface by the kernel's names (`tx-tcp-segmentation`, `rx-gro` …, as
+/// `ethtool -k` prints them apart from its few collective names).
 pub type Features = BTreeMap<String, FeatureState>;
 
 /// The state of one feature.
@@ -15,7 +15,8 @@ pub type Features = BTreeMap<String, FeatureState>;
 pub struct FeatureState {
     /// Whether it is at work.
     pub active: bool,
-    /// Whether it was last asked for; it differs from `active` while another feature that it needs is off.
+    /// Whether it was last asked for; it differs from `active` while another feature that it needs
+    /// is off.
     pub wanted: bool,
     /// Whether the driver lets it be switched. `false` is ethtool's `[fixed]`.
     pub changeable: bool,
@@ -55,7 +56,8 @@ pub enum RefusalReason {
     Unknown,
     /// The driver does not let it be switched (ethtool's `[fixed]`).
     Fixed,
-    /// The kernel or the driver undid it: it depends on another feature's state, for example segmentation on checksumming.
+    /// The kernel or the driver undid it: it depends on another feature's state, for example
+    /// segmentation on checksumming.
     Dependency,
 }
 
@@ -84,8 +86,8 @@ impl FeatureChange {
     }
 }
 
-/// Whether sending the request to the kernel can bring anything: it would refuse the whole request for one name that it does not
-/// know or that nobody may switch.
+/// Whether sending the request to the kernel can bring anything: it would refuse the whole request
+/// for one name that it does not know or that nobody may switch.
 pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) -> BTreeMap<String, bool> {
     let can = |name: &String| before.get(name).is_some_and(|state| state.changeable);
     requested.iter().filter(|(name, _)| can(name)).map(|(name, &on)| (name.clone(), on)).collect()

@@ -13,7 +13,8 @@ pub struct Link {
     pub index: u32,
     /// The name, for example `eth0`.
     pub name: String,
-    /// The kind of a virtual interface (`veth`, `vxlan`, `bridge` …); `None` for hardware and loopback.
+    /// The kind of a virtual interface (`veth`, `vxlan`, `bridge` …); `None` for hardware and
+    /// loopback.
     pub kind: Option<String>,
     /// The MTU in bytes.
     pub mtu: u32,
@@ -23,10 +24,11 @@ pub struct Link {
     pub max_mtu: Option<u32>,
     /// Whether it was set up by its administrator (`IFF_UP`).
     pub up: bool,
-    /// Whether the layer below works (`IFF_LOWER_UP`). A veth has a carrier once both its ends are up.
+    /// Whether the layer below works (`IFF_LOWER_UP`). A veth has a carrier once both its ends are
+    /// up.
     pub carrier: bool,
-    /// Whether the kernel has taken notice of that (`IFF_RUNNING`). Before, the interface's queue drops packets without
-    /// telling their sender.
+    /// Whether the kernel has taken notice of that (`IFF_RUNNING`). Before, the interface's queue
+    /// drops packets without telling their sender.
     pub running: bool,
     /// The link-layer address, for example `02:00:5e:00:53:01`.
     pub address: Option<String>,
@@ -35,8 +37,8 @@ pub struct Link {
 }
 
 counted! {
-    /// Traffic of an interface since it was made (`IFLA_STATS64`). Packets are what the driver saw: with segmentation offload
-    /// one of them can hold many segments.
+    /// Traffic of an interface since it was made (`IFLA_STATS64`). Packets are what the driver saw:
+    /// with segmentation offload one of them can hold many segments.
     pub struct LinkCounters {
         /// Packets received.
         rx_packets,
@@ -73,8 +75,8 @@ const IFLA_MAX_MTU: u16 = 51;
 const IFLA_INFO_KIND: u16 = 1;
 
 impl Link {
-    /// Reads an `RTM_NEWLINK` payload. Attributes that are unknown, or of another size than expected, are passed over: a
-    /// machine with one odd interface must still list the others.
+    /// Reads an `RTM_NEWLINK` payload. Attributes that are unknown, or of another size than
+    /// expected, are passed over: a machine with one odd interface must still list the others.
     pub(crate) fn parse(payload: &[u8]) -> Result<Self, String> {
         let (header, rest) = payload
             .split_first_chunk::<HEADER>()
@@ -124,7 +126,8 @@ impl Link {
     }
 }
 
-/// `struct rtnl_link_stats64`: 64-bit numbers, more of them in newer kernels; the first eight are as old as the attribute.
+/// `struct rtnl_link_stats64`: 64-bit numbers, more of them in newer kernels; the first eight are
+/// as old as the attribute.
 fn counters(value: &[u8]) -> LinkCounters {
     let mut numbers = value.as_chunks::<8>().0.iter().map(|bytes| u64::from_ne_bytes(*bytes));
     let mut next = || numbers.next().unwrap_or_default();

@@ -10,8 +10,8 @@ use crate::link::links::Links;
 
 /// The rate that an interface lets through at most, and from where it is known.
 ///
-/// A token bucket counts packets with their link-layer headers, and the segments that an offload will make each with its own; a
-/// wire's negotiated speed has preamble and gaps in it too.
+/// A token bucket counts packets with their link-layer headers, and the segments that an offload
+/// will make each with its own; a wire's negotiated speed has preamble and gaps in it too.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkLimit {
@@ -24,7 +24,8 @@ pub struct LinkLimit {
 }
 
 impl LinkLimit {
-    /// Looks at the queueing disciplines of an interface and at its negotiated speed; the lower of the two counts.
+    /// Looks at the queueing disciplines of an interface and at its negotiated speed; the lower of
+    /// the two counts.
     ///
     /// # Errors
     /// [`Error::NoInterface`] if the interface is not there (any more).
@@ -59,8 +60,8 @@ fn is_root(link: &Link, one: &Discipline) -> bool {
     one.index == link.index && one.parent == Discipline::ROOT
 }
 
-/// The rate at the root: of a token bucket, or of the class that a hierarchy gives unsorted traffic to. Classes are told apart
-/// from their discipline by their minor half.
+/// The rate at the root: of a token bucket, or of the class that a hierarchy gives unsorted traffic
+/// to. Classes are told apart from their discipline by their minor half.
 fn shaper(link: &Link, disciplines: &[Discipline]) -> Option<(u64, String)> {
     let name = &link.name;
     let root = disciplines.iter().find(|one| is_root(link, one) && one.handle & MINOR == 0)?;
@@ -75,8 +76,9 @@ fn shaper(link: &Link, disciplines: &[Discipline]) -> Option<(u64, String)> {
 
 const MINOR: u32 = 0xffff;
 
-/// What a device agreed on with the other end of its cable. Virtual interfaces make a number up (a veth says 10 Gbit/s, whatever
-/// it can do), so only what has hardware (or a hypervisor's device) below it is believed.
+/// What a device agreed on with the other end of its cable. Virtual interfaces make a number up (a
+/// veth says 10 Gbit/s, whatever it can do), so only what has hardware (or a hypervisor's device)
+/// below it is believed.
 fn negotiated(files: &Files, link: &Link) -> Option<u64> {
     let directory = format!("sys/class/net/{}", link.name);
     // A sysfs of another network namespace may hold a namesake.

@@ -18,11 +18,12 @@ use crate::link::discipline::Discipline;
 use crate::link::interface::Link;
 use crate::link::queue::QueueCounters;
 
-/// How long an interface may take to notice its carrier: the kernel looks once a second, and most times at once
-/// (net/core/link_watch.c).
+/// How long an interface may take to notice its carrier: the kernel looks once a second, and most
+/// times at once (net/core/link_watch.c).
 const CARRIER: Duration = Duration::from_secs(3);
 
-/// The interfaces of one network namespace: that of the thread which opened this, whatever namespace the thread joins later.
+/// The interfaces of one network namespace: that of the thread which opened this, whatever
+/// namespace the thread joins later.
 ///
 /// Changes need `CAP_NET_ADMIN` in the user namespace that owns the network namespace.
 #[derive(Debug)]
@@ -66,7 +67,8 @@ impl Links {
             .map_err(|failure| Error::netlink(format!("look at interface {name:?}"), name, failure))
     }
 
-    /// The interface with this link-layer address, as `02:00:5e:00:53:01`: its name depends on the machine.
+    /// The interface with this link-layer address, as `02:00:5e:00:53:01`: its name depends on the
+    /// machine.
     ///
     /// # Errors
     /// [`Error::NoAddress`] if there is none.
@@ -81,9 +83,10 @@ impl Links {
         }
     }
 
-    /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` straight in the network namespace of the process
-    /// (or thread) `peer_pid`. They vanish together: with either namespace, or by [`Links::delete`]. Their link-layer addresses are
-    /// always the same: random ones would land in other places of the kernel's tables each time.
+    /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` straight in the network
+    /// namespace of the process (or thread) `peer_pid`. They vanish together: with either
+    /// namespace, or by [`Links::delete`]. Their link-layer addresses are always the same: random
+    /// ones would land in other places of the kernel's tables each time.
     pub fn create_veth(&mut self, name: &str, peer: &str, peer_pid: u32) -> Result<(), Error> {
         let mut there = named(peer)?;
         there.attributes.push(LinkAttribute::NetNsPid(peer_pid));
@@ -109,7 +112,8 @@ impl Links {
         self.change(RouteNetlinkMessage::SetLink(message), 0, name, || format!("set interface {name:?} up"))
     }
 
-    /// Waits until the kernel has noticed the carrier of an interface that is up, and its queue sends what it is given.
+    /// Waits until the kernel has noticed the carrier of an interface that is up, and its queue
+    /// sends what it is given.
     ///
     /// # Errors
     /// [`Error::NoCarrier`] if it does not within 3 s; or the interface is gone.
@@ -137,8 +141,9 @@ impl Links {
         })
     }
 
-    /// Turns the kernel's own IPv6 link-local address, and with it duplicate address detection and router solicitations, off
-    /// before the interface is set up: on a private wire they are only noise in the counters of short runs.
+    /// Turns the kernel's own IPv6 link-local address, and with it duplicate address detection and
+    /// router solicitations, off before the interface is set up: on a private wire they are only
+    /// noise in the counters of short runs.
     ///
     /// Works where [`Links::add_address`] gives the interface the IPv6 addresses it needs.
     pub fn quiet_ipv6(&mut self, name: &str) -> Result<(), Error> {
@@ -149,7 +154,8 @@ impl Links {
         })
     }
 
-    /// Gives the interface an address. IPv6 addresses skip duplicate address detection, so that they can be used at once.
+    /// Gives the interface an address. IPv6 addresses skip duplicate address detection, so that
+    /// they can be used at once.
     pub fn add_address(&mut self, name: &str, address: IpAddr, prefix: u8) -> Result<(), Error> {
         let index = self.find(name)?.index;
         let mut message = AddressMessage::default();
@@ -176,7 +182,8 @@ impl Links {
         })
     }
 
-    /// What the transmit queues of the interface did; all zero without a queue, as on a veth by default.
+    /// What the transmit queues of the interface did; all zero without a queue, as on a veth by
+    /// default.
     pub fn queue(&mut self, name: &str) -> Result<QueueCounters, Error> {
         let index = self.find(name)?.index;
         self.queue_of(index, name)
@@ -197,7 +204,8 @@ impl Links {
             .map_err(|failure| Error::netlink(format!("read the queue of interface {name:?}"), name, failure))
     }
 
-    /// The queueing disciplines of an interface just found, and the classes of its root where that is a hierarchy.
+    /// The queueing disciplines of an interface just found, and the classes of its root where that
+    /// is a hierarchy.
     pub(crate) fn disciplines(&mut self, link: &Link) -> Result<Vec<Discipline>, Error> {
         let mut found = self.traffic_control(RouteNetlinkMessage::GetQueueDiscipline(of(link)), link)?;
         found.retain(|one| one.index == link.index);
@@ -232,8 +240,8 @@ impl Links {
     }
 }
 
-/// Forgets what the kernel has learned of the MTUs of paths in this network namespace; where it does not let us, an MTU that changed
-/// may be slow to show.
+/// Forgets what the kernel has learned of the MTUs of paths in this network namespace; where it
+/// does not let us, an MTU that changed may be slow to show.
 pub fn forget_path_mtus() {
     for family in ["ipv4", "ipv6"] {
         // Not every kernel has IPv6.
@@ -257,13 +265,15 @@ pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
     Ok(message)
 }
 
-/// The link-layer addresses of the two ends of a veth pair: locally administered, and nobody else's on a wire of two ends.
+/// The link-layer addresses of the two ends of a veth pair: locally administered, and nobody else's
+/// on a wire of two ends.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
 /// `IFNAMSIZ` with its closing NUL.
 const NAME_MAX: usize = 15;
 
-/// The kernel's rule (`dev_valid_name`), so that a name from a file can neither be cut short nor lead out of a directory.
+/// The kernel's rule (`dev_valid_name`), so that a name from a file can neither be cut short nor
+/// lead out of a directory.
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     let forbidden = |c: char| matches!(c, '/' | ':' | '\0') || c.is_whitespace();
     if name.is_empty() || name.len() > NAME_MAX || matches!(name, "." | "..") || name.contains(forbidden) {

@@ -18,7 +18,8 @@ const HEADER: usize = 12;
 /// `NDA_DST`, `NDA_LLADDR`.
 const DESTINATION: u16 = 1;
 const ADDRESS: u16 = 2;
-/// `NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE`: it was found, and will be asked again some time.
+/// `NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE`: it was found, and will be asked again some
+/// time.
 const FOUND: u16 = 0x02 | 0x04 | 0x08 | 0x10;
 
 /// One that was found.
@@ -30,8 +31,9 @@ pub(crate) struct Neighbour {
 }
 
 impl Links {
-    /// Makes every neighbour that was found so far permanent: the kernel asks for none of them again, and what a packet to
-    /// one costs no longer depends on when it was found. Tells how many.
+    /// Makes every neighbour that was found so far permanent: the kernel asks for none of them
+    /// again, and what a packet to one costs no longer depends on when it was found. Tells how
+    /// many.
     ///
     /// # Errors
     /// [`Error::Refused`] without `CAP_NET_ADMIN` over the network namespace.

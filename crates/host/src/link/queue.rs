@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::attributes::{attributes, number};
 
-/// What the queueing disciplines of an interface did since they were made (`RTM_GETQDISC`, `TCA_STATS2`).
+/// What the queueing disciplines of an interface did since they were made (`RTM_GETQDISC`,
+/// `TCA_STATS2`).
 ///
-/// Only the disciplines at the root (for transmit) and at ingress are summed: the kernel itself counts in them what a
-/// discipline below dropped (`qdisc_tree_reduce_backlog`, and `mq` adds up its children), so summing all would count twice.
-/// The kernel's counters have 32 bits.
+/// Only the disciplines at the root (for transmit) and at ingress are summed: the kernel itself
+/// counts in them what a discipline below dropped (`qdisc_tree_reduce_backlog`, and `mq` adds up
+/// its children), so summing all would count twice. The kernel's counters have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueCounters {
@@ -21,7 +22,8 @@ pub struct QueueCounters {
 }
 
 impl QueueCounters {
-    /// What was counted since `earlier`. A 32-bit counter that wrapped is understood; one that was reset counts as nothing.
+    /// What was counted since `earlier`. A 32-bit counter that wrapped is understood; one that was
+    /// reset counts as nothing.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -31,7 +33,8 @@ impl QueueCounters {
         }
     }
 
-    /// Adds one `RTM_NEWQDISC` payload, if it is a discipline of the interface `index` that counts (see the type).
+    /// Adds one `RTM_NEWQDISC` payload, if it is a discipline of the interface `index` that counts
+    /// (see the type).
     pub(crate) fn add(&mut self, index: u32, payload: &[u8]) -> Result<(), String> {
         let (header, rest) = payload
             .split_first_chunk::<HEADER>()

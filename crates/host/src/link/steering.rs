@@ -83,11 +83,12 @@ pub enum SteeringError {
     },
 }
 
-/// Has the receive work of every queue of the interface done on `cpus`, and reads that back; no CPUs at all ends the
-/// steering.
+/// Has the receive work of every queue of the interface done on `cpus`, and reads that back; no
+/// CPUs at all ends the steering.
 ///
-/// It needs a sysfs of this network namespace on `/sys` (see [`crate::namespace::mount_sysfs`]) and, unless the queues are steered so
-/// already, `CAP_NET_ADMIN` in the machine's first user namespace.
+/// It needs a sysfs of this network namespace on `/sys` (see [`crate::namespace::mount_sysfs`])
+/// and, unless the queues are steered so already, `CAP_NET_ADMIN` in the machine's first user
+/// namespace.
 ///
 /// # Errors
 /// [`SteeringError::Forbidden`] without that privilege. A rootless run steers with [`steer_new`].
@@ -125,12 +126,13 @@ pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), SteeringError> {
     Ok(())
 }
 
-/// The mask that a network namespace gives the receive queues of interfaces made in it. Unlike a queue's own mask, the owner of the
-/// namespace may write it.
+/// The mask that a network namespace gives the receive queues of interfaces made in it. Unlike a
+/// queue's own mask, the owner of the namespace may write it.
 const NEW: &str = "/proc/sys/net/core/rps_default_mask";
 
-/// Has the receive work of every interface that is made in this network namespace from now on done on `cpus`; no CPUs at all ends
-/// that. It needs `CAP_NET_ADMIN` in the namespace's own user namespace only.
+/// Has the receive work of every interface that is made in this network namespace from now on done
+/// on `cpus`; no CPUs at all ends that. It needs `CAP_NET_ADMIN` in the namespace's own user
+/// namespace only.
 ///
 /// # Errors
 /// [`SteeringError::New`] before Linux 6.3.
@@ -143,8 +145,9 @@ fn mask(cpus: &[u32]) -> Result<String, SteeringError> {
     format_cpu_mask(cpus).map_err(|cpu| SteeringError::NoCpu { cpu })
 }
 
-/// The interface's directory in sysfs, once it is certain that it is this interface and not its namesake in another network
-/// namespace: the machine's own `eth0` must not be steered in place of a testbed's.
+/// The interface's directory in sysfs, once it is certain that it is this interface and not its
+/// namesake in another network namespace: the machine's own `eth0` must not be steered in place of
+/// a testbed's.
 fn own_directory(interface: &str) -> Result<PathBuf, SteeringError> {
     let link = Links::open()?.find(interface)?;
     let directory = Path::new("/sys/class/net").join(interface);

@@ -12,10 +12,12 @@ use crate::link::links::check_name;
 
 const DEVICE: &str = "/dev/net/tun";
 
-/// Makes a tap in the network namespace of the calling thread. It stays when the program that holds it lets go, and ends with the namespace.
+/// Makes a tap in the network namespace of the calling thread. It stays when the program that holds
+/// it lets go, and ends with the namespace.
 ///
-/// It takes whole packets with their checksums and segmentation still to be done (`IFF_VNET_HDR`) from, and gives them to, a program that says it
-/// can do that: with it the offloads of a guest's interface can be switched at all.
+/// It takes whole packets with their checksums and segmentation still to be done (`IFF_VNET_HDR`)
+/// from, and gives them to, a program that says it can do that: with it the offloads of a guest's
+/// interface can be switched at all.
 ///
 /// # Errors
 /// [`Error::Tap`]: no `/dev/net/tun`, no right to it, or to this network namespace.

@@ -31,8 +31,8 @@ impl Vxlan {
     /// The port that IANA gave to VXLAN (RFC 7348, section 8).
     pub const PORT: u16 = 4789;
 
-    /// What the tunnel adds to an Ethernet frame's payload, in bytes: the inner Ethernet header (14), those of VXLAN (8) and UDP (8), and that of
-    /// IPv4 (20) or IPv6 (40).
+    /// What the tunnel adds to an Ethernet frame's payload, in bytes: the inner Ethernet header
+    /// (14), those of VXLAN (8) and UDP (8), and that of IPv4 (20) or IPv6 (40).
     #[must_use]
     pub fn overhead(ipv6: bool) -> u32 {
         if ipv6 { 70 } else { 50 }
@@ -40,13 +40,15 @@ impl Vxlan {
 }
 
 impl Links {
-    /// Makes one end of a tunnel. It is down and has no address yet; its MTU is that of the underlay less [`Vxlan::overhead`].
+    /// Makes one end of a tunnel. It is down and has no address yet; its MTU is that of the
+    /// underlay less [`Vxlan::overhead`].
     ///
-    /// Over IPv4 the outer UDP checksum is 0, as RFC 7348 (section 4.1) wants it and Open vSwitch does; over IPv6, where such packets are for
-    /// special cases only (RFC 6936), it is not.
+    /// Over IPv4 the outer UDP checksum is 0, as RFC 7348 (section 4.1) wants it and Open vSwitch
+    /// does; over IPv6, where such packets are for special cases only (RFC 6936), it is not.
     ///
     /// # Errors
-    /// [`Error::Tunnel`] if this network namespace has such a network already; the kernel's refusal; no such underlay.
+    /// [`Error::Tunnel`] if this network namespace has such a network already; the kernel's
+    /// refusal; no such underlay.
     pub fn create_vxlan(&mut self, name: &str, vxlan: &Vxlan) -> Result<(), Error> {
         let underlay = self.find(&vxlan.underlay)?.index;
         let mut data = vec![InfoVxlan::Id(vxlan.id), InfoVxlan::Link(underlay), InfoVxlan::Port(vxlan.port)];

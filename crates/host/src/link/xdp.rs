@@ -9,11 +9,12 @@ use crate::error::Error;
 use crate::kernel::bpf::{Program, load_return};
 use crate::link::links::{Links, named};
 
-/// Has the interface drop everything that arrives on it, before the network stack sees it. The program lives as long as the
-/// interface.
+/// Has the interface drop everything that arrives on it, before the network stack sees it. The
+/// program lives as long as the interface.
 ///
 /// # Errors
-/// [`Error::Xdp`] if the kernel takes no program from this process; a refusal by netlink if the interface takes none.
+/// [`Error::Xdp`] if the kernel takes no program from this process; a refusal by netlink if the
+/// interface takes none.
 pub(crate) fn drop_all(links: &mut Links, name: &str) -> Result<(), Error> {
     let program = load_return(Program::Xdp, XDP_DROP).map_err(|errno| Error::Xdp { errno })?;
     let mut message = named(name)?;

@@ -1,7 +1,8 @@
-//! Which settings may be changed: exactly those whose full effect is one value, so that writing the old value back undoes
-//! all of it. The sources are the handlers of the kernel (`net/ipv4/sysctl_net_ipv4.c`, `net/core/sysctl_net_core.c`,
-//! `kernel/sysctl.c` and others, Linux 6.18): a handler that only stores the value, or from which the same state follows
-//! for the same value.
+//! Which settings may be changed: exactly those whose full effect is one value, so that writing the
+//! old value back undoes all of it. The sources are the handlers of the kernel
+//! (`net/ipv4/sysctl_net_ipv4.c`, `net/core/sysctl_net_core.c`, `kernel/sysctl.c` and others, Linux
+//! 6.18): a handler that only stores the value, or from which the same state follows for the same
+//! value.
 
 /// The sysctls that may be changed.
 pub const SYSCTLS: &[&str] = &[
@@ -154,7 +155,8 @@ const MORE: &[(&str, &str)] = &[
     ("vm.overcommit_", "writing a share sets the number of bytes to 0 and the other way round"),
 ];
 
-/// Features that are more than a switch, by how their names begin: rules, keys or rings that are kept elsewhere go with them.
+/// Features that are more than a switch, by how their names begin: rules, keys or rings that are
+/// kept elsewhere go with them.
 const CARRIERS: &[&str] = &[
     "esp-hw-offload",
     "esp-tx-csum-hw-offload",

@@ -1,5 +1,6 @@
-//! Settings of the machine itself, outside of our own namespaces and guests: read, written, read back. Nothing here is undone:
-//! code that changes such a setting does it through [`crate::journal`].
+//! Settings of the machine itself, outside of our own namespaces and guests: read, written, read
+//! back. Nothing here is undone: code that changes such a setting does it through
+//! [`crate::journal`].
 
 mod allowed;
 mod error;
@@ -43,7 +44,8 @@ impl Machine {
         Self::below("/")
     }
 
-    /// A tree with `proc` and `sys` in it, for trying things out. Features of interfaces are those of this machine all the same.
+    /// A tree with `proc` and `sys` in it, for trying things out. Features of interfaces are those
+    /// of this machine all the same.
     pub fn below(root: impl AsRef<Path>) -> Self {
         Self { root: root.as_ref().to_owned() }
     }
@@ -93,8 +95,8 @@ impl Machine {
         if got == *value { Ok(()) } else { Err(not_taken(target, value, &got)) }
     }
 
-    /// Writes a value as a person gives it. What the kernel makes of it is for [`Machine::read`] to tell, and for
-    /// [`Machine::check`] to judge.
+    /// Writes a value as a person gives it. What the kernel makes of it is for [`Machine::read`] to
+    /// tell, and for [`Machine::check`] to judge.
     pub(crate) fn set(&self, target: &Target, value: &str) -> Result<(), MachineError> {
         let line =
             if matches!(target, Target::Feature { .. }) { value.to_owned() } else { format!("{value}\n") };
@@ -160,7 +162,8 @@ fn allowed(target: &Target) -> Result<(), MachineError> {
     target.check().map_err(|why| MachineError::Forbidden { target: target.clone(), why })
 }
 
-/// Reads a file of the kernel. In one call: the kernel gives some values cut to what was asked for, and then nothing more.
+/// Reads a file of the kernel. In one call: the kernel gives some values cut to what was asked for,
+/// and then nothing more.
 fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut bytes = vec![0; target::LONGEST_VALUE + 1];
@@ -202,7 +205,8 @@ fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value)
     };
     let change = Ethtool::open()?.set(interface, &BTreeMap::from([(feature.to_owned(), on)]))?;
     let now = change.after.get(feature);
-    // What counts is the requested state: the kernel keeps it, and follows it as soon as the features that it depends on let it.
+    // What counts is the requested state: the kernel keeps it, and follows it as soon as the
+    // features that it depends on let it.
     if now.is_some_and(|state| state.wanted == on) {
         return Ok(());
     }

@@ -22,19 +22,22 @@ pub struct MachineRequest {
     pub features: Vec<FeatureRequest>,
 }
 
-/// Features of one interface that are to be on, or off, together (as ethtool's `tso` names several).
+/// Features of one interface that are to be on, or off, together (as ethtool's `tso` names
+/// several).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureRequest {
     /// The interface.
     pub interface: String,
-    /// The features by the kernel's names. Those that this kernel or the driver does not have are passed over, if not all.
+    /// The features by the kernel's names. Those that this kernel or the driver does not have are
+    /// passed over, if not all.
     pub features: Vec<String>,
     /// On or off.
     pub on: bool,
 }
 
 impl MachineRequest {
-    /// The single settings of this machine that they come to, with their values, in the order in which they are made.
+    /// The single settings of this machine that they come to, with their values, in the order in
+    /// which they are made.
     ///
     /// # Errors
     /// [`MachineError`]: what this machine does not have.
@@ -87,8 +90,9 @@ impl FeatureRequest {
     }
 }
 
-/// The interrupts of an interface's device: its own list of message-signalled ones, or that of the device below it (virtio's
-/// devices hang on a PCI device that has them), or the one line that old devices have.
+/// The interrupts of an interface's device: its own list of message-signalled ones, or that of the
+/// device below it (virtio's devices hang on a PCI device that has them), or the one line that old
+/// devices have.
 fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, MachineError> {
     check_name(interface)?;
     let device = format!("sys/class/net/{interface}/device");

@@ -8,7 +8,8 @@ use super::{Value, allowed};
 use crate::cpu::list::parse_cpu_list;
 use crate::link::links::check_name;
 
-/// One setting of the machine, outside of our own namespaces and guests, that may be changed for a study.
+/// One setting of the machine, outside of our own namespaces and guests, that may be changed for a
+/// study.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Target {
@@ -39,8 +40,8 @@ pub enum Target {
 /// The longest name, in bytes.
 const LONGEST: usize = 256;
 
-/// The longest value, in bytes: the longest that the kernel gives is `net.ipv4.ip_local_reserved_ports` with every second port,
-/// 190 KB.
+/// The longest value, in bytes: the longest that the kernel gives is
+/// `net.ipv4.ip_local_reserved_ports` with every second port, 190 KB.
 pub(super) const LONGEST_VALUE: usize = 256 << 10;
 
 impl Target {
@@ -74,8 +75,8 @@ pub(crate) fn check_value(value: &Value) -> Result<(), String> {
 }
 
 impl Target {
-    /// Whether a value that was read back is the one that was asked for. The kernel writes equal values in one way: numbers
-    /// decimal, neighbours as ranges.
+    /// Whether a value that was read back is the one that was asked for. The kernel writes equal
+    /// values in one way: numbers decimal, neighbours as ranges.
     pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
         let got = got.words();
         match self {

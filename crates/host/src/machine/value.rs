@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The value of a setting, byte for byte as the kernel gives it, the end of the line included: only then is the value that is
-/// written back the one that was read.
+/// The value of a setting, byte for byte as the kernel gives it, the end of the line included: only
+/// then is the value that is written back the one that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value(Vec<u8>);
 

@@ -1,9 +1,11 @@
 //! Going into namespaces: the walls of a testbed on one machine.
 //!
-//! All of these change the calling thread (or process) and cannot be undone; a host's agent calls them first of all, while it
-//! has one thread. The order is: [`enter_user`] or [`join_user`], [`new_net`] or [`join_net`], [`mount_sysfs`], and
-//! [`die_with_parent`] after the user namespace: the kernel clears the death signal when a process changes its user, or joins
-//! the user namespace of somebody else (seen on Linux 6.18; entering one's own, or a fellow's of the same user, leaves it).
+//! All of these change the calling thread (or process) and cannot be undone; a host's agent calls
+//! them first of all, while it has one thread. The order is: [`enter_user`] or [`join_user`],
+//! [`new_net`] or [`join_net`], [`mount_sysfs`], and [`die_with_parent`] after the user namespace:
+//! the kernel clears the death signal when a process changes its user, or joins the user namespace
+//! of somebody else (seen on Linux 6.18; entering one's own, or a fellow's of the same user, leaves
+//! it).
 
 mod error;
 
@@ -22,16 +24,17 @@ pub use error::NamespaceError;
 
 use crate::privileges::UserNamespaces;
 
-/// Puts this process into a new user namespace in which it is root (user and group 0, all capabilities), mapped to the user
-/// that it is outside.
+/// Puts this process into a new user namespace in which it is root (user and group 0, all
+/// capabilities), mapped to the user that it is outside.
 ///
-/// The process must have a single thread. It stays, or is made, "dumpable": a process that changed its user without an
-/// `exec` is not, and then root owns its files in `/proc`, so that it cannot write its maps (`EACCES`) and its fellows cannot
-/// join it. Being dumpable, it can be looked into by other processes of the same user.
+/// The process must have a single thread. It stays, or is made, "dumpable": a process that changed
+/// its user without an `exec` is not, and then root owns its files in `/proc`, so that it cannot
+/// write its maps (`EACCES`) and its fellows cannot join it. Being dumpable, it can be looked into
+/// by other processes of the same user.
 ///
 /// # Errors
-/// [`NamespaceError::Threads`] with more than one thread; [`NamespaceError::User`] if the kernel refuses, naming the setting
-/// that forbids it.
+/// [`NamespaceError::Threads`] with more than one thread; [`NamespaceError::User`] if the kernel
+/// refuses, naming the setting that forbids it.
 pub fn enter_user() -> Result<(), NamespaceError> {
     single_thread()?;
     let (user, group) = (geteuid(), getegid());
@@ -40,7 +43,8 @@ pub fn enter_user() -> Result<(), NamespaceError> {
         .map_err(|errno| refused("make the process dumpable".to_owned(), errno.into()))?;
     unshare(CloneFlags::CLONE_NEWUSER)
         .map_err(|errno| refused("make a user namespace".to_owned(), errno.into()))?;
-    // Without privileges the group map may be written only once setgroups is given up. Kernels before 3.19 have no such file.
+    // Without privileges the group map may be written only once setgroups is given up. Kernels
+    // before 3.19 have no such file.
     let maps = [
         ("/proc/self/setgroups", "deny".to_owned()),
         ("/proc/self/uid_map", format!("0 {user} 1")),
@@ -55,8 +59,8 @@ pub fn enter_user() -> Result<(), NamespaceError> {
     Ok(())
 }
 
-/// Puts this process into the user namespace of the process `pid`: the second host of a rootless testbed joins that of the
-/// first.
+/// Puts this process into the user namespace of the process `pid`: the second host of a rootless
+/// testbed joins that of the first.
 ///
 /// The process must have a single thread, and run as the user who made that namespace.
 pub fn join_user(pid: u32) -> Result<(), NamespaceError> {
@@ -64,8 +68,8 @@ pub fn join_user(pid: u32) -> Result<(), NamespaceError> {
     join("user", pid, CloneFlags::CLONE_NEWUSER)
 }
 
-/// Puts the calling thread, and the threads and processes it starts from now on, into a new network namespace. It holds only
-/// a loopback interface, which is down.
+/// Puts the calling thread, and the threads and processes it starts from now on, into a new network
+/// namespace. It holds only a loopback interface, which is down.
 pub fn new_net() -> Result<(), NamespaceError> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| NamespaceError::Net { errno: errno.into() })
 }
@@ -75,11 +79,13 @@ pub fn join_net(pid: u32) -> Result<(), NamespaceError> {
     join("net", pid, CloneFlags::CLONE_NEWNET)
 }
 
-/// Puts the calling thread into a mount namespace of its own and mounts on `/sys` a sysfs of its network namespace, so that
-/// `/sys/class/net` shows its interfaces. Nothing that is mounted afterwards is seen outside.
+/// Puts the calling thread into a mount namespace of its own and mounts on `/sys` a sysfs of its
+/// network namespace, so that `/sys/class/net` shows its interfaces. Nothing that is mounted
+/// afterwards is seen outside.
 ///
-/// Tracing and debugging file systems below `/sys` are covered by this. Without root it works only where the whole of `/sys`
-/// can be seen: containers often cover parts of it, and then the kernel refuses.
+/// Tracing and debugging file systems below `/sys` are covered by this. Without root it works only
+/// where the whole of `/sys` can be seen: containers often cover parts of it, and then the kernel
+/// refuses.
 pub fn mount_sysfs() -> Result<(), NamespaceError> {
     let refused =
         |step: &'static str| move |errno: Errno| NamespaceError::Sysfs { step, errno: errno.into() };
@@ -90,13 +96,15 @@ pub fn mount_sysfs() -> Result<(), NamespaceError> {
     mount(Some("sysfs"), "/sys", Some("sysfs"), flags, NOTHING).map_err(refused("mount it"))
 }
 
-/// Has the kernel kill this process when the parent dies, `kill -9` included, so that nothing is left behind.
+/// Has the kernel kill this process when the parent dies, `kill -9` included, so that nothing is
+/// left behind.
 ///
 /// `parent` is the process number of the parent, known before this process was started. If the parent is gone already, the
 /// signal would never come: that is the error. "The parent" is the *thread* that started this process; when only that thread
 /// ends, the signal comes too.
 ///
-/// Call it after [`enter_user`] or [`join_user`]: a change of credentials clears the death signal (see above).
+/// Call it after [`enter_user`] or [`join_user`]: a change of credentials clears the death signal
+/// (see above).
 pub fn die_with_parent(parent: u32) -> Result<(), NamespaceError> {
     prctl::set_pdeathsig(Signal::SIGKILL)
         .map_err(|errno| NamespaceError::DeathSignal { errno: errno.into() })?;

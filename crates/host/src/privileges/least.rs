@@ -1,4 +1,5 @@
-//! Giving up what a process does not need: capabilities, the way to new ones, and files that others left open.
+//! Giving up what a process does not need: capabilities, the way to new ones, and files that others
+//! left open.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -52,8 +53,9 @@ struct Header {
 /// `_LINUX_CAPABILITY_VERSION_3`.
 const VERSION: u32 = 0x2008_0522;
 
-/// Has the calling thread keep those of its capabilities that are `needed`, give up all others for good, and get no new ones from any
-/// program that it runs (`NO_NEW_PRIVS`). Threads that it starts from now on are the same; those that run already are not.
+/// Has the calling thread keep those of its capabilities that are `needed`, give up all others for
+/// good, and get no new ones from any program that it runs (`NO_NEW_PRIVS`). Threads that it starts
+/// from now on are the same; those that run already are not.
 ///
 /// # Errors
 /// What the kernel said.
@@ -64,7 +66,8 @@ pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
     // SAFETY: a header and the two halves that its version has, which outlive the call.
     check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, halves.as_mut_ptr()) })?;
     let had = u64::from(halves[0].effective) | u64::from(halves[1].effective) << 32;
-    // The bounds first: it takes a capability to lower them. Who lacks it has no way up with NO_NEW_PRIVS either.
+    // The bounds first: it takes a capability to lower them. Who lacks it has no way up with
+    // NO_NEW_PRIVS either.
     if had & 1 << CAP_SETPCAP != 0 {
         lower_bounds(kept)?;
     }
@@ -79,8 +82,9 @@ pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
     gain_no_privileges()
 }
 
-/// Takes every capability but those in the set `kept` (a bit for each) from what the calling thread, and any program that it runs, can
-/// ever have. It makes system calls only, so that it may be called between `fork` and `exec`.
+/// Takes every capability but those in the set `kept` (a bit for each) from what the calling
+/// thread, and any program that it runs, can ever have. It makes system calls only, so that it may
+/// be called between `fork` and `exec`.
 ///
 /// # Errors
 /// `EPERM` without `CAP_SETPCAP`.
@@ -98,7 +102,8 @@ pub fn lower_bounds(kept: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Has no program that the calling thread runs give it new privileges (`NO_NEW_PRIVS`). It makes system calls only.
+/// Has no program that the calling thread runs give it new privileges (`NO_NEW_PRIVS`). It makes
+/// system calls only.
 ///
 /// # Errors
 /// What the kernel said.
@@ -109,13 +114,15 @@ pub fn gain_no_privileges() -> io::Result<()> {
 
 const CAP_SETPCAP: u32 = 8;
 
-/// Closes what is open besides standard input, output and error. For the beginning of a process that owns nothing yet.
+/// Closes what is open besides standard input, output and error. For the beginning of a process
+/// that owns nothing yet.
 ///
 /// # Errors
 /// When `/proc` does not tell what is open.
 pub fn close_inherited() -> io::Result<()> {
     for fd in open_files()? {
-        // SAFETY: nothing in this process owns it; the directory that listed it is closed already, which closing it again tells and no more.
+        // SAFETY: nothing in this process owns it; the directory that listed it is closed already,
+        // which closing it again tells and no more.
         unsafe { libc::close(fd) };
     }
     Ok(())

@@ -10,15 +10,17 @@ pub use least::{
 
 use crate::kernel::files::Files;
 
-/// The privileges of this process, and whether it could get more inside a user namespace of its own.
+/// The privileges of this process, and whether it could get more inside a user namespace of its
+/// own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Privileges {
     /// The effective user, as numbered in its user namespace.
     pub effective_uid: u32,
-    /// Whether the process is inside a user namespace other than the machine's first; `None` if `/proc` does not tell.
+    /// Whether the process is inside a user namespace other than the machine's first; `None` if
+    /// `/proc` does not tell.
     pub in_user_namespace: Option<bool>,
-    /// Whether `CAP_NET_ADMIN` is effective: interfaces and features can be changed (in the network namespaces that the user
-    /// namespace owns).
+    /// Whether `CAP_NET_ADMIN` is effective: interfaces and features can be changed (in the network
+    /// namespaces that the user namespace owns).
     pub net_admin: bool,
     /// Whether `CAP_SYS_ADMIN` is effective: namespaces can be made without a user namespace.
     pub sys_admin: bool,
@@ -37,8 +39,8 @@ pub struct UserNamespaces {
     pub max: Option<u64>,
     /// `kernel.unprivileged_userns_clone`, a switch of Debian's kernels.
     pub unprivileged_clone: Option<bool>,
-    /// `kernel.apparmor_restrict_unprivileged_userns`, a switch of Ubuntu's kernels: when on, only programs with an AppArmor
-    /// profile of their own get capabilities in one.
+    /// `kernel.apparmor_restrict_unprivileged_userns`, a switch of Ubuntu's kernels: when on, only
+    /// programs with an AppArmor profile of their own get capabilities in one.
     pub apparmor_restricts: Option<bool>,
 }
 
@@ -89,8 +91,8 @@ impl UserNamespaces {
         }
     }
 
-    /// What, by these settings, keeps an ordinary user from having one, with the way out; `None` if nothing does. Seccomp
-    /// filters and security modules can still forbid it: only trying tells.
+    /// What, by these settings, keeps an ordinary user from having one, with the way out; `None` if
+    /// nothing does. Seccomp filters and security modules can still forbid it: only trying tells.
     pub fn obstacle(&self) -> Option<&'static str> {
         if !self.supported {
             Some("this kernel has no user namespaces (CONFIG_USER_NS); run as root")

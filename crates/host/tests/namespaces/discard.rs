@@ -10,7 +10,8 @@ const NEAR: [&str; 2] = ["198.18.0.1", "2001:2::1"];
 const FAR: [&str; 2] = ["198.18.0.2", "2001:2::2"];
 const SIZE: usize = 18;
 const COUNT: u64 = 1000;
-/// Multicast listener reports for the interface's own addresses, which IPv6 sends by itself, twice each.
+/// Multicast listener reports for the interface's own addresses, which IPv6 sends by itself, twice
+/// each.
 const NOISE: u64 = 10;
 
 pub(crate) fn each(stage: &mut Stage) {
@@ -46,7 +47,8 @@ pub(crate) fn found(stage: &mut Stage) {
     assert_eq!(twice.errno(), Some(17), "{twice}");
 }
 
-/// What may be missing: a device that this kernel is built without, or XDP for those who are not the machine's root.
+/// What may be missing: a device that this kernel is built without, or XDP for those who are not
+/// the machine's root.
 fn refused(identity: Identity, device: DiscardDevice, error: &Error) {
     let text = error.to_string();
     match device {
@@ -86,7 +88,8 @@ fn discards(links: &mut Links, name: &str, device: DiscardDevice) {
     }
 }
 
-/// What happened once all that was sent is counted: the far end of a veth counts what it dropped in XDP in batches.
+/// What happened once all that was sent is counted: the far end of a veth counts what it dropped in
+/// XDP in batches.
 fn settled(links: &mut Links, name: &str, before: &Counters) -> Counters {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(5);
     loop {

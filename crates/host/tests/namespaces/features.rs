@@ -91,7 +91,8 @@ pub(crate) fn refused(stage: &mut Stage) {
     assert!(matches!(ethtool.features("a/b"), Err(Error::InterfaceName { .. })));
 }
 
-/// The same features, the same states and the same `[fixed]` marks as the tool that everybody knows.
+/// The same features, the same states and the same `[fixed]` marks as the tool that everybody
+/// knows.
 pub(crate) fn as_ethtool_says(stage: &mut Stage) {
     connect(stage);
     let mut ethtool = Ethtool::open().unwrap();

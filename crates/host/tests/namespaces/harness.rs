@@ -1,6 +1,7 @@
 //! Runs each case in a child process: as root, or as an ordinary user who enters a user namespace.
 //!
-//! It speaks enough of the usual harness's language (`--list`, `--exact`, filters) for `cargo test` and `cargo nextest`.
+//! It speaks enough of the usual harness's language (`--list`, `--exact`, filters) for `cargo test`
+//! and `cargo nextest`.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -144,8 +145,8 @@ fn missing(identity: Identity) -> Option<String> {
     }
 }
 
-/// This program again, as a process of that identity. Started by the link in `/proc`, because the path to it may lead through
-/// directories that are closed to an ordinary user.
+/// This program again, as a process of that identity. Started by the link in `/proc`, because the
+/// path to it may lead through directories that are closed to an ordinary user.
 fn child(identity: Identity) -> Command {
     let mut command = Command::new("/proc/self/exe");
     if identity == Identity::User && Privileges::read().effective_uid == 0 {

@@ -49,7 +49,8 @@ pub(crate) fn undone(stage: &mut Stage) {
     assert!(text.contains("cannot switch nonsense"), "{text}");
 }
 
-/// Each allowed sysctl that belongs to a network namespace, changed by a process that is killed then.
+/// Each allowed sysctl that belongs to a network namespace, changed by a process that is killed
+/// then.
 pub(crate) fn restored(_stage: &mut Stage) {
     let directory = tempfile::tempdir().unwrap();
     let machine = Machine::system();
@@ -91,7 +92,8 @@ pub(crate) fn restored(_stage: &mut Stage) {
 pub(crate) fn killed(_stage: &mut Stage) {
     let directory = tempfile::tempdir().unwrap();
     let ports = "/proc/sys/net/ipv4/ip_local_reserved_ports";
-    // The kernel takes what is longer than a page in several calls, so that there are values in between.
+    // The kernel takes what is longer than a page in several calls, so that there are values in
+    // between.
     let long = (1000..3000).map(|port| (port * 2).to_string()).collect::<Vec<_>>().join(",");
     std::fs::write(ports, &long).unwrap();
     let files = [ports, "/proc/sys/net/ipv4/ip_default_ttl", "/proc/sys/net/ipv4/tcp_rmem"];
@@ -136,7 +138,8 @@ fn kill_at_every_step<const N: usize>(
     }
 }
 
-/// Whether a traced process lived until it was killed, after so many beginnings and ends of system calls.
+/// Whether a traced process lived until it was killed, after so many beginnings and ends of system
+/// calls.
 fn killed_after(child: Pid, steps: usize) -> bool {
     assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Stopped(child, Signal::SIGSTOP));
     for _ in 0..steps {
@@ -179,7 +182,8 @@ fn of_file(path: &str) -> Target {
     sysctl(&path["/proc/sys/".len()..].replace('/', "."))
 }
 
-/// Whether the namespace has this setting for itself: of the others most are not shown in it or may only be read, and none is tried.
+/// Whether the namespace has this setting for itself: of the others most are not shown in it or may
+/// only be read, and none is tried.
 fn is_of_this_namespace(file: &str) -> bool {
     const SHARED: &[&str] =
         &["/proc/sys/kernel/", "/proc/sys/vm/", "/proc/sys/net/ipv4/tcp_mem", "/proc/sys/net/ipv4/udp_mem"];

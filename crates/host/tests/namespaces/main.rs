@@ -1,7 +1,9 @@
-//! Namespaces, wires between them and offload features on the running kernel, as root and as an ordinary user.
+//! Namespaces, wires between them and offload features on the running kernel, as root and as an
+//! ordinary user.
 //!
-//! Every case runs in a process of its own, inside namespaces that it makes itself; the machine's own interfaces are never
-//! touched. A case that lacks a privilege says `SKIPPED`, and fails instead with `CI=true`.
+//! Every case runs in a process of its own, inside namespaces that it makes itself; the machine's
+//! own interfaces are never touched. A case that lacks a privilege says `SKIPPED`, and fails
+//! instead with `CI=true`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a test harness")]
 #![expect(clippy::unwrap_used, reason = "a case fails by panicking where it fails")]
 

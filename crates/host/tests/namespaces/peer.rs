@@ -1,5 +1,5 @@
-//! The second host of a case: a process that was started before the first went into its namespaces, as a testbed does it,
-//! and does what it is told line by line.
+//! The second host of a case: a process that was started before the first went into its namespaces,
+//! as a testbed does it, and does what it is told line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -107,7 +107,8 @@ pub(crate) fn add(links: &mut Links, name: &str, address: &str) {
     links.add_address(name, address.parse().unwrap(), prefix.parse().unwrap()).unwrap();
 }
 
-/// Whether the interface goes within a few seconds: the kernel takes a dead namespace apart in the background.
+/// Whether the interface goes within a few seconds: the kernel takes a dead namespace apart in the
+/// background.
 pub(crate) fn gone(links: &mut Links, name: &str) -> bool {
     let deadline = Instant::now() + Duration::from_secs(10);
     while Instant::now() < deadline {

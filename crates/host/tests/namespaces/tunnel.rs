@@ -61,7 +61,8 @@ pub(crate) fn port_in_use(stage: &mut Stage) {
     links.set_vxlan_up(NAME, &tunnel).unwrap();
 }
 
-/// A bridge carries what its ports get: the wire's end is a port, and the addresses are the bridge's.
+/// A bridge carries what its ports get: the wire's end is a port, and the addresses are the
+/// bridge's.
 pub(crate) fn bridged(stage: &mut Stage) {
     let mut links = Links::open().unwrap();
     links.create_veth(&stage.here, &stage.there, stage.peer.pid()).unwrap();

@@ -152,7 +152,8 @@ fn acts(stage: &mut Stage, sender: u32, receiver: u32) {
     assert!(woken > ROUNDS, "{woken} of {} packets", 2 * ROUNDS);
 }
 
-/// `kill -9` of a process ends the processes that it started, though they wait for nothing and nobody tells them.
+/// `kill -9` of a process ends the processes that it started, though they wait for nothing and
+/// nobody tells them.
 pub(crate) fn die_with_parent(stage: &mut Stage) {
     let mut middle =
         Command::new("/proc/self/exe").env(ROLE, "middle").stdout(Stdio::piped()).spawn().unwrap();
@@ -163,7 +164,8 @@ pub(crate) fn die_with_parent(stage: &mut Stage) {
     middle.kill().unwrap();
     middle.wait().unwrap();
     let start = Instant::now();
-    // A dead child of a dead parent is collected by process 1, which may take its time: a zombie is dead enough.
+    // A dead child of a dead parent is collected by process 1, which may take its time: a zombie is
+    // dead enough.
     while alive(&sleeper) {
         assert!(start.elapsed() < Duration::from_secs(5), "it lives on");
         std::thread::sleep(Duration::from_millis(5));
@@ -201,7 +203,8 @@ pub(crate) fn sleeper(parent: u32) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// A process that changed its user without an `exec` is not "dumpable": root owns its files in `/proc`.
+/// A process that changed its user without an `exec` is not "dumpable": root owns its files in
+/// `/proc`.
 pub(crate) fn dropped_root(stage: &mut Stage) {
     become_ordinary();
     assert!(!nix::sys::prctl::get_dumpable().unwrap(), "else this case shows nothing");

@@ -78,7 +78,8 @@ pub(crate) fn exchange(stage: &mut Stage) {
     let passed = Counters::read(&mut links, &stage.here).unwrap().since(&before);
     let their_passed = theirs(&mut stage.peer, &stage.there).since(&their_before);
 
-    // UDP and its headers count exactly; on the wire a few neighbour messages of ARP and IPv6 come on top.
+    // UDP and its headers count exactly; on the wire a few neighbour messages of ARP and IPv6 come
+    // on top.
     assert_eq!((passed.udp.out_datagrams, passed.udp.in_datagrams), (2 * ROUNDS, 2 * ROUNDS), "{passed:?}");
     assert_eq!((their_passed.udp.in_datagrams, their_passed.udp.out_datagrams), (2 * ROUNDS, 2 * ROUNDS));
     let bytes = ROUNDS * (2 * SIZE as u64 + (14 + 20 + 8) + (14 + 40 + 8));

@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use crate::lane::{Phase, Sample};
 use crate::spec::Spec;
 
-/// One end: the receiver, or answerer, from [`Endpoint::bind`]; the transmitter, or asker, from [`Endpoint::connect`].
+/// One end: the receiver, or answerer, from [`Endpoint::bind`]; the transmitter, or asker, from
+/// [`Endpoint::connect`].
 #[derive(Debug)]
 pub struct Endpoint {
     spec: Spec,
@@ -31,7 +32,8 @@ enum Stage {
 }
 
 impl Endpoint {
-    /// Opens a receiver's sockets: a listener for each 4000 flows of TCP, one socket per flow for UDP.
+    /// Opens a receiver's sockets: a listener for each 4000 flows of TCP, one socket per flow for
+    /// UDP.
     ///
     /// # Errors
     /// A workload that cannot be had, an address that this host lacks, a port in use.
@@ -44,7 +46,8 @@ impl Endpoint {
     /// Connects a transmitter's flows to the `endpoints` of the receiver.
     ///
     /// # Errors
-    /// A workload that cannot be had, endpoints that do not fit it, or a connection that does not come about in 5 s.
+    /// A workload that cannot be had, endpoints that do not fit it, or a connection that does not
+    /// come about in 5 s.
     pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
         spec.validate()?;
         let transmitter::Connected { sockets, peers, locals } = transmitter::connect(spec, endpoints)?;
@@ -52,21 +55,22 @@ impl Endpoint {
         Ok(Self { spec: spec.clone(), addresses: locals, stage: Stage::Attached(Box::new(team)) })
     }
 
-    /// What the other end needs. Of a receiver: where [`Endpoint::connect`] must connect to, one address for each 4000 flows of TCP,
-    /// one per flow for UDP. Of a transmitter: the address of each flow, for [`Endpoint::attach`]; for `tcp_crr` the one that all
-    /// flows have, with port 0.
+    /// What the other end needs. Of a receiver: where [`Endpoint::connect`] must connect to, one
+    /// address for each 4000 flows of TCP, one per flow for UDP. Of a transmitter: the address of
+    /// each flow, for [`Endpoint::attach`]; for `tcp_crr` the one that all flows have, with port 0.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Attaches a receiver to the transmitter's flows, which it knows by their addresses. It rejects connections from any other
-    /// address, and discards datagrams that other processes sent to its UDP sockets before. With `tcp_crr` it serves every connection
-    /// from the transmitter's address.
+    /// Attaches a receiver to the transmitter's flows, which it knows by their addresses. It
+    /// rejects connections from any other address, and discards datagrams that other processes sent
+    /// to its UDP sockets before. With `tcp_crr` it serves every connection from the transmitter's
+    /// address.
     ///
     /// # Errors
-    /// Addresses that do not fit the workload; TCP flows that do not arrive within 5 s; a second call; a transmitter, which has its
-    /// peers.
+    /// Addresses that do not fit the workload; TCP flows that do not arrive within 5 s; a second
+    /// call; a transmitter, which has its peers.
     pub fn attach(&mut self, locals: &[SocketAddr]) -> Result<()> {
         let Stage::Bound(sockets) = &mut self.stage else {
             return Err(Error::Order { step: "attach", instead: "the peers were attached before" });
@@ -80,10 +84,12 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Starts the threads, pinned to the workload's CPUs in turn. A transmitter's traffic flows when this returns.
+    /// Starts the threads, pinned to the workload's CPUs in turn. A transmitter's traffic flows
+    /// when this returns.
     ///
     /// # Errors
-    /// A receiver without attached peers; a thread that cannot be started or pinned; then none runs. A second start.
+    /// A receiver without attached peers; a thread that cannot be started or pinned; then none
+    /// runs. A second start.
     pub fn start(&mut self) -> Result<()> {
         match &mut self.stage {
             Stage::Attached(team) => team.start(),
@@ -116,18 +122,20 @@ impl Endpoint {
         self.team().and_then(Team::failed)
     }
 
-    /// Ends the threads that send at this end, and waits, in bounded time, until what was sent has left this host. Threads that
-    /// receive go on.
+    /// Ends the threads that send at this end, and waits, in bounded time, until what was sent has
+    /// left this host. Threads that receive go on.
     pub fn quiet(&self) {
         if let Some(team) = self.team() {
             team.quiet();
         }
     }
 
-    /// Receives what is still queued, stops and joins the threads, and waits for this host's queues to empty, all in bounded time.
+    /// Receives what is still queued, stops and joins the threads, and waits for this host's queues
+    /// to empty, all in bounded time.
     ///
     /// # Errors
-    /// A receiver without attached peers, what [`Endpoint::failed`] knows, or a thread that does not end.
+    /// A receiver without attached peers, what [`Endpoint::failed`] knows, or a thread that does
+    /// not end.
     pub fn finish(self) -> Result<Outcome> {
         match self.stage {
             Stage::Attached(team) => team.finish(),

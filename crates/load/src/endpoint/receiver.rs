@@ -13,10 +13,12 @@ use crate::socket::{self, options};
 use crate::spec::Spec;
 use crate::sys;
 
-/// Connections that may wait beyond one per flow, so that a few other processes cannot keep the flows out.
+/// Connections that may wait beyond one per flow, so that a few other processes cannot keep the
+/// flows out.
 const SPARE_BACKLOG: i32 = 64;
 
-/// Opens the sockets, and says where each can be reached: a listener for each 4000 flows of TCP, one socket per flow for UDP.
+/// Opens the sockets, and says where each can be reached: a listener for each 4000 flows of TCP,
+/// one socket per flow for UDP.
 pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
     let count = spec.traffic.endpoints();
@@ -40,8 +42,9 @@ pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     Ok((sockets, addresses))
 }
 
-/// The flows' sockets and their peers, made of what [`open`] opened for the transmitter whose addresses are `locals`. What other processes
-/// may have sent to a UDP socket before is thrown away.
+/// The flows' sockets and their peers, made of what [`open`] opened for the transmitter whose
+/// addresses are `locals`. What other processes may have sent to a UDP socket before is thrown
+/// away.
 pub(super) fn join(
     spec: &Spec,
     sockets: Vec<Socket>,
@@ -88,7 +91,8 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     Ok((socket, endpoint))
 }
 
-/// The listener once for each thread, all of one queue. It stays, and threads that spin do not wait at it.
+/// The listener once for each thread, all of one queue. It stays, and threads that spin do not wait
+/// at it.
 fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
     const WHAT: &str = "the listener";
     let spins = traffic.reader == Reader::Spin;
@@ -139,7 +143,8 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
     Ok(flows.into_iter().flatten().collect())
 }
 
-/// Throws away what a socket received before it was connected. Only its peer, which has not started, can add to it.
+/// Throws away what a socket received before it was connected. Only its peer, which has not
+/// started, can add to it.
 fn empty(socket: &Socket) {
     let mut room = [0u8; 16];
     while sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) >= 0 {}

@@ -20,8 +20,9 @@ pub(super) struct Connected {
     pub(super) locals: Vec<SocketAddr>,
 }
 
-/// Connects every flow to the receiver's `endpoints`: TCP flows 4000 to each, UDP flows each to its own. (Datagrams that are to
-/// carry their destination are sent from sockets that stay unconnected. The flows of `tcp_crr` connect when they have started.)
+/// Connects every flow to the receiver's `endpoints`: TCP flows 4000 to each, UDP flows each to its
+/// own. (Datagrams that are to carry their destination are sent from sockets that stay unconnected.
+/// The flows of `tcp_crr` connect when they have started.)
 pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected> {
     check_endpoints(spec, endpoints)?;
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
@@ -31,7 +32,8 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
         let socket = socket::open(&spec.traffic, spec.local, socket::flow(flow))?;
         let local = SocketAddr::new(spec.local, 0);
         if spec.traffic.kind == Kind::TcpCrr {
-            // It only stands for its flow, and takes no port. The flow's connections all come from this address.
+            // It only stands for its flow, and takes no port. The flow's connections all come from
+            // this address.
             socket::bind_later(&socket, local, socket::flow(flow))?;
         } else {
             if endpoints.len() > 1 && !spec.traffic.kind.is_udp() {

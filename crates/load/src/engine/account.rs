@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::lane::{End, Sample, Zerocopy, latency};
 use crate::socket::{self, Buffers, TcpInfo, options};
 
-/// Of threads that gave back `ends`, each of which served one of the `shares`; `counts` are the last.
+/// Of threads that gave back `ends`, each of which served one of the `shares`; `counts` are the
+/// last.
 pub(super) fn draw_up(
     flows: &Flows,
     shares: &[Range<usize>],

@@ -4,11 +4,12 @@ use std::num::NonZero;
 use std::ops::Range;
 use words::{Direction, MAX_THREADS, Traffic};
 
-/// Streams that have a thread each where nothing else is asked for: sharing gains them nothing (`docs/load.md`).
+/// Streams that have a thread each where nothing else is asked for: sharing gains them nothing
+/// (`docs/load.md`).
 const ALONE: u32 = 64;
 
-/// How many threads serve the flows of an end that has `cpus` CPUs, each way. Where nothing is asked for, flows that ask and
-/// answer share a thread for each CPU, and so do many streams.
+/// How many threads serve the flows of an end that has `cpus` CPUs, each way. Where nothing is
+/// asked for, flows that ask and answer share a thread for each CPU, and so do many streams.
 pub(crate) fn crew(traffic: &Traffic, cpus: usize) -> u32 {
     let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
     match traffic.threads {

@@ -35,8 +35,8 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// Takes the sockets, one per lane, and the peer of each: connected ones, or for `tcp_crr` the one listener that all share
-    /// and at the other end sockets that only hold the lanes' place.
+    /// Takes the sockets, one per lane, and the peer of each: connected ones, or for `tcp_crr` the
+    /// one listener that all share and at the other end sockets that only hold the lanes' place.
     pub(crate) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic.clone());
         let mark = low_water::of(&traffic, spec.local);
@@ -116,8 +116,9 @@ impl Flows {
             if self.traffic.kind == Kind::TcpStream && self.traffic.pacing.is_some() {
                 options::unpace(one);
             }
-            // The end of the stream goes behind what is queued. A connection that is gone already needs no shutting. A datagram socket
-            // whose sender waits for room gets it as its queue empties.
+            // The end of the stream goes behind what is queued. A connection that is gone already
+            // needs no shutting. A datagram socket whose sender waits for room gets it as its queue
+            // empties.
             let how = match self.traffic.kind {
                 Kind::TcpStream => Shutdown::Write,
                 Kind::UdpStream | Kind::Pps => continue,
@@ -139,7 +140,8 @@ impl Flows {
         }
     }
 
-    /// Leaves the sockets open for good: a number closed while a thread does not end could be handed out again and be used by it.
+    /// Leaves the sockets open for good: a number closed while a thread does not end could be
+    /// handed out again and be used by it.
     pub(super) fn abandon(&mut self) {
         std::mem::forget(std::mem::take(&mut self.sockets));
     }

@@ -6,8 +6,8 @@ use crate::error::{Errno, Error};
 use crate::lane::{End, Lane};
 use crate::{sys, workload};
 
-/// The life of thread number `thread`, which serves these lanes. Errors go to the control, where they are seen while the others
-/// still run.
+/// The life of thread number `thread`, which serves these lanes. Errors go to the control, where
+/// they are seen while the others still run.
 pub(super) fn live(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<End>> {
     let first = lanes.first()?;
     let _report = PanicReport(first);

@@ -41,7 +41,8 @@ impl Outcome {
         self.sent.socket_drops.saturating_add(self.received.socket_drops)
     }
 
-    /// Sums neighbouring flows up until there are no more than `most` accounts, so that all sums stay what they are.
+    /// Sums neighbouring flows up until there are no more than `most` accounts, so that all sums
+    /// stay what they are.
     pub fn sum_up(&mut self, most: usize) {
         let together = self.flows.len().div_ceil(most.max(1)).max(1);
         let same_way = |a: &FlowOutcome, b: &FlowOutcome| a.sends == b.sends;
@@ -86,10 +87,12 @@ pub struct FlowOutcome {
     pub peer: SocketAddr,
     /// What was sent or received.
     pub counts: Counts,
-    /// Bytes compared with what was sent and found equal: those received last (where a thread serves several flows: those received
-    /// after the window, if any were); with `verify` all that arrived.
+    /// Bytes compared with what was sent and found equal: those received last (where a thread
+    /// serves several flows: those received after the window, if any were); with `verify` all that
+    /// arrived.
     pub verified_bytes: u64,
-    /// UDP streams with `verify` whose messages have room for a number: what the numbers said where they arrived.
+    /// UDP streams with `verify` whose messages have room for a number: what the numbers said where
+    /// they arrived.
     pub sequence: Option<Sequence>,
     /// Buffer sizes in force at the end; TCP's grow where none were asked for.
     pub buffers: Buffers,

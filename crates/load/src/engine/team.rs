@@ -21,7 +21,8 @@ use crate::lane::{ABORT, Control, Counts, End, Lane, Phase, QUIET, STOP, Sample}
 use crate::spec::Spec;
 use crate::sys;
 
-/// How long receivers may go on taking what is queued, and senders' queues may go on emptying, after the stop.
+/// How long receivers may go on taking what is queued, and senders' queues may go on emptying,
+/// after the stop.
 const DRAIN: Duration = Duration::from_millis(1500);
 /// How long threads that were told to end at once may take.
 const JOIN: Duration = Duration::from_secs(3);
@@ -64,7 +65,8 @@ impl Team {
             }
         }
         drop(readiness);
-        // Nothing is ever sent: the channel ends when the last thread has dropped its end, ready or failed.
+        // Nothing is ever sent: the channel ends when the last thread has dropped its end, ready or
+        // failed.
         let _ = all_ready.recv();
         match self.control.failure().cloned() {
             None => {
@@ -100,7 +102,8 @@ impl Team {
         self.flows.sample(flows, at_ns)
     }
 
-    /// Ends the threads that send, or ask, and waits until what was sent has left this host. Threads that receive go on.
+    /// Ends the threads that send, or ask, and waits until what was sent has left this host.
+    /// Threads that receive go on.
     pub(crate) fn quiet(&self) {
         self.control.phase.advance(QUIET);
         self.control.open_gate();
@@ -147,8 +150,8 @@ impl Team {
         self.control.phase.advance(STOP);
         self.control.open_gate();
         if self.flows.traffic.kind.is_udp() {
-            // Wakes a waiting receiver; what is queued can still be read. (What ends a receiver over TCP is the end of the
-            // stream.)
+            // Wakes a waiting receiver; what is queued can still be read. (What ends a receiver
+            // over TCP is the end of the stream.)
             self.flows.shut(Shutdown::Read);
         }
         if !self.all_ended_within(DRAIN) {
@@ -160,7 +163,8 @@ impl Team {
         }
         let mut ends = Vec::with_capacity(self.flows.len());
         for thread in self.threads.drain(..) {
-            // A panic was recorded by the thread itself, an error too; then nobody asks for the account.
+            // A panic was recorded by the thread itself, an error too; then nobody asks for the
+            // account.
             ends.extend(thread.join().ok().flatten().unwrap_or_default());
         }
         Ok(ends)

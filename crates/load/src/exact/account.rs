@@ -22,7 +22,8 @@ pub struct Account {
     pub softirq: Option<Spread>,
     /// Why not.
     pub softirq_absent: Option<String>,
-    /// System calls that move data, of both ends, for a message or transaction: of the median batch.
+    /// System calls that move data, of both ends, for a message or transaction: of the median
+    /// batch.
     pub calls: f64,
     /// What the connected sockets read back, the sending one first.
     pub applied: Vec<Applied>,

@@ -26,8 +26,8 @@ pub(super) struct Bracketed {
 }
 
 impl Bracketed {
-    /// What passed inside of all calls so far, without the readings, which cost `reading` ns each: a pair of them with nothing
-    /// between tells one.
+    /// What passed inside of all calls so far, without the readings, which cost `reading` ns each:
+    /// a pair of them with nothing between tells one.
     pub(super) fn inside(&self, reading: u64) -> u64 {
         self.inside_ns.saturating_sub(self.calls * reading)
     }

@@ -16,8 +16,8 @@ use crate::error::Result;
 use crate::workload::udp_stream::batch::{Arrivals, shape};
 use crate::workload::udp_stream::gro::Merged;
 
-/// Has the work of this traffic counted. Each combination of a sender and a reader is compiled for itself: what is counted decides
-/// nothing.
+/// Has the work of this traffic counted. Each combination of a sender and a reader is compiled for
+/// itself: what is counted decides nothing.
 pub(super) fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Counted> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
     let counted = match (traffic.kind, sink) {

@@ -8,21 +8,23 @@ use super::account::Spread;
 use super::calls::{Bracketed, Calls, Plain};
 use super::work::{Trouble, Work};
 
-/// How long messages flow before anything is counted, and how many turns at least: caches, windows and buffers of the
-/// kernel have found their sizes by then, and a datagram costs a fresh socket more for its first fifth of a second.
+/// How long messages flow before anything is counted, and how many turns at least: caches, windows
+/// and buffers of the kernel have found their sizes by then, and a datagram costs a fresh socket
+/// more for its first fifth of a second.
 const WARM_UP: Duration = Duration::from_millis(600);
 const WARM_UP_TURNS: u32 = 64;
 /// Batches of each pass; odd, so that the median is one of them.
 pub(super) const BATCHES: u32 = 201;
 /// The most turns of a batch.
 pub(super) const MOST: u32 = 32;
-/// What a batch may take, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so that seven of eight see none.
+/// What a batch may take, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so
+/// that seven of eight see none.
 const BATCH_NS: u64 = 500_000;
 /// Readings from which the cost of one is taken.
 const READINGS: usize = 1001;
 
-/// Counts the time in soft interrupts of the CPU that the work runs on. What counting costs is the same where one begins and where
-/// it ends.
+/// Counts the time in soft interrupts of the CPU that the work runs on. What counting costs is the
+/// same where one begins and where it ends.
 pub trait Softirqs {
     /// What passed in them so far, in ns of the clock: half of what counting costs is in it.
     ///
@@ -31,7 +33,8 @@ pub trait Softirqs {
     fn inside_ns(&mut self) -> Result<u64, String>;
 }
 
-/// Begins to count soft interrupts, which costs time from then on; in words, why that cannot be had.
+/// Begins to count soft interrupts, which costs time from then on; in words, why that cannot be
+/// had.
 pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<Box<dyn Softirqs>, String>;
 
 /// Counts, once the work is known.
@@ -73,7 +76,8 @@ impl Counter<'_> {
             kernel.push(bracketed.inside(clock_ns).saturating_sub(inside));
             calls.push(bracketed.calls - before);
         }
-        // Where packets of others keep the CPU busy a datagram may arrive late, and a reader looks for it again.
+        // Where packets of others keep the CPU busy a datagram may arrive late, and a reader looks
+        // for it again.
         let calls = Spread::of(calls, messages).median;
         let whole = Spread::of(whole, messages);
         let softirq = softirqs(&mut work, count, whole.median, self.softirqs)?;
@@ -119,7 +123,8 @@ fn turns<W: Work, C: Calls>(work: &mut W, calls: &mut C, count: u32) -> Result<(
     Ok(())
 }
 
-/// How many turns fit into a batch: a power of two, so that a small difference of what they cost changes nothing.
+/// How many turns fit into a batch: a power of two, so that a small difference of what they cost
+/// changes nothing.
 fn size_of_batch<W: Work>(work: &mut W) -> Result<u32, Trouble> {
     let mut count = MOST;
     while count > 1 {

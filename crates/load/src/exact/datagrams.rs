@@ -1,4 +1,5 @@
-//! Datagrams, one way: a turn hands over what one call of the sender, or of the reader, holds, and then takes all of it.
+//! Datagrams, one way: a turn hands over what one call of the sender, or of the reader, holds, and
+//! then takes all of it.
 
 use std::io;
 use std::os::fd::RawFd;

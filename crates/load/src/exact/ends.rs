@@ -16,21 +16,25 @@ use crate::workload::udp_stream::gso;
 
 use super::turn;
 
-/// How long a message may be on its way: it is there when its sending returns, or hangs on one timer of the kernel's.
+/// How long a message may be on its way: it is there when its sending returns, or hangs on one
+/// timer of the kernel's.
 const LOST: Duration = Duration::from_secs(5);
 
-/// The ports where the workload names none: chosen by the kernel they would differ from run to run, and with them where sockets
-/// are found. Both are below those that the kernel chooses for others.
+/// The ports where the workload names none: chosen by the kernel they would differ from run to run,
+/// and with them where sockets are found. Both are below those that the kernel chooses for others.
 const PORTS: [u16; 2] = [5471, 5472];
 
-/// The buffers of TCP's sockets in bytes where the workload names none. The kernel sizes them by how long round trips take, which is
-/// a question of when its timer ticks, and what it sends back depends on them.
+/// The buffers of TCP's sockets in bytes where the workload names none. The kernel sizes them by
+/// how long round trips take, which is a question of when its timer ticks, and what it sends back
+/// depends on them.
 const BUFFER: u32 = 1 << 20;
 
-/// What the kernel charges a socket with for each datagram, at most, beside twice its bytes: it takes memory in powers of two.
+/// What the kernel charges a socket with for each datagram, at most, beside twice its bytes: it
+/// takes memory in powers of two.
 const CHARGE: u64 = 2048;
 
-/// The workload with sockets that stay as they are, and have room for all that is on its way at once.
+/// The workload with sockets that stay as they are, and have room for all that is on its way at
+/// once.
 fn steady(traffic: &Traffic) -> Traffic {
     let size = if traffic.kind.is_udp() {
         let waiting = turn::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
@@ -41,7 +45,8 @@ fn steady(traffic: &Traffic) -> Traffic {
     Traffic { socket_buffer: traffic.socket_buffer.or(size), ..traffic.clone() }
 }
 
-/// The socket of the end that receives. It stays in the network namespace of the thread that opened it, whichever thread uses it.
+/// The socket of the end that receives. It stays in the network namespace of the thread that opened
+/// it, whichever thread uses it.
 #[derive(Debug)]
 pub struct ReceivingEnd {
     socket: Socket,
@@ -146,7 +151,8 @@ fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
         socket::give_role(socket, traffic, true, what)?;
     }
     if !traffic.kind.is_udp() {
-        // Torn down at once: a connection that lingers would keep the next run's from having the same ports.
+        // Torn down at once: a connection that lingers would keep the next run's from having the
+        // same ports.
         socket
             .set_linger(Some(Duration::ZERO))
             .map_err(|e| Error::setup("setsockopt SO_LINGER", what, &e))?;

@@ -1,13 +1,16 @@
-//! Fixed work, counted: the same few messages again and again, one at a time, by one thread that holds the sockets of both ends.
+//! Fixed work, counted: the same few messages again and again, one at a time, by one thread that
+//! holds the sockets of both ends.
 //!
-//! It is made for a machine whose clock counts instructions (an emulated guest with one CPU, where one instruction takes one
-//! nanosecond): there nothing runs beside it, nothing waits, and what a message costs is a whole number that any machine
-//! repeats. Elsewhere it gives nanoseconds, noise and all.
+//! It is made for a machine whose clock counts instructions (an emulated guest with one CPU, where
+//! one instruction takes one nanosecond): there nothing runs beside it, nothing waits, and what a
+//! message costs is a whole number that any machine repeats. Elsewhere it gives nanoseconds, noise
+//! and all.
 //!
-//! Messages go in batches, short enough that most see no timer tick, and the clock is read at their borders only; what a
-//! message costs is that of the median batch. A second pass reads the clock around every system call: what passes in there, less
-//! the known cost of reading, is the kernel's share. A third one has the time in soft interrupts counted, which costs as much
-//! where one begins as where it ends: half of what the pass costs more than the first is taken off it.
+//! Messages go in batches, short enough that most see no timer tick, and the clock is read at their
+//! borders only; what a message costs is that of the median batch. A second pass reads the clock
+//! around every system call: what passes in there, less the known cost of reading, is the kernel's
+//! share. A third one has the time in soft interrupts counted, which costs as much where one begins
+//! as where it ends: half of what the pass costs more than the first is taken off it.
 
 mod account;
 mod calls;
@@ -36,21 +39,23 @@ use ends::Ends;
 /// Time between two beats, in ns.
 const BEAT_NS: u64 = 1_000_000_000;
 
-/// Waits for the next whole second of the clock. When a request arrives is a matter of the machine around a guest; from here on all
-/// that the work meets, timer ticks among it, comes at the same distance. Where the clock counts instructions the wait takes no time.
+/// Waits for the next whole second of the clock. When a request arrives is a matter of the machine
+/// around a guest; from here on all that the work meets, timer ticks among it, comes at the same
+/// distance. Where the clock counts instructions the wait takes no time.
 pub fn await_beat() {
     sys::sharpen_timers();
     sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);
 }
 
-/// Sends and takes the workload's messages, and counts. `receiver` is the other end's socket, opened where it is; without one the
-/// messages go to `nobody` (an address behind an interface that throws them away). The calling thread does all of it. `settled` is
-/// called when the first messages have gone: the kernel has found by then whom it had to ask for. `softirqs` is called when the
-/// time in soft interrupts is to be counted.
+/// Sends and takes the workload's messages, and counts. `receiver` is the other end's socket,
+/// opened where it is; without one the messages go to `nobody` (an address behind an interface that
+/// throws them away). The calling thread does all of it. `settled` is called when the first
+/// messages have gone: the kernel has found by then whom it had to ask for. `softirqs` is called
+/// when the time in soft interrupts is to be counted.
 ///
 /// # Errors
-/// A workload that is more than one thread can do ([`crate::Traffic::validate_exact`]), a socket that cannot be had, a message that does not
-/// arrive within seconds.
+/// A workload that is more than one thread can do ([`crate::Traffic::validate_exact`]), a socket
+/// that cannot be had, a message that does not arrive within seconds.
 pub fn run(
     spec: &Spec,
     receiver: Option<ReceivingEnd>,
@@ -86,7 +91,8 @@ mod tests {
     use counter::MOST;
     use words::{Kind, Reader, Sender, Traffic};
 
-    /// An address that no other test has, in this process or another: the ports are always the same.
+    /// An address that no other test has, in this process or another: the ports are always the
+    /// same.
     fn local() -> std::net::IpAddr {
         static NEXT: AtomicU8 = AtomicU8::new(1);
         let [.., high, low] = std::process::id().to_be_bytes();
@@ -119,8 +125,8 @@ mod tests {
         }
     }
 
-    /// Calls for a datagram: those of the sender, and of the reader as many as it must make to take them all. Loopback puts nothing
-    /// together: what is one buffer is left as one.
+    /// Calls for a datagram: those of the sender, and of the reader as many as it must make to take
+    /// them all. Loopback puts nothing together: what is one buffer is left as one.
     #[test]
     fn datagrams_are_sent_and_taken_many_at_a_time() {
         const MANY: f64 = 1.0 / 64.0;
@@ -181,7 +187,8 @@ mod tests {
         }
     }
 
-    /// Adds a millisecond each time it is asked, so that the count is far beyond what a batch takes.
+    /// Adds a millisecond each time it is asked, so that the count is far beyond what a batch
+    /// takes.
     struct Told(u64);
 
     impl Softirqs for Told {

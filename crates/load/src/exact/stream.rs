@@ -25,7 +25,8 @@ pub(super) trait Pour {
     /// Bytes of the message.
     fn len(&self) -> usize;
 
-    /// Hands over what follows its first `from` bytes, as far as there is room, and gives what the kernel gives.
+    /// Hands over what follows its first `from` bytes, as far as there is room, and gives what the
+    /// kernel gives.
     fn pour<C: Calls>(&mut self, calls: &mut C, fd: RawFd, from: usize) -> isize;
 }
 
@@ -42,7 +43,8 @@ impl Pour for &[u8] {
     }
 }
 
-/// From a file in memory. The socket must be one that does not wait, as the call has no flag for it.
+/// From a file in memory. The socket must be one that does not wait, as the call has no flag for
+/// it.
 struct FromFile {
     file: File,
     len: usize,
@@ -139,8 +141,9 @@ impl<P: Pour> Work for Streamed<P> {
     }
 }
 
-/// A stream takes a long message in parts, and only as fast as it is emptied, which nobody else does here: it must never wait for
-/// room while there is something to be taken, nor for something while nothing is on its way.
+/// A stream takes a long message in parts, and only as fast as it is emptied, which nobody else
+/// does here: it must never wait for room while there is something to be taken, nor for something
+/// while nothing is on its way.
 #[inline(always)]
 pub(super) fn carry_stream<C: Calls, P: Pour>(
     calls: &mut C,

@@ -4,7 +4,8 @@ use words::{Reader, Traffic};
 
 use crate::workload::udp_stream::batch::{Arrivals, shape};
 
-/// How many calls of the sender a turn begins with: as many as give the reader enough for one of its own.
+/// How many calls of the sender a turn begins with: as many as give the reader enough for one of
+/// its own.
 pub(super) fn calls(traffic: &Traffic) -> usize {
     let (parcels, each) = shape(traffic.sender, traffic.message as usize);
     let one = match traffic.reader {

@@ -8,7 +8,8 @@ use super::phase::PhaseCell;
 use crate::error::Error;
 use crate::sys;
 
-/// The phase, every flow's counters, the first failure, and the gate that all threads wait at before their loops.
+/// The phase, every flow's counters, the first failure, and the gate that all threads wait at
+/// before their loops.
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) phase: PhaseCell,

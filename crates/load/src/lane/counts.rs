@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// Messages handed to the kernel by a transmitter, or taken from it by a receiver. For a TCP stream, which knows
-    /// no messages, `bytes` divided by the size of a message.
+    /// Messages handed to the kernel by a transmitter, or taken from it by a receiver. For a TCP
+    /// stream, which knows no messages, `bytes` divided by the size of a message.
     pub messages: u64,
     /// Payload bytes sent by a transmitter, received by a receiver.
     pub bytes: u64,
@@ -19,13 +19,15 @@ pub struct Counts {
     pub calls: u64,
     /// Request-response only: requests answered, as seen by this end.
     pub transactions: u64,
-    /// Datagrams that the sender's own queue refused (`ENOBUFS`). What was offered is `messages + no_buffers`.
+    /// Datagrams that the sender's own queue refused (`ENOBUFS`). What was offered is `messages +
+    /// no_buffers`.
     pub no_buffers: u64,
     /// `udp_rr` transmitter only: transactions given up because no answer came in time.
     pub timeouts: u64,
     /// `udp_rr` transmitter only: answers to transactions that had been given up.
     pub late: u64,
-    /// UDP only: datagrams that this end's sockets dropped, mostly for want of room in the receive buffer.
+    /// UDP only: datagrams that this end's sockets dropped, mostly for want of room in the receive
+    /// buffer.
     pub socket_drops: u64,
 }
 
@@ -97,7 +99,8 @@ impl Sample {
     }
 }
 
-/// One flow's counters, alone in their cache lines. Only its thread writes them, so a plain store will do.
+/// One flow's counters, alone in their cache lines. Only its thread writes them, so a plain store
+/// will do.
 #[repr(align(128))]
 #[derive(Debug, Default)]
 pub(crate) struct Counters {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys;
 
-/// The longest latency told apart, in ns: longer ones count as this one. A flow is given up after not much more, see
-/// [`crate::socket::stall`].
+/// The longest latency told apart, in ns: longer ones count as this one. A flow is given up after
+/// not much more, see [`crate::socket::stall`].
 const LONGEST: u64 = 10_000_000_000;
 /// Significant decimal digits: values are exact to 1 ns up to 2 µs and to 0.1 % above.
 const DIGITS: u8 = 3;
@@ -39,12 +39,14 @@ pub struct Latency {
     pub p99_99: u64,
     /// The longest.
     pub max: u64,
-    /// What one reading of the clock cost on this machine, in ns: part of every latency, and not taken off.
+    /// What one reading of the clock cost on this machine, in ns: part of every latency, and not
+    /// taken off.
     pub clock_ns: f64,
 }
 
-/// One thread's private histogram: the counters of an HDR histogram of [`DIGITS`] digits, 100 KB. With many flows only those
-/// pages of it take memory that are written to, one for each power of two that occurs.
+/// One thread's private histogram: the counters of an HDR histogram of [`DIGITS`] digits, 100 KB.
+/// With many flows only those pages of it take memory that are written to, one for each power of
+/// two that occurs.
 pub(crate) struct Recorder(Box<[u32]>);
 
 impl Recorder {
@@ -79,7 +81,8 @@ impl Recorder {
     }
 }
 
-/// The counter of a latency: single nanoseconds up to 2 [`STEPS`], then as many steps for each power of two.
+/// The counter of a latency: single nanoseconds up to 2 [`STEPS`], then as many steps for each
+/// power of two.
 #[inline(always)]
 fn place(ns: u64) -> usize {
     let ns = ns.min(LONGEST);
@@ -114,8 +117,8 @@ pub(crate) fn merge(recorders: Vec<Recorder>) -> Option<Latency> {
     })
 }
 
-/// What one reading of the clock costs, in ns: the least mean of a few short series, so that an interruption is not
-/// counted as the clock's.
+/// What one reading of the clock costs, in ns: the least mean of a few short series, so that an
+/// interruption is not counted as the clock's.
 fn clock_cost() -> f64 {
     const READINGS: u64 = 200;
     let series = || {

@@ -30,8 +30,8 @@ use crate::message::{Sequence, first_damage, first_difference};
 use crate::socket::{Applied, stall};
 use crate::sys::{self, Destination};
 
-/// One flow, as its thread sees it, alone or among others. The thread borrows the socket by number: its owner outlives the
-/// thread.
+/// One flow, as its thread sees it, alone or among others. The thread borrows the socket by number:
+/// its owner outlives the thread.
 pub(crate) struct Lane {
     pub(crate) flow: usize,
     pub(crate) fd: RawFd,
@@ -103,8 +103,8 @@ impl Lane {
         Destination::new(self.traffic.connected, self.peer)
     }
 
-    /// Buffers are filled, the loop could begin: waits until all threads have come so far, because those that already
-    /// send would keep the others from their CPUs.
+    /// Buffers are filled, the loop could begin: waits until all threads have come so far, because
+    /// those that already send would keep the others from their CPUs.
     pub(crate) fn ready(&self) {
         self.readiness.take();
         self.control.wait_at_gate();
@@ -121,7 +121,8 @@ impl Lane {
         self.judge(call, errno)
     }
 
-    /// Judges a call that was not to wait and moved nothing: with nothing to do, the lane is served again when there is.
+    /// Judges a call that was not to wait and moved nothing: with nothing to do, the lane is served
+    /// again when there is.
     #[cold]
     #[inline(never)]
     pub(crate) fn idle(&self, call: Call, returned: isize, tally: &mut Tally) -> Result<Next> {
@@ -162,7 +163,8 @@ impl Lane {
         }
     }
 
-    /// Compares what was received last with what was sent; `offset` is where it begins in the stream of messages.
+    /// Compares what was received last with what was sent; `offset` is where it begins in the
+    /// stream of messages.
     pub(crate) fn verify(&self, received: &[u8], offset: u64, message: usize) -> Result<u64> {
         match first_damage(received, offset, message) {
             None => Ok(received.len() as u64),

@@ -16,7 +16,8 @@ pub enum Phase {
     Window,
     /// Traffic still flows, so that the window closes under load. From here on a peer may go away.
     Tail,
-    /// Threads that send end. Threads that receive go on, so that nothing is cut off that is still on its way.
+    /// Threads that send end. Threads that receive go on, so that nothing is cut off that is still
+    /// on its way.
     Quiet,
     /// Threads that receive empty what is queued, and end.
     Stop,
@@ -29,8 +30,8 @@ pub(crate) const STOP: u8 = Phase::Stop as u8;
 /// Beyond `Stop`: end now, whatever is still queued.
 pub(crate) const ABORT: u8 = STOP + 1;
 
-/// The phase as all threads of one end share it, alone in its cache lines (two, because CPUs prefetch pairs):
-/// it is read by every iteration and must stay in each reader's cache.
+/// The phase as all threads of one end share it, alone in its cache lines (two, because CPUs
+/// prefetch pairs): it is read by every iteration and must stay in each reader's cache.
 #[repr(align(128))]
 #[derive(Debug)]
 pub(crate) struct PhaseCell {
@@ -56,7 +57,8 @@ impl PhaseCell {
         self.phase.load(Ordering::Relaxed)
     }
 
-    /// Moves forward to `phase`; a step back is ignored, because the loops rely on there being none.
+    /// Moves forward to `phase`; a step back is ignored, because the loops rely on there being
+    /// none.
     pub(crate) fn advance(&self, phase: u8) {
         let edge = match phase {
             WINDOW => Some(&self.opened),
@@ -71,7 +73,8 @@ impl PhaseCell {
         self.phase.fetch_max(phase, Ordering::Release);
     }
 
-    /// Whether an instant lies in the window, as far as that is known by now: a window still open has no end.
+    /// Whether an instant lies in the window, as far as that is known by now: a window still open
+    /// has no end.
     pub(crate) fn window_holds(&self, ns: u64) -> bool {
         ns >= self.opened.load(Ordering::Relaxed) && ns < self.closed()
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Zerocopy {
     /// Sends whose pages the kernel has given back.
     pub completed: u64,
-    /// Those among them that it copied after all (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does on loopback.
+    /// Those among them that it copied after all (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does
+    /// on loopback.
     pub copied: u64,
 }

@@ -7,11 +7,12 @@ use crate::sys::pages;
 
 const PAGE: usize = 4096;
 
-/// Bytes on whole pages, so that no message shares a page with anything else, all of them already written to: a page
-/// never written is the kernel's one zero page, which would make every copy from it cheaper than it is.
+/// Bytes on whole pages, so that no message shares a page with anything else, all of them already
+/// written to: a page never written is the kernel's one zero page, which would make every copy from
+/// it cheaper than it is.
 ///
-/// The pages come from the kernel and go back to it: those that it still sends from when the buffer goes keep their
-/// content until it is done with them, whatever this process allocates then.
+/// The pages come from the kernel and go back to it: those that it still sends from when the buffer
+/// goes keep their content until it is done with them, whatever this process allocates then.
 pub(crate) struct Buffer {
     start: NonNull<u8>,
     len: usize,
@@ -39,7 +40,8 @@ impl Buffer {
         Self::filled(len)
     }
 
-    /// Where the bytes are, for system calls whose arguments outlive a borrow. They stay there until the buffer goes.
+    /// Where the bytes are, for system calls whose arguments outlive a borrow. They stay there
+    /// until the buffer goes.
     pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
@@ -62,14 +64,16 @@ fn whole(len: usize) -> usize {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this buffer's own, of that length, and nothing borrows from it any more.
+        // SAFETY: the mapping is this buffer's own, of that length, and nothing borrows from it any
+        // more.
         unsafe { pages::unmap_pages(self.start, whole(self.len)) };
     }
 }
 
 impl AsRef<[u8]> for Buffer {
     fn as_ref(&self) -> &[u8] {
-        // SAFETY: `len` bytes from `start` on are mapped, written, and borrowed no longer than `self`.
+        // SAFETY: `len` bytes from `start` on are mapped, written, and borrowed no longer than
+        // `self`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
@@ -81,8 +85,8 @@ impl AsMut<[u8]> for Buffer {
     }
 }
 
-/// Compares `bytes` with the pattern of messages of `message` bytes, the first byte being number `offset` of the
-/// stream. Returns the first position that differs.
+/// Compares `bytes` with the pattern of messages of `message` bytes, the first byte being number
+/// `offset` of the stream. Returns the first position that differs.
 pub(crate) fn first_damage(bytes: &[u8], offset: u64, message: usize) -> Option<usize> {
     let message = message as u64;
     bytes
@@ -107,8 +111,9 @@ pub(crate) fn first_difference(bytes: &[u8], offset: u64, message: &[u8]) -> Opt
     None
 }
 
-/// Byte number `at` of every message: never zero, and without a short period, so that a shift shows.
-/// The factor is 2^32 divided by the golden ratio (Knuth, The Art of Computer Programming 3, section 6.4).
+/// Byte number `at` of every message: never zero, and without a short period, so that a shift
+/// shows. The factor is 2^32 divided by the golden ratio (Knuth, The Art of Computer Programming 3,
+/// section 6.4).
 fn pattern(at: usize) -> u8 {
     ((at as u32).wrapping_mul(0x9e37_79b1) >> 24) as u8 | 1
 }

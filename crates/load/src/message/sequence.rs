@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sequence {
-    /// Numbers below the highest that never came. What was lost behind the highest is not among them.
+    /// Numbers below the highest that never came. What was lost behind the highest is not among
+    /// them.
     pub missing: u64,
     /// Datagrams whose number had come before.
     pub duplicates: u64,
@@ -49,7 +50,8 @@ impl Default for Window {
 impl Window {
     pub(crate) fn take(&mut self, number: u64) {
         if number >= self.next {
-            // What lies between has not come yet; of a gap wider than all bits, only the last span matters.
+            // What lies between has not come yet; of a gap wider than all bits, only the last span
+            // matters.
             for skipped in self.next.max(number.saturating_sub(SPAN - 1))..number {
                 self.bits[place(skipped)] &= !bit(skipped);
             }

@@ -1,4 +1,5 @@
-//! What a connected socket runs with, as the kernel reads it back, and whether that is what was asked for.
+//! What a connected socket runs with, as the kernel reads it back, and whether that is what was
+//! asked for.
 
 use std::fmt::Display;
 use std::os::fd::AsRawFd;
@@ -13,7 +14,8 @@ use super::tcp_info::TcpApplied;
 use crate::error::{Error, Result};
 use crate::sys;
 
-/// The options of a socket when its connection has just come about; of all sockets of an end that have the same.
+/// The options of a socket when its connection has just come about; of all sockets of an end that
+/// have the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Applied {

@@ -10,7 +10,8 @@ use socket2::Socket;
 use crate::error::{Error, Result};
 use crate::sys;
 
-/// Sizes of a socket's buffers in bytes, as the kernel tells them: twice what was asked for, with its own overhead.
+/// Sizes of a socket's buffers in bytes, as the kernel tells them: twice what was asked for, with
+/// its own overhead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffers {
@@ -41,7 +42,8 @@ type Options = (libc::c_int, libc::c_int);
 const SEND: Options = (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF);
 pub(super) const RECEIVE: Options = (libc::SO_RCVBUFFORCE, libc::SO_RCVBUF);
 
-/// Sizes one buffer, beyond the machine's limit (`net.core.wmem_max`, `net.core.rmem_max`) where that is allowed.
+/// Sizes one buffer, beyond the machine's limit (`net.core.wmem_max`, `net.core.rmem_max`) where
+/// that is allowed.
 pub(super) fn size(socket: &Socket, (force, plain): Options, bytes: libc::c_int) -> io::Result<()> {
     let set = |option| sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, option, bytes);
     set(force).or_else(|_| set(plain))

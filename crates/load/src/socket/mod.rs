@@ -1,4 +1,5 @@
-//! Sockets as workloads need them: how they are opened, what they are given, and what they read back.
+//! Sockets as workloads need them: how they are opened, what they are given, and what they read
+//! back.
 
 mod applied;
 mod buffers;

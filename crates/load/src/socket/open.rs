@@ -12,9 +12,10 @@ use super::{buffers, options, receive_queue};
 use crate::error::{Error, Result};
 use crate::sys;
 
-/// A socket for the workload, not bound yet, with every option that a connection must have from its first packet on: window
-/// scaling follows the buffers, the handshake carries the mark, and a congestion control that replaces another one later
-/// inherits its pacing (BBR's stays on the socket). A listener hands them to those that it accepts. `what` names it in errors.
+/// A socket for the workload, not bound yet, with every option that a connection must have from its
+/// first packet on: window scaling follows the buffers, the handshake carries the mark, and a
+/// congestion control that replaces another one later inherits its pacing (BBR's stays on the
+/// socket). A listener hands them to those that it accepts. `what` names it in errors.
 pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) -> Result<Socket> {
     let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let (kind, protocol) =
@@ -59,14 +60,15 @@ fn shape_connection(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display
     Ok(())
 }
 
-/// Binds to `local`, port 0 being the kernel's choice; `fixed` is the port that the workload asked for.
+/// Binds to `local`, port 0 being the kernel's choice; `fixed` is the port that the workload asked
+/// for.
 pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<SocketAddr> {
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))?;
     local_address(socket)
 }
 
-/// Binds to an address whose port the kernel chooses with each connection, from those that are free towards that peer:
-/// one chosen here would have to be free towards everybody.
+/// Binds to an address whose port the kernel chooses with each connection, from those that are free
+/// towards that peer: one chosen here would have to be free towards everybody.
 pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<()> {
     sys::set_option(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
         .map_err(|e| Error::setup("setsockopt IP_BIND_ADDRESS_NO_PORT", &what, &e))?;
@@ -103,8 +105,8 @@ pub(crate) fn flow(flow: usize) -> String {
     format!("flow {flow}")
 }
 
-/// Without `IP_RECVERR` the kernel reports success for a datagram that the interface's queue dropped, and what was
-/// sent would be overstated (ip(7), net/ipv4/udp.c).
+/// Without `IP_RECVERR` the kernel reports success for a datagram that the interface's queue
+/// dropped, and what was sent would be overstated (ip(7), net/ipv4/udp.c).
 fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) -> Result<()> {
     let (level, name, call) = match local {
         IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),

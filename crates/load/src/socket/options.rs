@@ -11,8 +11,9 @@ use words::Traffic;
 use crate::error::{Error, Result};
 use crate::sys;
 
-/// Packets that one poll of the device's queue may take (`SO_BUSY_POLL_BUDGET`): as many as an ordinary one
-/// (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's own 8 for busy polling leave bursts to interrupts.
+/// Packets that one poll of the device's queue may take (`SO_BUSY_POLL_BUDGET`): as many as an
+/// ordinary one (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's own 8 for busy polling
+/// leave bursts to interrupts.
 const BUDGET: libc::c_int = 64;
 
 /// A key that is one socket option of the type `int`, which the kernel keeps as it is given.
@@ -75,8 +76,8 @@ pub(crate) fn check_integers(socket: &Socket, traffic: &Traffic) -> Result<()> {
     Ok(())
 }
 
-/// Marks all packets of the socket with a code point of differentiated services (RFC 2474), the upper six bits of the
-/// traffic class.
+/// Marks all packets of the socket with a code point of differentiated services (RFC 2474), the
+/// upper six bits of the traffic class.
 ///
 /// # Errors
 /// An option that the kernel refuses, or takes and does not keep.
@@ -95,8 +96,8 @@ pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Di
     }
 }
 
-/// Gives an accepted socket the priority that goes with its mark: it inherits the mark only (`sk_clone_lock` in net/core/sock.c).
-/// Over IPv6 no priority goes with it.
+/// Gives an accepted socket the priority that goes with its mark: it inherits the mark only
+/// (`sk_clone_lock` in net/core/sock.c). Over IPv6 no priority goes with it.
 ///
 /// # Errors
 /// Those of [`mark`].
@@ -117,9 +118,10 @@ pub(crate) fn set_congestion_control(socket: &Socket, name: &str) -> std::io::Re
     sys::set_option_bytes(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
 }
 
-/// Lets the kernel send no faster than `bits` per second (`SO_MAX_PACING_RATE`). TCP paces by itself, with or without the
-/// `fq` qdisc, and counts what a segment carries without its headers. It begins with the eleventh segment, and sends at
-/// least two segments at a time (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and `tcp_tso_autosize`).
+/// Lets the kernel send no faster than `bits` per second (`SO_MAX_PACING_RATE`). TCP paces by
+/// itself, with or without the `fq` qdisc, and counts what a segment carries without its headers.
+/// It begins with the eleventh segment, and sends at least two segments at a time
+/// (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and `tcp_tso_autosize`).
 ///
 /// # Errors
 /// An option that the kernel refuses.
@@ -141,8 +143,8 @@ pub(crate) fn unpace(socket: &Socket) {
     let _ = sys::set_option_bytes(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &all);
 }
 
-/// Makes waiting for data poll the device's queue for `time` before the thread sleeps. Returns what could not be
-/// had, with the reason and what is done instead.
+/// Makes waiting for data poll the device's queue for `time` before the thread sleeps. Returns what
+/// could not be had, with the reason and what is done instead.
 pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<String> {
     let fd = socket.as_raw_fd();
     let micros = libc::c_int::try_from(time.as_micros()).unwrap_or(libc::c_int::MAX);

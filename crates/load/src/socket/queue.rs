@@ -7,8 +7,9 @@ use socket2::{Socket, Type};
 
 use crate::sys::check;
 
-/// Bytes that the socket still holds to be sent (`SIOCOUTQ`): for TCP unacknowledged ones, for UDP those in queues. A TCP connection
-/// that the peer has reset goes on counting what was on its way, which nobody will acknowledge: [`unsent_to_a_peer`].
+/// Bytes that the socket still holds to be sent (`SIOCOUTQ`): for TCP unacknowledged ones, for UDP
+/// those in queues. A TCP connection that the peer has reset goes on counting what was on its way,
+/// which nobody will acknowledge: [`unsent_to_a_peer`].
 fn unsent(fd: RawFd) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: SIOCOUTQ, the socket's name of TIOCOUTQ, writes one int through the pointer.
@@ -37,7 +38,8 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::time::Duration;
 
-    /// An end of transactions that waited for this waited in vain: a request that meets a peer which has just ended is answered by a reset.
+    /// An end of transactions that waited for this waited in vain: a request that meets a peer
+    /// which has just ended is answered by a reset.
     #[test]
     fn a_connection_that_was_reset_has_nothing_left_to_send() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

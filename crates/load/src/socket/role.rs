@@ -10,8 +10,8 @@ use super::options;
 use super::times::{TICK, answer_time, stall};
 use crate::error::{Error, Result};
 
-/// Sets what depends on the way that data flow through a socket, before its thread starts. (A listener of `tcp_crr` has one
-/// way and hands it on; the others learn it with the connection.)
+/// Sets what depends on the way that data flow through a socket, before its thread starts. (A
+/// listener of `tcp_crr` has one way and hands it on; the others learn it with the connection.)
 pub(crate) fn give_role(
     socket: &Socket,
     traffic: &Traffic,

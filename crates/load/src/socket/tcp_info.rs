@@ -8,7 +8,8 @@ use socket2::Socket;
 use crate::error::{Error, Result};
 use crate::sys;
 
-/// One TCP connection over its whole life, from `TCP_INFO`. A field that an older kernel lacks is 0.
+/// One TCP connection over its whole life, from `TCP_INFO`. A field that an older kernel lacks is
+/// 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpInfo {

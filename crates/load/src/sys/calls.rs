@@ -4,11 +4,13 @@ use std::os::fd::RawFd;
 
 use super::destination::Target;
 
-/// Sends a datagram to where it should go. Returns what the kernel returns: bytes, or -1 with `errno` set.
+/// Sends a datagram to where it should go. Returns what the kernel returns: bytes, or -1 with
+/// `errno` set.
 #[inline(always)]
 pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_>) -> isize {
     let flags = flags | libc::MSG_NOSIGNAL;
-    // SAFETY: pointer and length are those of `bytes`, those of the address are `to`'s; both outlive the call.
+    // SAFETY: pointer and length are those of `bytes`, those of the address are `to`'s; both
+    // outlive the call.
     unsafe {
         libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), flags, to.address, to.len) as isize
     }
@@ -25,15 +27,18 @@ pub(crate) fn send(fd: RawFd, bytes: &[u8]) -> isize {
 pub(crate) fn send_flags(fd: RawFd, bytes: &[u8], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sockaddr>();
     let flags = flags | libc::MSG_NOSIGNAL;
-    // SAFETY: pointer and length are those of `bytes`, which outlives the call; a connected socket takes no address.
+    // SAFETY: pointer and length are those of `bytes`, which outlives the call; a connected socket
+    // takes no address.
     unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), flags, none, 0) as isize }
 }
 
-/// Receives from a connected socket. Returns what the kernel returns: bytes, 0 at the end, or -1 with `errno` set.
+/// Receives from a connected socket. Returns what the kernel returns: bytes, 0 at the end, or -1
+/// with `errno` set.
 #[inline(always)]
 pub(crate) fn receive(fd: RawFd, room: &mut [u8], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sockaddr>();
-    // SAFETY: pointer and length are those of `room`, which outlives the call; null asks for no address.
+    // SAFETY: pointer and length are those of `room`, which outlives the call; null asks for no
+    // address.
     unsafe {
         libc::syscall(libc::SYS_recvfrom, fd, room.as_mut_ptr(), room.len(), flags, none, none) as isize
     }
@@ -46,7 +51,8 @@ pub(crate) const NAME: usize = size_of::<libc::sockaddr_in6>();
 #[inline(always)]
 pub(crate) fn receive_from(fd: RawFd, room: &mut [u8], flags: libc::c_int, from: &mut [u8; NAME]) -> isize {
     let mut len = NAME as libc::socklen_t;
-    // SAFETY: pointers and lengths are those of `room` and `from`, which outlive the call; the kernel writes no more.
+    // SAFETY: pointers and lengths are those of `room` and `from`, which outlive the call; the
+    // kernel writes no more.
     unsafe {
         libc::syscall(
             libc::SYS_recvfrom,
@@ -60,12 +66,14 @@ pub(crate) fn receive_from(fd: RawFd, room: &mut [u8], flags: libc::c_int, from:
     }
 }
 
-/// Waits for sockets that are ready, for `millis` at most. Returns how many, or -1 with `errno` set.
+/// Waits for sockets that are ready, for `millis` at most. Returns how many, or -1 with `errno`
+/// set.
 #[inline(always)]
 pub(crate) fn epoll_wait(epoll: RawFd, events: &mut [libc::epoll_event], millis: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sigset_t>();
     let room = events.len() as libc::c_int;
-    // SAFETY: pointer and length are those of `events`, which outlives the call; no signal mask is given.
+    // SAFETY: pointer and length are those of `events`, which outlives the call; no signal mask is
+    // given.
     unsafe {
         libc::syscall(libc::SYS_epoll_pwait, epoll, events.as_mut_ptr(), room, millis, none, 0usize) as isize
     }

@@ -24,8 +24,8 @@ fn wait(fd: RawFd, events: libc::c_short, time: Duration) {
     unsafe { libc::poll(&raw mut polled, 1, millis) };
 }
 
-/// Waits for `events` of `fd`, until the time `until` of [`now`], or until a signal comes; whether there are any. An end
-/// that was shut is one, whatever was asked for.
+/// Waits for `events` of `fd`, until the time `until` of [`now`], or until a signal comes; whether
+/// there are any. An end that was shut is one, whatever was asked for.
 pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
     let mut polled = libc::pollfd { fd, events, revents: 0 };
     let time = timespec(until.saturating_sub(now()));
@@ -47,8 +47,8 @@ pub(crate) fn sleep_until(until: u64) {
     };
 }
 
-/// Lets the calling thread's timers go off when they are due: by default the kernel may make them 50 µs late, so that it
-/// can serve several at once (`PR_SET_TIMERSLACK`).
+/// Lets the calling thread's timers go off when they are due: by default the kernel may make them
+/// 50 µs late, so that it can serve several at once (`PR_SET_TIMERSLACK`).
 pub(crate) fn sharpen_timers() {
     // SAFETY: this option takes one number. A kernel that refuses it only wakes the thread later.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };

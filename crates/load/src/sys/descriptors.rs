@@ -2,17 +2,20 @@
 
 use std::os::fd::RawFd;
 
-/// Gives the calling thread a descriptor table of its own that holds `fds` and the standard streams only.
+/// Gives the calling thread a descriptor table of its own that holds `fds` and the standard streams
+/// only.
 ///
-/// With a shared table every call on a descriptor takes and drops a reference to its file, two atomic operations; with
-/// one's own it takes none. Whether it worked makes no difference but to speed.
+/// With a shared table every call on a descriptor takes and drops a reference to its file, two
+/// atomic operations; with one's own it takes none. Whether it worked makes no difference but to
+/// speed.
 pub(crate) fn own_descriptors(fds: impl Iterator<Item = RawFd>) {
     let mut kept: Vec<u32> = fds.filter_map(|fd| u32::try_from(fd).ok()).collect();
     kept.sort_unstable();
     let Some(last) = kept.last() else { return };
     let close_range = |first: u32, last: u32, flags: libc::c_uint| {
-        // SAFETY: `close_range` takes three numbers. The first call unshares the table before it closes, so nobody
-        // else loses a descriptor; the others run only if that succeeded. This thread owns no other descriptor.
+        // SAFETY: `close_range` takes three numbers. The first call unshares the table before it
+        // closes, so nobody else loses a descriptor; the others run only if that succeeded. This
+        // thread owns no other descriptor.
         unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) == 0 }
     };
     if close_range(last + 1, u32::MAX, libc::CLOSE_RANGE_UNSHARE) {
@@ -26,7 +29,8 @@ pub(crate) fn own_descriptors(fds: impl Iterator<Item = RawFd>) {
     }
 }
 
-/// Raises the limit of open files so that `more` fit, as far as the hard limit, or a privilege, allows.
+/// Raises the limit of open files so that `more` fit, as far as the hard limit, or a privilege,
+/// allows.
 pub(crate) fn make_room_for_descriptors(more: u64) {
     // What a process of ours has open besides its flows, generously.
     const OTHERS: u64 = 256;
@@ -36,10 +40,12 @@ pub(crate) fn make_room_for_descriptors(more: u64) {
     {
         return;
     }
-    // SAFETY: `limit` is a valid limit. A failure shows when the sockets are opened, and is named there.
+    // SAFETY: `limit` is a valid limit. A failure shows when the sockets are opened, and is named
+    // there.
     let set = |limit: libc::rlimit| unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } == 0;
     let wanted = more + OTHERS;
-    // Beyond the hard limit only with a privilege (CAP_SYS_RESOURCE), and up to the sysctl fs.nr_open.
+    // Beyond the hard limit only with a privilege (CAP_SYS_RESOURCE), and up to the sysctl
+    // fs.nr_open.
     if wanted <= limit.rlim_max || !set(libc::rlimit { rlim_cur: wanted, rlim_max: wanted }) {
         set(libc::rlimit { rlim_cur: wanted.min(limit.rlim_max), rlim_max: limit.rlim_max });
     }

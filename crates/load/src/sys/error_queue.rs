@@ -1,4 +1,5 @@
-//! A socket's error queue: what the path said of datagrams, and which sends without copying are done.
+//! A socket's error queue: what the path said of datagrams, and which sends without copying are
+//! done.
 
 use std::os::fd::RawFd;
 
@@ -14,7 +15,8 @@ const CODE_COPIED: u8 = 1;
 /// What an entry of the queue says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// The sends numbered `first` to `last` (modulo 2^32, counted by the kernel) are done, and whether it copied them after all.
+    /// The sends numbered `first` to `last` (modulo 2^32, counted by the kernel) are done, and
+    /// whether it copied them after all.
     Done { first: u32, last: u32, copied: bool },
     /// Something failed on the way.
     Failed(i32),
@@ -31,7 +33,8 @@ pub(crate) fn take(fd: RawFd) -> Option<Notice> {
     if got < 0 {
         return None;
     }
-    // SAFETY: the kernel has written whole control messages into `control` and their length into the header.
+    // SAFETY: the kernel has written whole control messages into `control` and their length into
+    // the header.
     let mut message = unsafe { libc::CMSG_FIRSTHDR(&raw const header) };
     while !message.is_null() {
         // SAFETY: not null, so a whole header lies there; `control` is aligned for it.
@@ -42,7 +45,8 @@ pub(crate) fn take(fd: RawFd) -> Option<Notice> {
         // SAFETY: the call computes from a size alone.
         let whole = unsafe { libc::CMSG_LEN(size_of::<libc::sock_extended_err>() as u32) };
         if is_error && len >= whole as usize {
-            // SAFETY: the message's length says that a whole such structure lies there; it has no invalid bits.
+            // SAFETY: the message's length says that a whole such structure lies there; it has no
+            // invalid bits.
             let error: libc::sock_extended_err =
                 unsafe { libc::CMSG_DATA(message).cast::<libc::sock_extended_err>().read_unaligned() };
             return Some(Notice::of(&error));
@@ -55,7 +59,8 @@ pub(crate) fn take(fd: RawFd) -> Option<Notice> {
 }
 
 impl Notice {
-    /// A range and its flag as Linux's Documentation/networking/msg_zerocopy.rst has them; else an error.
+    /// A range and its flag as Linux's Documentation/networking/msg_zerocopy.rst has them; else an
+    /// error.
     fn of(error: &libc::sock_extended_err) -> Self {
         if error.ee_origin == ORIGIN_ZEROCOPY {
             let copied = error.ee_code & CODE_COPIED != 0;

@@ -22,7 +22,8 @@ pub(crate) unsafe fn send_many(fd: RawFd, headers: &mut [libc::mmsghdr]) -> isiz
 #[inline(always)]
 pub(crate) unsafe fn receive_many(fd: RawFd, headers: &mut [libc::mmsghdr], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::timespec>();
-    // SAFETY: pointer and length are those of `headers`; the rest is the caller's word. Null is no time limit.
+    // SAFETY: pointer and length are those of `headers`; the rest is the caller's word. Null is no
+    // time limit.
     unsafe {
         libc::syscall(libc::SYS_recvmmsg, fd, headers.as_mut_ptr(), headers.len(), flags, none) as isize
     }

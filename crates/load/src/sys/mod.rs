@@ -1,7 +1,7 @@
 //! The system calls of the hot loops, and the few others that std and socket2 do not offer.
 //!
-//! Those of the loops go through `syscall(2)`: glibc's own wrappers of `send` and `recv` are cancellation points, which
-//! in a program with threads costs two atomic exchanges per call.
+//! Those of the loops go through `syscall(2)`: glibc's own wrappers of `send` and `recv` are
+//! cancellation points, which in a program with threads costs two atomic exchanges per call.
 
 mod calls;
 mod clock;

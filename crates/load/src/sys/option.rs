@@ -36,7 +36,8 @@ pub(crate) fn set_option(
 /// Reads a socket option into `room`; returns how many bytes the kernel wrote.
 pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mut [u8]) -> io::Result<usize> {
     let mut len = room.len() as libc::socklen_t;
-    // SAFETY: pointer and length are those of `room`; the kernel writes no more than that and says how much.
+    // SAFETY: pointer and length are those of `room`; the kernel writes no more than that and says
+    // how much.
     let done = unsafe { libc::getsockopt(fd, level, name, room.as_mut_ptr().cast(), &raw mut len) };
     check(done).map(|_| (len as usize).min(room.len()))
 }

@@ -36,7 +36,8 @@ pub(crate) fn send_file(fd: RawFd, from: RawFd, offset: &mut libc::off_t, len: u
 #[inline(always)]
 pub(crate) fn give_pages(pipe: RawFd, bytes: &[u8]) -> isize {
     let place = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    // SAFETY: `place` is that of `bytes`; the kernel only reads from its pages, and holds them as long as it does.
+    // SAFETY: `place` is that of `bytes`; the kernel only reads from its pages, and holds them as
+    // long as it does.
     unsafe { libc::syscall(libc::SYS_vmsplice, pipe, &raw const place, 1, 0) as isize }
 }
 

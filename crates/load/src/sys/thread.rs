@@ -4,7 +4,8 @@ use std::io;
 
 use super::check;
 
-/// CPUs that an affinity mask here has room for; the kernel's own limit (`CONFIG_NR_CPUS`) on x86-64.
+/// CPUs that an affinity mask here has room for; the kernel's own limit (`CONFIG_NR_CPUS`) on
+/// x86-64.
 pub(crate) const MAX_CPUS: u32 = 8192;
 
 /// The calling thread's id in the kernel.
@@ -20,8 +21,8 @@ pub(crate) fn pin(cpu: u32) -> io::Result<()> {
     let cpu = cpu as usize;
     let word = mask.get_mut(cpu / WORD).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
     *word = 1 << (cpu % WORD);
-    // SAFETY: 0 is the calling thread; pointer and size are those of `mask`, a bit mask of whole words as the kernel
-    // wants it.
+    // SAFETY: 0 is the calling thread; pointer and size are those of `mask`, a bit mask of whole
+    // words as the kernel wants it.
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
 

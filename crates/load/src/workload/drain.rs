@@ -6,14 +6,16 @@ use crate::error::Result;
 use crate::lane::{ABORT, Lane};
 use crate::sys;
 
-/// A socket on which nothing arrives for this long, in ns, after its sender has ended is empty for good.
+/// A socket on which nothing arrives for this long, in ns, after its sender has ended is empty for
+/// good.
 const IDLE: u64 = 25_000_000;
-/// And as many looks at it in a row must find nothing: on a busy machine the kernel's delivery waits for a CPU as well.
+/// And as many looks at it in a row must find nothing: on a busy machine the kernel's delivery
+/// waits for a CPU as well.
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Receives until nothing has come for [`IDLE`]. The thread that stops the others bounds it by `ABORT`. `take` receives without
-/// waiting and tells whether anything came.
+/// Receives until nothing has come for [`IDLE`]. The thread that stops the others bounds it by
+/// `ABORT`. `take` receives without waiting and tells whether anything came.
 ///
 /// # Errors
 /// What `take` fails with.

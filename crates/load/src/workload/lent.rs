@@ -1,8 +1,8 @@
 //! Pages lent to the kernel: sends with `MSG_ZEROCOPY`, and how they come back.
 //!
-//! The kernel numbers such sends of a socket from 0 and tells, through the socket's error queue, which of them are done
-//! (Linux's Documentation/networking/msg_zerocopy.rst). Entries are merged while nobody reads them, so they are read only when
-//! room is needed.
+//! The kernel numbers such sends of a socket from 0 and tells, through the socket's error queue,
+//! which of them are done (Linux's Documentation/networking/msg_zerocopy.rst). Entries are merged
+//! while nobody reads them, so they are read only when room is needed.
 
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -78,8 +78,8 @@ impl Lent {
         self.wait(lane, |lent| !lent.is_full())
     }
 
-    /// Finds out what a send that failed with `ENOBUFS` was refused by. One that the queue refused has used up its number
-    /// and given back its pages by now.
+    /// Finds out what a send that failed with `ENOBUFS` was refused by. One that the queue refused
+    /// has used up its number and given back its pages by now.
     ///
     /// # Errors
     /// What the path said instead.

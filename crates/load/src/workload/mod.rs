@@ -1,4 +1,5 @@
-//! The loops: one for each kind of traffic and each way of sending and of reading, and what several of them have in common.
+//! The loops: one for each kind of traffic and each way of sending and of reading, and what several
+//! of them have in common.
 
 pub(crate) mod drain;
 pub(crate) mod lent;

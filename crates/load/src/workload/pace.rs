@@ -5,8 +5,8 @@ use crate::sys;
 
 /// Holds a sender back until its next bytes are due.
 pub(crate) trait Pace {
-    /// Called before `bytes` of payload are handed over: returns when they are due, or as soon as `phase` says that
-    /// senders end (`QUIET`).
+    /// Called before `bytes` of payload are handed over: returns when they are due, or as soon as
+    /// `phase` says that senders end (`QUIET`).
     fn wait(&mut self, bytes: u64, phase: &PhaseCell);
 }
 
@@ -18,11 +18,12 @@ impl Pace for Unpaced {
     fn wait(&mut self, _: u64, _: &PhaseCell) {}
 }
 
-/// At most so many bits of payload per second. The sender itself waits: the kernel would do it only where the interface has
-/// the `fq` qdisc. A wait of more than [`SPIN`] sleeps.
+/// At most so many bits of payload per second. The sender itself waits: the kernel would do it only
+/// where the interface has the `fq` qdisc. A wait of more than [`SPIN`] sleeps.
 pub(crate) struct Paced(Due);
 
-/// A sleep takes about this long even if it is over at once, ns: less than that is better spent looking at the clock.
+/// A sleep takes about this long even if it is over at once, ns: less than that is better spent
+/// looking at the clock.
 const SPIN: u64 = 50_000;
 /// The longest sleep in ns: then the phase is looked at.
 const LOOK: u64 = 50_000_000;
@@ -62,8 +63,9 @@ struct Due {
     rest: u64,
 }
 
-/// How far a sender that was held up may lag behind its times, ns, and so what it may make up for in one burst: what a
-/// busy machine keeps a thread from its CPU for now and then. A longer delay is lost.
+/// How far a sender that was held up may lag behind its times, ns, and so what it may make up for
+/// in one burst: what a busy machine keeps a thread from its CPU for now and then. A longer delay
+/// is lost.
 const LAG: u64 = 10_000_000;
 
 impl Due {
@@ -115,7 +117,8 @@ mod tests {
             }
         }
 
-        /// However a sender is held up, no stretch of time carries more than its pace, the lag and one message.
+        /// However a sender is held up, no stretch of time carries more than its pace, the lag and
+        /// one message.
         #[test]
         fn no_stall_ends_in_a_long_burst(
             bits in 1_000_000u64..100_000_000_000,

@@ -11,7 +11,8 @@ pub(crate) trait Port {
     /// Sends. Returns what the kernel returns: bytes, or -1 with [`sys::errno`] set.
     fn send(&self, bytes: &[u8]) -> isize;
 
-    /// Receives. Returns what the kernel returns: bytes, 0 at the end, or -1 with [`sys::errno`] set.
+    /// Receives. Returns what the kernel returns: bytes, 0 at the end, or -1 with [`sys::errno`]
+    /// set.
     fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize;
 }
 
@@ -30,8 +31,8 @@ impl Port for Connected {
     }
 }
 
-/// A socket that is connected to nobody: each datagram carries its destination, and whatever comes from anybody but the
-/// peer is thrown away here.
+/// A socket that is connected to nobody: each datagram carries its destination, and whatever comes
+/// from anybody but the peer is thrown away here.
 pub(crate) struct Addressed<'a> {
     fd: RawFd,
     to: Target<'a>,
@@ -130,7 +131,8 @@ impl Name {
         Self(name)
     }
 
-    /// Whether both are the same address and port. What IPv6 adds, the flow's label and the interface, is no part of it.
+    /// Whether both are the same address and port. What IPv6 adds, the flow's label and the
+    /// interface, is no part of it.
     #[inline(always)]
     fn same(&self, other: &Self) -> bool {
         let (a, b) = (&self.0, &other.0);

@@ -1,8 +1,8 @@
 //! When each request of an open loop is meant to go out.
 
-/// The intended times of one flow's requests, in ns. All flows together ask `rate` times a second, evenly: their requests
-/// are numbered in turn, and number `k` is meant for `k / rate` seconds after the start, to the nanosecond below and without
-/// an error that adds up.
+/// The intended times of one flow's requests, in ns. All flows together ask `rate` times a second,
+/// evenly: their requests are numbered in turn, and number `k` is meant for `k / rate` seconds
+/// after the start, to the nanosecond below and without an error that adds up.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     next: u64,
@@ -48,8 +48,8 @@ impl Schedule {
     /// How many requests not yet sent were meant for before `now`.
     pub(crate) fn overdue(&self, now: u64) -> u64 {
         let Some(late) = now.checked_sub(self.next).filter(|late| *late > 0) else { return 0 };
-        // Number i from here is meant for next + (i step + rest) / rate, rounded down, which is before `now` as long as
-        // i step + rest < late rate.
+        // Number i from here is meant for next + (i step + rest) / rate, rounded down, which is
+        // before `now` as long as i step + rest < late rate.
         let room = u128::from(late) * u128::from(self.rate) - u128::from(self.rest);
         u64::try_from(room.div_ceil(u128::from(self.step))).unwrap_or(u64::MAX)
     }

@@ -3,7 +3,8 @@
 use super::schedule::Schedule;
 use crate::lane::{Lane, PhaseCell, Recorder, WINDOW};
 
-/// Says when requests go out, and which of them count as latencies. The loops are compiled once for each.
+/// Says when requests go out, and which of them count as latencies. The loops are compiled once for
+/// each.
 pub(crate) trait Source {
     /// When the next request is meant to go out; 0: at once.
     fn next(&self) -> u64;
@@ -11,15 +12,17 @@ pub(crate) trait Source {
     /// The next request went out.
     fn sent(&mut self);
 
-    /// Whether a transaction that was meant to begin at `meant` and has just ended belongs to the window.
+    /// Whether a transaction that was meant to begin at `meant` and has just ended belongs to the
+    /// window.
     fn counts(phase: &PhaseCell, meant: u64) -> bool;
 
-    /// Ends at `now`: records the requests of the window that were never sent, each with the time that it had waited.
-    /// Returns how many.
+    /// Ends at `now`: records the requests of the window that were never sent, each with the time
+    /// that it had waited. Returns how many.
     fn end(self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64;
 }
 
-/// A closed loop: an answer is followed by the next request. What starts and ends in the window counts.
+/// A closed loop: an answer is followed by the next request. What starts and ends in the window
+/// counts.
 pub(crate) struct Closed;
 
 impl Source for Closed {
@@ -41,12 +44,14 @@ impl Source for Closed {
     }
 }
 
-/// An open loop: requests go out at their times, answers or not. What is meant for the window counts, however late it
-/// ends: leaving out what a stall pushed beyond the window would hide the stall.
+/// An open loop: requests go out at their times, answers or not. What is meant for the window
+/// counts, however late it ends: leaving out what a stall pushed beyond the window would hide the
+/// stall.
 pub(crate) struct Open(Schedule);
 
 impl Open {
-    /// The schedule of a flow of `rate` requests per second over all flows. To be made when the gate has opened.
+    /// The schedule of a flow of `rate` requests per second over all flows. To be made when the
+    /// gate has opened.
     pub(crate) fn new(lane: &Lane, rate: u32) -> Self {
         Self(Schedule::new(lane.control.epoch(), rate, lane.flow, lane.flows()))
     }
@@ -100,7 +105,8 @@ mod tests {
         let begin = sys::now() + 1;
         std::thread::sleep(std::time::Duration::from_millis(5));
         phase.advance(TAIL);
-        // A request each microsecond from the window's opening, none of them sent; looked at one second after it closed.
+        // A request each microsecond from the window's opening, none of them sent; looked at one
+        // second after it closed.
         let end = phase.closed() + 1_000_000_000;
         let mut latencies = Recorder::new(1);
         let unsent = Open(Schedule::new(begin, 1_000_000, 0, 1)).end(end, &phase, &mut latencies);

@@ -7,8 +7,8 @@ use crate::skip::skip;
 /// What a test's process has open besides its sockets, generously.
 const OTHERS: u64 = 256;
 
-/// Whether both ends of so many flows may be open in this process; if not, the test is skipped. As the load engine does, it
-/// raises the hard limit where a privilege allows that.
+/// Whether both ends of so many flows may be open in this process; if not, the test is skipped. As
+/// the load engine does, it raises the hard limit where a privilege allows that.
 pub(crate) fn hold_both_ends(test: &str, flows: u32) -> bool {
     let needed = 2 * u64::from(flows) + OTHERS;
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };

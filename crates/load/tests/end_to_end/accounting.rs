@@ -1,4 +1,5 @@
-//! Over the whole life of a UDP stream, sent = received + dropped, and each drop is counted where it happened.
+//! Over the whole life of a UDP stream, sent = received + dropped, and each drop is counted where
+//! it happened.
 
 use std::net::UdpSocket;
 use std::time::Duration;
@@ -34,7 +35,8 @@ fn sent_is_received_plus_dropped() {
 
 #[test]
 fn what_is_queued_when_the_sender_stops_is_still_received() {
-    // The receiver's thread starts only after the sender has ended: all that it gets comes from its queue.
+    // The receiver's thread starts only after the sender has ended: all that it gets comes from its
+    // queue.
     let spec = Spec {
         traffic: Traffic { socket_buffer: Some(1 << 20), ..traffic(Kind::UdpStream) },
         ..spec(Kind::UdpStream, "127.0.0.1")
@@ -119,7 +121,8 @@ fn late_answers_are_counted_and_not_taken_for_others() {
         };
         let (mut transmitter, mut receiver) = crate::support::connect(&spec);
         transmitter.start().unwrap();
-        // Three or four requests are given up before anybody answers; then all are answered at once.
+        // Three or four requests are given up before anybody answers; then all are answered at
+        // once.
         std::thread::sleep(Duration::from_millis(370));
         assert_eq!(transmitter.sample().sent.transactions, 0);
         receiver.start().unwrap();

@@ -1,4 +1,5 @@
-//! A new connection for each request: all are served, none leaves a port behind, and nobody else is.
+//! A new connection for each request: all are served, none leaves a port behind, and nobody else
+//! is.
 
 use std::io::Read;
 use std::time::{Duration, Instant};

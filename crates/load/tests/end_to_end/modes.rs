@@ -1,4 +1,5 @@
-//! Every way of sending and of receiving moves real traffic, every byte and every number of which is checked.
+//! Every way of sending and of receiving moves real traffic, every byte and every number of which
+//! is checked.
 
 use std::io::Write;
 use std::net::{TcpStream, UdpSocket};
@@ -11,7 +12,8 @@ const WINDOW: Duration = Duration::from_millis(100);
 const SOON: Duration = Duration::from_secs(3);
 const ADDRESSES: [&str; 2] = ["127.0.0.1", "::1"];
 
-/// A verified stream over an address of this host; gives both accounts after the checks that hold for all of them.
+/// A verified stream over an address of this host; gives both accounts after the checks that hold
+/// for all of them.
 fn stream(traffic: Traffic, local: &str) -> (Outcome, Outcome) {
     let spec = Spec { traffic: Traffic { verify: true, ..traffic }, ..spec(Kind::UdpStream, local) };
     let before = backlog_drops();
@@ -265,7 +267,8 @@ fn every_reader_finds_a_byte_that_was_not_sent_so() {
             let mut peer = TcpStream::connect(receiver.addresses()[0]).unwrap();
             receiver.attach(&[peer.local_addr().unwrap()]).unwrap();
             receiver.start().unwrap();
-            // Twice what a receiver that sleeps is woken for: what it had before it fell asleep is no part of that.
+            // Twice what a receiver that sleeps is woken for: what it had before it fell asleep is
+            // no part of that.
             peer.write_all(&[0; 256 << 10]).unwrap();
             let words = failure(SOON, || receiver.failed());
             assert!(words.contains("corrupt at byte 0 of the last"), "{reader}: {words}");

@@ -1,5 +1,5 @@
-//! What loopback alone cannot do: a queue that refuses, a slow path, an interface that goes down. Each test has a
-//! network namespace of its own, whose loopback it may spoil.
+//! What loopback alone cannot do: a queue that refuses, a slow path, an interface that goes down.
+//! Each test has a network namespace of its own, whose loopback it may spoil.
 
 use std::process::Command;
 use std::time::Duration;
@@ -9,8 +9,9 @@ use netassay_load::{Endpoint, Kind, Pacing, Phase, Sender, Spec, Traffic};
 use crate::skip::skip;
 use crate::support::{connect, failure, run, spec, start, step, traffic, within};
 
-/// Moves the test's thread, and with it all threads it starts, into a new network namespace with loopback up, then
-/// runs `commands` there. `false` if that cannot be had here: the test is skipped.
+/// Moves the test's thread, and with it all threads it starts, into a new network namespace with
+/// loopback up, then runs `commands` there. `false` if that cannot be had here: the test is
+/// skipped.
 pub(crate) fn enter_namespace(test: &str, commands: &[&str]) -> bool {
     // SAFETY: the call takes a number; it moves only this thread.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } != 0 {
@@ -88,10 +89,12 @@ fn every_sender_counts_what_the_queue_refuses() {
             received.received.messages + received.socket_drops() + dropped,
             "{what}"
         );
-        // Of a buffer of datagrams the queue may accept some. A sender of single datagrams knows of each.
+        // Of a buffer of datagrams the queue may accept some. A sender of single datagrams knows of
+        // each.
         if !sender.segments() {
             assert_eq!(sent.sent.no_buffers, dropped, "{what}");
-            // A ring sends again, with its number, what was refused; of what it had in it at the end nothing came.
+            // A ring sends again, with its number, what was refused; of what it had in it at the
+            // end nothing came.
             let unsent = if matches!(sender, Sender::IoUring | Sender::IoUringZerocopy) { 64 } else { 0 };
             let missing = received.flows[0].sequence.unwrap_or_default().missing;
             assert!(missing - received.socket_drops() <= unsent, "{what}");
@@ -135,7 +138,8 @@ fn datagrams_in_fragments_wait_for_a_receiver_that_has_no_cpu() {
         return;
     }
     for local in ["127.0.0.1", "::1"] {
-        // At this pace no backlog fills. The receiver starts when the sender has ended, as late as a thread can come.
+        // At this pace no backlog fills. The receiver starts when the sender has ended, as late as
+        // a thread can come.
         let traffic =
             Traffic { message: 4096, pacing: Pacing::of_bits(100_000_000), ..traffic(Kind::UdpStream) };
         let (mut transmitter, mut receiver) = connect(&Spec { traffic, ..spec(Kind::UdpStream, local) });
@@ -153,8 +157,8 @@ fn datagrams_in_fragments_wait_for_a_receiver_that_has_no_cpu() {
 
 #[test]
 fn a_slow_stream_is_measured_right_in_a_short_window() {
-    // A queue that holds all that a sender may have under way: after a loss TCP hands over what it held back all at
-    // once, and a window would see more than the link can carry.
+    // A queue that holds all that a sender may have under way: after a loss TCP hands over what it
+    // held back all at once, and a window would see more than the link can carry.
     let commands =
         ["ip link set lo mtu 1500", "tc qdisc add dev lo root tbf rate 20mbit burst 10000 limit 20000000"];
     if !enter_namespace("a_slow_stream_is_measured_right_in_a_short_window", &commands) {
@@ -170,7 +174,8 @@ fn a_slow_stream_is_measured_right_in_a_short_window() {
     // A full send buffer takes longer to empty here than a finish waits.
     drop(ends);
     let rate = window.received.bytes as f64 * 8.0 / (window.at_ns as f64 / 1e9);
-    // 20 Mbit/s less the headers of 52 bytes in 1500 and of acknowledgements, which share this loopback.
+    // 20 Mbit/s less the headers of 52 bytes in 1500 and of acknowledgements, which share this
+    // loopback.
     assert!((17e6..20.2e6).contains(&rate), "{rate}");
 }
 

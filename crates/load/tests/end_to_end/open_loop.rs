@@ -33,7 +33,8 @@ fn every_request_of_the_rate_goes_out_and_no_more() {
             let shortest = after_window.elapsed();
             step(&ends, Phase::Tail);
             let longest = before_window.elapsed();
-            // Until all that was meant for the window is answered, and some of what came later, however busy the machine.
+            // Until all that was meant for the window is answered, and some of what came later,
+            // however busy the machine.
             let all = due(rate, before_start.elapsed()) + 10.0;
             let done = || ends.0.sample().sent.transactions as f64 >= all;
             within(Duration::from_secs(30), || done().then_some(()))
@@ -56,7 +57,8 @@ fn every_request_of_the_rate_goes_out_and_no_more() {
     }
 }
 
-/// A server on std's sockets that gives back what it gets, and when told to does nothing for a while.
+/// A server on std's sockets that gives back what it gets, and when told to does nothing for a
+/// while.
 struct Server {
     address: SocketAddr,
     control: Arc<Control>,
@@ -136,7 +138,8 @@ impl Control {
 
 #[test]
 fn a_stalled_server_shows_in_the_high_quantiles() {
-    // As if the requests of the stall had all been sent by somebody who did not wait: each waited for the rest of it.
+    // As if the requests of the stall had all been sent by somebody who did not wait: each waited
+    // for the rest of it.
     let rate = 1000;
     for kind in KINDS {
         let server = Server::start(kind);

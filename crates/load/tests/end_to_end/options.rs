@@ -1,4 +1,5 @@
-//! Socket options that show: the mark of packets, busy polling that cannot be had or cannot act, Nagle's delay.
+//! Socket options that show: the mark of packets, busy polling that cannot be had or cannot act,
+//! Nagle's delay.
 
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -82,7 +83,8 @@ fn datagrams_of_both_ends_are_marked() {
 
 #[test]
 fn segments_of_both_ends_are_marked() {
-    // A raw socket gets a copy of every segment with its IP header; in a namespace of its own those of this test only.
+    // A raw socket gets a copy of every segment with its IP header; in a namespace of its own those
+    // of this test only.
     if !enter_namespace("segments_of_both_ends_are_marked", &[]) {
         return;
     }
@@ -95,7 +97,8 @@ fn segments_of_both_ends_are_marked() {
         let port = ends.1.addresses()[0].port().to_be_bytes();
         let (mut asked, mut answered) = (0, 0);
         let mut room = [0; 1 << 16];
-        // What opens a connection, and what carries data, of either end. Others may be nobody's any more.
+        // What opens a connection, and what carries data, of either end. Others may be nobody's any
+        // more.
         while asked < 3 || answered < 3 {
             let Ok(got) = raw.read(&mut room) else { continue };
             let (class, tcp) = (room[1], &room[usize::from(room[0] & 15) * 4..got]);
@@ -114,7 +117,8 @@ fn segments_of_both_ends_are_marked() {
 
 #[test]
 fn busy_polling_that_cannot_act_is_said() {
-    // Over loopback no packet comes from a queue that could be polled; and without the privilege there is nothing to try.
+    // Over loopback no packet comes from a queue that could be polled; and without the privilege
+    // there is nothing to try.
     for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
         for local in ["127.0.0.1", "::1"] {
             let traffic = Traffic { busy_poll: Some(Duration::from_micros(50)), ..traffic(kind) };
@@ -153,13 +157,15 @@ fn without_the_privilege_busy_polling_falls_back_and_says_so() {
     .unwrap();
 }
 
-/// Takes `CAP_NET_ADMIN` from the calling thread (capset(2), version 3 of its header: two words of each set).
+/// Takes `CAP_NET_ADMIN` from the calling thread (capset(2), version 3 of its header: two words of
+/// each set).
 fn drop_network_privilege() {
     const VERSION_3: u32 = 0x2008_0522;
     const NET_ADMIN: u32 = 12;
     let header = [VERSION_3, 0];
     let mut sets = [0u32; 6];
-    // SAFETY: the header and six words are what version 3 reads and writes; 0 is the calling thread.
+    // SAFETY: the header and six words are what version 3 reads and writes; 0 is the calling
+    // thread.
     unsafe {
         assert_eq!(libc::syscall(libc::SYS_capget, header.as_ptr(), sets.as_mut_ptr()), 0);
         // The lower words: effective, permitted, inheritable.
@@ -170,7 +176,8 @@ fn drop_network_privilege() {
 
 #[test]
 fn nagles_delay_can_be_had() {
-    // The kernel holds a small segment back while an earlier one is not acknowledged; the work is done either way.
+    // The kernel holds a small segment back while an earlier one is not acknowledged; the work is
+    // done either way.
     for nodelay in [Some(true), Some(false)] {
         let traffic = Traffic { nodelay, in_flight: 8, reader: Reader::Recv, ..traffic(Kind::TcpRr) };
         let (sent, _) = run(&Spec { traffic, ..spec(Kind::TcpRr, "127.0.0.1") }, WINDOW);

@@ -44,7 +44,8 @@ fn keeps_its_pace(spec: &Spec, bits: u64) {
     let slack = u128::from(call * flows);
     let what = format!("{got} of {} bytes: {:?} {sent:?} {received:?}", due(window.at_ns), spec.traffic);
     assert!(got <= due(window.at_ns + LAG) + slack, "{what}");
-    // On a busy machine the threads wait for each other and for others; then there is nothing to be said of the lower end.
+    // On a busy machine the threads wait for each other and for others; then there is nothing to be
+    // said of the lower end.
     if waited_after - waited_before < window.at_ns / 100 {
         assert!((got + slack) * 100 >= due(window.at_ns) * 95, "{what}");
     }
@@ -124,8 +125,8 @@ fn a_stream_that_is_not_to_pace_does_not_where_the_system_paces() {
         skip(test, &format!("bbr cannot be the system's here: {error}"));
         return;
     }
-    // A socket that paces now crawls: at 1 % of what the congestion window allows, which then does not grow. One that does not
-    // pace is as fast as ever. (BBR has ratios of its own.)
+    // A socket that paces now crawls: at 1 % of what the congestion window allows, which then does
+    // not grow. One that does not pace is as fast as ever. (BBR has ratios of its own.)
     for ratio in ["tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio"] {
         std::fs::write(format!("/proc/sys/net/ipv4/{ratio}"), "1").unwrap();
     }

@@ -169,8 +169,8 @@ fn a_receiver_that_never_answers_is_found_out_in_every_way() {
 
 #[test]
 fn lost_requests_time_out_one_by_one() {
-    // Nobody answers at first: the queue takes some of the requests, all of them are given up in time, and what is answered
-    // later is late.
+    // Nobody answers at first: the queue takes some of the requests, all of them are given up in
+    // time, and what is answered later is late.
     for in_flight in [4, 64] {
         let traffic = Traffic { in_flight, ..traffic(Kind::UdpRr) };
         let (mut transmitter, mut receiver) = connect(&Spec { traffic, ..spec(Kind::UdpRr, "127.0.0.1") });

@@ -69,8 +69,9 @@ pub(crate) fn failure<'a>(time: Duration, failed: impl Fn() -> Option<&'a Error>
     within(time, || failed().map(ToString::to_string)).unwrap_or_else(|| panic!("no failure within {time:?}"))
 }
 
-/// Datagrams that the host dropped before any socket saw them, its backlog being full: `/proc/net/softnet_stat`, second
-/// column. They are nobody's here, and the identity must hold but for them.
+/// Datagrams that the host dropped before any socket saw them, its backlog being full:
+/// `/proc/net/softnet_stat`, second column. They are nobody's here, and the identity must hold but
+/// for them.
 pub(crate) fn backlog_drops() -> u64 {
     let text = std::fs::read_to_string("/proc/net/softnet_stat").unwrap();
     text.lines().map(|line| u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap()).sum()

@@ -1,4 +1,5 @@
-//! Peers that die, stall or are strangers, ports in use, steps out of order: a clear error, in bounded time.
+//! Peers that die, stall or are strangers, ports in use, steps out of order: a clear error, in
+//! bounded time.
 
 use std::io::Read;
 use std::net::{TcpStream, UdpSocket};

@@ -1,4 +1,5 @@
-//! Every way of sending and of receiving between two network namespaces, over a pair of virtual Ethernet devices.
+//! Every way of sending and of receiving between two network namespaces, over a pair of virtual
+//! Ethernet devices.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -14,7 +15,8 @@ use crate::support::{backlog_drops, finish, step, traffic, within};
 
 const NEAR: [&str; 2] = ["198.51.100.1", "2001:db8::1"];
 const FAR: [&str; 2] = ["198.51.100.2", "2001:db8::2"];
-/// The devices know each other: datagrams that wait for an answer to a question about it may be dropped.
+/// The devices know each other: datagrams that wait for an answer to a question about it may be
+/// dropped.
 const MAC: [&str; 2] = ["02:00:00:00:00:01", "02:00:00:00:00:02"];
 
 /// Two namespaces, of which the test's thread is in one.
@@ -24,7 +26,8 @@ struct Pair {
 }
 
 impl Pair {
-    /// Makes them, joined by devices with addresses; `None` if that cannot be had here: the test is skipped.
+    /// Makes them, joined by devices with addresses; `None` if that cannot be had here: the test is
+    /// skipped.
     fn new(test: &str) -> Option<Self> {
         if !enter_namespace(test, &[]) {
             return None;
@@ -87,8 +90,8 @@ impl Pair {
     }
 }
 
-/// Waits until a device sends: until the kernel has noticed its carrier, its queue throws away what it is given, and says
-/// nothing.
+/// Waits until a device sends: until the kernel has noticed its carrier, its queue throws away what
+/// it is given, and says nothing.
 fn wait_until_up(device: &str) {
     let is_up = || {
         let output = Command::new("ip").args(["-o", "link", "show", device]).output().unwrap();

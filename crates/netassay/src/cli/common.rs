@@ -35,7 +35,8 @@ pub(crate) struct Formatted {
 
 #[derive(Debug, Args)]
 pub(crate) struct TurnFlags {
-    /// Refuse at once when another session measures on this machine, instead of waiting until it has ended
+    /// Refuse at once when another session measures on this machine, instead of waiting until it
+    /// has ended
     #[arg(long, conflicts_with = "beside")]
     pub(crate) no_wait: bool,
     /// Measure beside another session: both are disturbed, and every run of this one is marked so

@@ -13,17 +13,21 @@ use super::common::{DesignWord, Stored, Tables};
     after_help = "Examples:\n  netassay compare\n  netassay compare 3 --metric transmitter.service_demand_byte\n  netassay compare 3 --baseline 'ipv4 offloads=none'\n  netassay compare 3 --classic --confidence 90\n  netassay compare before.stat after.stat --boots 10,10,10\n  netassay compare old=1.json,2.json,3.json new=4.json,5.json,6.json --boots file"
 )]
 pub(crate) struct Compare {
-    /// A stored study's number (`netassay list`), or files of measurements, the baseline first; left out: the newest
-    /// study. NAME=FILE,FILE… takes several files for one condition; - is standard input
+    /// A stored study's number (`netassay list`), or files of measurements, the baseline first;
+    /// left out: the newest study. NAME=FILE,FILE… takes several files for one condition; - is
+    /// standard input
     #[arg(value_name = "STUDY | FILE")]
     pub(crate) what: Vec<OsString>,
-    /// What to compare, such as throughput, receiver.cpu, latency_p99; left out: as the study or the file says
+    /// What to compare, such as throughput, receiver.cpu, latency_p99; left out: as the study or
+    /// the file says
     #[arg(long)]
     pub(crate) metric: Option<String>,
-    /// The condition to compare with, by its label or its short name; left out: as the study says, or the first file
+    /// The condition to compare with, by its label or its short name; left out: as the study says,
+    /// or the first file
     #[arg(long, value_name = "CONDITION")]
     pub(crate) baseline: Option<String>,
-    /// The classic pooled Student's t on the runs, in ministat's words; it treats runs as independent
+    /// The classic pooled Student's t on the runs, in ministat's words; it treats runs as
+    /// independent
     #[arg(long)]
     pub(crate) classic: bool,
     /// Confidence of the intervals, in percent (classic: 80, 90, 95, 98, 99 or 99.5)
@@ -32,7 +36,8 @@ pub(crate) struct Compare {
     /// Compare every condition with every other
     #[arg(long, conflicts_with_all = ["baseline", "classic"])]
     pub(crate) all_pairs: bool,
-    /// How large a difference would not matter: 2% of the baseline, or 50 in the metric's unit. It lets a verdict be `equivalent`
+    /// How large a difference would not matter: 2% of the baseline, or 50 in the metric's unit. It
+    /// lets a verdict be `equivalent`
     #[arg(long, value_name = "SIZE", value_parser = margin, conflicts_with = "classic")]
     pub(crate) margin: Option<Margin>,
     /// Whether the conditions share boots; left out: those that have boots in common do
@@ -83,10 +88,12 @@ pub(crate) struct CompareFiles {
     /// The program that wrote the files; left out: detected from their content
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) input_format: Option<MeasurementFormat>,
-    /// Which runs belong to the same boot: 10,10,10 for boots of so many values each, in order; `file` if each file is a boot
+    /// Which runs belong to the same boot: 10,10,10 for boots of so many values each, in order;
+    /// `file` if each file is a boot
     #[arg(long, value_name = "COUNTS | file")]
     pub(crate) boots: Option<String>,
-    /// The column that names the boot: its name, or its number in a file of plain values; `none` if none does
+    /// The column that names the boot: its name, or its number in a file of plain values; `none` if
+    /// none does
     #[arg(long, value_name = "COLUMN | none", conflicts_with = "boots")]
     pub(crate) boot: Option<String>,
     /// (stat) The column of the values, from 1

@@ -19,7 +19,8 @@ pub(crate) enum KernelAction {
     Fetch(Fetch),
     /// List the kernels that were fetched
     List(Listing),
-    /// Forget what trying kernels out has shown (KVM, switches), so that the next session tries anew
+    /// Forget what trying kernels out has shown (KVM, switches), so that the next session tries
+    /// anew
     Forget,
 }
 
@@ -33,6 +34,7 @@ pub(crate) struct Listing {
 
 #[derive(Debug, Args)]
 pub(crate) struct Fetch {
-    /// The package, such as linux-image-cloud-amd64, with /RELEASE for that of a release, or a .deb file
+    /// The package, such as linux-image-cloud-amd64, with /RELEASE for that of a release, or a .deb
+    /// file
     pub(crate) package: String,
 }

@@ -1,4 +1,5 @@
-//! The command line of `netassay load`: what a study says of its traffic and its testbed, as options.
+//! The command line of `netassay load`: what a study says of its traffic and its testbed, as
+//! options.
 
 use std::time::Duration;
 
@@ -20,7 +21,8 @@ pub(crate) struct Load {
     pub(crate) workload: Kind,
     #[command(flatten)]
     pub(crate) said: Said,
-    /// (discard) The device that discards the packets [default: the first of them that this kernel has]
+    /// (discard) The device that discards the packets [default: the first of them that this kernel
+    /// has]
     #[arg(long, value_name = "DEVICE", value_parser = device())]
     pub(crate) discard_device: Option<host::DiscardDevice>,
     /// Use a user namespace even when privileges would allow more

@@ -13,8 +13,8 @@ use super::common::{DesignWord, Stored, Tables};
     after_help = "Examples:\n  netassay simulate\n  netassay simulate --between 0,1 --boots 5 --design crossed --differences 1,2\n  netassay simulate --from-study 3 --metric throughput\n  netassay simulate --sequential looks=5,boots=10 --methods pooled-boot-means"
 )]
 pub(crate) struct Simulate {
-    /// Standard deviations between boots, one column each (crossed: of what a boot does to one condition and not to another) [default:
-    /// 0,0.25,0.5,1,2]
+    /// Standard deviations between boots, one column each (crossed: of what a boot does to one
+    /// condition and not to another) [default: 0,0.25,0.5,1,2]
     #[arg(long, value_name = "SD,...", value_delimiter = ',', conflicts_with = "from_study")]
     pub(crate) between: Vec<f64>,
     /// Standard deviation between the runs of a boot: the unit of the others [default: 1]
@@ -41,7 +41,8 @@ pub(crate) struct Simulate {
     /// Conditions; two are compared, all contribute their spread where it is pooled [default: 8]
     #[arg(long, value_name = "N")]
     pub(crate) conditions: Option<usize>,
-    /// Differences to find [default: 1, 2 and 4 times the spread between runs; of a study: 1, 2 and 5 % of the mean]
+    /// Differences to find [default: 1, 2 and 4 times the spread between runs; of a study: 1, 2 and
+    /// 5 % of the mean]
     #[arg(long, value_name = "D,...", value_delimiter = ',')]
     pub(crate) differences: Vec<f64>,
     /// How the runs of a boot are distributed

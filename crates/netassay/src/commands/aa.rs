@@ -1,4 +1,5 @@
-//! `netassay aa`: how often methods see a difference between a condition and itself, on this machine.
+//! `netassay aa`: how often methods see a difference between a condition and itself, on this
+//! machine.
 
 use std::process::ExitCode;
 
@@ -43,7 +44,8 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     };
     let runs = flags.runs.unwrap_or(study.protocol().runs);
     let protocol = Protocol { boots, runs, stop: None, ..study.protocol().clone() };
-    // Written and read like any other study, so that it can be stored and resumed; this is where limits are checked.
+    // Written and read like any other study, so that it can be stored and resumed; this is where
+    // limits are checked.
     let text = study::twins(study, &condition, &protocol);
     Study::parse("the A/A study", &text).map_err(|problems| {
         Failure::Usage(format!(

@@ -31,7 +31,8 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     }
 }
 
-/// What is compared, and what is known of its boots: nothing weighs more on how far the intervals can be trusted.
+/// What is compared, and what is known of its boots: nothing weighs more on how far the intervals
+/// can be trusted.
 fn headline(flags: &Compare, groups: &[Group]) -> String {
     let boots = match flags.files.boots.as_deref() {
         Some("file") => "each is a boot".to_owned(),

@@ -37,8 +37,8 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
     }
 }
 
-/// One file for each condition and metric. The study's own metric, or the one that was asked for, goes into the
-/// directory itself; `all` of them into a directory each.
+/// One file for each condition and metric. The study's own metric, or the one that was asked for,
+/// goes into the directory itself; `all` of them into a directory each.
 fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
     let Some(directory) = &flags.out else {
         return Err(Failure::Usage(
@@ -86,8 +86,8 @@ fn put(out: Option<&Path>, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// The metrics that some recorded run has. Each names a directory, and a database may come from anybody: what cannot be a metric's key,
-/// as `../key`, is none.
+/// The metrics that some recorded run has. Each names a directory, and a database may come from
+/// anybody: what cannot be a metric's key, as `../key`, is none.
 fn recorded_metrics(stored: &StoredStudy) -> impl Iterator<Item = &str> {
     let is_key = |key: &&str| {
         key.starts_with(|first: char| first.is_ascii_alphanumeric())

@@ -1,5 +1,5 @@
-//! `netassay ministat`: instead of ministat(1), under its name too. The program itself is in [`mod@ministat`]; here is
-//! its contact with the world.
+//! `netassay ministat`: instead of ministat(1), under its name too. The program itself is in
+//! [`mod@ministat`]; here is its contact with the world.
 
 mod blocks;
 mod input;
@@ -37,8 +37,9 @@ Standard input is read without files and as `-`. Started under the name ministat
 It takes every run for independent of every other; where boots differ, `netassay compare` gives verdicts that hold.
 ";
 
-/// Runs it, if the program was called by its name or with it as the first word. That is looked at before anything else:
-/// ministat reads its command line in its own way, and starts within a millisecond.
+/// Runs it, if the program was called by its name or with it as the first word. That is looked at
+/// before anything else: ministat reads its command line in its own way, and starts within a
+/// millisecond.
 pub(crate) fn if_called() -> Option<ExitCode> {
     let mut words = std::env::args_os();
     let program = words.next()?;

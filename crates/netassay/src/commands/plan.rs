@@ -42,7 +42,8 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     }
 }
 
-/// The spread that this machine showed: in the newest stored study that tells it, or the one asked for.
+/// The spread that this machine showed: in the newest stored study that tells it, or the one asked
+/// for.
 fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
     let path = &flags.stored.database.db;
     if path.exists() {

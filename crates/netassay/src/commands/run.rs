@@ -38,7 +38,8 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     Ok(conclude(&again, flags, &summary))
 }
 
-/// Measures a study, or goes on with it; none if only its plan was asked for, which then is printed.
+/// Measures a study, or goes on with it; none if only its plan was asked for, which then is
+/// printed.
 pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>, Failure> {
     let interrupt = signals::interrupt()?;
     let mut lab = lab(study, flags, &interrupt)?;

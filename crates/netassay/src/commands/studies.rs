@@ -94,7 +94,8 @@ pub(crate) fn check(flags: &Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where a study's virtual machines are more than this machine's CPUs: what follows, once for each such number of virtual CPUs.
+/// Where a study's virtual machines are more than this machine's CPUs: what follows, once for each
+/// such number of virtual CPUs.
 pub(crate) fn crowding(study: &Study) -> Vec<String> {
     let cpus = testbed::split(&host::affinity::usable());
     let mut notes: Vec<String> = Vec::new();

@@ -8,7 +8,8 @@ const AREA: &str = "noise";
 
 /// Steal above this share of all CPU time since boot shows in most runs.
 const STEAL_PERCENT: f64 = 0.5;
-/// Waking from an idle state slower than this, in us, shows in latencies: a round trip over veth takes some 10 us.
+/// Waking from an idle state slower than this, in us, shows in latencies: a round trip over veth
+/// takes some 10 us.
 const SLOW_WAKE_US: u64 = 10;
 /// Other work beyond this many runnable tasks competes with the measurement.
 const OTHER_LOAD: f64 = 0.5;

@@ -13,7 +13,8 @@ use crate::here;
 
 const AREA: &str = "feature";
 
-/// The words people use. `rx` and `lro` are among them because people ask, though few virtual devices have them.
+/// The words people use. `rx` and `lro` are among them because people ask, though few virtual
+/// devices have them.
 const WORDS: [&str; 8] = ["tso", "gso", "gro", "lro", "tx", "rx", "sg", "tx-udp_tnl-segmentation"];
 
 pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {

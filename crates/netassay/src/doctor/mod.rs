@@ -22,7 +22,8 @@ pub(crate) struct Examination {
 }
 
 impl Examination {
-    /// Examines this machine: looks, and tries what can be tried without touching anything of the machine's own.
+    /// Examines this machine: looks, and tries what can be tried without touching anything of the
+    /// machine's own.
     pub(crate) fn make(interrupt: &Interrupt) -> Result<Self, Failure> {
         let privileges = host::Privileges::read();
         let mut findings = privilege::findings(&privileges);

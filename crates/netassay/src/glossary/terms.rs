@@ -1,4 +1,5 @@
-//! The terms that no other table of the program declares, each defined once, in sections for people.
+//! The terms that no other table of the program declares, each defined once, in sections for
+//! people.
 
 /// A term and its definition.
 pub(super) struct Term {

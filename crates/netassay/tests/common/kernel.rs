@@ -8,10 +8,12 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A kernel for virtual machines: small, quick to boot, with all that the scenarios need as modules.
+/// A kernel for virtual machines: small, quick to boot, with all that the scenarios need as
+/// modules.
 pub(crate) const PACKAGE: &str = "linux-image-cloud-amd64";
 
-/// What `XDG_DATA_HOME` must be for netassay to find the kernel as [`PACKAGE`]. It is fetched if it is not there.
+/// What `XDG_DATA_HOME` must be for netassay to find the kernel as [`PACKAGE`]. It is fetched if it
+/// is not there.
 pub(crate) fn data_home() -> PathBuf {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("data");
     fs::create_dir_all(&home).unwrap();

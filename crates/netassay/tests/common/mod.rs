@@ -1,4 +1,5 @@
-//! What the tests of the built binary share: a directory of their own, the binary in it, and the database read back.
+//! What the tests of the built binary share: a directory of their own, the binary in it, and the
+//! database read back.
 
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
@@ -26,8 +27,9 @@ impl Bench {
         let directory = tempfile::tempdir().unwrap();
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let program = directory.path().join("netassay");
-        // By a process of its own: were the copy open for writing here, a child that another thread starts just then would
-        // hold it open too, and the kernel refuses to run a file that somebody may write.
+        // By a process of its own: were the copy open for writing here, a child that another thread
+        // starts just then would hold it open too, and the kernel refuses to run a file that
+        // somebody may write.
         let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_netassay")).arg(&program).status().unwrap();
         assert!(copied.success(), "cannot copy the binary: {copied}");
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
@@ -44,8 +46,9 @@ impl Bench {
         path
     }
 
-    /// The binary as the user who runs the tests. Where it measures, every run counts: a machine that builds and tests at once
-    /// disturbs them all, and a test that wants otherwise gives its arguments itself.
+    /// The binary as the user who runs the tests. Where it measures, every run counts: a machine
+    /// that builds and tests at once disturbs them all, and a test that wants otherwise gives its
+    /// arguments itself.
     pub(crate) fn netassay(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.path("netassay"));
         command.args(counting(arguments));
@@ -78,8 +81,9 @@ impl Bench {
         Connection::open(self.path("netassay.db")).unwrap()
     }
 
-    /// The value of a metric in each measured run of a condition, by its short name. A run that something disturbed, as on a
-    /// machine that builds and tests at once, was measured all the same.
+    /// The value of a metric in each measured run of a condition, by its short name. A run that
+    /// something disturbed, as on a machine that builds and tests at once, was measured all the
+    /// same.
     pub(crate) fn values(&self, slug: &str, metric: &str) -> Vec<f64> {
         let database = self.database();
         let mut query = database
@@ -92,7 +96,8 @@ impl Bench {
         query.query_map([slug, metric], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     }
 
-    /// In how many measured runs of a condition others had so much of a side's CPUs that its CPU time per unit of work is left out.
+    /// In how many measured runs of a condition others had so much of a side's CPUs that its CPU
+    /// time per unit of work is left out.
     pub(crate) fn left_out(&self, slug: &str, side: &str) -> usize {
         let database = self.database();
         let mut query = database
@@ -158,7 +163,8 @@ pub(crate) fn expect(output: &Output, expected: u8) {
     );
 }
 
-/// A controller whose talk is read while it runs, so that a test can act at the right moment however slow the machine is.
+/// A controller whose talk is read while it runs, so that a test can act at the right moment
+/// however slow the machine is.
 pub(crate) struct Watched {
     child: Child,
     talk: BufReader<ChildStderr>,

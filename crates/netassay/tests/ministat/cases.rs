@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 use super::{Ended, directory, fixtures, run, subcommand};
 
-/// Runs each recorded command line by a shell that finds `program` under the name of ministat, which is how people do.
+/// Runs each recorded command line by a shell that finds `program` under the name of ministat,
+/// which is how people do.
 fn every_case(path: &Path) {
     let mut count = 0;
     for entry in fs::read_dir(fixtures("ministat-cases")).unwrap() {
@@ -68,8 +69,8 @@ fn samples(files: &[&str]) -> Ended {
     ended
 }
 
-// The samples are rebuilt to have the published summaries. The rows, differences and intervals expected here are those that
-// were published; they did not print the pooled s.
+// The samples are rebuilt to have the published summaries. The rows, differences and intervals
+// expected here are those that were published; they did not print the pooled s.
 
 #[test]
 fn the_published_verdicts_on_udp_over_loopback() {

@@ -21,7 +21,8 @@ fn a_wrong_line_in_a_pipe_is_told_at_once() {
     drop(stdin);
 }
 
-/// Runs it on what a shell's command gives, with 50 MB of memory and 60 s of CPU time, and gives what it said.
+/// Runs it on what a shell's command gives, with 50 MB of memory and 60 s of CPU time, and gives
+/// what it said.
 fn refused(words: &str, redirected: &str) -> String {
     let directory = directory(&[]);
     // A hole: 300 MB of NUL in one line, of which every piece is empty.

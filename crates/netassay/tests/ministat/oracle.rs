@@ -12,7 +12,8 @@ use std::{ffi::OsStr, thread};
 use super::random::Case;
 use super::{Ended, debians, has_debians, ours, run};
 
-/// How many cases, and the first one's seed; for a longer look, MINISTAT_CASES and MINISTAT_SEED say other numbers.
+/// How many cases, and the first one's seed; for a longer look, MINISTAT_CASES and MINISTAT_SEED
+/// say other numbers.
 const CASES: u64 = 2400;
 const SEED: u64 = 20150715;
 

@@ -9,7 +9,8 @@ pub(crate) fn that_ends() -> Vec<u8> {
 /// Says something, and then sleeps for ever.
 pub(crate) fn that_hangs(words: &str) -> Vec<u8> {
     let length = u8::try_from(words.len()).unwrap();
-    // mov edi, 1; lea rsi, [rip + 15] (behind the code); mov edx, length; mov eax, 1 (write); syscall
+    // mov edi, 1; lea rsi, [rip + 15] (behind the code); mov edx, length; mov eax, 1 (write);
+    // syscall
     let mut code = vec![
         0xbf, 1, 0, 0, 0, 0x48, 0x8d, 0x35, 21, 0, 0, 0, 0xba, length, 0, 0, 0, 0xb8, 1, 0, 0, 0, 0x0f, 0x05,
     ];

@@ -1,4 +1,5 @@
-//! Instructions counted twice, the second time on a machine that has other things to do; and through a study.
+//! Instructions counted twice, the second time on a machine that has other things to do; and
+//! through a study.
 
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
@@ -109,7 +110,8 @@ impl Drop for Busy {
     }
 }
 
-/// The plain traffic of every kind, and datagrams by each sender and reader that takes many at a time.
+/// The plain traffic of every kind, and datagrams by each sender and reader that takes many at a
+/// time.
 fn cases() -> [Traffic; 8] {
     let udp = |sender, reader| Traffic { sender, reader, message: 1400, ..Traffic::new(Kind::UdpStream) };
     [
@@ -149,13 +151,15 @@ fn instructions_are_the_same_however_busy_the_machine_is() {
             eprintln!("note: {name}, {part}: {one} and {other} instructions, {:.4} % apart", apart * 100.0);
             apart_by.extend((apart > 0.001).then(|| format!("{name}, {part}: {one} quiet, {other} busy")));
         }
-        // Most are the kernel's, and some of them in soft interrupts where somebody receives, and only there.
+        // Most are the kernel's, and some of them in soft interrupts where somebody receives, and
+        // only there.
         let [_, (_, kernel), (_, softirq)] = shares(one);
         assert!(one.user() < kernel && softirq < kernel, "{name}: {one:?}");
         assert_eq!(softirq > 0.0, traffic.kind != Kind::Pps, "{name}: {one:?}");
     }
     assert!(apart_by.is_empty(), "further apart than 0.1 %: {apart_by:?}");
-    // What is the same for many datagrams is done once for them: the program's part, or the whole way through the kernel.
+    // What is the same for many datagrams is done once for them: the program's part, or the whole
+    // way through the kernel.
     let [send, sendmmsg, gso, .., pps, pps_gso] = expected;
     assert_eq!((send.calls, sendmmsg.calls, pps.calls), (2.0, 2.0 / 64.0, 1.0));
     assert!(send.whole.median > 2_000.0 && sendmmsg.user() < send.user(), "{send:?} {sendmmsg:?}");
@@ -190,7 +194,8 @@ fn a_study_counts_what_sending_to_nobody_takes() {
     assert_eq!(values("pps4_send", "softirq_instructions_packet"), [0.0, 0.0]);
 }
 
-/// Copies and clears count by the word, so that it means nothing what a processor says of its string instructions of bytes.
+/// Copies and clears count by the word, so that it means nothing what a processor says of its
+/// string instructions of bytes.
 #[test]
 fn bits_of_the_processor_for_fast_strings_change_nothing() {
     let datagrams = [1, 1400].map(|message| Traffic { message, ..Traffic::new(Kind::UdpStream) });

@@ -83,7 +83,8 @@ fn a_machine_without_a_network_is_told_so_in_the_tools_own_words() {
     assert_eq!(fs::read_dir(home.path().join("netassay/kernels")).unwrap().count(), 0);
 }
 
-/// Stand-ins for tools whose sources know `bookworm` and `bookworm-backports`, and an image that only the latter has.
+/// Stand-ins for tools whose sources know `bookworm` and `bookworm-backports`, and an image that
+/// only the latter has.
 fn sources(directory: &Path, package: &Path) {
     let show = |name: &str, depends: &str| {
         format!("echo 'Package: {name}'; echo 'Version: 6.12-1'; echo '{depends}'")

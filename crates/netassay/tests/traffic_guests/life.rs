@@ -63,7 +63,8 @@ fn each_port_has_an_agent_and_the_guest_ends_with_the_last() {
     let allowed = fs::read_to_string(format!("/proc/{}/status", threads.vcpus[0])).unwrap();
     assert!(allowed.contains(&format!("Cpus_allowed_list:\t{cpu}\n")), "{allowed}");
 
-    // The module that was asked for serves: a wire between the two agents' namespaces, inside the guest.
+    // The module that was asked for serves: a wire between the two agents' namespaces, inside the
+    // guest.
     let peer = *pids.last().unwrap();
     let wire = Request::CreateVeth { name: "left".into(), peer: "right".into(), peer_pid: peer };
     clients[0].order(&wire, PATIENCE).unwrap();
@@ -135,7 +136,8 @@ fn a_tap_of_another_process_becomes_the_guests_network_card() {
     assert!(rootless || status.contains("Uid:\t65534\t65534\t65534\t65534\n"), "{status}");
     client.order(&Request::Configure { interface: "eth0".into(), addresses: Vec::new() }, PATIENCE).unwrap();
     client.order(&Request::AwaitRunning { interface: "eth0".into() }, PATIENCE).unwrap();
-    // The card agrees with the tap on segments and checksums, which is what the tap's header is for.
+    // The card agrees with the tap on segments and checksums, which is what the tap's header is
+    // for.
     let on = [("tx-tcp-segmentation".to_owned(), true)].into();
     let settle = Request::Settle { interface: "eth0".into(), mtu: None, features: on };
     let Answer::Settled(settled) = client.call(&settle, PATIENCE).unwrap() else { panic!("another answer") };

@@ -1,4 +1,5 @@
-//! Guests: a distribution's kernel, emulated, with netassay as its first process; and all that can go wrong with one.
+//! Guests: a distribution's kernel, emulated, with netassay as its first process; and all that can
+//! go wrong with one.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stderr, reason = "where a machine's refusal is noted")]
 

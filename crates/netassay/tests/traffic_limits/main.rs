@@ -1,5 +1,6 @@
-//! What limits a run is found in its own counters: each limit is brought about on real traffic, and each must be named. What slows one
-//! thing down is far slower than a busy machine is; where that cannot be, root's agents come before whatever else the machine does.
+//! What limits a run is found in its own counters: each limit is brought about on real traffic, and
+//! each must be named. What slows one thing down is far slower than a busy machine is; where that
+//! cannot be, root's agents come before whatever else the machine does.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -44,8 +45,8 @@ fn traffic_losses_add_up_for_senders_and_readers_of_many_datagrams() {
 fn traffic_limit_of_a_queue_of_one_packet_is_the_device() {
     const NAME: &str = "traffic_limit_of_a_queue_of_one_packet_is_the_device";
     let mut wire = Wire::new(Scenario::Veth);
-    // A rate far beyond what is sent, but room for one packet: of those that a send of many segments becomes, the first
-    // finds it empty.
+    // A rate far beyond what is sent, but room for one packet: of those that a send of many
+    // segments becomes, the first finds it empty.
     if let Err(reason) = wire.shape("tbf rate 20gbit burst 3000 limit 1600") {
         return skip(NAME, &reason);
     }

@@ -29,7 +29,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// With both ends before whatever else the machine does, where that is allowed: what others do is no part of these tests.
+    /// With both ends before whatever else the machine does, where that is allowed: what others do
+    /// is no part of these tests.
     pub(crate) fn new(scenario: Scenario) -> Self {
         let wire = Self::that_others_hold_up(scenario);
         hurry(wire.transmitter());
@@ -56,7 +57,8 @@ impl Wire {
         self.testbed.receiver.as_ref().unwrap()
     }
 
-    /// Gives the transmitter's interface this queueing discipline, in `tc`'s words; the reason if it cannot be had.
+    /// Gives the transmitter's interface this queueing discipline, in `tc`'s words; the reason if
+    /// it cannot be had.
     pub(crate) fn shape(&self, discipline: &str) -> Result<(), String> {
         let pid = self.testbed.transmitter.pid().to_string();
         let mut command = Command::new("nsenter");
@@ -124,7 +126,8 @@ impl Nap {
     pub(crate) fn of(pid: u32) -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let pid = i32::try_from(pid).unwrap();
-        // SAFETY: a signal to a child of this process, which nobody waits for before the nap is over.
+        // SAFETY: a signal to a child of this process, which nobody waits for before the nap is
+        // over.
         let signal = move |signal| assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
         let seen = Arc::clone(&over);
         let keeper = std::thread::spawn(move || {
@@ -147,8 +150,8 @@ impl Drop for Nap {
     }
 }
 
-/// As root, lets a process, and the threads that it will start, run before everything that is not as urgent. Not for what never
-/// sleeps.
+/// As root, lets a process, and the threads that it will start, run before everything that is not
+/// as urgent. Not for what never sleeps.
 pub(crate) fn hurry(end: &End) {
     if is_root() {
         let pid = i32::try_from(end.pid()).unwrap();

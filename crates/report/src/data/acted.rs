@@ -1,4 +1,5 @@
-//! The evidence that a condition's offloads acted, from the kernel's counters, and where it contradicts what the switches read back.
+//! The evidence that a condition's offloads acted, from the kernel's counters, and where it
+//! contradicts what the switches read back.
 
 use std::collections::BTreeMap;
 
@@ -41,14 +42,15 @@ impl Checksum {
 /// Which offloads acted in a condition's runs. What no counter tells is none.
 #[derive(Debug, Serialize)]
 pub(crate) struct Acted {
-    /// Segments in each buffer that the transmitter's interface was given: above 1, TSO acted (or nobody cut at all, as between
-    /// namespaces).
+    /// Segments in each buffer that the transmitter's interface was given: above 1, TSO acted (or
+    /// nobody cut at all, as between namespaces).
     pub(crate) segments_per_buffer: Option<f64>,
     /// Segments in each packet of the interface under a tunnel.
     pub(crate) segments_per_underlay_packet: Option<f64>,
     /// Packets in each batch that TCP was given at the receiver: above 1, GRO acted.
     pub(crate) packets_per_batch: Option<f64>,
-    /// Where the switches put the checksums of what the transmitter sends; no counter tells who computed them.
+    /// Where the switches put the checksums of what the transmitter sends; no counter tells who
+    /// computed them.
     pub(crate) checksum: Option<Checksum>,
     /// Where switches and counters contradict each other.
     contradictions: Vec<String>,
@@ -63,7 +65,8 @@ impl Acted {
     ) -> Self {
         let mean = |key: &str| means.get(key).copied();
         let is_tcp = condition.workload.traffic.kind.is_tcp();
-        // Whatever came in is counted where packets come in one by one: under the tunnel, if there is one.
+        // Whatever came in is counted where packets come in one by one: under the tunnel, if there
+        // is one.
         let arrived = mean("receiver.underlay_packets").or_else(|| mean("receiver.wire_packets"));
         let batches = mean("receiver.segments").filter(|batches| is_tcp && *batches > 0.0);
         let mut acted = Self {
@@ -110,7 +113,8 @@ impl Acted {
         }
     }
 
-    /// What GRO says against what TCP was given. Where packets came in large already there was nothing left to merge.
+    /// What GRO says against what TCP was given. Where packets came in large already there was
+    /// nothing left to merge.
     fn merging(&self, receiver: &Settled, came_singly: bool) -> Option<String> {
         let packets = self.packets_per_batch?;
         let shown = figure(packets);
@@ -129,7 +133,8 @@ impl Acted {
         }
     }
 
-    /// Where switches and counters contradict each other, for the condition of this label, without full stops.
+    /// Where switches and counters contradict each other, for the condition of this label, without
+    /// full stops.
     pub(crate) fn flags<'a>(&'a self, label: &'a str) -> impl Iterator<Item = String> + 'a {
         self.contradictions.iter().map(move |flag| format!("{label}: {flag}"))
     }

@@ -1,11 +1,12 @@
-//! Settings of the hosts that no study fixes and that decide a result: where they differ between the hosts, or from what the kernel has
-//! by default.
+//! Settings of the hosts that no study fixes and that decide a result: where they differ between
+//! the hosts, or from what the kernel has by default.
 
 use std::collections::BTreeMap;
 
 use store::StoredStudy;
 
-/// The sysctls that are looked at, each with what kernels have by default; with several defaults, those of one kernel after another.
+/// The sysctls that are looked at, each with what kernels have by default; with several defaults,
+/// those of one kernel after another.
 const SYSCTLS: &[(&str, &[&str])] = &[
     ("net.core.busy_poll", &["0"]),
     ("net.core.busy_read", &["0"]),
@@ -66,8 +67,8 @@ fn setting(
     Some(Setting { value: value.clone(), usual })
 }
 
-/// Whether a value is the default. The largest buffer of TCP is less on a small machine: 1/128 of the memory that was free when it booted
-/// (`tcp_init` in net/ipv4/tcp.c).
+/// Whether a value is the default. The largest buffer of TCP is less on a small machine: 1/128 of
+/// the memory that was free when it booted (`tcp_init` in net/ipv4/tcp.c).
 fn is_default(value: &str, default: &str, memory: Option<u64>) -> bool {
     if value == default {
         return true;

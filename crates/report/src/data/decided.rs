@@ -10,8 +10,8 @@ use crate::data::subject::answer;
 use crate::data::target::{ComparisonRequest, own_targets};
 use study::{PlanDocument, Protocol};
 
-/// Whether every comparison of a study that may stop early is decided: proven to differ, or proven to differ by less than
-/// the study is to detect. What cannot be judged is not decided.
+/// Whether every comparison of a study that may stop early is decided: proven to differ, or proven
+/// to differ by less than the study is to detect. What cannot be judged is not decided.
 #[must_use]
 pub fn is_decided(stored: &StoredStudy) -> bool {
     judged(stored).unwrap_or(false)

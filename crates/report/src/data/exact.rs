@@ -10,7 +10,8 @@ use study::{Copies, Kind, Plan};
 use crate::words::number::{figure, percent};
 use crate::words::phrases::{list, words};
 
-/// Counts are the same to this share, in %, on any machine whatever else it does; what differs by more is a difference.
+/// Counts are the same to this share, in %, on any machine whatever else it does; what differs by
+/// more is a difference.
 pub(crate) const RESOLUTION: f64 = 0.1;
 
 /// What counts say, and what they cannot see; `$copies` is how copies are among them.
@@ -62,7 +63,8 @@ pub(crate) fn unit_of_work(kind: Kind) -> &'static str {
     }
 }
 
-/// What instructions of this traffic are counted for, where a study does not say: a datagram is one piece of work however long.
+/// What instructions of this traffic are counted for, where a study does not say: a datagram is one
+/// piece of work however long.
 pub(crate) fn counted_unit(kind: Kind) -> &'static str {
     kind.counted_work()
 }

@@ -42,7 +42,8 @@ impl LimitView {
         Some(Self { label, runs, of: limits.len(), evidence, labels })
     }
 
-    /// The label in a table: `tx CPU`, and of how many runs, where others had another: `rx CPU 7/9`.
+    /// The label in a table: `tx CPU`, and of how many runs, where others had another: `rx CPU
+    /// 7/9`.
     pub(crate) fn short(&self) -> String {
         let label = self.label.short();
         if self.runs == self.of { label.to_owned() } else { format!("{label} {}/{}", self.runs, self.of) }
@@ -81,8 +82,8 @@ pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a Li
     if limited.is_empty() { String::new() } else { table.render() }
 }
 
-/// What set the rate of both conditions, in words, if something outside both hosts did and `metric` is a rate: the two then
-/// cannot differ.
+/// What set the rate of both conditions, in words, if something outside both hosts did and `metric`
+/// is a rate: the two then cannot differ.
 pub(crate) fn set_from_outside(
     stored: &StoredStudy,
     metric: &str,
@@ -97,7 +98,8 @@ pub(crate) fn set_from_outside(
     (label(other) == Some(limit)).then_some(if limit == Label::Link { "the link" } else { limit.word() })
 }
 
-/// What must be said of a comparison in `metric` where both conditions have a rate that was set from outside.
+/// What must be said of a comparison in `metric` where both conditions have a rate that was set
+/// from outside.
 pub(crate) fn cannot_differ(
     stored: &StoredStudy,
     conditions: &[Condition],

@@ -8,11 +8,11 @@ use study::{PlanDocument, Protocol, Stop};
 use crate::data::error::Error;
 use crate::data::metric::asked_of;
 
-/// The look that a stored study's data stand at, with what the study says of stopping; none if it takes all its boots
-/// whatever they show.
+/// The look that a stored study's data stand at, with what the study says of stopping; none if it
+/// takes all its boots whatever they show.
 ///
-/// Between two looks, and inside a boot (a study that was interrupted), the earlier one counts, whose bound is the stricter; before the first,
-/// the first.
+/// Between two looks, and inside a boot (a study that was interrupted), the earlier one counts,
+/// whose bound is the stricter; before the first, the first.
 ///
 /// # Errors
 /// [`Error::Plan`] when what the study asked cannot be read.

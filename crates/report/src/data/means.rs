@@ -1,4 +1,5 @@
-//! A condition's figure is the mean of its boots' means: each boot has one vote, however many runs it gave.
+//! A condition's figure is the mean of its boots' means: each boot has one vote, however many runs
+//! it gave.
 //!
 //! Means are taken by [`stats::mean`], which values near the largest number do not overflow.
 

@@ -1,4 +1,5 @@
-//! What a stored study holds and what is asked of it: plan, runs, questions, and what its accounts say of the runs.
+//! What a stored study holds and what is asked of it: plan, runs, questions, and what its accounts
+//! say of the runs.
 
 pub(crate) mod acted;
 pub(crate) mod ambient;

@@ -1,4 +1,5 @@
-//! What the load engine itself said of its runs: sends without copying, what it could not have, what its clock cost.
+//! What the load engine itself said of its runs: sends without copying, what it could not have,
+//! what its clock cost.
 
 use store::StoredStudy;
 use study::Condition;
@@ -6,7 +7,8 @@ use study::Condition;
 use crate::words::number::{figure, percent};
 use crate::words::table::Table;
 
-/// How many sends without copying there were, and how many of them the kernel copied after all; a table, empty without any.
+/// How many sends without copying there were, and how many of them the kernel copied after all; a
+/// table, empty without any.
 pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String {
     let mut table =
         Table::new(&["condition", "sends", "copied", "share"]).under(&["", "completed", "after all", "%"]);
@@ -58,7 +60,8 @@ pub(crate) fn fallbacks(stored: &StoredStudy, conditions: &[Condition]) -> Vec<S
         .collect()
 }
 
-/// What reading the clock cost, as a sentence with its newline; nothing where no latency was measured.
+/// What reading the clock cost, as a sentence with its newline; nothing where no latency was
+/// measured.
 pub(crate) fn clock(stored: &StoredStudy) -> String {
     let mut costs: Vec<f64> = stored
         .measurements()

@@ -1,5 +1,5 @@
-//! Values of one metric under several conditions, and what is asked of them: what a stored study and a person's own files
-//! have in common.
+//! Values of one metric under several conditions, and what is asked of them: what a stored study
+//! and a person's own files have in common.
 
 use stats::{Analysis, Observation, Question, Spending};
 use study::{Copies, Quality};
@@ -10,7 +10,8 @@ use crate::data::exact::{self, Unlike};
 /// What the boots of values are called.
 #[derive(Debug, Clone)]
 pub enum BootNames {
-    /// Those of a stored study, by their numbers. Its runs are in the order in which they were measured.
+    /// Those of a stored study, by their numbers. Its runs are in the order in which they were
+    /// measured.
     Numbered,
     /// Those of files, by number. Their order is that of the files, whatever that is.
     Named(Vec<String>),
@@ -35,7 +36,8 @@ pub struct Subject {
     pub compared: Option<Vec<usize>>,
     /// What is compared with what, and how sure the answer must be.
     pub question: Question,
-    /// The confidence that all metrics together were asked for; `question.level` grows beyond it where they share it.
+    /// The confidence that all metrics together were asked for; `question.level` grows beyond it
+    /// where they share it.
     pub(crate) asked: f64,
     /// What a reader must know of where the values come from.
     pub notes: Vec<String>,
@@ -107,7 +109,8 @@ impl Subject {
         self.compared.as_ref().is_none_or(|compared| compared.contains(&condition))
     }
 
-    /// A boot as it is said: `boot 3`, and where none are known `value 3`, which is its place in its condition.
+    /// A boot as it is said: `boot 3`, and where none are known `value 3`, which is its place in
+    /// its condition.
     pub(crate) fn boot(&self, number: u32) -> String {
         let place = number as usize;
         match &self.boots {
@@ -127,8 +130,8 @@ impl Subject {
     }
 }
 
-/// Answers every question, so that the answers hold together: where several metrics are judged, each is a family of
-/// comparisons and Holm's steps share the error rate among them.
+/// Answers every question, so that the answers hold together: where several metrics are judged,
+/// each is a family of comparisons and Holm's steps share the error rate among them.
 ///
 /// # Errors
 /// What the statistics refuse.

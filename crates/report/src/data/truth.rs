@@ -8,7 +8,8 @@ use study::PlanDocument;
 /// What tables of rates under emulation say.
 const EMULATED: &str = "measured under emulation: rates compare with each other, not with those of hardware";
 
-/// What every table of the study must say, without a full stop; none for time on the machine itself.
+/// What every table of the study must say, without a full stop; none for time on the machine
+/// itself.
 pub(crate) fn truth(stored: &StoredStudy, plan: &PlanDocument) -> Option<&'static str> {
     if plan.plan.exact {
         return Some(exact::truth(&plan.plan));

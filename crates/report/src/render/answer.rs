@@ -8,10 +8,12 @@ use crate::render::row::Row;
 use crate::words::number::{counted, figure, percent, plain, range, times};
 use crate::words::phrases::{list, words};
 
-/// So many conditions without a proven difference are named; of more their count is enough beside the table.
+/// So many conditions without a proven difference are named; of more their count is enough beside
+/// the table.
 const NAMED: usize = 3;
 
-/// The answer of a comparison as lines: its sentence, each remark once with whose it is, and what explains differences.
+/// The answer of a comparison as lines: its sentence, each remark once with whose it is, and what
+/// explains differences.
 pub(crate) fn answered(group: &Group) -> String {
     let mut text = format!("Answer: {}\n", answer(group));
     for (whose, remark) in once(group.rows.iter().map(|row| (&*row.label, &*row.remarks))) {
@@ -114,7 +116,8 @@ pub(crate) fn answer(group: &Group) -> String {
     }
 }
 
-/// The size of a proven difference that has no interval in %: how many times the baseline, or in the metric's unit.
+/// The size of a proven difference that has no interval in %: how many times the baseline, or in
+/// the metric's unit.
 fn other_size(row: &Row, unit: &str) -> String {
     let Row { comparison, label, .. } = row;
     if let Some(Ratio { value, interval }) = comparison.ratio {
@@ -143,7 +146,8 @@ fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String)
     }
 }
 
-/// A condition as what a value is seen with; one whose name says what it is without is its own word.
+/// A condition as what a value is seen with; one whose name says what it is without is its own
+/// word.
 fn with(label: &str) -> String {
     if label.starts_with("without ") { label.to_owned() } else { format!("with {label}") }
 }

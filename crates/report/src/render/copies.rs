@@ -1,12 +1,13 @@
-//! Whether an answer in exact mode depends on how copies are counted: the same comparisons, counted both ways.
+//! Whether an answer in exact mode depends on how copies are counted: the same comparisons, counted
+//! both ways.
 
 use study::{Condition, Copies, PlanDocument};
 
 use crate::render::group::Group;
 use crate::render::row::{Row, size};
 
-/// A sentence for each comparison that was counted both ways, without a full stop: both figures, and first of all whether they
-/// disagree.
+/// A sentence for each comparison that was counted both ways, without a full stop: both figures,
+/// and first of all whether they disagree.
 pub(crate) fn both_ways(groups: &[Group], plan: &PlanDocument) -> Vec<String> {
     let of = |copies: Copies| {
         groups.iter().flat_map(move |group| {

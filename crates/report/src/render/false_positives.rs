@@ -1,4 +1,5 @@
-//! How often methods see a difference between a condition and itself: what an A/A study is measured for.
+//! How often methods see a difference between a condition and itself: what an A/A study is measured
+//! for.
 
 use std::collections::BTreeSet;
 
@@ -72,11 +73,13 @@ struct Rate {
 }
 
 impl FalsePositives {
-    /// Divides the boots of a stored study of two twins into experiments of `boots` each, in their order, and lets each
-    /// method judge each experiment. A boot that lacks one of the two labels is left out.
+    /// Divides the boots of a stored study of two twins into experiments of `boots` each, in their
+    /// order, and lets each method judge each experiment. A boot that lacks one of the two labels
+    /// is left out.
     ///
     /// # Errors
-    /// [`Error::NoTwins`] for another study, [`Error::NothingRecorded`] with less than one whole experiment.
+    /// [`Error::NoTwins`] for another study, [`Error::NothingRecorded`] with less than one whole
+    /// experiment.
     pub fn new(stored: &StoredStudy, boots: u32) -> Result<Self, Error> {
         let plan = plan_of(stored)?;
         let [one, other] = plan.plan.conditions.as_slice() else { return Err(no_twins(stored)) };

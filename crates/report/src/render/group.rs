@@ -1,4 +1,5 @@
-//! One comparison, worked out: a baseline and the conditions beside it, as a table and as sentences.
+//! One comparison, worked out: a baseline and the conditions beside it, as a table and as
+//! sentences.
 
 use serde::Serialize;
 use stats::diagnostics::Names;
@@ -30,7 +31,8 @@ pub(crate) struct Group {
     pub(crate) better: Option<Better>,
     /// The condition that the others are compared with; none when all pairs are.
     pub(crate) baseline: Option<String>,
-    /// The confidence of the intervals, as a probability; more than was asked for where several metrics share the error.
+    /// The confidence of the intervals, as a probability; more than was asked for where several
+    /// metrics share the error.
     pub(crate) level: f64,
     pub(crate) design: Design,
     pub(crate) error: ErrorTerm,
@@ -207,8 +209,8 @@ impl Group {
         }
     }
 
-    /// How far boots and runs spread, and what difference would have been seen, in a sentence without a full stop; none where
-    /// nothing tells it.
+    /// How far boots and runs spread, and what difference would have been seen, in a sentence
+    /// without a full stop; none where nothing tells it.
     pub(crate) fn spread_sentence(&self) -> Option<String> {
         if self.resolution.is_some() {
             return None;

@@ -99,7 +99,8 @@ const WIDE: f64 = 1.4;
 /// And so many times not.
 const NARROW: f64 = 1.25;
 
-/// How many boots there are for how many comparisons, by how much that widens intervals, and how many boots would be enough.
+/// How many boots there are for how many comparisons, by how much that widens intervals, and how
+/// many boots would be enough.
 pub(crate) struct FewBoots {
     boots: u32,
     comparisons: usize,

@@ -13,15 +13,18 @@ use crate::words::table::Table;
 /// How many parts of the window a drawing shows.
 const PARTS: usize = 24;
 
-/// A rate that stood still for so many steps stalled: a single step may have been taken between two bursts.
+/// A rate that stood still for so many steps stalled: a single step may have been taken between two
+/// bursts.
 const STALLED_STEPS: f64 = 3.0;
 
-/// And for so long, in ns: TCP's shortest retransmission timeout is 200 ms, and the scheduler's slices are 3 ms.
+/// And for so long, in ns: TCP's shortest retransmission timeout is 200 ms, and the scheduler's
+/// slices are 3 ms.
 const STALLED_NS: u64 = 50_000_000;
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A table with the rate of each condition over the window, from the counters that its measured runs kept; empty without any.
+/// A table with the rate of each condition over the window, from the counters that its measured
+/// runs kept; empty without any.
 #[must_use]
 pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
     let Ok(plan) = plan_of(stored) else { return String::new() };
@@ -100,8 +103,8 @@ impl Course {
     }
 }
 
-/// The moments and the counter of useful work: what arrived for a stream, what was answered for transactions, what was sent for
-/// traffic that nobody takes.
+/// The moments and the counter of useful work: what arrived for a stream, what was answered for
+/// transactions, what was sent for traffic that nobody takes.
 fn progress<'a>(kind: Kind, series: &[&'a Series]) -> Option<(&'a [u64], &'a [u64])> {
     let wanted: &[(&str, &str)] = if kind.is_stream() {
         &[("receiver", "bytes_received"), ("transmitter", "bytes_received"), ("transmitter", "messages_sent")]
@@ -116,7 +119,8 @@ fn progress<'a>(kind: Kind, series: &[&'a Series]) -> Option<(&'a [u64], &'a [u6
     })
 }
 
-/// What the counter had come to by a moment, between two rows on a straight line. It begins at 0 with the window.
+/// What the counter had come to by a moment, between two rows on a straight line. It begins at 0
+/// with the window.
 fn reached(at: &[u64], progress: &[u64], moment: f64) -> f64 {
     let next = at.partition_point(|at| (*at as f64) < moment);
     let point = |row: usize| (at[row] as f64, progress[row] as f64);

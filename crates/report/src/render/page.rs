@@ -1,4 +1,5 @@
-//! The page that a study ends with: the answer, one table for each workload, where the results lie, what to try next.
+//! The page that a study ends with: the answer, one table for each workload, where the results lie,
+//! what to try next.
 
 use std::path::Path;
 

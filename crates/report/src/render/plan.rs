@@ -38,8 +38,8 @@ pub struct PlanListing {
 }
 
 impl PlanListing {
-    /// The listing of a plan document (as the runner stores it, or as `study` makes it when nothing was tried), and what its boots and runs
-    /// take where that was measured.
+    /// The listing of a plan document (as the runner stores it, or as `study` makes it when nothing
+    /// was tried), and what its boots and runs take where that was measured.
     ///
     /// # Errors
     /// What is wrong with the document.

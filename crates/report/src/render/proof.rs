@@ -1,4 +1,5 @@
-//! The evidence that each condition's switches acted: what was asked, what was got, and what the kernel counted.
+//! The evidence that each condition's switches acted: what was asked, what was got, and what the
+//! kernel counted.
 
 use crate::data::means::boot_means;
 use crate::data::outcomes;
@@ -161,7 +162,8 @@ impl Results {
         for (index, (condition, effective)) in
             self.plan.plan.conditions.iter().zip(&self.plan.effective).enumerate()
         {
-            // Conditions that differ in the traffic only have states in common: each is spelt out once.
+            // Conditions that differ in the traffic only have states in common: each is spelt out
+            // once.
             if let Some(twin) = self.plan.effective[..index].iter().position(|earlier| earlier == effective) {
                 let twin = &self.plan.plan.conditions[twin].label;
                 text.push_str(&format!("  {}: as {twin}\n", condition.label));

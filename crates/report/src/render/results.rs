@@ -33,7 +33,8 @@ pub struct Results {
     pub(super) name: String,
     pub(super) question: String,
     pub(super) scenario: String,
-    /// The congestion control that the runs' TCP had; several where conditions differ, none without TCP.
+    /// The congestion control that the runs' TCP had; several where conditions differ, none without
+    /// TCP.
     pub(super) congestion_control: Vec<String>,
     pub(super) status: String,
     pub(super) confidence: f64,
@@ -76,8 +77,8 @@ pub(crate) struct Condition {
     pub(super) limited_by: Option<LimitView>,
     /// The evidence that offloads acted.
     pub(crate) acted: Acted,
-    /// Means of boot means of every metric, in the unit of the vocabulary; of a metric that is compared the model's estimate of
-    /// it, so that one condition has one figure.
+    /// Means of boot means of every metric, in the unit of the vocabulary; of a metric that is
+    /// compared the model's estimate of it, so that one condition has one figure.
     pub(super) means: BTreeMap<String, f64>,
 }
 
@@ -85,7 +86,8 @@ impl Results {
     /// Works out what a stored study found.
     ///
     /// # Errors
-    /// [`Error::Plan`] when the stored plan cannot be read; [`Error::Stats`] for data that no statistics can take.
+    /// [`Error::Plan`] when the stored plan cannot be read; [`Error::Stats`] for data that no
+    /// statistics can take.
     pub fn new(stored: &StoredStudy) -> Result<Self, Error> {
         let plan = plan_of(stored)?;
         let mut conditions = conditions(stored, &plan);
@@ -133,8 +135,8 @@ impl Results {
     }
 }
 
-/// Gives conditions the means that their comparisons rest on. Where these are not the means of boot means, because boots lack
-/// conditions, returns a note of both.
+/// Gives conditions the means that their comparisons rest on. Where these are not the means of boot
+/// means, because boots lack conditions, returns a note of both.
 fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
     let mut notes = Vec::new();
     for group in groups {

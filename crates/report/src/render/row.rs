@@ -14,7 +14,8 @@ pub(crate) struct Row {
     pub(crate) against: String,
     #[serde(flatten)]
     pub(crate) comparison: Comparison,
-    /// What a proven difference means: faster, more CPU, worse; none where neither direction is better, or nobody says.
+    /// What a proven difference means: faster, more CPU, worse; none where neither direction is
+    /// better, or nobody says.
     pub(crate) quality: Option<&'static str>,
     /// The verdict, as a sentence.
     pub(crate) sentence: String,
@@ -60,8 +61,8 @@ pub(super) fn cells(row: &Row) -> [String; 6] {
     ]
 }
 
-/// The size of a difference and its interval, in % of the baseline by `show`, else as so many times the baseline; none where neither
-/// can be stated.
+/// The size of a difference and its interval, in % of the baseline by `show`, else as so many times
+/// the baseline; none where neither can be stated.
 fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<[String; 2]> {
     if let Some(relative) = comparison.relative {
         return Some([show(relative), range(comparison.relative_interval, show)]);
@@ -70,8 +71,8 @@ fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<[
     Some([format!("{} times", times(value)), format!("{} (log scale)", range(Some(interval), times))])
 }
 
-/// The same where no column has the difference itself: in the metric's unit where there is no proportion, so that a size is
-/// always shown.
+/// The same where no column has the difference itself: in the metric's unit where there is no
+/// proportion, so that a size is always shown.
 pub(crate) fn size(comparison: &Comparison, unit: &str) -> [String; 2] {
     let signed_figure = |value| signed(figure(value));
     proportion(comparison, |value| signed(percent(value))).unwrap_or_else(|| {

@@ -40,8 +40,8 @@ pub struct SizingRequest {
 /// Standard deviations in % of the mean, and where they are from.
 #[derive(Debug, Clone, Serialize)]
 pub struct Spread {
-    /// Of what a boot does to one condition and not to the others; where conditions of several states of the testbed are compared, of
-    /// all that a boot does to a condition.
+    /// Of what a boot does to one condition and not to the others; where conditions of several
+    /// states of the testbed are compared, of all that a boot does to a condition.
     pub interaction: f64,
     /// Its upper limit, with 80 % confidence; none where it is no estimate.
     pub interaction_at_most: Option<f64>,
@@ -68,14 +68,16 @@ pub struct Sizing {
     spread: Spread,
     /// The cheapest size; none if nothing within 1,000 boots of 1,000 runs does.
     cheapest: Option<Size>,
-    /// The cheapest size if what boots do is at its upper limit: with 80 % confidence it gives the power.
+    /// The cheapest size if what boots do is at its upper limit: with 80 % confidence it gives the
+    /// power.
     assured: Option<Size>,
     /// Sizes beside the cheapest.
     alternatives: Vec<Size>,
     /// The study as its file has it, and the difference in % that it would detect.
     as_written: Size,
     as_written_detects: Option<f64>,
-    /// For a study that may stop: the boots to be expected if nothing differs, and if the difference is there.
+    /// For a study that may stop: the boots to be expected if nothing differs, and if the
+    /// difference is there.
     expected_boots: Option<(f64, f64)>,
 }
 
@@ -97,11 +99,12 @@ impl From<Choice> for Size {
 }
 
 impl Spread {
-    /// The spread that a stored study shows in what `study` is to measure, if it measured the same kind of traffic with that
-    /// metric in the same scenario over two boots or more.
+    /// The spread that a stored study shows in what `study` is to measure, if it measured the same
+    /// kind of traffic with that metric in the same scenario over two boots or more.
     ///
     /// # Errors
-    /// As [`Sizing::new`]; [`Error::Plan`] for a stored study that cannot be read, and what the statistics refuse.
+    /// As [`Sizing::new`]; [`Error::Plan`] for a stored study that cannot be read, and what the
+    /// statistics refuse.
     pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Result<Option<Spread>, Error> {
         let target = target(study, metric)?;
         let what = |condition: &study::Condition| (condition.workload.traffic.kind, condition.boot.scenario);
@@ -121,8 +124,8 @@ impl Spread {
         Ok(Self::from(stored, &plan.plan, baseline, &analysis, states_of(&study.plan(), &target) > 1))
     }
 
-    /// From what the runs of `stored` show; none where they do not tell all components. `is_apart`: the conditions to be compared have boots
-    /// of their own.
+    /// From what the runs of `stored` show; none where they do not tell all components. `is_apart`:
+    /// the conditions to be compared have boots of their own.
     fn from(
         stored: &StoredStudy,
         plan: &study::Plan,
@@ -166,14 +169,16 @@ impl Sizing {
     /// Sizes a study.
     ///
     /// # Errors
-    /// [`Error::UnknownMetric`]; [`Error::NothingToSize`] for a study that compares nothing, or not in that metric.
+    /// [`Error::UnknownMetric`]; [`Error::NothingToSize`] for a study that compares nothing, or not
+    /// in that metric.
     pub fn new(study: &Study, spread: Spread, request: &SizingRequest) -> Result<Sizing, Error> {
         let target = target(study, request.metric.as_deref())?;
         let conditions = target.conditions.len() + 1;
         let protocol = study.protocol();
         let early = protocol.stop.map(|stop| schedule(stop, protocol.boots));
         let alpha = 1.0 - request.confidence;
-        // Conditions of several states have boots of their own; those of one state share them, and count once.
+        // Conditions of several states have boots of their own; those of one state share them, and
+        // count once.
         let states = states_of(&study.plan(), &target);
         let plan = |interaction: f64| Plan {
             design: if states > 1 { Design::Nested } else { Design::Crossed },
@@ -336,7 +341,8 @@ fn states_of(plan: &study::Plan, target: &Target) -> usize {
     states.len()
 }
 
-/// What boots and runs of the conditions compared take, in seconds: of several states, a boot of each and its runs.
+/// What boots and runs of the conditions compared take, in seconds: of several states, a boot of
+/// each and its runs.
 fn cost(study: &Study, conditions: usize, states: usize) -> Cost {
     let plan = study.plan();
     let time = |boots: u32, runs: u32| {

@@ -17,7 +17,8 @@ fn named(spread: &Components) -> impl Iterator<Item = (&'static str, &Component)
     all.into_iter().filter_map(|(name, component)| Some((name, component.as_ref()?)))
 }
 
-/// Each component in % of `mean`, with its interval; nothing if there is no mean to hold it against.
+/// Each component in % of `mean`, with its interval; nothing if there is no mean to hold it
+/// against.
 pub(crate) fn parts(spread: &Components, mean: f64) -> Vec<String> {
     let share = |value: f64| 100.0 * value / mean.abs();
     let part = |(name, component): (&str, &Component)| {
@@ -29,8 +30,8 @@ pub(crate) fn parts(spread: &Components, mean: f64) -> Vec<String> {
     if mean == 0.0 { Vec::new() } else { named(spread).map(part).collect() }
 }
 
-/// The smallest difference that the data would have shown, in a sentence without a full stop: in % where all comparisons
-/// have one.
+/// The smallest difference that the data would have shown, in a sentence without a full stop: in %
+/// where all comparisons have one.
 pub(crate) fn seen(rows: &[Row], unit: &str) -> Option<String> {
     type Interval = Option<(f64, f64)>;
     let all = |of: fn(&Comparison) -> (Option<f64>, Interval)| -> Vec<(f64, Interval)> {
@@ -64,8 +65,8 @@ fn ends(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
     ranges.reduce(|(low, high), (least, most)| (low.min(least), high.max(most)))
 }
 
-/// The standard deviations that runs come from, each with its interval, in the metric's unit and in % of `mean`; empty
-/// where nothing tells them.
+/// The standard deviations that runs come from, each with its interval, in the metric's unit and in
+/// % of `mean`; empty where nothing tells them.
 pub(crate) fn of(spread: &Components, unit: &str, mean: f64, confidence: f64, layout: Layout) -> String {
     let interval = format!("{} % interval", stats::confidence(confidence));
     let mut table = Table::new(&["spread (sd)", unit, &interval, "% of mean"]);

@@ -118,7 +118,8 @@ impl<'a> Summary<'a> {
 }
 
 impl Line<'_> {
-    /// Value, difference, interval, verdict, limit. The interval is in the unit of the difference, in % if all are.
+    /// Value, difference, interval, verdict, limit. The interval is in the unit of the difference,
+    /// in % if all are.
     fn cells(&self, unit: &str, is_percent: bool) -> [String; 5] {
         let value = self.value.map_or_else(|| "-".to_owned(), figure);
         let limit = self.limit.map_or_else(String::new, LimitView::short);

@@ -13,7 +13,8 @@ use crate::words::layout::Layout;
 use crate::words::table::Table;
 
 impl Results {
-    /// A table for each metric that the workload is compared in, one row a condition. Without a comparison: its main metric.
+    /// A table for each metric that the workload is compared in, one row a condition. Without a
+    /// comparison: its main metric.
     pub(super) fn summaries(&self, workload: &str, layout: Layout) -> String {
         let groups: Vec<&Group> =
             self.comparisons.iter().filter(|group| group.workload == workload).collect();
@@ -58,8 +59,8 @@ impl Results {
         summary
     }
 
-    /// One workload's conditions with every column. The comparison beside them is the first that the study asks for, or another of its
-    /// metric that has the condition.
+    /// One workload's conditions with every column. The comparison beside them is the first that
+    /// the study asks for, or another of its metric that has the condition.
     pub(super) fn table(&self, workload: &str, layout: Layout) -> String {
         let members: Vec<&Condition> = self.conditions.iter().filter(|c| c.workload == workload).collect();
         let Some(kind) = members.first().map(|condition| condition.kind) else { return String::new() };
@@ -102,7 +103,8 @@ impl Results {
     }
 }
 
-/// The comparisons that share a table: of one metric and one confidence, with no condition in two of them.
+/// The comparisons that share a table: of one metric and one confidence, with no condition in two
+/// of them.
 fn side_by_side<'g>(groups: &[&'g Group]) -> Vec<Vec<&'g Group>> {
     let mut tables: Vec<Vec<&Group>> = Vec::new();
     for group in groups {

@@ -1,4 +1,5 @@
-//! Names of conditions that fit a column: what they have in common, and long words of them, are told once above the table.
+//! Names of conditions that fit a column: what they have in common, and long words of them, are
+//! told once above the table.
 
 use unicode_width::UnicodeWidthStr as _;
 

@@ -4,8 +4,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use stats::fixed;
 
-/// A value with about four significant digits: figures that differ by less than that do not differ for a reader, and a column of
-/// them can be compared by eye. In exponent form only beyond what a cell can hold.
+/// A value with about four significant digits: figures that differ by less than that do not differ
+/// for a reader, and a column of them can be compared by eye. In exponent form only beyond what a
+/// cell can hold.
 #[must_use]
 pub fn figure(value: f64) -> String {
     if !value.is_finite() {
@@ -21,7 +22,8 @@ pub fn figure(value: f64) -> String {
     fixed(value, usize::try_from(decimals).unwrap_or(0))
 }
 
-/// A value with three significant digits and no zeros at its end, from 1000 on in groups of three digits: `6.7`, `41,200`.
+/// A value with three significant digits and no zeros at its end, from 1000 on in groups of three
+/// digits: `6.7`, `41,200`.
 pub(crate) fn rounded(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return figure(value);
@@ -44,7 +46,8 @@ pub(crate) fn rounded(value: f64) -> String {
     }
 }
 
-/// A percentage: one decimal, three below 1 %, where one would hide what is proven, and in exponent form where three would.
+/// A percentage: one decimal, three below 1 %, where one would hide what is proven, and in exponent
+/// form where three would.
 #[must_use]
 pub fn percent(value: f64) -> String {
     match value.abs() {
@@ -79,8 +82,8 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
-/// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`; at the latest the end of the year 9999, which is
-/// the last that has four digits.
+/// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`; at the latest
+/// the end of the year 9999, which is the last that has four digits.
 #[must_use]
 pub fn instant(unix_ms: i64) -> String {
     const LAST: u64 = 253_402_300_799_000;
@@ -98,14 +101,15 @@ pub(crate) fn times(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-/// Both ends of an interval, as `show` writes a number, in at most three significant digits; a dash for none.
+/// Both ends of an interval, as `show` writes a number, in at most three significant digits; a dash
+/// for none.
 pub(crate) fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
     let end = |value| three_digits(value, show(value));
     interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", end(low), end(high)))
 }
 
-/// `value` as it was `shown`, in three significant digits where these are more: the error of an interval's end is far larger than
-/// what is left out. A sign and a unit stay.
+/// `value` as it was `shown`, in three significant digits where these are more: the error of an
+/// interval's end is far larger than what is left out. A sign and a unit stay.
 fn three_digits(value: f64, shown: String) -> String {
     let sign_ends = shown.find(|letter: char| letter.is_ascii_digit()).unwrap_or(0);
     let (sign, size) = shown.split_at(sign_ends);

@@ -53,7 +53,8 @@ impl Table {
         self
     }
 
-    /// Says which columns are left out where the width does not do, the first of these first. Then the last columns go.
+    /// Says which columns are left out where the width does not do, the first of these first. Then
+    /// the last columns go.
     #[must_use]
     pub fn optional(mut self, columns: &[usize]) -> Self {
         columns.clone_into(&mut self.optional);
@@ -79,15 +80,17 @@ impl Table {
         }
     }
 
-    /// The table as wide as it is, as lines, each ended by a newline, without trailing blanks: for pages of every figure.
+    /// The table as wide as it is, as lines, each ended by a newline, without trailing blanks: for
+    /// pages of every figure.
     #[must_use]
     pub(crate) fn render(&self) -> String {
         let columns: Vec<usize> = (0..self.widths().len()).collect();
         self.lines(&columns, &self.widths(), false)
     }
 
-    /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are shortened, columns
-    /// left out, then the longest words cut in the middle; numbers never are. What is not in the rows is told above and below them.
+    /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are
+    /// shortened, columns left out, then the longest words cut in the middle; numbers never are.
+    /// What is not in the rows is told above and below them.
     #[must_use]
     pub fn fit(&self, layout: Layout) -> String {
         let widths = self.widths();
@@ -101,7 +104,8 @@ impl Table {
         let total = |columns: &[usize], widths: &[usize]| -> usize {
             columns.iter().map(|column| widths[*column] + GAP.len()).sum()
         };
-        // Names are shortened last: a column that is left out is told by its heading, a short name by a line of its own.
+        // Names are shortened last: a column that is left out is told by its heading, a short name
+        // by a line of its own.
         let with_name = |widths: &[usize]| -> Vec<usize> {
             let short = |column| if Some(column) == self.names { least[column] } else { widths[column] };
             (0..widths.len()).map(short).collect()
@@ -136,7 +140,8 @@ impl Table {
         layout.wrap(&above) + &table.lines(&columns, &widths, layout.colour) + &layout.wrap(&below)
     }
 
-    /// To how many columns a column can be narrowed: numbers stay whole, other words keep their ends. Names are narrowed to `name`.
+    /// To how many columns a column can be narrowed: numbers stay whole, other words keep their
+    /// ends. Names are narrowed to `name`.
     fn least(&self, column: usize, name: usize) -> usize {
         let cells = || self.rows.iter().filter_map(|row| row.get(column));
         let widest = cells().map(|cell| cell.width()).max().unwrap_or(0);

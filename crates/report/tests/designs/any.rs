@@ -1,4 +1,5 @@
-//! Whatever was recorded: shares are shares, sizes are sizes, and the same figure is the same everywhere.
+//! Whatever was recorded: shares are shares, sizes are sizes, and the same figure is the same
+//! everywhere.
 
 use std::path::Path;
 
@@ -13,7 +14,8 @@ use crate::made;
 /// Runs of the made studies: conditions, boots, runs.
 const RUNS: usize = 4 * 3 * 2;
 
-/// A value that a counter may give: nothing, next to nothing, more than any counter holds, or much like others.
+/// A value that a counter may give: nothing, next to nothing, more than any counter holds, or much
+/// like others.
 fn value() -> impl Strategy<Value = f64> {
     prop_oneof![
         2 => Just(0.0),
@@ -110,7 +112,8 @@ fn check_row(group: &Value, row: &Value, largest: f64) -> Result<(), TestCaseErr
     // No metric here can be negative, and no more can its mean.
     prop_assert!(mean >= 0.0 && baseline >= 0.0, "{row}");
     prop_assert!((mean - baseline - difference).abs() <= 1e-9 * largest, "{row}");
-    // A sentence has the unit of the group, or %, or counts how many times; without an interval it says why there is none.
+    // A sentence has the unit of the group, or %, or counts how many times; without an interval it
+    // says why there is none.
     let (unit, sentence) = (plain(group["unit"].as_str().unwrap()), row["sentence"].as_str().unwrap());
     let sizes = [" %", " times the baseline", unit];
     let has_size = row["interval"].is_null() || sizes.iter().any(|size| sentence.contains(size));
@@ -126,8 +129,8 @@ fn check_row(group: &Value, row: &Value, largest: f64) -> Result<(), TestCaseErr
     Ok(())
 }
 
-/// No number is shown that is none, zero has no sign, and no interval is certain. (That no two columns have the same heading is
-/// checked where tables are drawn.)
+/// No number is shown that is none, zero has no sign, and no interval is certain. (That no two
+/// columns have the same heading is checked where tables are drawn.)
 fn check_words(text: &str) -> Result<(), TestCaseError> {
     for line in text.lines() {
         prop_assert!(!line.contains(" 100 % interval") && !line.starts_with("100 % interval"), "{line}");
@@ -142,7 +145,8 @@ fn check_words(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The same condition has the same figure and unit in table, answer and JSON, and no row is without a size.
+/// The same condition has the same figure and unit in table, answer and JSON, and no row is without
+/// a size.
 fn check_page(stored: &StoredStudy) -> Result<(), TestCaseError> {
     let results = Results::new(stored).unwrap();
     let (page, json) = (results.text(Path::new("db"), Layout::WIDE), serde_json::to_value(&results).unwrap());

@@ -12,7 +12,8 @@ use crate::made::{design, is_on, level, limited, means, stored, study, wobble};
 const OFFLOADS: [&str; 3] = ["transmitter.tso", "transmitter.gso", "receiver.gro"];
 const SWITCHES: &str = "transmitter.tso = [\"off\", \"on\"]\ntransmitter.gso = [\"off\", \"on\"]\nreceiver.gro = [\"off\", \"on\"]";
 
-/// What all conditions of these tests run at: TSO acts only with GSO here, and GRO helps the receiver alone.
+/// What all conditions of these tests run at: TSO acts only with GSO here, and GRO helps the
+/// receiver alone.
 fn rate(condition: &Condition) -> f64 {
     let on = |name: &str| f64::from(u8::from(is_on(condition, name)));
     let (tso, gso, gro) = (on(OFFLOADS[0]), on(OFFLOADS[1]), on(OFFLOADS[2]));
@@ -113,8 +114,8 @@ fn a_complete_factorial_gives_the_main_effects_of_the_model() {
             one["interval"][1].as_f64().unwrap(),
         )
     };
-    // Averages over the other switches of 600 gso + 500 gso tso + 200 gro + 100 gso gro; an interaction is half of what one
-    // switch changes in the other's effect.
+    // Averages over the other switches of 600 gso + 500 gso tso + 200 gro + 100 gso gro; an
+    // interaction is half of what one switch changes in the other's effect.
     for (name, truth) in [
         ("transmitter.tso", 250.0),
         ("transmitter.gso", 900.0),

@@ -75,7 +75,8 @@ fn what_has_no_ratio_shows_the_difference_itself() {
 
 #[test]
 fn no_interval_takes_away_more_than_there_is() {
-    // The boots of a condition with 5 % of the baseline spread by a small share of it, and the error is that of all.
+    // The boots of a condition with 5 % of the baseline spread by a small share of it, and the
+    // error is that of all.
     let (study, plan) = study("tso = [\"on\", \"off\"]\nfamily = [\"ipv4\", \"ipv6\"]");
     let value = |condition: &Condition, boot: u32, _: u32| {
         let mean = [5800.0, 300.0, 6000.0, 5000.0][condition.index];
@@ -138,7 +139,8 @@ fn a_condition_has_one_mean_wherever_it_is_shown() {
         vec![("throughput", 5800.0 - 90.0 * condition.index as f64 + noise)]
     };
     let mut stored = stored(&study, &plan, value);
-    // A boot lost all runs of the baseline, so its mean over all boots rests on what that boot did to the others.
+    // A boot lost all runs of the baseline, so its mean over all boots rests on what that boot did
+    // to the others.
     stored.runs.retain(|run| (run.condition, run.boot) != (0, 1) && (run.boot, run.repeat) != (2, 1));
     let page = page(&stored);
     let baseline = &stored.plan_json["conditions"][0]["label"];

@@ -59,7 +59,8 @@ pub(crate) fn wobble(boot: u32, repeat: u32, condition: usize) -> f64 {
     2.0 * (place.sin() * 43_758.545_3).rem_euclid(1.0) - 1.0
 }
 
-/// The study as stored, with three boots of two runs of each state; `values` gives a condition's metrics.
+/// The study as stored, with three boots of two runs of each state; `values` gives a condition's
+/// metrics.
 pub(crate) fn stored(
     study: &Study,
     plan: &Plan,

@@ -1,4 +1,5 @@
-//! Studies with designs, states of the testbed, guests and exact mode, from made-up stores whose truth is known.
+//! Studies with designs, states of the testbed, guests and exact mode, from made-up stores whose
+//! truth is known.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 

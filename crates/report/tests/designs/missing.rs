@@ -1,4 +1,5 @@
-//! Credit where states of a design were not measured: they are named, and what rests on fewer of them says so.
+//! Credit where states of a design were not measured: they are named, and what rests on fewer of
+//! them says so.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -73,7 +74,8 @@ fn state(plan: &Plan, condition: usize) -> String {
     design.words(&plan.conditions[condition].designed(design))
 }
 
-/// Each order of the three offloads, as the gains along it; none of an order through a state without a mean.
+/// Each order of the three offloads, as the gains along it; none of an order through a state
+/// without a mean.
 fn gains(plan: &Plan, stored: &StoredStudy) -> Vec<[f64; 3]> {
     let means = means(stored, "throughput");
     let mean = |wanted: [bool; 3]| {

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
 use study::{Study, bundled};
 
-/// Throughput of the four conditions of `quick` in boot 0; each further boot adds 10, each further run 1.
+/// Throughput of the four conditions of `quick` in boot 0; each further boot adds 10, each further
+/// run 1.
 pub(crate) const LEVELS: [f64; 4] = [1000.0, 400.0, 1001.0, 300.0];
 
 pub(crate) fn quick() -> Study {

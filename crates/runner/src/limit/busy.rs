@@ -16,9 +16,11 @@ const TICK_NS: f64 = 10e6;
 /// Shares of a CPU's time. In ticks, so a whole window shows a little less than all.
 const ALL: f64 = 0.97;
 const MOSTLY_INTERRUPTS: f64 = 0.9;
-/// A host worked for this traffic if its process and its interrupts had this share of its busy time.
+/// A host worked for this traffic if its process and its interrupts had this share of its busy
+/// time.
 const OURS: f64 = 0.9;
-/// From this share on, software interrupts, and with them the network, are what a full CPU is full of.
+/// From this share on, software interrupts, and with them the network, are what a full CPU is full
+/// of.
 const MUCH_INTERRUPTS: f64 = 0.2;
 
 /// How busy the threads of one end were, and its CPUs.
@@ -37,7 +39,8 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// Of the threads of `end` that send, or that take. `polls`: they never sleep, by order, so their time tells nothing.
+    /// Of the threads of `end` that send, or that take. `polls`: they never sleep, by order, so
+    /// their time tells nothing.
     pub(super) fn of(end: &End<'_>, sending: bool, polls: bool) -> Self {
         let elapsed = end.window.elapsed_ns as f64;
         let threads = end.threads(sending);
@@ -94,8 +97,8 @@ fn running_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.running_ns as f64).min(elapsed)
 }
 
-/// How long it waited for a CPU in the window, in ns. The kernel counts a wait when it ends, and whole, so one that began before
-/// the window makes more of it than there was beside the running.
+/// How long it waited for a CPU in the window, in ns. The kernel counts a wait when it ends, and
+/// whole, so one that began before the window makes more of it than there was beside the running.
 fn waiting_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.waiting_ns as f64).min(elapsed - running_in(times, elapsed))
 }
@@ -135,7 +138,8 @@ fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<String> {
         return Some(format!("{side}'s CPU {cpu} {} in interrupts", percent(inside)));
     }
     let all = &end.window.cpu;
-    // Which process a CPU worked for is not told. If others had a good part of the host's time, they may have had this.
+    // Which process a CPU worked for is not told. If others had a good part of the host's time,
+    // they may have had this.
     let ours = end.window.own.total_ns().saturating_add(interrupts(all));
     if polls || (ours as f64) < OURS * all.busy() as f64 {
         return None;

@@ -1,4 +1,5 @@
-//! Whether one end was kept off its CPUs: by others than the run, or by the run's own guests, which share their host's.
+//! Whether one end was kept off its CPUs: by others than the run, or by the run's own guests, which
+//! share their host's.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,8 @@ const LOST: f64 = 0.1;
 /// What one end lost of its time on the CPUs.
 #[derive(Clone)]
 pub(super) struct Contention {
-    /// The share of the window in which its threads, or a virtual CPU, waited for a CPU, or its CPUs were stolen.
+    /// The share of the window in which its threads, or a virtual CPU, waited for a CPU, or its
+    /// CPUs were stolen.
     pub(super) lost: f64,
     /// To whom.
     pub(super) label: Label,
@@ -25,14 +27,16 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    /// Of one side, if it lost enough to be held back by it. Others come before the run's own guests.
+    /// Of one side, if it lost enough to be held back by it. Others come before the run's own
+    /// guests.
     pub(super) fn of(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
         let waited = Waited::of(account, side);
         Self::to_others(account, side, own, waited)
             .or_else(|| Self::to_guests(account, side, &waited.filter(|waited| waited.share >= LOST)?))
     }
 
-    /// Threads of the run that share a CPU wait for each other: only as much of a wait counts as others had of the CPUs.
+    /// Threads of the run that share a CPU wait for each other: only as much of a wait counts as
+    /// others had of the CPUs.
     fn to_others(account: &RunAccount, side: Side, own: &SideAccount, guest: Option<Waited>) -> Option<Self> {
         let foreign = Foreign::of(account, side);
         let (waiting, waited) = match guest {
@@ -95,7 +99,8 @@ fn waiting(threads: &[ThreadTimes], elapsed_ns: u64) -> f64 {
     (waiting / (elapsed_ns as f64 * threads.len() as f64).max(1.0)).min(1.0)
 }
 
-/// The share of the window in which a side's CPUs were stolen, of a virtual machine those of its host.
+/// The share of the window in which a side's CPUs were stolen, of a virtual machine those of its
+/// host.
 fn stolen(account: &RunAccount, side: Side, own: &SideAccount) -> f64 {
     let hosts = account.hosts_of_guests();
     // Both sides may be in one machine.

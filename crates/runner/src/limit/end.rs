@@ -11,10 +11,11 @@ use super::contended::Contention;
 use super::words::{bits, count, percent};
 use crate::retransmits::Retransmits;
 
-/// A share of segments dropped that holds TCP back: by the square-root law (Mathis et al., 1997) a loss of 1 in 10,000 allows
-/// a window of about 120 segments.
+/// A share of segments dropped that holds TCP back: by the square-root law (Mathis et al., 1997) a
+/// loss of 1 in 10,000 allows a window of about 120 segments.
 pub(super) const SEGMENTS_LOST: f64 = 1e-4;
-/// A share of the time with data to send that TCP spent on one thing, from which on that is what it waited for.
+/// A share of the time with data to send that TCP spent on one thing, from which on that is what it
+/// waited for.
 pub(super) const MUCH: f64 = 0.3;
 
 /// One end of a run.
@@ -26,11 +27,11 @@ pub(super) struct End<'a> {
     pub(super) contention: Option<Contention>,
 }
 
-/// A known rate is reached from this share of it on: what a token bucket counts, and what of a wire's speed is preamble and gaps,
-/// is not in the interface's bytes.
+/// A known rate is reached from this share of it on: what a token bucket counts, and what of a
+/// wire's speed is preamble and gaps, is not in the interface's bytes.
 const REACHED: f64 = 0.9;
-/// A token bucket that made packets wait, or dropped them, holds back a sender that gets this share of its rate: TCP fills a short
-/// queue no better.
+/// A token bucket that made packets wait, or dropped them, holds back a sender that gets this share
+/// of its rate: TCP fills a short queue no better.
 const HELD_UP: f64 = 0.5;
 
 impl<'a> End<'a> {
@@ -88,7 +89,8 @@ impl<'a> End<'a> {
         })
     }
 
-    /// In words, if this end takes as much as its wire carries. A queueing discipline holds for what is sent only.
+    /// In words, if this end takes as much as its wire carries. A queueing discipline holds for
+    /// what is sent only.
     pub(super) fn takes_at_limit(&self) -> Option<String> {
         let rate = self.rate().filter(|_| !self.window.link.shaped)?;
         let taken = 8.0 * self.per_second(self.window.counters.link.rx_bytes);
@@ -106,8 +108,8 @@ impl<'a> End<'a> {
         )
     }
 
-    /// Bytes that left by the interface, counting for each segment that a packet will be cut into headers of its own, as a token
-    /// bucket and a wire do and the interface's counter does not.
+    /// Bytes that left by the interface, counting for each segment that a packet will be cut into
+    /// headers of its own, as a token bucket and a wire do and the interface's counter does not.
     fn wire_bytes(&self, order: &RunOrder) -> u64 {
         let counters = &self.window.counters;
         let udp = order.traffic.kind.is_udp();
@@ -143,7 +145,8 @@ impl<'a> End<'a> {
     }
 }
 
-/// What TCP waited for, over the whole life of the connections, as shares of the time in which there was something to send.
+/// What TCP waited for, over the whole life of the connections, as shares of the time in which
+/// there was something to send.
 pub(super) struct Waits {
     /// The receiver's window was closed.
     pub(super) closed: f64,

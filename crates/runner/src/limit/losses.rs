@@ -5,7 +5,8 @@ use super::end::End;
 use super::words::{count, percent};
 use crate::loss::Loss;
 
-/// Shares of the datagrams offered. Over the whole run, as the metrics of loss are: of a window nobody knows what is on its way.
+/// Shares of the datagrams offered. Over the whole run, as the metrics of loss are: of a window
+/// nobody knows what is on its way.
 pub(super) struct Losses {
     /// By the sockets that received.
     pub(super) socket: f64,
@@ -19,8 +20,9 @@ pub(super) struct Losses {
     pub(super) evidence: Vec<String>,
 }
 
-/// From these shares on most of a receiver's work is for nothing: of datagrams that its socket drops, and of its CPUs' time that
-/// interrupts take. Then less is received the more is sent (receive livelock: Mogul and Ramakrishnan, ACM TOCS 15(3), 1997).
+/// From these shares on most of a receiver's work is for nothing: of datagrams that its socket
+/// drops, and of its CPUs' time that interrupts take. Then less is received the more is sent
+/// (receive livelock: Mogul and Ramakrishnan, ACM TOCS 15(3), 1997).
 const DROPPED: f64 = 0.4;
 const INTERRUPTED: f64 = 0.75;
 

@@ -1,32 +1,43 @@
 //! What a run was limited by, told from its own counters.
 //!
-//! Every run gets one label, and the figures that speak for it. The order in which the labels are tried is the reasoning:
+//! Every run gets one label, and the figures that speak for it. The order in which the labels are
+//! tried is the reasoning:
 //!
-//! 1. **pacing**: the rate that was asked for arrived. Nothing held the run back but the asking, whatever else was busy.
+//! 1. **pacing**: the rate that was asked for arrived. Nothing held the run back but the asking,
+//!    whatever else was busy.
 //! 2. From the end of the way backwards, **where datagrams were lost** (UDP). What is received is what the *last* place that drops
 //!    lets through; a place before it that drops too only spares it work. So the *receiver socket* comes before the receiving
 //!    device, that before the *link* and the *device* that sends, and any of them before the sender, which is as busy as it likes
 //!    when it drops half of what it sends. A receiving device whose CPU had no time left is the *receiver CPU*.
-//! 3. **link**: a known rate was reached. It comes before the queue at that rate, whose drops are only how a full link shows.
-//! 4. **CPU**: an end wanted a CPU all the time. An end that never sleeps never waits for the other, so of two ends in lock-step
-//!    (TCP, request and response) it is the one that both wait for. Waiting for a CPU that others use counts as much as using it, and an end that did so
-//!    for more than half of the window waited for nothing else as long. If
-//!    both ends are so, the time that TCP spent on a closed receive window decides, then who wanted more. A sender that spends
-//!    its time in its own code is the *generator*: a faster program would send more. A thread that polls (`spin`, busy polling) is
-//!    busy by order: its time tells nothing.
+//! 3. **link**: a known rate was reached. It comes before the queue at that rate, whose drops are
+//!    only how a full link shows.
+//! 4. **CPU**: an end wanted a CPU all the time. An end that never sleeps never waits for the
+//!    other, so of two ends in lock-step (TCP, request and response) it is the one that both wait
+//!    for. Waiting for a CPU that others use counts as much as using it, and an end that did so for
+//!    more than half of the window waited for nothing else as long. If both ends are so, the time
+//!    that TCP spent on a closed receive window decides, then who wanted more. A sender that spends
+//!    its time in its own code is the *generator*: a faster program would send more. A thread that
+//!    polls (`spin`, busy polling) is busy by order: its time tells nothing.
 //!
-//!    **contended** replaces an end's CPU, and its full socket, if that end lost a tenth of the window to others than the run:
-//!    its threads waited for a CPU while other processes had it, or the hypervisor took it away. The run's own threads are no others.
-//!    It also replaces what follows: an end that is kept off its CPU now and then looks like one that waits for the other.
+//! **contended** replaces an end's CPU, and its full socket, if that end lost a tenth of the window
+//! to others than the run:
+//! its threads waited for a CPU while other processes had it, or the hypervisor took it away. The
+//! run's own threads are no others.
+//! It also replaces what follows: an end that is kept off its CPU now and then looks like one that
+//! waits for the other.
 //!
-//!    **host CPU** replaces the same where the end is in a guest of which a virtual CPU waited as long for a CPU of the host, behind
-//!    threads of the run's own guests: what is busy inside would be so for a shorter time on a host with more CPUs.
-//! 5. **device** (TCP): segments were dropped before the wire or behind it and retransmitted, while both ends had time.
-//! 6. **path**: what is left waits for the other end: TCP's windows, loss elsewhere, the time of the round trip. Also what nothing
-//!    speaks for; the evidence then says that neither end was busy and that nothing was dropped.
+//! **host CPU** replaces the same where the end is in a guest of which a virtual CPU waited as long
+//! for a CPU of the host, behind
+//! threads of the run's own guests: what is busy inside would be so for a shorter time on a host
+//! with more CPUs.
+//! 5. **device** (TCP): segments were dropped before the wire or behind it and retransmitted, while
+//!    both ends had time.
+//! 6. **path**: what is left waits for the other end: TCP's windows, loss elsewhere, the time of
+//!    the round trip. Also what nothing speaks for; the evidence then says that neither end was
+//!    busy and that nothing was dropped.
 //!
-//! `transmitter CPU` and `receiver CPU` name hosts, as the metrics do: of a reversed stream the receiver is the host that sends.
-//! `receiver socket` is the socket that received, wherever it was.
+//! `transmitter CPU` and `receiver CPU` name hosts, as the metrics do: of a reversed stream the
+//! receiver is the host that sends. `receiver socket` is the socket that received, wherever it was.
 
 mod busy;
 mod case;
@@ -46,10 +57,11 @@ use self::end::{End, MUCH, SEGMENTS_LOST};
 use self::words::{bits, count, percent};
 use crate::waiting::Waited;
 
-/// A rate that was asked for is reached from this share of it on: the edges of a window cut a burst in two, and TCP's pacing
-/// counts headers.
+/// A rate that was asked for is reached from this share of it on: the edges of a window cut a burst
+/// in two, and TCP's pacing counts headers.
 const ASKED: f64 = 0.95;
-/// A share of datagrams lost at one place from which on that place is what limits: one stall of the receiver in a long window loses less.
+/// A share of datagrams lost at one place from which on that place is what limits: one stall of the
+/// receiver in a long window loses less.
 const LOST: f64 = 0.01;
 /// What limited a run, from both ends' accounts of it, and those of the hosts of virtual machines.
 #[must_use]
@@ -286,7 +298,8 @@ impl Case<'_> {
         Limit { label, evidence: first }
     }
 
-    /// Of the sending, or asking, end. The asking end also receives the answers, and may poll for them.
+    /// Of the sending, or asking, end. The asking end also receives the answers, and may poll for
+    /// them.
     fn sends(&self) -> Busy {
         Busy::of(self.from, true, self.order.traffic.kind.is_rr() && self.polls(self.from))
     }
@@ -295,17 +308,20 @@ impl Case<'_> {
         Busy::of(self.to, false, self.polls(self.to))
     }
 
-    /// Whether an end's threads are busy whatever comes. Polling that was refused, or had no queue to poll, is sleep.
+    /// Whether an end's threads are busy whatever comes. Polling that was refused, or had no queue
+    /// to poll, is sleep.
     fn polls(&self, end: &End<'_>) -> bool {
         let traffic = &self.order.traffic;
         traffic.reader == load::Reader::Spin || (traffic.busy_poll.is_some() && !end.whole.outcome.slept)
     }
 
-    /// Whose CPU the other end waits for. `closed`: the share of the time that the sender waited for the receiver's window.
+    /// Whose CPU the other end waits for. `closed`: the share of the time that the sender waited
+    /// for the receiver's window.
     fn cpu(&self, sends: &Busy, takes: &Busy, closed: f64) -> Option<Label> {
         let receiver_first = match (sends.saturated, takes.saturated) {
-            // A wait for a CPU that is not over at the window's end is not told, and its thread looks asleep. But if the window was
-            // closed while the receiver mostly waited for its CPU, that is why.
+            // A wait for a CPU that is not over at the window's end is not told, and its thread
+            // looks asleep. But if the window was closed while the receiver mostly waited for its
+            // CPU, that is why.
             (false, false) if closed >= MUCH && takes.waiting >= closed / 2.0 => true,
             (false, false) => return None,
             (sends, takes) if sends != takes => takes,
@@ -322,7 +338,8 @@ impl Case<'_> {
             .next()
     }
 
-    /// In words, if segments were dropped on their way from one device to the other, and retransmitted.
+    /// In words, if segments were dropped on their way from one device to the other, and
+    /// retransmitted.
     fn dropped(&self) -> Option<String> {
         let (near, far) = (&self.from.window.counters, &self.to.window.counters);
         let (queue, wire) = (near.queue.drops, near.link.tx_dropped.max(far.link.rx_dropped));
@@ -342,7 +359,8 @@ impl Case<'_> {
     }
 }
 
-/// A share of the time with data to send that was spent on a closed window, from which on it was the receiver that had no time.
+/// A share of the time with data to send that was spent on a closed window, from which on it was
+/// the receiver that had no time.
 const CLOSED: f64 = 0.1;
 const NOBODY: &str =
     "neither end was busy all the time and no place dropped much: only the path between them remains";

@@ -1,4 +1,5 @@
-//! Whole sessions on a simulated lab: what is recorded, what is told, and what a stop at any place leaves behind.
+//! Whole sessions on a simulated lab: what is recorded, what is told, and what a stop at any place
+//! leaves behind.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
@@ -26,7 +27,8 @@ fn a_study_goes_through_and_merges_what_reads_back_the_same() {
     assert_eq!(stored.conditions(), 3, "tso off is the same as tx off, tso on: {}", stored.plan_json);
     assert_eq!(stored.plan_json["merged"].as_array().unwrap().len(), 1);
     assert!(world.recorded(summary.study).values().all(|count| *count == 1));
-    // A testbed for trying out, and a fresh one for each boot. What all of them cannot give is told once.
+    // A testbed for trying out, and a fresh one for each boot. What all of them cannot give is told
+    // once.
     assert_eq!(world.lab.built, 3);
     let notes = world.events.iter().filter_map(|event| match event {
         Event::BootStarted { notes, .. } => Some(notes.len()),

@@ -1,4 +1,5 @@
-//! A lab without hosts: switches with the kernel's dependencies, runs that take no time, faults on demand.
+//! A lab without hosts: switches with the kernel's dependencies, runs that take no time, faults on
+//! demand.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -39,7 +40,8 @@ pub(crate) fn study() -> Study {
     Study::parse("simulated.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// A ladder over two boots: all on, TSO off, both off, in this order in each boot unless they are drawn.
+/// A ladder over two boots: all on, TSO off, both off, in this order in each boot unless they are
+/// drawn.
 pub(crate) fn laddered_study(order: &str) -> Study {
     let text = study()
         .source_text()

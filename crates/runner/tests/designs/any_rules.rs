@@ -33,7 +33,8 @@ fn features() -> Vec<String> {
     distinct.into_iter().collect()
 }
 
-/// An interface that has some features and can switch some of these, with any dependencies that go round in no circle.
+/// An interface that has some features and can switch some of these, with any dependencies that go
+/// round in no circle.
 fn interface() -> impl Strategy<Value = Interface> {
     let all = features();
     let count = all.len();

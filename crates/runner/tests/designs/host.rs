@@ -35,7 +35,8 @@ impl Interface {
         let wanted = |name: &&String| asked.get(*name).copied().unwrap_or(true);
         let mut on: BTreeSet<String> = self.switchable.iter().filter(wanted).cloned().collect();
         on.extend(self.fixed_on.iter().cloned());
-        // As `__netdev_update_features` has it: first the driver's own rules, then the kernel's, once.
+        // As `__netdev_update_features` has it: first the driver's own rules, then the kernel's,
+        // once.
         while let Some((feature, _)) =
             self.needs.iter().find(|(feature, need)| on.contains(feature) && !on.contains(need))
         {

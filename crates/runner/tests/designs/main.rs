@@ -105,14 +105,16 @@ fn each_off_alone_and_each_on_alone() {
 #[test]
 fn a_factorial_has_every_state_that_can_be_reached() {
     let document = on_ethernet("kind = \"factorial\"\noffloads = [\"sg\", \"tx\", \"tso\", \"gso\"]");
-    // sg on: tx on with tso on or off, tx off with tso off; each with gso on and off. sg off: tx on or off.
+    // sg on: tx on with tso on or off, tx off with tso off; each with gso on and off. sg off: tx on
+    // or off.
     assert_eq!(document.plan.conditions.len(), 3 * 2 + 2);
     let design = document.plan.design.as_ref().unwrap();
     let combinations: usize = document.plan.conditions.len() + design.unreachable.len();
     assert_eq!(combinations, 16);
 }
 
-/// Linux 6.18 has no rule for the TSO of accurate ECN, so that it stays when the checksums take the others with them.
+/// Linux 6.18 has no rule for the TSO of accurate ECN, so that it stays when the checksums take the
+/// others with them.
 #[test]
 fn a_part_of_an_offload_that_stays_is_not_the_offload() {
     let mut interface = Interface::with(ETHERNET);

@@ -106,7 +106,8 @@ impl Numbering {
             }
             _ => None,
         };
-        // Boots that are only counted belong to their condition; a name that comes again is the same boot.
+        // Boots that are only counted belong to their condition; a name that comes again is the
+        // same boot.
         let belongs_to_condition = match self.layout {
             Some(layout) => layout == Layout::Nested,
             None => self.boots != Boots::Named,

@@ -1,7 +1,9 @@
-//! Columns with names (RFC 4180, with commas, semicolons or tabulators): one row for each run and metric.
+//! Columns with names (RFC 4180, with commas, semicolons or tabulators): one row for each run and
+//! metric.
 //!
-//! The columns are called as in netassay's own export unless the options say otherwise: `value`, `label` or `condition`, `boot`, `metric`,
-//! `unit`; rows whose `warmup` is 1 or whose `status` is not `ok` are no measurements.
+//! The columns are called as in netassay's own export unless the options say otherwise: `value`,
+//! `label` or `condition`, `boot`, `metric`, `unit`; rows whose `warmup` is 1 or whose `status` is
+//! not `ok` are no measurements.
 
 mod heading;
 mod records;

@@ -1,5 +1,6 @@
-//! Go's benchmark format: `BenchmarkName-8 1000 12.5 ns/op 0 B/op`, with configuration lines `key: value` (Go's design document
-//! 14313, 2016, and its amendments for sub-benchmarks and units). Other lines are ignored, as that format wants it.
+//! Go's benchmark format: `BenchmarkName-8 1000 12.5 ns/op 0 B/op`, with configuration lines `key:
+//! value` (Go's design document 14313, 2016, and its amendments for sub-benchmarks and units).
+//! Other lines are ignored, as that format wants it.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -127,7 +128,8 @@ fn result(
     Ok(())
 }
 
-/// A configuration line's key and value: the key has neither capitals nor blanks, and something blank comes after its colon.
+/// A configuration line's key and value: the key has neither capitals nor blanks, and something
+/// blank comes after its colon.
 fn configuration(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|byte| *byte == b':')?;
     let (key, value) = (&line[..colon], &line[colon + 1..]);

@@ -1,4 +1,5 @@
-//! hyperfine's `--export-json`: `{"results": [{"command": …, "times": […]}]}`, each command a condition.
+//! hyperfine's `--export-json`: `{"results": [{"command": …, "times": […]}]}`, each command a
+//! condition.
 
 use std::collections::HashMap;
 use std::io::Read;

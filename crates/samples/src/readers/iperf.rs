@@ -1,9 +1,11 @@
-//! iperf's `-y C`: a line for each interval and connection, without names of columns:
-//! time, address, port, address, port, number, interval, bytes, bits/s, and for UDP jitter, lost, datagrams, % lost, out of order.
+//! iperf's `-y C`: a line for each interval and connection, without names of columns: time,
+//! address, port, address, port, number, interval, bytes, bits/s, and for UDP jitter, lost,
+//! datagrams, % lost, out of order.
 //!
-//! A connection's last line is its total, from 0 to the end. Connections of one run (`-P`) have different numbers; what they
-//! carried adds up, unless iperf has added it up itself (number -1). A number that comes again begins another run, and so does a
-//! connection that ended at another time, for servers number connections on.
+//! A connection's last line is its total, from 0 to the end. Connections of one run (`-P`) have
+//! different numbers; what they carried adds up, unless iperf has added it up itself (number -1). A
+//! number that comes again begins another run, and so does a connection that ended at another time,
+//! for servers number connections on.
 
 use std::collections::HashMap;
 use std::io::Read;

@@ -1,4 +1,5 @@
-//! JSON documents, one after the other, each with its place, in bounded memory: what no reader asks for is skipped, not kept.
+//! JSON documents, one after the other, each with its place, in bounded memory: what no reader asks
+//! for is skipped, not kept.
 
 use std::cell::Cell;
 use std::io::{self, BufReader, Read};

@@ -43,8 +43,8 @@ pub(crate) fn no_such_metric(place: Place, metric: &str, known: &[String]) -> Fa
     )
 }
 
-/// Metrics are asked for in the words of files, which write the same ones in different ways: `Local CPU Util %`,
-/// `LOCAL_CPU_UTIL`. Here both are `local_cpu_util`.
+/// Metrics are asked for in the words of files, which write the same ones in different ways: `Local
+/// CPU Util %`, `LOCAL_CPU_UTIL`. Here both are `local_cpu_util`.
 pub(crate) fn plain_word(word: &str) -> String {
     let letters = |letter: char| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { ' ' };
     word.chars().map(letters).collect::<String>().split_whitespace().collect::<Vec<_>>().join("_")

@@ -1,4 +1,5 @@
-//! netperf's results as data: its omni tests' CSV (`-- -o`) and keywords (`-- -k`), several results one after the other.
+//! netperf's results as data: its omni tests' CSV (`-- -o`) and keywords (`-- -k`), several results
+//! one after the other.
 
 use std::io::Read;
 

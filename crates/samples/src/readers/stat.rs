@@ -1,8 +1,8 @@
 //! ministat's files: a value a line.
 //!
-//! Comments may say what the values are, as netassay's own export does: `# condition: ipv6`, `# metric: throughput (Mbit/s)`,
-//! `# columns: value, boot`. A second column without such a word is taken for boots if every line has exactly two columns and
-//! some word in the second comes again.
+//! Comments may say what the values are, as netassay's own export does: `# condition: ipv6`, `#
+//! metric: throughput (Mbit/s)`, `# columns: value, boot`. A second column without such a word is
+//! taken for boots if every line has exactly two columns and some word in the second comes again.
 
 use std::io::Read;
 

@@ -38,9 +38,11 @@ pub struct Analysis {
 pub struct ConditionEstimate {
     /// The condition.
     pub condition: usize,
-    /// Its mean over boots, in the metric's unit. In a crossed design it is what it would be over all boots.
+    /// Its mean over boots, in the metric's unit. In a crossed design it is what it would be over
+    /// all boots.
     pub mean: f64,
-    /// The interval of the mean over boots like these, of that level by itself; none if nothing tells the error.
+    /// The interval of the mean over boots like these, of that level by itself; none if nothing
+    /// tells the error.
     pub interval: Option<(f64, f64)>,
     /// How many boots measured it.
     pub boots: usize,
@@ -50,18 +52,20 @@ pub struct ConditionEstimate {
 
 /// Answers `question` from `observations`, whatever their order.
 ///
-/// The runs of a condition in a boot become one cell. Where conditions share boots (crossed) a difference is taken inside the
-/// boots; where each has its own (nested) it is held against the spread between them. Each condition spreads by itself, and borrows from
-/// the others what they have in common. A boot, not a run, is what counts.
+/// The runs of a condition in a boot become one cell. Where conditions share boots (crossed) a
+/// difference is taken inside the boots; where each has its own (nested) it is held against the
+/// spread between them. Each condition spreads by itself, and borrows from the others what they
+/// have in common. A boot, not a run, is what counts.
 ///
 /// # Errors
-/// [`StatsError`] if a value is no number, the question is none, or the baseline was never measured.
+/// [`StatsError`] if a value is no number, the question is none, or the baseline was never
+/// measured.
 pub fn analyse(observations: &[Observation], question: &Question) -> Result<Analysis, StatsError> {
     analyse_among(observations, question, |_| true)
 }
 
-/// As [`analyse`], of the conditions that `takes_part` names. The others of the study help to tell the error (more
-/// conditions, more degrees of freedom), and are neither compared nor listed.
+/// As [`analyse`], of the conditions that `takes_part` names. The others of the study help to tell
+/// the error (more conditions, more degrees of freedom), and are neither compared nor listed.
 ///
 /// # Errors
 /// As [`analyse`].

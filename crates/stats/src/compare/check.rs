@@ -10,7 +10,8 @@ use serde::Serialize;
 pub enum Looks {
     /// The median of each boot's runs.
     RunMedians,
-    /// The ranks of the boots' means: Wilcoxon's test of the differences inside boots, or Mann and Whitney's.
+    /// The ranks of the boots' means: Wilcoxon's test of the differences inside boots, or Mann and
+    /// Whitney's.
     BootRanks,
 }
 
@@ -19,7 +20,8 @@ pub enum Looks {
 pub struct Check {
     /// At what it looks.
     pub looks: Looks,
-    /// Its estimate of the difference, in % of the baseline as it sees it; none for a baseline of zero.
+    /// Its estimate of the difference, in % of the baseline as it sees it; none for a baseline of
+    /// zero.
     pub relative: Option<f64>,
     /// The chance of such a difference where there is none; of this comparison by itself.
     pub p: f64,
@@ -45,7 +47,8 @@ pub struct Farthest {
 }
 
 impl Farthest {
-    /// By the distance from the median; of two that are equally far by what they are, so that their order in the data decides nothing.
+    /// By the distance from the median; of two that are equally far by what they are, so that their
+    /// order in the data decides nothing.
     pub(crate) fn by_distance(one: &Farthest, other: &Farthest) -> Ordering {
         let distance = |one: &Farthest| (one.value - one.median).abs();
         distance(one)

@@ -13,15 +13,15 @@ pub struct Comparison {
     pub condition: usize,
     /// The condition it is compared with.
     pub baseline: usize,
-    /// The confidence level of the intervals, as a probability: of all comparisons of a family together, and over all looks
-    /// of a sequential design.
+    /// The confidence level of the intervals, as a probability: of all comparisons of a family
+    /// together, and over all looks of a sequential design.
     pub level: f64,
     /// The condition's mean over boots, each with one vote, in the metric's unit.
     pub mean: f64,
     /// The baseline's mean.
     pub baseline_mean: f64,
-    /// `mean` - `baseline_mean`; where the look at which the study ended chose it, the median-unbiased estimate of Emerson and Fleming
-    /// (Biometrika 77, 1990).
+    /// `mean` - `baseline_mean`; where the look at which the study ended chose it, the
+    /// median-unbiased estimate of Emerson and Fleming (Biometrika 77, 1990).
     pub difference: f64,
     /// `mean` - `baseline_mean`, where `difference` is another.
     pub unadjusted: Option<f64>,
@@ -29,28 +29,34 @@ pub struct Comparison {
     pub standard_error: Option<f64>,
     /// The interval of the difference; none where `gap` says why.
     pub interval: Option<(f64, f64)>,
-    /// The difference in % of the baseline's size; none where the baseline cannot be told from zero.
+    /// The difference in % of the baseline's size; none where the baseline cannot be told from
+    /// zero.
     pub relative: Option<f64>,
     /// `unadjusted` in % of the baseline's size.
     pub unadjusted_relative: Option<f64>,
-    /// The interval of `relative`; none without an interval, or where the baseline cannot be told from zero.
+    /// The interval of `relative`; none without an interval, or where the baseline cannot be told
+    /// from zero.
     pub relative_interval: Option<(f64, f64)>,
-    /// How many times the baseline it is, where there is an interval and no percentage, and all boots are above zero.
+    /// How many times the baseline it is, where there is an interval and no percentage, and all
+    /// boots are above zero.
     pub ratio: Option<Ratio>,
-    /// Whether the two have boots of their own in a crossed design: they are of different states of the testbed, and the spread
-    /// between boots is part of the error.
+    /// Whether the two have boots of their own in a crossed design: they are of different states of
+    /// the testbed, and the spread between boots is part of the error.
     pub boots_apart: bool,
-    /// How many boots it rests on: those that measured both (crossed), or those of the condition that has fewer (nested, or boots of their own).
+    /// How many boots it rests on: those that measured both (crossed), or those of the condition
+    /// that has fewer (nested, or boots of their own).
     pub boots: usize,
     /// How many boots measured only one of the two; 0 in a nested design.
     pub boots_left_out: usize,
     /// Degrees of freedom of the intervals; 0 without one.
     pub df: f64,
-    /// The chance of so large a difference, in any comparison of the family and at any look, where there is none.
+    /// The chance of so large a difference, in any comparison of the family and at any look, where
+    /// there is none.
     pub p: Option<f64>,
     /// In a sequential design the two-sided error rate that this look spends on this comparison.
     pub look_level: Option<f64>,
-    /// The smallest difference that would have been seen with 80 % power if the true spread is the one measured, in the metric's unit.
+    /// The smallest difference that would have been seen with 80 % power if the true spread is the
+    /// one measured, in the metric's unit.
     pub detectable: Option<f64>,
     /// The same for the ends of the spread's interval, which has the confidence level by itself.
     pub detectable_interval: Option<(f64, f64)>,
@@ -62,7 +68,8 @@ pub struct Comparison {
     pub margin: Option<Margin>,
     /// Why there is no interval; none either where `resolution` stands in for one.
     pub gap: Option<Gap>,
-    /// The share, in %, to which counts without noise are the same: what they are judged by instead of an interval.
+    /// The share, in %, to which counts without noise are the same: what they are judged by instead
+    /// of an interval.
     pub resolution: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,

@@ -7,9 +7,10 @@ use crate::model::ErrorTerm;
 use crate::question::Margin;
 
 impl Analysis {
-    /// The same comparisons judged by a resolution in %: a difference beyond it is one, a smaller one is equivalent. For counts
-    /// that repeat to this share whatever the machine does, of which one boot is as good as many; there are no intervals. Of the
-    /// conditions `unlike`, whose counts did not repeat, nothing is told.
+    /// The same comparisons judged by a resolution in %: a difference beyond it is one, a smaller
+    /// one is equivalent. For counts that repeat to this share whatever the machine does, of which
+    /// one boot is as good as many; there are no intervals. Of the conditions `unlike`, whose
+    /// counts did not repeat, nothing is told.
     #[must_use]
     pub fn by_resolution(mut self, resolution: f64, unlike: &[usize]) -> Analysis {
         self.error = ErrorTerm::Resolution;

@@ -7,16 +7,19 @@ const POWER: f64 = 0.8;
 /// The square of a t per degree of freedom from which on only the standard error matters.
 const NEGLIGIBLE: f64 = 1e8;
 
-/// How many standard errors a true difference must measure, so that its t exceeds `critical` in the right direction with
-/// 80 % power: the noncentrality at which that happens. None where no finite one does.
+/// How many standard errors a true difference must measure, so that its t exceeds `critical` in the
+/// right direction with 80 % power: the noncentrality at which that happens. None where no finite
+/// one does.
 pub(crate) fn detectable(critical: f64, df: f64) -> Option<f64> {
-    // So large a critical value (an early look with hardly any degrees of freedom) makes the estimate's own error nothing
-    // beside that of its standard error: T = nc / S but for df / nc^2 or less, where nc is about the critical value.
+    // So large a critical value (an early look with hardly any degrees of freedom) makes the
+    // estimate's own error nothing beside that of its standard error: T = nc / S but for df / nc^2
+    // or less, where nc is about the critical value.
     if critical * critical > NEGLIGIBLE * df {
         return Some(critical * (chi_squared::quantile(POWER, df)? / df).sqrt());
     }
     let aim = normal::quantile(POWER)?;
-    // In units of the normal quantile the power is nearly a straight line, so the secant rule needs few steps.
+    // In units of the normal quantile the power is nearly a straight line, so the secant rule needs
+    // few steps.
     let missing = |nc: f64| Some(normal::quantile(noncentral_t::sf(critical, df, nc))? - aim);
     // Were the error known, it would be `aim` more than the critical value.
     let (mut before, mut nc) = (critical, critical + aim);
@@ -35,8 +38,9 @@ pub(crate) fn detectable(critical: f64, df: f64) -> Option<f64> {
     None
 }
 
-/// By what factors the spread may be below and above the one seen with `df` degrees of freedom: the ends of its chi-squared interval of
-/// error rate `alpha`. A detectable difference is in proportion to the spread.
+/// By what factors the spread may be below and above the one seen with `df` degrees of freedom: the
+/// ends of its chi-squared interval of error rate `alpha`. A detectable difference is in proportion
+/// to the spread.
 pub(crate) fn of_spread(alpha: f64, df: f64) -> Option<(f64, f64)> {
     let end = |p: f64| Some((df / chi_squared::quantile(p, df)?).sqrt());
     Some((end(1.0 - alpha / 2.0)?, end(alpha / 2.0)?))
@@ -50,7 +54,8 @@ mod tests {
     #[test]
     fn more_boots_see_smaller_differences() {
         let errors = |df: f64| detectable(student::upper_quantile(0.025, df).unwrap(), df).unwrap();
-        // power.t.test(n = 10, sd = 1, power = 0.8) in R: delta = 1.324946 (to 1e-4), in standard errors of the difference.
+        // power.t.test(n = 10, sd = 1, power = 0.8) in R: delta = 1.324946 (to 1e-4), in standard
+        // errors of the difference.
         assert!((errors(18.0) - 1.324946 / (2.0_f64 / 10.0).sqrt()).abs() < 3e-4);
         assert!(errors(1.0) > errors(2.0) && errors(2.0) > errors(4.0) && errors(4.0) > errors(40.0));
         for (critical, df) in

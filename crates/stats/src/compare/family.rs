@@ -1,10 +1,13 @@
-//! Several comparisons as one family: critical values and p-values that hold for all of them together.
+//! Several comparisons as one family: critical values and p-values that hold for all of them
+//! together.
 
 use crate::distribution::dunnett::Dunnett;
 use crate::distribution::{normal, student};
 
-/// Comparisons with one baseline are correlated by λ(i) λ(j) (see [`crate::distribution::dunnett`]). λ is taken down to the next of these steps of
-/// artanh λ: a smaller correlation errs to the safe side, and the fewer different ones there are, the quicker is the family worked out.
+/// Comparisons with one baseline are correlated by λ(i) λ(j) (see
+/// [`crate::distribution::dunnett`]). λ is taken down to the next of these steps of artanh λ: a
+/// smaller correlation errs to the safe side, and the fewer different ones there are, the quicker
+/// is the family worked out.
 const STEP: f64 = 0.2;
 /// 0.984: beyond it a family is hardly more than one comparison.
 const MOST_STEPS: f64 = 12.0;
@@ -16,9 +19,10 @@ pub(crate) enum Family {
     Alone,
     /// So many comparisons, correlated in any way: Šidák's rule (J. Am. Stat. Assoc. 62, 1967).
     Any(usize),
-    /// Comparisons that share a baseline: Dunnett's rule for the correlations that the baseline's share in their errors makes. Each
-    /// comparison has degrees of freedom of its own, so the rule is applied on the scale of normal variables, to which each t is brought by its
-    /// p-value. `bench verdict --families` shows that it holds.
+    /// Comparisons that share a baseline: Dunnett's rule for the correlations that the baseline's
+    /// share in their errors makes. Each comparison has degrees of freedom of its own, so the rule
+    /// is applied on the scale of normal variables, to which each t is brought by its p-value.
+    /// `bench verdict --families` shows that it holds.
     Shared(Dunnett),
 }
 
@@ -28,7 +32,8 @@ impl Family {
         if comparisons > 1 { Family::Any(comparisons) } else { Family::Alone }
     }
 
-    /// Of comparisons with one baseline, each of which has this share of its variance from the baseline.
+    /// Of comparisons with one baseline, each of which has this share of its variance from the
+    /// baseline.
     pub(crate) fn beside_baseline(shares: &[f64]) -> Family {
         let lambda = |share: &f64| {
             let steps = (share.clamp(0.0, 1.0).sqrt().atanh() / STEP).min(MOST_STEPS);
@@ -64,7 +69,8 @@ impl Family {
         p.clamp(0.0, 1.0)
     }
 
-    /// The value that the largest |t| exceeds with probability `alpha` where nothing differs; none below 1 degree of freedom.
+    /// The value that the largest |t| exceeds with probability `alpha` where nothing differs; none
+    /// below 1 degree of freedom.
     pub(crate) fn critical(&self, alpha: f64, df: f64) -> Option<f64> {
         student::upper_quantile(self.each(alpha) / 2.0, df)
     }

@@ -18,7 +18,8 @@ use crate::sequential::Shifted;
 /// What earlier looks leave for this one.
 pub(crate) struct Looked<'a> {
     pub(crate) spending: &'a Spending,
-    /// (condition, baseline) of the comparisons that an earlier look decided: it was not they that kept the study going.
+    /// (condition, baseline) of the comparisons that an earlier look decided: it was not they that
+    /// kept the study going.
     pub(crate) decided: BTreeSet<(usize, usize)>,
 }
 
@@ -132,7 +133,8 @@ struct Judge<'a> {
     levels: BTreeMap<u64, f64>,
     /// The estimate of each baseline by itself.
     baselines: BTreeMap<usize, Option<Estimate>>,
-    /// Critical values by error rate, degrees of freedom and, where the study looks before its end, boots.
+    /// Critical values by error rate, degrees of freedom and, where the study looks before its end,
+    /// boots.
     criticals: BTreeMap<(u64, u64, usize), Option<f64>>,
     /// Student's t for percentages.
     quantiles: Quantiles,
@@ -219,8 +221,8 @@ impl Judge<'_> {
         comparison
     }
 
-    /// The difference that is stated where this look ended the study because it is proven, or where no look before the last did. None where
-    /// the one measured is stated.
+    /// The difference that is stated where this look ended the study because it is proven, or where
+    /// no look before the last did. None where the one measured is stated.
     fn median_unbiased(&mut self, pair: &Pair, verdict: Verdict) -> Option<f64> {
         let estimate = pair.difference?;
         let at = self.at(pair, estimate.df)?;
@@ -311,7 +313,8 @@ impl Judge<'_> {
         Some(At::new(self.question.look?, df, pair.boots))
     }
 
-    /// Degrees of freedom are rounded down in steps of 2 %, so that not every pair needs a search of its own.
+    /// Degrees of freedom are rounded down in steps of 2 %, so that not every pair needs a search
+    /// of its own.
     fn detectable(&mut self, pair: &Pair, alpha: f64, estimate: Estimate) -> Option<f64> {
         let df = ((estimate.df.ln() / 0.02).floor() * 0.02).exp().max(1.0);
         let critical = self.critical(pair, alpha, df)?;

@@ -1,12 +1,14 @@
-//! Exact tests of ranks: chances that hold for boots of any distribution, whatever a single one of them does.
+//! Exact tests of ranks: chances that hold for boots of any distribution, whatever a single one of
+//! them does.
 
 use crate::distribution::normal;
 
-/// Up to so many values the distribution is counted; beyond, it is normal to more digits than anybody needs.
+/// Up to so many values the distribution is counted; beyond, it is normal to more digits than
+/// anybody needs.
 const COUNTED: usize = 40;
 
-/// Wilcoxon's signed-rank test of `differences` (Biometrics Bulletin 1, 1945), two-sided; ties have the mean of their ranks and zeros
-/// none. 1 without a difference.
+/// Wilcoxon's signed-rank test of `differences` (Biometrics Bulletin 1, 1945), two-sided; ties have
+/// the mean of their ranks and zeros none. 1 without a difference.
 pub(crate) fn signed(differences: &[f64]) -> f64 {
     let nonzero: Vec<f64> = differences.iter().copied().filter(|value| *value != 0.0).collect();
     let sizes: Vec<f64> = nonzero.iter().map(|value| value.abs()).collect();
@@ -31,8 +33,8 @@ pub(crate) fn signed(differences: &[f64]) -> f64 {
     two_sided(&ways, above / unit)
 }
 
-/// Mann and Whitney's test of two samples (Annals of Mathematical Statistics 18, 1947), two-sided; ties have the mean of
-/// their ranks.
+/// Mann and Whitney's test of two samples (Annals of Mathematical Statistics 18, 1947), two-sided;
+/// ties have the mean of their ranks.
 pub(crate) fn two_samples(one: &[f64], other: &[f64]) -> f64 {
     let all: Vec<f64> = one.iter().chain(other).copied().collect();
     let ranks = doubled_ranks(&all);
@@ -61,7 +63,8 @@ pub(crate) fn two_samples(one: &[f64], other: &[f64]) -> f64 {
     two_sided(&ways[one.len()], own / unit)
 }
 
-/// The ranks in rising order and in the largest unit in which they are whole, so that sums stay small while they are counted.
+/// The ranks in rising order and in the largest unit in which they are whole, so that sums stay
+/// small while they are counted.
 fn smallest(mut ranks: Vec<usize>) -> (usize, Vec<usize>) {
     let unit = if ranks.iter().all(|rank| rank % 2 == 0) { 2 } else { 1 };
     ranks.iter_mut().for_each(|rank| *rank /= unit);

@@ -1,8 +1,9 @@
 //! How many times the baseline a condition is, where no percentage can be stated.
 //!
-//! Fieller's interval has no bound where the baseline cannot be told from zero at the spread of its boots. On the log scale spreads in
-//! proportion to the mean are equal, and a ratio has an interval whatever its size: the same model and family of comparisons,
-//! of the logarithms of the boots' means, each boot with one vote. The ratio is thus one of geometric means.
+//! Fieller's interval has no bound where the baseline cannot be told from zero at the spread of its
+//! boots. On the log scale spreads in proportion to the mean are equal, and a ratio has an interval
+//! whatever its size: the same model and family of comparisons, of the logarithms of the boots'
+//! means, each boot with one vote. The ratio is thus one of geometric means.
 
 use super::comparison::{Comparison, Ratio};
 use super::judgement::{Looked, judge};
@@ -73,8 +74,8 @@ mod tests {
         let one = compared([800.0, 1300.0, 2100.0], [14_000.0, 15_500.0, 16_900.0]);
         assert_eq!((one.relative, one.relative_interval), (None, None));
         let ratio = one.ratio.unwrap();
-        // By hand, Welch's test on the logarithms: means 7.16814 and 9.64349, standard errors 0.27860 and 0.05440,
-        // t(2.1523) = 4.0236.
+        // By hand, Welch's test on the logarithms: means 7.16814 and 9.64349, standard errors
+        // 0.27860 and 0.05440, t(2.1523) = 4.0236.
         let close = |one: f64, other: f64| (one - other).abs() < 5e-3;
         assert!(close(ratio.value, 11.886), "{ratio:?}");
         assert!(close(ratio.interval.0, 3.793) && close(ratio.interval.1, 37.244), "{ratio:?}");

@@ -1,13 +1,16 @@
-//! Robust checks beside a verdict: whether it is the same when single runs or single boots have less to say.
+//! Robust checks beside a verdict: whether it is the same when single runs or single boots have
+//! less to say.
 //!
-//! Heavy tails are common in measurements, and a mean of boots' means gives every run and every boot its full weight. Each
-//! check asks the same question of something else: the medians of the boots' runs, by the same model; the ranks of the
-//! boots' means, by an exact test, where there are boots enough for it to be able to reject. A check changes no verdict.
-//! (Logarithms are no check: with a pooled error they contradict small differences beside large ones in any additive world.)
+//! Heavy tails are common in measurements, and a mean of boots' means gives every run and every
+//! boot its full weight. Each check asks the same question of something else: the medians of the
+//! boots' runs, by the same model; the ranks of the boots' means, by an exact test, where there are
+//! boots enough for it to be able to reject. A check changes no verdict. (Logarithms are no check:
+//! with a pooled error they contradict small differences beside large ones in any additive world.)
 //!
-//! Estimates of the same thing differ by chance, and so do p-values about a limit. So a check disagrees only with a clear
-//! margin: what is proven is without any support ([`DOUBT`]) or has the other sign; or what is far from proven
-//! ([`Looks::open`]) is beyond doubt ([`SURE`], for all comparisons of the family together).
+//! Estimates of the same thing differ by chance, and so do p-values about a limit. So a check
+//! disagrees only with a clear margin: what is proven is without any support ([`DOUBT`]) or has the
+//! other sign; or what is far from proven ([`Looks::open`]) is beyond doubt ([`SURE`], for all
+//! comparisons of the family together).
 
 use super::check::{Check, Farthest, Looks};
 use super::comparison::Comparison;
@@ -28,8 +31,9 @@ pub const SURE: f64 = 0.005;
 const REACH: f64 = 0.05;
 
 impl Looks {
-    /// A verdict with a p-value above this is far from proven. Ranks of means go closely with means, and medians less so; one
-    /// wild boot beside nine leaves the t-test a p-value near 0.3 at most.
+    /// A verdict with a p-value above this is far from proven. Ranks of means go closely with
+    /// means, and medians less so; one wild boot beside nine leaves the t-test a p-value near 0.3
+    /// at most.
     fn open(self) -> f64 {
         match self {
             Looks::RunMedians => DOUBT,
@@ -98,7 +102,8 @@ fn agrees(check: &Check, one: &Comparison, family: usize) -> bool {
     is_close || check.p * family as f64 >= SURE
 }
 
-/// The median difference, the baseline's median, and the p-value of the ranks; none where so few boots could not reject.
+/// The median difference, the baseline's median, and the p-value of the ranks; none where so few
+/// boots could not reject.
 fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<(f64, f64, f64)> {
     let (own, base) = (cells.condition(one.condition), cells.condition(one.baseline));
     let means = |cells: &[Cell]| cells.iter().map(|cell| cell.mean).collect::<Vec<f64>>();
@@ -127,7 +132,8 @@ fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<(f64, f
     Some((median(&differences)?, baseline, ranks::signed(&differences)))
 }
 
-/// The run farthest from the median of its boot, or the boot farthest from that of its condition, in the conditions compared.
+/// The run farthest from the median of its boot, or the boot farthest from that of its condition,
+/// in the conditions compared.
 fn farthest(looks: Looks, observations: &[Observation], cells: &Cells, one: &Comparison) -> Option<Farthest> {
     let conditions = [one.condition, one.baseline];
     let by_distance = Farthest::by_distance;

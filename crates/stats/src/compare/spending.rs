@@ -7,11 +7,12 @@ use crate::distribution::{normal, student};
 use crate::question::Look;
 use crate::sequential::{Bounds, Looks, Schedule, shift};
 
-/// Degrees of freedom per boot are told apart to this share: the error rate differs by less than 0.02 %.
+/// Degrees of freedom per boot are told apart to this share: the error rate differs by less than
+/// 0.02 %.
 const STEP: f64 = 0.05;
 
-/// What looks may spend, as far as it is worked out: that takes milliseconds, and does not depend on the data. Kept from one
-/// analysis to the next it is worked out once.
+/// What looks may spend, as far as it is worked out: that takes milliseconds, and does not depend
+/// on the data. Kept from one analysis to the next it is worked out once.
 #[derive(Default)]
 pub struct Spending {
     looks: RefCell<BTreeMap<Place, Looks>>,
@@ -54,19 +55,21 @@ impl At {
 }
 
 impl Spending {
-    /// The two-sided level of the look for a comparison that has the error rate `alpha` over all looks.
+    /// The two-sided level of the look for a comparison that has the error rate `alpha` over all
+    /// looks.
     pub(crate) fn nominal(&self, at: At, alpha: f64) -> Option<f64> {
         let z = *self.bounds(at, alpha).get(at.look.number as usize - 1)?;
         Some(2.0 * normal::sf(z))
     }
 
-    /// The error rate over all looks at which a comparison with this two-sided p at the look is just proven.
+    /// The error rate over all looks at which a comparison with this two-sided p at the look is
+    /// just proven.
     pub(crate) fn p(&self, at: At, nominal: f64) -> Option<f64> {
         self.with(at, |looks| looks.p(at.look.number, nominal))
     }
 
-    /// By how many standard errors the median-unbiased estimate is nearer to zero than one with this t at the look, if no look before
-    /// decided.
+    /// By how many standard errors the median-unbiased estimate is nearer to zero than one with
+    /// this t at the look, if no look before decided.
     pub(crate) fn shift(&self, at: At, alpha: f64, t: f64, df: f64) -> f64 {
         let before = at.look.number as usize - 1;
         let bounds = self.bounds(at, alpha);

@@ -12,17 +12,21 @@ pub enum Verdict {
     Higher,
     /// The whole interval lies below zero.
     Lower,
-    /// The interval holds zero, and no margin was stated: there may be a difference, but these data do not show it.
+    /// The interval holds zero, and no margin was stated: there may be a difference, but these data
+    /// do not show it.
     NoDifferenceProven,
-    /// The difference lies within the stated margin, by two one-sided tests; it may be proven all the same.
+    /// The difference lies within the stated margin, by two one-sided tests; it may be proven all
+    /// the same.
     Equivalent,
-    /// There is no interval, or a margin was stated and neither a difference nor equivalence is shown.
+    /// There is no interval, or a margin was stated and neither a difference nor equivalence is
+    /// shown.
     Inconclusive,
 }
 
 impl Verdict {
-    /// The verdict of an interval of the difference and, where a margin was stated, of the two one-sided tests against it:
-    /// whether the interval of twice the error rate lies inside the margin (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987).
+    /// The verdict of an interval of the difference and, where a margin was stated, of the two
+    /// one-sided tests against it: whether the interval of twice the error rate lies inside the
+    /// margin (Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987).
     pub(crate) fn of(interval: Option<(f64, f64)>, is_equivalent: Option<bool>) -> Verdict {
         match (interval, is_equivalent) {
             (None, _) => Verdict::Inconclusive,

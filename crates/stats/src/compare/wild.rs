@@ -1,4 +1,5 @@
-//! One wild run that takes the percentage from a comparison: it makes the error so large that the baseline's interval holds zero.
+//! One wild run that takes the percentage from a comparison: it makes the error so large that the
+//! baseline's interval holds zero.
 
 use super::check::Farthest;
 use super::comparison::Comparison;
@@ -8,8 +9,8 @@ use crate::observed::median;
 use crate::observed::{Cells, Observation};
 use crate::question::Question;
 
-/// Names the run farthest from its condition's median beside each comparison that lacks a percentage and would have one without
-/// it. It stays counted.
+/// Names the run farthest from its condition's median beside each comparison that lacks a
+/// percentage and would have one without it. It stays counted.
 pub(crate) fn blame(
     comparisons: &mut [Comparison],
     observations: &[Observation],
@@ -60,7 +61,8 @@ fn wildest(observations: &[Observation]) -> Option<(usize, Farthest)> {
 mod tests {
     use crate::{Observation, Question, analyse};
 
-    /// Two conditions in five boots of three runs, the values 100.4 and about 0.5 apart; one run may be another.
+    /// Two conditions in five boots of three runs, the values 100.4 and about 0.5 apart; one run
+    /// may be another.
     fn compared(wild: Option<f64>) -> crate::Comparison {
         let mut runs = Vec::new();
         for boot in 1..=5_u32 {

@@ -9,7 +9,8 @@ use crate::observed::{mean, squares};
 /// A spread below so many units of rounding of the largest value is none.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// Fewer degrees of freedom than this do not make a scale: dividing by it would add more noise than it takes away.
+/// Fewer degrees of freedom than this do not make a scale: dividing by it would add more noise than
+/// it takes away.
 const FEW: usize = 8;
 
 pub(super) struct Campaign {
@@ -40,10 +41,12 @@ pub(super) struct Condition {
     pub(super) runs: usize,
     /// The mean of its boot means.
     pub(super) mean: f64,
-    /// The standard deviation between the runs of a boot, pooled over its boots; none where there is none.
+    /// The standard deviation between the runs of a boot, pooled over its boots; none where there
+    /// is none.
     pub(super) within: Option<f64>,
-    /// What its deviations are divided by, so that conditions of all sizes can be put together: `within`, or the spread of
-    /// all its values where boots of one or two runs leave too little of it; none where nothing varies.
+    /// What its deviations are divided by, so that conditions of all sizes can be put together:
+    /// `within`, or the spread of all its values where boots of one or two runs leave too little of
+    /// it; none where nothing varies.
     pub(super) scale: Option<f64>,
 }
 
@@ -58,7 +61,8 @@ impl Campaign {
         for end in &mut ends {
             start += std::mem::replace(end, start);
         }
-        // Each cell's place moves on from its start to its end; inside a cell the order of measurement remains.
+        // Each cell's place moves on from its start to its end; inside a cell the order of
+        // measurement remains.
         let mut values = vec![0.0; observations.len()];
         let mut times = vec![0.0; keys.len()];
         for (time, (observation, cell)) in observations.iter().zip(&cell_of).enumerate() {
@@ -102,7 +106,8 @@ impl Campaign {
         &self.sorted[cell.runs.clone()]
     }
 
-    /// The smallest distance between two different values of a condition in a boot: what they were rounded to, if they were.
+    /// The smallest distance between two different values of a condition in a boot: what they were
+    /// rounded to, if they were.
     pub(super) fn step(&self, condition: &Condition) -> f64 {
         let cells = self.cells_of(condition).iter();
         let steps = cells.flat_map(|cell| self.sorted(cell).windows(2).map(|pair| pair[1] - pair[0]));

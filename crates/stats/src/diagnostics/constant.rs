@@ -1,9 +1,11 @@
-//! Conditions whose runs all gave the same value, which nothing measured does: no test, and no false alarm in continuous data.
+//! Conditions whose runs all gave the same value, which nothing measured does: no test, and no
+//! false alarm in continuous data.
 
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind};
 
-/// One flag for all conditions together if none varies, otherwise one for each that does not. A single run cannot vary.
+/// One flag for all conditions together if none varies, otherwise one for each that does not. A
+/// single run cannot vary.
 pub(super) fn conditions(campaign: &Campaign) -> Vec<Flag> {
     let constant: Vec<&Condition> =
         campaign.conditions.iter().filter(|condition| is_constant(campaign, condition)).collect();

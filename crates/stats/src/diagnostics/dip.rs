@@ -1,8 +1,9 @@
 //! The dip: how far a sample is from having one mode.
 
-/// Quantiles of √n times the dip of n uniform values, by n: what is passed with the chances of [`CHANCES`]. From 1,000,000
-/// simulated samples each (400,000 of 500 values, 200,000 of 2000); the tests draw some again. Hartigan and Hartigan's own
-/// table has a dip of 0.0471 for n = 100 at 10 %, which is 0.471 here.
+/// Quantiles of √n times the dip of n uniform values, by n: what is passed with the chances of
+/// [`CHANCES`]. From 1,000,000 simulated samples each (400,000 of 500 values, 200,000 of 2000); the
+/// tests draw some again. Hartigan and Hartigan's own table has a dip of 0.0471 for n = 100 at 10
+/// %, which is 0.471 here.
 #[expect(clippy::approx_constant, reason = "0.6366 is a quantile, near 2/π by chance")]
 const TABLE: [(f64, [f64; 10]); 9] = [
     (10.0, [0.4127, 0.4416, 0.4771, 0.5047, 0.5278, 0.5543, 0.5708, 0.5860, 0.6064, 0.6238]),
@@ -18,10 +19,11 @@ const TABLE: [(f64, [f64; 10]); 9] = [
 
 const CHANCES: [f64; 10] = [0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005, 0.0002, 0.0001];
 
-/// The dip of values in rising order: the largest distance between their distribution function and the nearest one with a
-/// single mode (J. A. Hartigan and P. M. Hartigan, The Annals of Statistics 13, 1985). By their algorithm (section 3): the greatest
-/// convex minorant and the least concave majorant close in on the modal interval, where they are farthest apart, until
-/// that gap is no larger than the distance already found outside. 0 for no values.
+/// The dip of values in rising order: the largest distance between their distribution function and
+/// the nearest one with a single mode (J. A. Hartigan and P. M. Hartigan, The Annals of Statistics
+/// 13, 1985). By their algorithm (section 3): the greatest convex minorant and the least concave
+/// majorant close in on the modal interval, where they are farthest apart, until that gap is no
+/// larger than the distance already found outside. 0 for no values.
 pub(super) fn dip(sorted: &[f64]) -> f64 {
     let n = sorted.len();
     if n == 0 {
@@ -48,8 +50,8 @@ pub(super) fn dip(sorted: &[f64]) -> f64 {
     deepest / (2.0 * n as f64)
 }
 
-/// The largest distance between the two, which is at a vertex of one of them, and the vertices of `convex` and `concave`
-/// on its left and right.
+/// The largest distance between the two, which is at a vertex of one of them, and the vertices of
+/// `convex` and `concave` on its left and right.
 fn widest(convex: &Hull, concave: &Hull) -> (f64, usize, usize) {
     let gap = |i: usize| concave.height(i) - convex.height(i);
     let of_convex = convex.vertices.iter().map(|vertex| {
@@ -84,8 +86,8 @@ impl Hull {
         Hull::new(sorted, low, high, 1.0, |before, after| before <= after)
     }
 
-    /// `drops` says of two slopes, that before a point and that after it (each times both widths), whether the point is no
-    /// vertex.
+    /// `drops` says of two slopes, that before a point and that after it (each times both widths),
+    /// whether the point is no vertex.
     fn new(sorted: &[f64], low: usize, high: usize, foot: f64, drops: fn(f64, f64) -> bool) -> Hull {
         let mut vertices: Vec<usize> = Vec::new();
         for next in low..=high {
@@ -115,9 +117,9 @@ impl Hull {
     }
 }
 
-/// The chance that the dip of `n` uniform values is larger than `dip`. Between the quantiles of [`TABLE`], and beyond
-/// them, the logarithm of the chance is taken as linear in the square of √n · dip, which is how the tail falls; between
-/// sizes the quantiles are taken as linear in 1/√n.
+/// The chance that the dip of `n` uniform values is larger than `dip`. Between the quantiles of
+/// [`TABLE`], and beyond them, the logarithm of the chance is taken as linear in the square of √n ·
+/// dip, which is how the tail falls; between sizes the quantiles are taken as linear in 1/√n.
 pub(super) fn p_value(dip: f64, n: usize) -> f64 {
     let quantiles = quantiles(n as f64);
     let square = n as f64 * dip * dip;

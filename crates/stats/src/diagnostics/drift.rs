@@ -7,11 +7,13 @@ use super::level::adjusted;
 use super::tail;
 use crate::distribution::normal;
 
-/// The slope of the boot effects over time by least squares, tested with Student's t in each group of boots, which is exact for
-/// normal effects whatever the group's spread: groups spread differently and were divided by scales of their own, some of them
-/// taken from these very effects, so no error is common to them. The normal scores of the groups' tests are added up, weighted as least squares
-/// weights their slopes (S. A. Stouffer et al., The American Soldier, 1949; T. Lipták, 1958). A group of two boots tells nothing.
-/// (Mann and Kendall's test on boots could not reach p < 0.01 with five of them.)
+/// The slope of the boot effects over time by least squares, tested with Student's t in each group
+/// of boots, which is exact for normal effects whatever the group's spread: groups spread
+/// differently and were divided by scales of their own, some of them taken from these very effects,
+/// so no error is common to them. The normal scores of the groups' tests are added up, weighted as
+/// least squares weights their slopes (S. A. Stouffer et al., The American Soldier, 1949; T.
+/// Lipták, 1958). A group of two boots tells nothing. (Mann and Kendall's test on boots could not
+/// reach p < 0.01 with five of them.)
 pub(super) fn over_the_campaign(effects: &BootEffects) -> Option<Flag> {
     let groups: Vec<Trend> = effects.0.iter().filter_map(|boots| Trend::of(boots)).collect();
     let time: f64 = groups.iter().map(|group| group.time).sum();
@@ -62,9 +64,10 @@ impl Trend {
     }
 }
 
-/// Mann and Kendall's test for trend (Econometrica 13, 1945) in each condition and boot, summed over all of them as Hirsch and
-/// Slack sum over seasons (Water Resources Research 20, 1984, eq. 4): normal with continuity correction and the variance
-/// that ties leave. Nothing that a boot does to all its runs can change it, nor the shape of the distribution.
+/// Mann and Kendall's test for trend (Econometrica 13, 1945) in each condition and boot, summed
+/// over all of them as Hirsch and Slack sum over seasons (Water Resources Research 20, 1984, eq.
+/// 4): normal with continuity correction and the variance that ties leave. Nothing that a boot does
+/// to all its runs can change it, nor the shape of the distribution.
 pub(super) fn in_boots(campaign: &Campaign) -> Option<Flag> {
     let (mut score, mut pairs, mut variance) = (0.0, 0.0, 0.0);
     let mut work = Vec::new();

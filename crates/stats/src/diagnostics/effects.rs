@@ -6,9 +6,10 @@ use super::campaign::Campaign;
 
 /// The boots of a campaign with their effects, each in units of the spread between runs.
 ///
-/// A boot's effect is the mean of what it did to its conditions. Boots that measured the same conditions are a group, whose effects
-/// are alike but for chance: in a nested design the boots of a condition, in a crossed one all of them, with several states
-/// of the testbed those of a state. Groups may spread differently, so each is tested by itself.
+/// A boot's effect is the mean of what it did to its conditions. Boots that measured the same
+/// conditions are a group, whose effects are alike but for chance: in a nested design the boots of
+/// a condition, in a crossed one all of them, with several states of the testbed those of a state.
+/// Groups may spread differently, so each is tested by itself.
 pub(super) struct BootEffects(pub(super) Vec<Vec<BootEffect>>);
 
 pub(super) struct BootEffect {

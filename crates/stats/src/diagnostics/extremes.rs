@@ -11,15 +11,17 @@ pub(super) struct Extreme {
     pub(super) value: f64,
     /// Its studentised residual, with its sign: Grubbs' G times √(n / (n - 1)) for a single group.
     pub(super) statistic: f64,
-    /// The chance that the farthest of so many normal values lies so far, by Bonferroni's bound over them.
+    /// The chance that the farthest of so many normal values lies so far, by Bonferroni's bound
+    /// over them.
     pub(super) p: f64,
 }
 
-/// The farthest values of `groups`, each in rising order, which share one spread: step by step the one with the
-/// largest studentised residual is taken out. Rosner's generalised ESD procedure (Technometrics 25, 1983), with the residual
-/// of a one-way layout instead of that of a single sample, believes all up to the last one whose p-value passes.
-/// For one group and one step it is Grubbs' test (Technometrics 11, 1969): the residual studentised without the value
-/// itself has Student's t with df - 1 degrees of freedom.
+/// The farthest values of `groups`, each in rising order, which share one spread: step by step the
+/// one with the largest studentised residual is taken out. Rosner's generalised ESD procedure
+/// (Technometrics 25, 1983), with the residual of a one-way layout instead of that of a single
+/// sample, believes all up to the last one whose p-value passes. For one group and one step it is
+/// Grubbs' test (Technometrics 11, 1969): the residual studentised without the value itself has
+/// Student's t with df - 1 degrees of freedom.
 pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
     let mut left: Vec<Group> =
         groups.iter().enumerate().filter_map(|(index, values)| Group::of(index, values)).collect();
@@ -67,7 +69,8 @@ impl Group<'_> {
         (values.len() > 1).then(|| Group { index, values, mean: mean(values) })
     }
 
-    /// The farthest value's residual over the root of its share of variance, 1 - 1/n. A group worn down to one has none.
+    /// The farthest value's residual over the root of its share of variance, 1 - 1/n. A group worn
+    /// down to one has none.
     fn farthest(&self) -> f64 {
         let n = self.values.len() as f64;
         if n < 2.0 { 0.0 } else { (self.values[self.end()] - self.mean) / (1.0 - 1.0 / n).sqrt() }

@@ -1,4 +1,5 @@
-//! A first run unlike the rest: caches, neighbours and frequencies that a longer warm-up would have settled.
+//! A first run unlike the rest: caches, neighbours and frequencies that a longer warm-up would have
+//! settled.
 
 use super::campaign::Campaign;
 use super::flag::{Flag, Kind};
@@ -6,8 +7,9 @@ use super::level::adjusted;
 use super::tail;
 use crate::observed::{mean, squares};
 
-/// The first recorded run of each condition in each boot less the mean of its others there, so that the boot's own effect
-/// goes out, in units of the spread between runs: Student's t over all these differences.
+/// The first recorded run of each condition in each boot less the mean of its others there, so that
+/// the boot's own effect goes out, in units of the spread between runs: Student's t over all these
+/// differences.
 pub(super) fn unlike(campaign: &Campaign) -> Option<Flag> {
     let mut differences = Vec::new();
     for condition in &campaign.conditions {

@@ -53,7 +53,8 @@ pub struct Names<'a> {
     pub boot: &'a dyn Fn(u32) -> String,
     /// Whether boots are known; where they are not, each run counts as one and is called a value.
     pub knows_boots: bool,
-    /// Whether the runs are known to be in the order in which they were measured; otherwise their order is that of the files.
+    /// Whether the runs are known to be in the order in which they were measured; otherwise their
+    /// order is that of the files.
     pub knows_order: bool,
 }
 
@@ -62,7 +63,8 @@ pub struct Names<'a> {
 pub struct Place {
     /// The boot's number.
     pub boot: u32,
-    /// Which recorded run of the flag's condition in that boot, from 1; none if the whole boot is meant.
+    /// Which recorded run of the flag's condition in that boot, from 1; none if the whole boot is
+    /// meant.
     pub run: Option<usize>,
 }
 
@@ -75,15 +77,17 @@ pub struct Flag {
     pub condition: Option<usize>,
     /// The boot or the run that stands out; empty where none does.
     pub places: Vec<Place>,
-    /// The test's statistic: Student's t (drift, first run), a normal z (drift in boots, serial correlation), a studentised
-    /// residual (outliers), the dip (modes), the number of values at the ceiling (saturation), the number of runs (constant).
+    /// The test's statistic: Student's t (drift, first run), a normal z (drift in boots, serial
+    /// correlation), a studentised residual (outliers), the dip (modes), the number of values at
+    /// the ceiling (saturation), the number of runs (constant).
     pub statistic: f64,
-    /// The chance of such a statistic or a more extreme one anywhere in a clean campaign, adjusted for everything that was tested for
-    /// flags of this kind.
+    /// The chance of such a statistic or a more extreme one anywhere in a clean campaign, adjusted
+    /// for everything that was tested for flags of this kind.
     pub p: f64,
-    /// How large it is. Drift: the change from the first boot to the last, in standard deviations between runs. Drift in
-    /// boots: Kendall's tau. Serial correlation: that of neighbours. Outliers and first run: the distance from the rest, in
-    /// standard deviations between runs. Modes: the dip. Saturation: the % of the runs that lie at the ceiling. Constant: 0.
+    /// How large it is. Drift: the change from the first boot to the last, in standard deviations
+    /// between runs. Drift in boots: Kendall's tau. Serial correlation: that of neighbours.
+    /// Outliers and first run: the distance from the rest, in standard deviations between runs.
+    /// Modes: the dip. Saturation: the % of the runs that lie at the ceiling. Constant: 0.
     pub size: f64,
 }
 

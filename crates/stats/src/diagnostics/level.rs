@@ -3,8 +3,8 @@
 /// The chance that a clean campaign shows any flag of a kind.
 pub const LEVEL: f64 = 0.01;
 
-/// No effect of a boot, in standard deviations between runs, is as small as this: where boots do not differ at all, what is
-/// left of their means is rounding, and rounding has outliers too.
+/// No effect of a boot, in standard deviations between runs, is as small as this: where boots do
+/// not differ at all, what is left of their means is rounding, and rounding has outliers too.
 pub(super) const ROUNDING: f64 = 1e-6;
 
 /// `p` adjusted for `tests` of them, and whether that is rare enough for a flag.

@@ -1,5 +1,5 @@
-//! Saturation: values piled at a ceiling, such as the rate of a link or a CPU that is busy all the time. What differs
-//! between conditions does not show there.
+//! Saturation: values piled at a ceiling, such as the rate of a link or a CPU that is busy all the
+//! time. What differs between conditions does not show there.
 
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind, Place};
@@ -11,14 +11,16 @@ use crate::observed::{mean, squares};
 /// "At the ceiling" is within this part of the spread between runs from the largest value.
 const NEAR: f64 = 0.02;
 
-/// No continuous density that is worth the name is higher than this at its upper end, in units of its spread. A normal one's
-/// mode has 0.4, an exponential one that ends at its mode 1, one of two equal modes d of their own spreads apart 0.1 d.
+/// No continuous density that is worth the name is higher than this at its upper end, in units of
+/// its spread. A normal one's mode has 0.4, an exponential one that ends at its mode 1, one of two
+/// equal modes d of their own spreads apart 0.1 d.
 const DENSEST: f64 = 1.5;
 
-/// How many runs of a condition lie at its largest value. Of runs with a density of at most `DENSEST`, whatever their boots, each
-/// does so with chance at most `NEAR` · `DENSEST` (a little more, since all lie below the largest), so the binomial
-/// distribution bounds the p-value; it is far smaller where the upper tail is thin. The spread is that of the runs without
-/// `outliers`: one value far below would make all others a pile.
+/// How many runs of a condition lie at its largest value. Of runs with a density of at most
+/// `DENSEST`, whatever their boots, each does so with chance at most `NEAR` · `DENSEST` (a little
+/// more, since all lie below the largest), so the binomial distribution bounds the p-value; it is
+/// far smaller where the upper tail is thin. The spread is that of the runs without `outliers`: one
+/// value far below would make all others a pile.
 pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
     let tested: Vec<(&Condition, f64)> =
         campaign.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect();

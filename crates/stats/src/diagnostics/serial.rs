@@ -1,4 +1,5 @@
-//! Serial correlation: neighbouring runs of a condition in a boot that are more alike, or less, than chance makes them.
+//! Serial correlation: neighbouring runs of a condition in a boot that are more alike, or less,
+//! than chance makes them.
 
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind};

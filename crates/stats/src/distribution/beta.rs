@@ -13,19 +13,22 @@ pub fn sf(x: f64, a: f64, b: f64) -> f64 {
     tails(x, a, b).upper
 }
 
-/// The value that X stays below with probability `p`. `None` unless 0 < `p` < 1 and both shapes are positive and finite.
+/// The value that X stays below with probability `p`. `None` unless 0 < `p` < 1 and both shapes are
+/// positive and finite.
 pub fn quantile(p: f64, a: f64, b: f64) -> Option<f64> {
     is_inside(p).then(|| ln_odds(p, 1.0 - p, a, b)).flatten().map(|ln_odds| 1.0 / (1.0 + (-ln_odds).exp()))
 }
 
-/// The value that X exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and both shapes are positive and finite.
+/// The value that X exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and both shapes
+/// are positive and finite.
 pub fn upper_quantile(tail: f64, a: f64, b: f64) -> Option<f64> {
     let ln_odds = is_inside(tail).then(|| ln_odds(1.0 - tail, tail, a, b)).flatten()?;
     Some(1.0 / (1.0 + (-ln_odds).exp()))
 }
 
-/// The interval of the probability of success given `successes` among `trials`, that covers it with a probability of at
-/// least `level`: Clopper and Pearson, Biometrika 26 (1934). `None` unless 0 < `level` < 1 and 0 <= `successes` <= `trials` > 0.
+/// The interval of the probability of success given `successes` among `trials`, that covers it with
+/// a probability of at least `level`: Clopper and Pearson, Biometrika 26 (1934). `None` unless 0 <
+/// `level` < 1 and 0 <= `successes` <= `trials` > 0.
 pub fn binomial_interval(successes: u64, trials: u64, level: f64) -> Option<(f64, f64)> {
     if !is_inside(level) || trials == 0 || successes > trials {
         return None;

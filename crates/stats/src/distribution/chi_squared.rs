@@ -13,7 +13,8 @@ pub fn sf(x: f64, df: f64) -> f64 {
     tails(x, df).upper
 }
 
-/// The value that X stays below with probability `p`. `None` unless 0 < `p` < 1, and `df` > 0 and finite.
+/// The value that X stays below with probability `p`. `None` unless 0 < `p` < 1, and `df` > 0 and
+/// finite.
 pub fn quantile(p: f64, df: f64) -> Option<f64> {
     if !is_inside(p) || !is_valid(df) {
         return None;

@@ -3,11 +3,13 @@
 use std::cell::RefCell;
 use std::f64::consts::PI;
 
-/// Within half a unit ln f is a polynomial of degree `TERMS` - 1 to 1e-13 or better, if f is the upper tail of the largest of
-/// normal variables: its singularities lie at least half a unit away from the line.
+/// Within half a unit ln f is a polynomial of degree `TERMS` - 1 to 1e-13 or better, if f is the
+/// upper tail of the largest of normal variables: its singularities lie at least half a unit away
+/// from the line.
 const WIDTH: f64 = 0.5;
 const TERMS: usize = 20;
-/// From here on f is taken for 0: the largest of a few thousand normal variables, or their range, is below 1e-130 there.
+/// From here on f is taken for 0: the largest of a few thousand normal variables, or their range,
+/// is below 1e-130 there.
 const END: f64 = 36.0;
 
 /// The Chebyshev coefficients of ln f in each cell of the half-line that was asked about.
@@ -17,7 +19,8 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// `f`(`x`), where `f` is always the same, positive, and smooth on the scale that is said above, and nothing beyond its end; `x` is not negative.
+    /// `f`(`x`), where `f` is always the same, positive, and smooth on the scale that is said
+    /// above, and nothing beyond its end; `x` is not negative.
     pub(crate) fn at(&self, x: f64, f: impl Fn(f64) -> f64) -> f64 {
         if x >= END {
             return 0.0;

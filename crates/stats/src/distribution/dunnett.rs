@@ -1,8 +1,10 @@
-//! Dunnett's distribution: the largest of several |t| that share a baseline and an estimate of the error.
+//! Dunnett's distribution: the largest of several |t| that share a baseline and an estimate of the
+//! error.
 //!
-//! T(i) = (λ(i) Z(0) + sqrt(1 - λ(i)^2) Z(i)) / S, so that T(i) and T(j) are correlated with λ(i) λ(j). For a comparison of
-//! n(i) boots with a baseline of n(0), λ(i)^2 = n(i) / (n(0) + n(i)): sqrt(1/2) where all are equal. Dunnett, Journal of the
-//! American Statistical Association 50 (1955); for unequal n, Dunnett and Sobel, Biometrika 42 (1955).
+//! T(i) = (λ(i) Z(0) + sqrt(1 - λ(i)^2) Z(i)) / S, so that T(i) and T(j) are correlated with λ(i)
+//! λ(j). For a comparison of n(i) boots with a baseline of n(0), λ(i)^2 = n(i) / (n(0) + n(i)):
+//! sqrt(1/2) where all are equal. Dunnett, Journal of the American Statistical Association 50
+//! (1955); for unequal n, Dunnett and Sobel, Biometrika 42 (1955).
 
 use super::curve::Curve;
 use super::incomplete::Tails;
@@ -19,12 +21,14 @@ pub fn sf(d: f64, lambdas: &[f64], df: f64) -> f64 {
     Dunnett::of(lambdas, df).map_or(f64::NAN, |family| family.sf(d))
 }
 
-/// The value that max |T(i)| stays below with probability `p`. `None` unless 0 < `p` < 1 and the rest is as for [`cdf`].
+/// The value that max |T(i)| stays below with probability `p`. `None` unless 0 < `p` < 1 and the
+/// rest is as for [`cdf`].
 pub fn quantile(p: f64, lambdas: &[f64], df: f64) -> Option<f64> {
     is_inside(p).then(|| Dunnett::of(lambdas, df)?.solve(p, 1.0 - p)).flatten()
 }
 
-/// The value that max |T(i)| exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and the rest is as for [`cdf`].
+/// The value that max |T(i)| exceeds with probability `tail`. `None` unless 0 < `tail` < 1 and the
+/// rest is as for [`cdf`].
 pub fn upper_quantile(tail: f64, lambdas: &[f64], df: f64) -> Option<f64> {
     is_inside(tail).then(|| Dunnett::of(lambdas, df)?.solve(1.0 - tail, tail)).flatten()
 }
@@ -81,8 +85,8 @@ impl Dunnett {
         }
     }
 
-    /// P(max |T(i)| > `d`): the p-value, adjusted for the family, of a comparison with |t| = `d`; NaN if `d` is.
-    /// Where Bonferroni's bound is below 1e-30 it is that bound.
+    /// P(max |T(i)| > `d`): the p-value, adjusted for the family, of a comparison with |t| = `d`;
+    /// NaN if `d` is. Where Bonferroni's bound is below 1e-30 it is that bound.
     pub fn sf(&self, d: f64) -> f64 {
         match d {
             _ if d.is_nan() => d,

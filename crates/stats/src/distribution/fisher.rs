@@ -3,17 +3,20 @@
 use super::incomplete::{Tails, beta};
 use super::{beta as beta_distribution, chi_squared, is_inside};
 
-/// P(F <= `x`). NaN unless `numerator` is positive and finite and `denominator` is positive (it may be infinite).
+/// P(F <= `x`). NaN unless `numerator` is positive and finite and `denominator` is positive (it may
+/// be infinite).
 pub fn cdf(x: f64, numerator: f64, denominator: f64) -> f64 {
     tails(x, numerator, denominator).lower
 }
 
-/// P(F > `x`). NaN unless `numerator` is positive and finite and `denominator` is positive (it may be infinite).
+/// P(F > `x`). NaN unless `numerator` is positive and finite and `denominator` is positive (it may
+/// be infinite).
 pub fn sf(x: f64, numerator: f64, denominator: f64) -> f64 {
     tails(x, numerator, denominator).upper
 }
 
-/// The value that F stays below with probability `p`. `None` unless 0 < `p` < 1 and the degrees of freedom are as for [`cdf`].
+/// The value that F stays below with probability `p`. `None` unless 0 < `p` < 1 and the degrees of
+/// freedom are as for [`cdf`].
 pub fn quantile(p: f64, numerator: f64, denominator: f64) -> Option<f64> {
     if !is_inside(p) {
         return None;

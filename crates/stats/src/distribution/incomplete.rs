@@ -1,8 +1,10 @@
-//! The incomplete gamma and beta functions: both tails, each without cancellation, and the density between them.
+//! The incomplete gamma and beta functions: both tails, each without cancellation, and the density
+//! between them.
 
 use std::f64::consts::PI;
 
-/// Enough for shapes up to about 1e12: near the mean the series need some multiple of the shape's square root.
+/// Enough for shapes up to about 1e12: near the mean the series need some multiple of the shape's
+/// square root.
 const TERMS: u32 = 20_000_000;
 
 /// What a distribution of a positive quantity says at one point.
@@ -16,8 +18,8 @@ pub(crate) struct Tails {
 
 /// The gamma distribution with this `shape` and unit scale, at `x` > 0.
 pub(crate) fn gamma(shape: f64, x: f64) -> Tails {
-    // x^a e^-x / Γ(a), by Stirling's formula for Γ: no large logarithms are subtracted (Loader, Fast and Accurate
-    // Computation of Binomial Probabilities, 2000).
+    // x^a e^-x / Γ(a), by Stirling's formula for Γ: no large logarithms are subtracted (Loader,
+    // Fast and Accurate Computation of Binomial Probabilities, 2000).
     let slope = (shape / (2.0 * PI)).sqrt() * (-stirling(shape) - deviance(shape, x, x - shape)).exp();
     if x < shape + 1.0 {
         // DLMF 8.7.1.
@@ -40,7 +42,8 @@ pub(crate) fn gamma(shape: f64, x: f64) -> Tails {
     }
 }
 
-/// The beta distribution of shapes `a` and `b` at `x`, where `y` = 1 - `x`: given both, small ones keep their digits.
+/// The beta distribution of shapes `a` and `b` at `x`, where `y` = 1 - `x`: given both, small ones
+/// keep their digits.
 pub(crate) fn beta(a: f64, b: f64, x: f64, y: f64) -> Tails {
     let n = a + b;
     // n x - a, from the smaller shape's side.
@@ -62,8 +65,8 @@ pub(crate) fn beta(a: f64, b: f64, x: f64, y: f64) -> Tails {
     }
 }
 
-/// x^a y^b / (B(a, b) I_x(a, b)), given `below` = a y - b x >= 0: Didonato and Morris, ACM Transactions on Mathematical
-/// Software 18 (1992), equation 9.
+/// x^a y^b / (B(a, b) I_x(a, b)), given `below` = a y - b x >= 0: Didonato and Morris, ACM
+/// Transactions on Mathematical Software 18 (1992), equation 9.
 fn beta_fraction(a: f64, b: f64, x: f64, below: f64) -> f64 {
     let denominator = |n: f64| {
         n + n * (b - n) * x / (a + 2.0 * n - 1.0)
@@ -76,8 +79,8 @@ fn beta_fraction(a: f64, b: f64, x: f64, below: f64) -> f64 {
     })
 }
 
-/// first + a(1) / (b(1) + a(2) / (b(2) + ...)) for `part`(n) = (a(n), b(n)), by Lentz's method as modified by Thompson and
-/// Barnett (1986).
+/// first + a(1) / (b(1) + a(2) / (b(2) + ...)) for `part`(n) = (a(n), b(n)), by Lentz's method as
+/// modified by Thompson and Barnett (1986).
 fn continued_fraction(first: f64, part: impl Fn(f64) -> (f64, f64)) -> f64 {
     let mut value = first;
     let (mut c, mut d) = (first, 0.0);
@@ -87,7 +90,8 @@ fn continued_fraction(first: f64, part: impl Fn(f64) -> (f64, f64)) -> f64 {
         c = denominator + numerator / c;
         let factor = c * d;
         value *= factor;
-        // Some units in the last place: the rounding may go on for ever. NaN, from parameters beyond all bounds, ends it too.
+        // Some units in the last place: the rounding may go on for ever. NaN, from parameters
+        // beyond all bounds, ends it too.
         let is_moving = (factor - 1.0).abs() > 1e-15;
         if !is_moving {
             break;
@@ -116,7 +120,8 @@ fn deviance(a: f64, x: f64, excess: f64) -> f64 {
     if r.abs() > 0.5 {
         return excess - a * (x / a).ln();
     }
-    // ln(1 + r) = 2 artanh(q) with q = r / (2 + r), so that r - ln(1 + r) = q r - 2 (q^3 / 3 + q^5 / 5 + ...).
+    // ln(1 + r) = 2 artanh(q) with q = r / (2 + r), so that r - ln(1 + r) = q r - 2 (q^3 / 3 + q^5
+    // / 5 + ...).
     let q = r / (2.0 + r);
     let mut power = 2.0 * q * q * q;
     let mut sum = q * r;

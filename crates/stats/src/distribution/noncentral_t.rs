@@ -6,12 +6,14 @@ use super::{chi_squared, normal, student};
 /// From here on Z is nothing beside nc: what is neglected is of the order df / nc^2.
 const OVERWHELMING: f64 = 1e5;
 
-/// P(T <= `x`) with noncentrality `nc`. `df` may be infinite. NaN unless `df` >= 1 and `nc` is finite.
+/// P(T <= `x`) with noncentrality `nc`. `df` may be infinite. NaN unless `df` >= 1 and `nc` is
+/// finite.
 pub fn cdf(x: f64, df: f64, nc: f64) -> f64 {
     sf(-x, df, -nc)
 }
 
-/// P(T > `x`) with noncentrality `nc`. `df` may be infinite. NaN unless `df` >= 1 and `nc` is finite.
+/// P(T > `x`) with noncentrality `nc`. `df` may be infinite. NaN unless `df` >= 1 and `nc` is
+/// finite.
 pub fn sf(x: f64, df: f64, nc: f64) -> f64 {
     let is_valid = !x.is_nan() && nc.is_finite() && df >= 1.0;
     if !is_valid {
@@ -39,8 +41,8 @@ pub fn sf(x: f64, df: f64, nc: f64) -> f64 {
 
 /// About where, in ln S, the product of S's density and P(Z > x S - nc) has its peak.
 fn peak(x: f64, df: f64, nc: f64) -> f64 {
-    // The logarithms of both but for what changes little; they have one peak, between that of the first alone and where the
-    // second is no longer small.
+    // The logarithms of both but for what changes little; they have one peak, between that of the
+    // first alone and where the second is no longer small.
     let ln = |u: f64| {
         let z = (x * u.exp() - nc).max(0.0);
         -0.5 * (df * ((2.0 * u).exp_m1() - 2.0 * u) + z * z)

@@ -1,4 +1,5 @@
-//! The derivatives of ln Γ: what the logarithm of a chi-squared variable has as its mean and variance.
+//! The derivatives of ln Γ: what the logarithm of a chi-squared variable has as its mean and
+//! variance.
 
 /// From here on the asymptotic series are exact to 1e-15.
 const LARGE: f64 = 16.0;
@@ -29,8 +30,9 @@ pub(crate) fn trigamma(x: f64) -> f64 {
 
 /// Where [`trigamma`] has this value, which is above 0.
 pub(crate) fn inverse_trigamma(value: f64) -> f64 {
-    // Newton's method on 1 / trigamma, which is convex and nearly a straight line: from this start it approaches the root from
-    // one side (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004, appendix).
+    // Newton's method on 1 / trigamma, which is convex and nearly a straight line: from this start
+    // it approaches the root from one side (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004,
+    // appendix).
     let mut x = 0.5 + 1.0 / value;
     for _ in 0..50 {
         let here = trigamma(x);
@@ -43,7 +45,8 @@ pub(crate) fn inverse_trigamma(value: f64) -> f64 {
     x
 }
 
-/// The third derivative of ln Γ at `x` > 0, which is negative (Abramowitz and Stegun, 6.4.6 and 6.4.13).
+/// The third derivative of ln Γ at `x` > 0, which is negative (Abramowitz and Stegun, 6.4.6 and
+/// 6.4.13).
 fn tetragamma(x: f64) -> f64 {
     let (mut x, mut below) = (x, 0.0);
     while x < LARGE {

@@ -1,8 +1,9 @@
 //! Integrals over the line and over a chi distribution, by the trapezoidal rule.
 //!
-//! For analytic integrands that vanish at both ends the rule converges exponentially: each halving of the step doubles the
-//! number of correct digits (Trefethen and Weideman, SIAM Review 56, 2014). So two sums that agree to 9 digits and more mean that
-//! their average has all that a double holds, but for some.
+//! For analytic integrands that vanish at both ends the rule converges exponentially: each halving
+//! of the step doubles the number of correct digits (Trefethen and Weideman, SIAM Review 56, 2014).
+//! So two sums that agree to 9 digits and more mean that their average has all that a double holds,
+//! but for some.
 
 use std::f64::consts::PI;
 use std::ops::{Add, Mul};
@@ -38,8 +39,8 @@ impl Mul<f64> for Pair {
     }
 }
 
-/// The integrals over the whole line of two functions, of which the first decides: it has one peak, and at 0 it is not zero (or it is zero
-/// everywhere).
+/// The integrals over the whole line of two functions, of which the first decides: it has one peak,
+/// and at 0 it is not zero (or it is zero everywhere).
 fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
     refined(step, AGREEMENT, |step, phase| {
         let side = |first: f64, stride: f64, mut sum: Pair| {
@@ -61,7 +62,8 @@ fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
     })
 }
 
-/// Twice the integral from 0 upwards of the even function `f`, which vanishes beyond its peaks, and these are below `peaks`.
+/// Twice the integral from 0 upwards of the even function `f`, which vanishes beyond its peaks, and
+/// these are below `peaks`.
 pub(crate) fn inner_even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> f64 {
     let sum = refined(step, AGREEMENT_INSIDE, |step, phase| {
         let mut at = phase;
@@ -82,7 +84,8 @@ pub(crate) fn inner_even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> 
     sum.0
 }
 
-/// Halves the step until the sums over the grid and over its midpoints agree. `sum` takes the step and the grid's phase.
+/// Halves the step until the sums over the grid and over its midpoints agree. `sum` takes the step
+/// and the grid's phase.
 fn refined(step: f64, agreement: f64, sum: impl Fn(f64, f64) -> Pair) -> Pair {
     let mut step = step;
     let mut value = sum(step, 0.0) * step;
@@ -99,8 +102,9 @@ fn refined(step: f64, agreement: f64, sum: impl Fn(f64, f64) -> Pair) -> Pair {
     value
 }
 
-/// The expectation of `f`(S) where S^2 is chi-squared with `df` degrees of freedom, divided by them, and S has its peak
-/// there near e^`centre`; beside it the derivative by ln d of the expectation of `f`(d S), at d = 1.
+/// The expectation of `f`(S) where S^2 is chi-squared with `df` degrees of freedom, divided by
+/// them, and S has its peak there near e^`centre`; beside it the derivative by ln d of the
+/// expectation of `f`(d S), at d = 1.
 ///
 /// `scale` is the width, as a difference of ln S, in which `f` changes much.
 pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64) -> Pair {
@@ -109,14 +113,16 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
         return Pair(f(1.0), (ends.0 - ends.1) / 2e-5);
     }
     let step = 0.25_f64.min(0.7 / df.sqrt()).min(scale);
-    // The density of u = ln S is sqrt(v / π) e^(-δ(v / 2)) e^(-v / 2 (e^(2 u) - 1 - 2 u)) with v = `df`, δ what Stirling's
-    // formula leaves; its derivative by u is v (1 - e^(2 u)) times itself.
+    // The density of u = ln S is sqrt(v / π) e^(-δ(v / 2)) e^(-v / 2 (e^(2 u) - 1 - 2 u)) with v =
+    // `df`, δ what Stirling's formula leaves; its derivative by u is v (1 - e^(2 u)) times itself.
     let ln_scale = 0.5 * (df / PI).ln() - stirling(0.5 * df);
-    // Where the density of u is above e^-200: there is where the peak must be, or else nothing is left of it.
+    // Where the density of u is above e^-200: there is where the peak must be, or else nothing is
+    // left of it.
     let lowest = if df < 200.0 { -200.0 / df } else { -(200.0 / df).sqrt() };
     let centre = centre.clamp(lowest, 0.5 * (200.0 / df).ln_1p());
     line(step, |t| {
-        // The density vanishes to the left as e^(v u) only; in t it vanishes faster than any exponential.
+        // The density vanishes to the left as e^(v u) only; in t it vanishes faster than any
+        // exponential.
         let bend = 0.25 * (-t).exp();
         let u = centre + t - (bend - 0.25);
         let weight = (ln_scale - 0.5 * df * exp_excess(2.0 * u)).exp() * (1.0 + bend);
@@ -128,8 +134,8 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
     })
 }
 
-/// The nodes and weights on [-1, 1] of the Gauss-Legendre rule with N of them (DLMF 3.5.v), which is exact for polynomials
-/// up to the degree 2 N - 1.
+/// The nodes and weights on [-1, 1] of the Gauss-Legendre rule with N of them (DLMF 3.5.v), which
+/// is exact for polynomials up to the degree 2 N - 1.
 pub(crate) fn gauss_legendre<const N: usize>() -> [(f64, f64); N] {
     std::array::from_fn(|i| {
         let mut x = (PI * (i as f64 + 0.75) / (N as f64 + 0.5)).cos();
@@ -171,8 +177,8 @@ mod tests {
     use super::*;
     use crate::distribution::normal;
 
-    /// A quantile of the largest family takes some ten expectations over a chi distribution, and each of their points a
-    /// line: these bound its work.
+    /// A quantile of the largest family takes some ten expectations over a chi distribution, and
+    /// each of their points a line: these bound its work.
     #[test]
     fn integrals_take_few_evaluations() {
         let count = Cell::new(0);

@@ -4,9 +4,9 @@ use super::incomplete::Tails;
 
 /// Where the lower tail is `p` (0 < `p` < 1), as the logarithm that `tails` takes.
 ///
-/// Newton's method on the logarithm of the smaller tail. The distributions of ln X (X gamma) and of ln(X / (1 - X)) (X beta)
-/// have log-concave densities, so both log-tails are concave: after its first step the method approaches the root from one
-/// side and cannot leave it.
+/// Newton's method on the logarithm of the smaller tail. The distributions of ln X (X gamma) and of
+/// ln(X / (1 - X)) (X beta) have log-concave densities, so both log-tails are concave: after its
+/// first step the method approaches the root from one side and cannot leave it.
 pub(crate) fn newton(p: f64, start: f64, tails: impl Fn(f64) -> Tails) -> f64 {
     solve(p, 1.0 - p, start, tails)
 }
@@ -39,8 +39,9 @@ pub(crate) fn solve(p: f64, q: f64, start: f64, tails: impl Fn(f64) -> Tails) ->
     at
 }
 
-/// Where the decreasing `f` crosses zero between `low` and `high`: the secant, kept inside the bracket (the Illinois form of
-/// regula falsi: Dowell and Jarratt, BIT 11, 1971). The end that is nearer, if it does not cross in between.
+/// Where the decreasing `f` crosses zero between `low` and `high`: the secant, kept inside the
+/// bracket (the Illinois form of regula falsi: Dowell and Jarratt, BIT 11, 1971). The end that is
+/// nearer, if it does not cross in between.
 pub(crate) fn bracketed(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = ((low, f(low)), (high, f(high)));
     if low.1 <= 0.0 {

@@ -29,8 +29,8 @@ pub fn sf(x: f64, df: f64) -> f64 {
     if x > 0.0 { beyond } else { 1.0 - beyond }
 }
 
-/// The value that T stays below with probability `p`; for infinite `df` the normal distribution's. `None` unless
-/// 0 < `p` < 1 and `df` >= 1.
+/// The value that T stays below with probability `p`; for infinite `df` the normal distribution's.
+/// `None` unless 0 < `p` < 1 and `df` >= 1.
 pub fn quantile(p: f64, df: f64) -> Option<f64> {
     if !is_inside(p) {
         return None;

@@ -13,8 +13,9 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// The model of all interactions of up to `order` factors of those with several levels, with the mean; `levels` are
-    /// those of each factor for each condition. Err with the first term that the conditions cannot tell from those before it.
+    /// The model of all interactions of up to `order` factors of those with several levels, with
+    /// the mean; `levels` are those of each factor for each condition. Err with the first term that
+    /// the conditions cannot tell from those before it.
     pub(super) fn new(levels: &[Vec<usize>], sizes: Vec<usize>, order: usize) -> Result<Model, Vec<usize>> {
         let varied: Vec<usize> = (0..sizes.len()).filter(|factor| sizes[*factor] > 1).collect();
         let terms = up_to(&varied, order);
@@ -30,8 +31,9 @@ impl Model {
         Ok(model)
     }
 
-    /// The coefficients by which the condition means, in the order of `levels`, make the parameter of `term` at these
-    /// levels of its factors: how far the mean there is from what the mean and all smaller terms add up to.
+    /// The coefficients by which the condition means, in the order of `levels`, make the parameter
+    /// of `term` at these levels of its factors: how far the mean there is from what the mean and
+    /// all smaller terms add up to.
     pub(super) fn coefficients(&self, term: &[usize], at: &[usize]) -> Vec<f64> {
         let target = self.row_of(|factors| {
             if factors != term {
@@ -79,7 +81,8 @@ impl Model {
     }
 }
 
-/// The lower triangle of the Cholesky factor of X'X. Err with the first column that depends on those before it.
+/// The lower triangle of the Cholesky factor of X'X. Err with the first column that depends on
+/// those before it.
 fn cholesky(rows: &[Vec<f64>], columns: usize) -> Result<Vec<Vec<f64>>, usize> {
     let mut lower: Vec<Vec<f64>> = Vec::with_capacity(columns);
     for i in 0..columns {
@@ -102,12 +105,12 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
-/// What is left of a column after those before it, as a part of its sum of squares, that is nothing but rounding. The least that
-/// a column of a design with whole coordinates leaves is far above.
+/// What is left of a column after those before it, as a part of its sum of squares, that is nothing
+/// but rounding. The least that a column of a design with whole coordinates leaves is far above.
 const SINGULAR: f64 = 1e-9;
 
-/// A level's code in the columns of its factor: a row of the identity, and -1 everywhere for the last level, so that a factor's
-/// effects sum to zero.
+/// A level's code in the columns of its factor: a row of the identity, and -1 everywhere for the
+/// last level, so that a factor's effects sum to zero.
 fn code(level: usize, size: usize) -> Vec<f64> {
     (0..size - 1)
         .map(|column| match level {
@@ -124,7 +127,8 @@ fn product(codes: impl Iterator<Item = Vec<f64>>) -> Vec<f64> {
     })
 }
 
-/// The subsets of `factors` of up to `order` of them, the empty one first, by size and then in order.
+/// The subsets of `factors` of up to `order` of them, the empty one first, by size and then in
+/// order.
 fn up_to(factors: &[usize], order: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     let mut start = 0;

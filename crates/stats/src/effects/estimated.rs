@@ -24,17 +24,19 @@ pub struct Estimated {
     pub standard_error: Option<f64>,
     /// The degrees of freedom of the interval; 0 without one.
     pub df: f64,
-    /// The p-value of the hypothesis that it is zero, not adjusted for the other effects; none without an interval.
+    /// The p-value of the hypothesis that it is zero, not adjusted for the other effects; none
+    /// without an interval.
     pub p: Option<f64>,
-    /// The estimate in % of the size of its base, which whatever estimates it names; none where the base cannot be told from
-    /// zero.
+    /// The estimate in % of the size of its base, which whatever estimates it names; none where the
+    /// base cannot be told from zero.
     pub relative: Option<f64>,
     /// The interval of `relative` (Fieller's); none for too few boots.
     pub relative_interval: Option<(f64, f64)>,
 }
 
 impl Estimated {
-    /// The same of values that cannot be negative: a change between two of them takes away no more than all of the base.
+    /// The same of values that cannot be negative: a change between two of them takes away no more
+    /// than all of the base.
     #[must_use]
     pub fn of_non_negative(self) -> Estimated {
         let possible = |percent: f64| percent.max(-100.0);
@@ -69,8 +71,8 @@ impl Estimator {
         self.fit.conditions().binary_search(&condition).is_ok()
     }
 
-    /// The combination of condition means with these coefficients, also in % of the one that `base` gives; `what` names it
-    /// if it cannot be had.
+    /// The combination of condition means with these coefficients, also in % of the one that `base`
+    /// gives; `what` names it if it cannot be had.
     pub(super) fn estimate(
         &self,
         terms: &[(usize, f64)],

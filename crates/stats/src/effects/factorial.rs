@@ -13,7 +13,8 @@ use crate::question::Design;
 /// The effects of factors and of their interactions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Factorial {
-    /// Interactions of up to so many factors are in the model. Those of more, if there could be any, are taken as zero.
+    /// Interactions of up to so many factors are in the model. Those of more, if there could be
+    /// any, are taken as zero.
     pub order: usize,
     /// Whether every combination of the levels was measured.
     pub is_complete: bool,
@@ -28,25 +29,28 @@ pub struct Effect {
     pub factors: Vec<usize>,
     /// The level of each of them that the effect is of.
     pub levels: Vec<usize>,
-    /// Where each of the factors has two levels: the mean at the high level less that at the low one; for two factors half the
-    /// difference between the one's effect at the other's high level and at its low one, and so on (Box, Hunter and Hunter,
-    /// Statistics for Experimenters, 1978, chapter 10), all of the high levels. Otherwise: how far the mean at these levels is from
-    /// the mean of all combinations, less what main effects and smaller interactions make of that; these sum to zero over the
-    /// levels of each factor. Percentages are of the mean of all conditions.
+    /// Where each of the factors has two levels: the mean at the high level less that at the low
+    /// one; for two factors half the difference between the one's effect at the other's high level
+    /// and at its low one, and so on (Box, Hunter and Hunter, Statistics for Experimenters, 1978,
+    /// chapter 10), all of the high levels. Otherwise: how far the mean at these levels is from the
+    /// mean of all combinations, less what main effects and smaller interactions make of that;
+    /// these sum to zero over the levels of each factor. Percentages are of the mean of all
+    /// conditions.
     pub effect: Estimated,
 }
 
-/// The main effects of `layout`'s factors and the interactions of up to `order` of them, from the means of all conditions
-/// with equal weight, with intervals of confidence `level`. Levels are numbered from 0, the lowest. `design`: none to
-/// recognise it from the data.
+/// The main effects of `layout`'s factors and the interactions of up to `order` of them, from the
+/// means of all conditions with equal weight, with intervals of confidence `level`. Levels are
+/// numbered from 0, the lowest. `design`: none to recognise it from the data.
 ///
-/// Where combinations are missing, interactions of as many factors are estimated as the measured ones can tell apart, all of
-/// that size or none, by least squares; larger ones are then taken as zero ([`Factorial::order`] says which). What is not
-/// there thus adds no width to the intervals: they hold if the larger interactions are small.
+/// Where combinations are missing, interactions of as many factors are estimated as the measured
+/// ones can tell apart, all of that size or none, by least squares; larger ones are then taken as
+/// zero ([`Factorial::order`] says which). What is not there thus adds no width to the intervals:
+/// they hold if the larger interactions are small.
 ///
 /// # Errors
-/// [`EffectsError`] for conditions that are no combinations of levels, for one that is there twice, if no factor varies, and
-/// for a factor whose main effect cannot be told from the others'.
+/// [`EffectsError`] for conditions that are no combinations of levels, for one that is there twice,
+/// if no factor varies, and for a factor whose main effect cannot be told from the others'.
 pub fn factorial(
     observations: &[Observation],
     layout: &Layout,
@@ -68,7 +72,8 @@ pub fn factorial(
         let is_plain = term.iter().all(|factor| sizes[*factor] == 2);
         let scale = if is_plain { 2.0 } else { 1.0 };
         let all = combinations_of(term, &sizes);
-        // Of two levels each, the last combination has all of the high ones; the others repeat it with other signs.
+        // Of two levels each, the last combination has all of the high ones; the others repeat it
+        // with other signs.
         for places in if is_plain { &all[all.len() - 1..] } else { &all[..] } {
             let coefficients =
                 model.coefficients(term, places).into_iter().map(|of| without_rounding(scale * of));
@@ -121,7 +126,8 @@ impl Measured {
     }
 }
 
-/// The model with the largest interactions, up to `order` factors, that the conditions can tell apart.
+/// The model with the largest interactions, up to `order` factors, that the conditions can tell
+/// apart.
 fn largest(
     layout: &Layout,
     places: &[Vec<usize>],

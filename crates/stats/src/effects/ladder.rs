@@ -18,7 +18,8 @@ pub struct Ladder {
     pub steps: Vec<Step>,
     /// From the first rung to the last; percentages are of the first.
     pub total: Estimated,
-    /// From the last rung back to the first: the total with the other sign; percentages are of the last.
+    /// From the last rung back to the first: the total with the other sign; percentages are of the
+    /// last.
     pub back: Estimated,
 }
 
@@ -33,11 +34,12 @@ pub struct Step {
     pub change: Estimated,
 }
 
-/// The steps between `rungs`, which are conditions, with intervals of confidence `level`. `design`: none to recognise it from
-/// the data.
+/// The steps between `rungs`, which are conditions, with intervals of confidence `level`. `design`:
+/// none to recognise it from the data.
 ///
 /// # Errors
-/// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is no number, or a level that is no probability.
+/// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is no number, or a
+/// level that is no probability.
 pub fn ladder(
     observations: &[Observation],
     rungs: &[usize],

@@ -1,9 +1,10 @@
 //! Effects of several factors: who is to be credited with what.
 //!
-//! [`factorial`] gives main effects and interactions, [`shapley`] shares a total fairly between what was switched on, and
-//! [`ladder`] credits each step of a sequence. All of them are linear combinations of condition means with the error term
-//! that the data call for, as in a comparison, so their intervals hold what those of comparisons hold. Each interval has
-//! its level by itself: with many effects the chance that one of them misses is larger.
+//! [`factorial`] gives main effects and interactions, [`shapley`] shares a total fairly between
+//! what was switched on, and [`ladder`] credits each step of a sequence. All of them are linear
+//! combinations of condition means with the error term that the data call for, as in a comparison,
+//! so their intervals hold what those of comparisons hold. Each interval has its level by itself:
+//! with many effects the chance that one of them misses is larger.
 
 mod code;
 mod error;
@@ -23,8 +24,8 @@ pub use shapley::{MOST_FACTORS, Orders, Share, Shares, shapley};
 pub struct Layout<'a> {
     /// The factors' names, for messages.
     pub factors: &'a [String],
-    /// For each condition of the plan the level of each factor, from 0. Where every combination was meant to be measured and
-    /// some could not be, those are missing here or have no runs.
+    /// For each condition of the plan the level of each factor, from 0. Where every combination was
+    /// meant to be measured and some could not be, those are missing here or have no runs.
     pub levels: &'a [Vec<usize>],
 }
 

@@ -15,8 +15,9 @@ pub const MOST_FACTORS: usize = 16;
 pub enum Orders {
     /// All; every combination must have been measured.
     All,
-    /// Those on whose way every combination was measured, with equal weight. The rule where a kernel refuses some
-    /// combinations: a factor that can only be switched on after another never gets the credit of coming first.
+    /// Those on whose way every combination was measured, with equal weight. The rule where a
+    /// kernel refuses some combinations: a factor that can only be switched on after another never
+    /// gets the credit of coming first.
     Reachable,
 }
 
@@ -31,8 +32,8 @@ pub struct Shares {
     pub shares: Vec<Share>,
     /// How many orders were averaged.
     pub orders: u64,
-    /// How many there would be if every condition of the layout had been measured: the others lead through combinations that are
-    /// none.
+    /// How many there would be if every condition of the layout had been measured: the others lead
+    /// through combinations that are none.
     pub planned_orders: u64,
     /// How many there are.
     pub all_orders: u64,
@@ -43,18 +44,20 @@ pub struct Shares {
 pub struct Share {
     /// The factor's index.
     pub factor: usize,
-    /// What switching it on brings, on average over the orders; percentages are of the mean with nothing on.
+    /// What switching it on brings, on average over the orders; percentages are of the mean with
+    /// nothing on.
     pub share: Estimated,
 }
 
-/// Shares the total of `layout`'s factors, each off (level 0) or on (level 1), between them: a factor's share is what the
-/// mean gains when it is switched on, averaged over the orders in which all can be (L. S. Shapley, A value for n-person games,
-/// 1953). With all orders this is his formula, weight |S|! (k - |S| - 1)! / k! for the gain on top of the set S.
-/// Intervals have confidence `level`; `design`: none to recognise it from the data.
+/// Shares the total of `layout`'s factors, each off (level 0) or on (level 1), between them: a
+/// factor's share is what the mean gains when it is switched on, averaged over the orders in which
+/// all can be (L. S. Shapley, A value for n-person games, 1953). With all orders this is his
+/// formula, weight |S|! (k - |S| - 1)! / k! for the gain on top of the set S. Intervals have
+/// confidence `level`; `design`: none to recognise it from the data.
 ///
 /// # Errors
-/// [`EffectsError`] for levels that are no switches, more than [`MOST_FACTORS`] factors, and combinations that were not measured
-/// and are needed, by name.
+/// [`EffectsError`] for levels that are no switches, more than [`MOST_FACTORS`] factors, and
+/// combinations that were not measured and are needed, by name.
 pub fn shapley(
     observations: &[Observation],
     layout: &Layout,
@@ -101,7 +104,8 @@ pub fn shapley(
     })
 }
 
-/// In how many orders all factors can be switched on through conditions of the layout, measured or not.
+/// In how many orders all factors can be switched on through conditions of the layout, measured or
+/// not.
 fn planned_orders(layout: &Layout) -> u64 {
     let factors = layout.factors.len();
     let mut planned = vec![false; 1 << factors];
@@ -171,8 +175,9 @@ impl Lattice {
     }
 }
 
-/// For each set, in how many orders it can be reached from nothing, and everything from it, through sets of a choice. 16! is
-/// less than 2^53, so these counts and their products over an order are exact.
+/// For each set, in how many orders it can be reached from nothing, and everything from it, through
+/// sets of a choice. 16! is less than 2^53, so these counts and their products over an order are
+/// exact.
 struct Paths {
     to: Vec<u64>,
     from: Vec<u64>,

@@ -1,5 +1,5 @@
-//! The model fitted to all conditions at once: least squares on the cells' means, each with one vote, and the spread of each
-//! condition by itself.
+//! The model fitted to all conditions at once: least squares on the cells' means, each with one
+//! vote, and the spread of each condition by itself.
 
 use crate::question::Design;
 
@@ -29,8 +29,9 @@ pub(crate) struct Additive {
 #[derive(Clone, Copy, Debug)]
 struct Row {
     spread: Spread,
-    /// The share of the other conditions in what is left of this one's cells: of `a` conditions that share boots 1 / (a - 1),
-    /// because the boots' effects are estimated from all of them; 0 where nested.
+    /// The share of the other conditions in what is left of this one's cells: of `a` conditions
+    /// that share boots 1 / (a - 1), because the boots' effects are estimated from all of them; 0
+    /// where nested.
     shared: f64,
     cells: f64,
 }
@@ -42,7 +43,8 @@ struct Boots {
     square: f64,
     spread: Spread,
     count: f64,
-    /// How much of each row's variance a mean square of this part holds; complete parts hold the same of each of their rows.
+    /// How much of each row's variance a mean square of this part holds; complete parts hold the
+    /// same of each of their rows.
     held: Vec<(usize, f64)>,
 }
 
@@ -96,8 +98,8 @@ impl Additive {
         self.layout.restored(self.means[row], 1.0)
     }
 
-    /// A combination of the rows' means, each row once. Where it compares rows that no boots connect, or is a mean by itself, it is held
-    /// against the spread between boots too.
+    /// A combination of the rows' means, each row once. Where it compares rows that no boots
+    /// connect, or is a mean by itself, it is held against the spread between boots too.
     pub(crate) fn estimate(&self, terms: &[(usize, f64)], rounding: f64) -> Estimate {
         let weight = cancelled(terms.iter().map(|term| term.1));
         let value = terms.iter().map(|(row, coefficient)| coefficient * self.means[*row]).sum();
@@ -108,7 +110,8 @@ impl Additive {
         }
     }
 
-    /// The part of a combination's variance that the cells of one row make. None where nothing varies.
+    /// The part of a combination's variance that the cells of one row make. None where nothing
+    /// varies.
     pub(crate) fn share(&self, row: usize, terms: &[(usize, f64)]) -> Option<f64> {
         let factors = self.factors(terms);
         let all = self.variance(&factors, terms).variance;
@@ -143,7 +146,8 @@ impl Additive {
         sum
     }
 
-    /// A condition's mean is its effect and the average of its part's boots, so its coefficient goes to all of these.
+    /// A condition's mean is its effect and the average of its part's boots, so its coefficient
+    /// goes to all of these.
     fn coefficients(&self, terms: &[(usize, f64)]) -> Vec<f64> {
         let layout = &self.layout;
         let mut coefficients = vec![0.0; layout.parts.len()];
@@ -169,7 +173,8 @@ fn cancelled(coefficients: impl Iterator<Item = f64>) -> f64 {
     if sum.abs() <= 1e-12 * size { 0.0 } else { sum }
 }
 
-/// A variance that is a sum of estimated ones, with the degrees of freedom of Satterthwaite (Biometrics 2, 1946, equation 17).
+/// A variance that is a sum of estimated ones, with the degrees of freedom of Satterthwaite
+/// (Biometrics 2, 1946, equation 17).
 #[derive(Debug, Default)]
 struct Satterthwaite {
     variance: f64,
@@ -182,8 +187,8 @@ struct Satterthwaite {
 impl Satterthwaite {
     /// So many times the variances of the cells of some rows, which may share boots.
     fn add_cells<'a>(&mut self, rows: impl Iterator<Item = (&'a Row, f64)>) {
-        // Estimates of conditions that share boots are correlated, by the product of what they share. The square of a sum has each pair
-        // twice, and the squares themselves once.
+        // Estimates of conditions that share boots are correlated, by the product of what they
+        // share. The square of a sum has each pair twice, and the squares themselves once.
         let (mut shared, mut squares) = (0.0, 0.0);
         for (row, factor) in rows {
             let Spread { variance, df } = row.spread;
@@ -257,7 +262,8 @@ fn rows(layout: &Layout, left: &[f64], baseline: Option<usize>) -> Vec<Row> {
     for (place, left) in layout.places.iter().zip(left) {
         sums[place.row].add(*left, on_columns.get(place.column).copied());
     }
-    // Of incomplete layouts the shares are those of a complete one, brought to the whole that is known.
+    // Of incomplete layouts the shares are those of a complete one, brought to the whole that is
+    // known.
     let kept: f64 = sums.iter().map(RowSums::kept).sum();
     let scale = layout.residual_df() as f64 / kept;
     let mut parts = vec![(0.0, 0.0); layout.part_count];
@@ -273,7 +279,8 @@ fn rows(layout: &Layout, left: &[f64], baseline: Option<usize>) -> Vec<Row> {
             Row { spread: sum.spread(scale, squares / df), shared: sum.shared(), cells: sum.cells }
         })
         .collect();
-    // Of two that have boots for themselves each leaves the same but for the sign: they are one estimate.
+    // Of two that have boots for themselves each leaves the same but for the sign: they are one
+    // estimate.
     let is_one =
         |part: usize| rows.iter().zip(&layout.parts).any(|(row, of)| *of == part && row.shared > MOST_SHARED);
     let are_one: Vec<bool> = (0..layout.part_count).map(is_one).collect();
@@ -330,8 +337,9 @@ impl RowSums {
             return Spread::UNKNOWN;
         }
         let mixed = self.squares / (self.kept() * scale);
-        // What is left of a cell has the others' spread in it, in the share that they have in its boot's effect. That is taken out
-        // where it made the variance too small, so that a noisy condition does not hide behind quiet ones.
+        // What is left of a cell has the others' spread in it, in the share that they have in its
+        // boot's effect. That is taken out where it made the variance too small, so that a noisy
+        // condition does not hide behind quiet ones.
         let own = (mixed - self.shared() * all) / (1.0 - self.shared());
         let variance = if self.shared() <= MOST_SHARED { mixed.max(own) } else { mixed };
         Spread { variance, df: self.told - 1.0 }

@@ -1,9 +1,10 @@
 //! How much boots and runs differ: the variance components, with intervals.
 //!
-//! Estimates are those of the analysis of variance of unweighted cell means (Thomas and Hultquist, Ann. Stat. 6, 1978: the
-//! harmonic mean of the numbers of runs stands for theirs), which are exact for equal numbers. Intervals: chi-squared for a
-//! single mean square; for a difference of two the modified large sample method (Ting, Burdick, Graybill, Jeyaratnam and Lu,
-//! J. Stat. Comput. Simul. 35, 1990; Burdick and Graybill, Confidence Intervals on Variance Components, 1992).
+//! Estimates are those of the analysis of variance of unweighted cell means (Thomas and Hultquist,
+//! Ann. Stat. 6, 1978: the harmonic mean of the numbers of runs stands for theirs), which are exact
+//! for equal numbers. Intervals: chi-squared for a single mean square; for a difference of two the
+//! modified large sample method (Ting, Burdick, Graybill, Jeyaratnam and Lu, J. Stat. Comput.
+//! Simul. 35, 1990; Burdick and Graybill, Confidence Intervals on Variance Components, 1992).
 
 use serde::Serialize;
 
@@ -14,8 +15,9 @@ use crate::question::Design;
 /// The spread of the data, by where it comes from, in the metric's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Components {
-    /// Between boots, common to all conditions. With one run in each boot of a nested design it holds the runs' spread too,
-    /// and so does `interaction` of a crossed design. None for fewer than two boots.
+    /// Between boots, common to all conditions. With one run in each boot of a nested design it
+    /// holds the runs' spread too, and so does `interaction` of a crossed design. None for fewer
+    /// than two boots.
     pub boots: Option<Component>,
     /// What a boot does to one condition and not to another; crossed designs only.
     pub interaction: Option<Component>,
@@ -62,7 +64,8 @@ impl Components {
         let boots = fit.boots().filter(|spread| spread.df > 0.0).and_then(|spread| {
             let error = cells?;
             let above = MeanSquare { value: spread.mean_square, df: spread.df };
-            // A boot's effect is known as well as the error lets it: with every cell measured to 1 / conditions of it.
+            // A boot's effect is known as well as the error lets it: with every cell measured to 1
+            // / conditions of it.
             let below = MeanSquare { value: error.value * spread.error_share, df: error.df };
             Some(component(above, Some(below)))
         });
@@ -81,8 +84,8 @@ fn alone(square: MeanSquare, alpha: f64) -> (f64, f64, f64) {
     (value, bound(1.0 - alpha / 2.0), bound(alpha / 2.0))
 }
 
-/// The difference of two mean squares with its modified-large-sample interval: Burdick and Graybill's equations 3.3.1 and
-/// 3.3.2.
+/// The difference of two mean squares with its modified-large-sample interval: Burdick and
+/// Graybill's equations 3.3.1 and 3.3.2.
 fn difference(above: MeanSquare, below: MeanSquare, alpha: f64) -> (f64, f64, f64) {
     let quantile = |p: f64, df: f64| chi_squared::quantile(p, df).map_or(f64::NAN, |value| value / df);
     let ratio = |p: f64| fisher::quantile(p, above.df, below.df).unwrap_or(f64::NAN);

@@ -1,9 +1,11 @@
-//! Crossed designs: every condition is measured in every boot, so each boot is a comparison of its own.
+//! Crossed designs: every condition is measured in every boot, so each boot is a comparison of its
+//! own.
 //!
-//! The difference between two conditions is taken inside each boot, which cancels what the boot does to both, and the
-//! spread of these differences over the boots is the error: a paired t-test with boots - 1 degrees of freedom. It holds
-//! whatever the spread between boots and also when a condition fares differently from boot to boot; taking the runs as
-//! independent then finds differences that are not there.
+//! The difference between two conditions is taken inside each boot, which cancels what the boot
+//! does to both, and the spread of these differences over the boots is the error: a paired t-test
+//! with boots - 1 degrees of freedom. It holds whatever the spread between boots and also when a
+//! condition fares differently from boot to boot; taking the runs as independent then finds
+//! differences that are not there.
 
 use super::estimate::ROUNDING;
 use crate::observed::Cell;
@@ -27,14 +29,15 @@ impl Pairs {
         Pairs { treated, baseline }
     }
 
-    /// The interval of the difference in % of the baseline's size, `t` being the critical value of the difference's own.
+    /// The interval of the difference in % of the baseline's size, `t` being the critical value of
+    /// the difference's own.
     ///
-    /// It is Fieller's (see [`super::fieller`]) with the covariances as they are between the boots, so that no equality of
-    /// the conditions' spreads is assumed: those ratios ρ for which a paired t-test does not reject that difference - ρ ·
-    /// baseline is zero, by a quadratic equation.
+    /// It is Fieller's (see [`super::fieller`]) with the covariances as they are between the boots,
+    /// so that no equality of the conditions' spreads is assumed: those ratios ρ for which a paired
+    /// t-test does not reject that difference - ρ · baseline is zero, by a quadratic equation.
     ///
-    /// None for fewer than two boots, and when the baseline cannot be told from zero: the ratios then are no interval (they
-    /// reach to infinity), and there is no percentage to state.
+    /// None for fewer than two boots, and when the baseline cannot be told from zero: the ratios
+    /// then are no interval (they reach to infinity), and there is no percentage to state.
     pub(crate) fn relative_interval(&self, t: f64) -> Option<(f64, f64)> {
         if self.treated.len() < 2 {
             return None;
@@ -43,7 +46,8 @@ impl Pairs {
         if centre.abs() <= t * self.standard_error(&self.baseline) + self.rounding() {
             return None;
         }
-        // Everything in units of the baseline's mean, so that the quadratic in ρ is (1 - a²) ρ² - 2 b ρ + c.
+        // Everything in units of the baseline's mean, so that the quadratic in ρ is (1 - a²) ρ² - 2
+        // b ρ + c.
         let unit = |values: &[f64]| values.iter().map(|value| value / centre).collect::<Vec<f64>>();
         let differences: Vec<f64> =
             self.treated.iter().zip(&self.baseline).map(|(treated, baseline)| treated - baseline).collect();
@@ -113,7 +117,8 @@ mod tests {
             let pairs: Vec<(f64, f64)> =
                 case.treated.iter().copied().zip(case.baseline.iter().copied()).collect();
             let (got, name) = (compared(&pairs, case.level), &case.name);
-            // scipy subtracts means of about 1e9 from each other in the hardest case, so compare on the data's scale.
+            // scipy subtracts means of about 1e9 from each other in the hardest case, so compare on
+            // the data's scale.
             let largest =
                 pairs.iter().fold(0.0, |most: f64, (one, other)| most.max(one.abs()).max(other.abs()));
             let scale = 32.0 * f64::EPSILON * largest;
@@ -124,7 +129,8 @@ mod tests {
             assert!(is_equal(interval.1, case.interval.1), "{name}: {interval:?}");
             assert_eq!(!(interval.0 <= 0.0 && interval.1 >= 0.0), case.p < 1.0 - case.level, "{name}");
             let p = got.p.unwrap();
-            // What rounding may have moved is taken off first: much beside a spread of 1e-10 of the mean.
+            // What rounding may have moved is taken off first: much beside a spread of 1e-10 of the
+            // mean.
             assert!((p - case.p).abs() <= 1e-4 * case.p, "{name}: p {p} not {}", case.p);
 
             let (Some(relative), Some(expected)) = (got.relative_interval, case.relative_interval) else {

@@ -2,8 +2,8 @@
 
 use crate::distribution::student;
 
-/// How many units of rounding (2^-52 of the largest value) the mean of a cell and the differences may be off. An interval
-/// is never narrower, so that no difference is proven by rounding alone.
+/// How many units of rounding (2^-52 of the largest value) the mean of a cell and the differences
+/// may be off. An interval is never narrower, so that no difference is proven by rounding alone.
 pub(crate) const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// An estimated combination of condition means, in the metric's unit.
@@ -27,8 +27,8 @@ impl Estimate {
         self.df > 0.0
     }
 
-    /// Half the width of the interval with `critical` standard errors on either side; none if the error is unknown, or
-    /// if an end is beyond what a number holds.
+    /// Half the width of the interval with `critical` standard errors on either side; none if the
+    /// error is unknown, or if an end is beyond what a number holds.
     pub(crate) fn half_width(&self, critical: f64) -> Option<f64> {
         let half = critical * self.se + self.rounding;
         (self.is_sure() && (self.value.abs() + half).is_finite()).then_some(half)

@@ -1,14 +1,16 @@
 //! The interval of a percentage.
 //!
-//! Fieller's (E. C. Fieller, Some problems in interval estimation, J. R. Stat. Soc. B 16, 1954): those ratios ρ for which a
-//! t-test does not reject that mean - ρ * baseline is zero. Unlike an interval from logarithms it takes values of any sign,
-//! and it excludes 0 % exactly when the difference's interval excludes 0, since ρ = 1 asks the same of both: a verdict
-//! and its percentage cannot contradict each other.
+//! Fieller's (E. C. Fieller, Some problems in interval estimation, J. R. Stat. Soc. B 16, 1954):
+//! those ratios ρ for which a t-test does not reject that mean - ρ * baseline is zero. Unlike an
+//! interval from logarithms it takes values of any sign, and it excludes 0 % exactly when the
+//! difference's interval excludes 0, since ρ = 1 asks the same of both: a verdict and its
+//! percentage cannot contradict each other.
 //!
-//! The variance of mean - ρ * baseline is that of the same model: var(m1) + ρ² var(m0) for nested boots. In a crossed
-//! design whose error is pooled over all conditions it is (1 - ρ)² S / b + (1 + ρ² - (1 - ρ)² / a) E / b in the balanced case,
-//! with S the mean square of the b boots' effects and E that of condition x boot (compound symmetry): at ρ = 1 the boots
-//! cancel, elsewhere they do not. Its degrees of freedom are Satterthwaite's for each ρ, those of E at ρ = 1; elsewhere they
+//! The variance of mean - ρ * baseline is that of the same model: var(m1) + ρ² var(m0) for nested
+//! boots. In a crossed design whose error is pooled over all conditions it is (1 - ρ)² S / b + (1 +
+//! ρ² - (1 - ρ)² / a) E / b in the balanced case, with S the mean square of the b boots' effects
+//! and E that of condition x boot (compound symmetry): at ρ = 1 the boots cancel, elsewhere they do
+//! not. Its degrees of freedom are Satterthwaite's for each ρ, those of E at ρ = 1; elsewhere they
 //! are rounded down by up to a thousandth, so that all comparisons share the quantiles.
 
 use std::cell::RefCell;
@@ -17,7 +19,8 @@ use std::collections::BTreeMap;
 use super::estimate::Estimate;
 use crate::distribution::student;
 
-/// Doublings of the first step before the search for a bound gives up: the bound then is no number worth stating.
+/// Doublings of the first step before the search for a bound gives up: the bound then is no number
+/// worth stating.
 const STEPS: usize = 60;
 
 /// A difference and the baseline it is held against.
@@ -48,10 +51,12 @@ impl Quantiles {
 }
 
 impl Fieller<'_> {
-    /// The interval of the difference in % of the baseline's size. None when the baseline cannot be told from zero:
-    /// the ratios then are no interval (they reach to infinity), and there is no percentage to state.
+    /// The interval of the difference in % of the baseline's size. None when the baseline cannot be
+    /// told from zero: the ratios then are no interval (they reach to infinity), and there is no
+    /// percentage to state.
     pub(crate) fn interval(&self) -> Option<(f64, f64)> {
-        // The chance that the critical value stands for in a single t-test; at other degrees of freedom it is kept.
+        // The chance that the critical value stands for in a single t-test; at other degrees of
+        // freedom it is kept.
         let tail = student::sf(self.critical, self.difference.df);
         let critical = |df: f64| {
             if df == self.difference.df { Some(self.critical) } else { self.quantiles.upper(tail, df) }
@@ -78,7 +83,8 @@ impl Fieller<'_> {
     }
 }
 
-/// Where `excess` turns positive on the side of `step`. 0 is always tried, so that the bound is on its right side of it.
+/// Where `excess` turns positive on the side of `step`. 0 is always tried, so that the bound is on
+/// its right side of it.
 fn bound(excess: &impl Fn(f64) -> Option<f64>, point: f64, step: f64) -> Option<f64> {
     if step == 0.0 {
         return Some(point);
@@ -104,8 +110,8 @@ fn bound(excess: &impl Fn(f64) -> Option<f64>, point: f64, step: f64) -> Option<
     Some(crossing(excess, inside, outside?))
 }
 
-/// The root between `inside` (where `excess` is not positive) and `outside` (where it is), by false position with the
-/// Illinois rule (Dowell and Jarratt, BIT 11, 1971).
+/// The root between `inside` (where `excess` is not positive) and `outside` (where it is), by false
+/// position with the Illinois rule (Dowell and Jarratt, BIT 11, 1971).
 fn crossing(excess: &impl Fn(f64) -> Option<f64>, inside: f64, outside: f64) -> f64 {
     let value = |place: f64| excess(place).unwrap_or(0.0);
     let small = 1e-13 * (outside - inside).abs();

@@ -17,15 +17,16 @@ pub(crate) struct Place {
     pub(crate) mean: f64,
 }
 
-/// The cells as a table of conditions (rows) and, in a crossed design, boots (columns), some of them empty.
+/// The cells as a table of conditions (rows) and, in a crossed design, boots (columns), some of
+/// them empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) design: Design,
     /// The condition of each row.
     pub(crate) conditions: Vec<usize>,
     pub(crate) places: Vec<Place>,
-    /// The part that each row and then each column belongs to. Only what is in the same part is connected by boots in
-    /// common. In a nested design nothing needs to be.
+    /// The part that each row and then each column belongs to. Only what is in the same part is
+    /// connected by boots in common. In a nested design nothing needs to be.
     pub(crate) parts: Vec<usize>,
     pub(crate) part_count: usize,
     /// How many columns each part has.
@@ -155,8 +156,8 @@ impl Layout {
         if of_part == 0.0 { 0.0 } else { of_part / self.part_columns[part] as f64 }
     }
 
-    /// For each row the sum of the squared weights that its cells have in a combination of effects, given the equations' solution
-    /// for it.
+    /// For each row the sum of the squared weights that its cells have in a combination of effects,
+    /// given the equations' solution for it.
     pub(crate) fn squared_weights(&self, solved: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.rows()];
         self.places.iter().for_each(|place| sums[place.row] += self.fitted(solved, place).powi(2));
@@ -168,7 +169,8 @@ impl Layout {
         self.places.len() as f64 / self.places.iter().map(|place| 1.0 / place.runs).sum::<f64>()
     }
 
-    /// A value of the model in the metric's unit: a combination of means whose coefficients add up to `weight`.
+    /// A value of the model in the metric's unit: a combination of means whose coefficients add up
+    /// to `weight`.
     pub(crate) fn restored(&self, value: f64, weight: f64) -> f64 {
         value * self.scale + weight * self.centre
     }

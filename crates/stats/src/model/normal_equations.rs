@@ -4,13 +4,14 @@ use super::layout::Layout;
 
 /// X' X of the model with one effect per row and column of the layout, factored.
 ///
-/// A cell ties one row to one column, so the effects of the longer side are eliminated by hand and only the shorter
-/// side needs a dense (Cholesky) factor: the work grows with cells x shorter side, not with the cube of the whole.
-/// Effects are settled by taking the first of the shorter side in each part as zero; differences inside a part do
-/// not depend on that.
+/// A cell ties one row to one column, so the effects of the longer side are eliminated by hand and
+/// only the shorter side needs a dense (Cholesky) factor: the work grows with cells x shorter side,
+/// not with the cube of the whole. Effects are settled by taking the first of the shorter side in
+/// each part as zero; differences inside a part do not depend on that.
 #[derive(Clone, Debug)]
 pub(crate) struct NormalEquations {
-    /// Of each cell: its eliminated effect and its kept effect. Those of one eliminated effect stand together.
+    /// Of each cell: its eliminated effect and its kept effect. Those of one eliminated effect
+    /// stand together.
     ties: Vec<(usize, Option<usize>)>,
     rows: usize,
     is_row_eliminated: bool,

@@ -1,18 +1,21 @@
-//! Variances of several conditions, each estimated from few boots, that borrow from each other as much as they may.
+//! Variances of several conditions, each estimated from few boots, that borrow from each other as
+//! much as they may.
 //!
-//! Few boots tell a variance badly: of three, it comes out below a twentieth of itself in one case of twenty. Taking one variance for
-//! all conditions needs equal spreads, which no test of few boots can show. Between the two stand moderated variances
-//! (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004): the true variances are taken as draws from a scaled inverse chi-squared
-//! distribution around a common one, which is worth so many degrees of freedom as they are alike. How many is estimated from
-//! the spread of their logarithms. Smyth's estimate is made for thousands of variances; of a few it is too sure of itself
-//! in half of all cases, so here the upper limit of that spread is taken, not its estimate. Where the conditions are few or differ,
-//! little is borrowed, and what is left is Welch's test.
+//! Few boots tell a variance badly: of three, it comes out below a twentieth of itself in one case
+//! of twenty. Taking one variance for all conditions needs equal spreads, which no test of few
+//! boots can show. Between the two stand moderated variances (Smyth, Stat. Appl. Genet. Mol. Biol.
+//! 3, 2004): the true variances are taken as draws from a scaled inverse chi-squared distribution
+//! around a common one, which is worth so many degrees of freedom as they are alike. How many is
+//! estimated from the spread of their logarithms. Smyth's estimate is made for thousands of
+//! variances; of a few it is too sure of itself in half of all cases, so here the upper limit of
+//! that spread is taken, not its estimate. Where the conditions are few or differ, little is
+//! borrowed, and what is left is Welch's test.
 
 use crate::distribution::chi_squared;
 use crate::distribution::polygamma::{digamma, inverse_trigamma, trigamma};
 
-/// The chance that the spread of the true variances is above its limit. `bench verdict --families` shows the false positives
-/// that come of it.
+/// The chance that the spread of the true variances is above its limit. `bench verdict --families`
+/// shows the false positives that come of it.
 const TAIL: f64 = 0.01;
 /// Fewer variances tell nothing of their spread.
 const FEWEST: usize = 3;
@@ -30,9 +33,10 @@ impl Spread {
     pub(crate) const NONE: Spread = Spread { variance: 0.0, df: f64::INFINITY };
     pub(crate) const UNKNOWN: Spread = Spread { variance: 0.0, df: 0.0 };
 
-    /// This estimate of a baseline's spread beside what others make of it. A baseline's error is in all comparisons at once, so quiet
-    /// conditions must not make it look small: the larger variance counts. Its degrees of freedom are then between those that it has alone and
-    /// those that all have together; `bench verdict --families` shows that their geometric mean holds.
+    /// This estimate of a baseline's spread beside what others make of it. A baseline's error is in
+    /// all comparisons at once, so quiet conditions must not make it look small: the larger
+    /// variance counts. Its degrees of freedom are then between those that it has alone and those
+    /// that all have together; `bench verdict --families` shows that their geometric mean holds.
     pub(crate) fn beside(self, moderated: Spread) -> Spread {
         if self.variance <= moderated.variance {
             return moderated;
@@ -57,14 +61,16 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Of independent estimates. None where they show nothing in common: too few of them, or one without any spread.
+    /// Of independent estimates. None where they show nothing in common: too few of them, or one
+    /// without any spread.
     pub(crate) fn of(estimates: impl Iterator<Item = Spread>) -> Option<Common> {
         let estimates: Vec<Spread> = estimates.filter(Spread::is_estimated).collect();
         let count = estimates.len() as f64;
         if estimates.len() < FEWEST || estimates.iter().any(|one| one.variance <= 0.0) {
             return None;
         }
-        // ln s² is ln σ² + ln (χ² / df), which has mean ψ(df / 2) - ln (df / 2) and variance ψ'(df / 2).
+        // ln s² is ln σ² + ln (χ² / df), which has mean ψ(df / 2) - ln (df / 2) and variance ψ'(df
+        // / 2).
         let logarithms: Vec<f64> = estimates
             .iter()
             .map(|one| one.variance.ln() - digamma(one.df / 2.0) + (one.df / 2.0).ln())
@@ -78,7 +84,8 @@ impl Common {
         Some(Common { variance: mean.exp(), df, all })
     }
 
-    /// What one of them, of `df` degrees of freedom, is typically worth after moderation, where `count` are truly equal.
+    /// What one of them, of `df` degrees of freedom, is typically worth after moderation, where
+    /// `count` are truly equal.
     pub(crate) fn typical_df(count: usize, df: f64) -> f64 {
         let all = count as f64 * df;
         let limit = chi_squared::quantile(TAIL, count as f64 - 1.0).filter(|_| count >= FEWEST);
@@ -88,7 +95,8 @@ impl Common {
         })
     }
 
-    /// An estimate together with what is common: the posterior mean, with the degrees of freedom of both.
+    /// An estimate together with what is common: the posterior mean, with the degrees of freedom of
+    /// both.
     pub(crate) fn moderate(self, own: Spread) -> Spread {
         if !own.is_estimated() {
             return own;
@@ -132,7 +140,8 @@ mod tests {
         assert_eq!(unequal.moderate(Spread::NONE), Spread::NONE);
     }
 
-    /// By hand, for two degrees of freedom: ψ(1) = -γ and ψ'(1) = π² / 6; χ² of 2 has its 1 % quantile at -2 ln 0.99.
+    /// By hand, for two degrees of freedom: ψ(1) = -γ and ψ'(1) = π² / 6; χ² of 2 has its 1 %
+    /// quantile at -2 ln 0.99.
     #[test]
     fn the_limit_is_that_of_a_chi_squared_spread() {
         let logarithms = [-1.0_f64, 0.0, 1.0];

@@ -10,8 +10,9 @@ use crate::error::{StatsError, require_finite};
 pub struct Observation {
     /// The condition's index in the plan.
     pub condition: usize,
-    /// The planned boot. Both parts of a boot that was resumed have the same number: they are one unit. Conditions that
-    /// were measured in the same boot share its number; boots numbered differently per condition are their own.
+    /// The planned boot. Both parts of a boot that was resumed have the same number: they are one
+    /// unit. Conditions that were measured in the same boot share its number; boots numbered
+    /// differently per condition are their own.
     pub boot: u32,
     /// What was measured, in the metric's unit.
     pub value: f64,
@@ -24,7 +25,8 @@ pub(crate) struct Cell {
     pub(crate) boot: u32,
     pub(crate) runs: usize,
     pub(crate) mean: f64,
-    /// The root of the sum of squares around the mean. The root, because squares of large values overflow.
+    /// The root of the sum of squares around the mean. The root, because squares of large values
+    /// overflow.
     pub(crate) root: f64,
 }
 
@@ -53,7 +55,8 @@ impl Cells {
         })
     }
 
-    /// Gathers cells, each with the runs, mean and root that `reduce` makes of its values, in rising order.
+    /// Gathers cells, each with the runs, mean and root that `reduce` makes of its values, in
+    /// rising order.
     fn gathered(observations: &[Observation], reduce: impl Fn(&[f64]) -> (usize, f64, f64)) -> Cells {
         let mut sorted = observations.to_vec();
         // By value too, so that the order of the runs cannot change even the last digit.
@@ -72,7 +75,8 @@ impl Cells {
         Cells(cells.map(cell).collect())
     }
 
-    /// The logarithms of the cells' means, each cell as one run; of the conditions whose cells are all above zero.
+    /// The logarithms of the cells' means, each cell as one run; of the conditions whose cells are
+    /// all above zero.
     pub(crate) fn logarithms(&self) -> Cells {
         let above_zero = self.conditions().filter(|cells| cells.iter().all(|cell| cell.mean > 0.0));
         let logarithm = |cell: &Cell| Cell { mean: cell.mean.ln(), runs: 1, root: 0.0, ..*cell };

@@ -48,8 +48,8 @@ impl Summary {
     }
 }
 
-/// The mean, by Welford's running update (Technometrics 4, 1962), which cannot overflow as a sum can, and one
-/// correction by the mean of the residuals. 0 for no values.
+/// The mean, by Welford's running update (Technometrics 4, 1962), which cannot overflow as a sum
+/// can, and one correction by the mean of the residuals. 0 for no values.
 #[must_use]
 pub fn mean(values: &[f64]) -> f64 {
     let running = |centre: f64| {
@@ -89,7 +89,8 @@ impl Scaled {
         if scale == 0.0 {
             return Scaled { scale, sum: 0.0 };
         }
-        // The second term takes back what the rounding of the centre added (Chan, Golub and LeVeque, 1983, eq. 1.7).
+        // The second term takes back what the rounding of the centre added (Chan, Golub and
+        // LeVeque, 1983, eq. 1.7).
         let (squares, sum, count) = residuals.fold((0.0, 0.0, 0.0), |(squares, sum, count), residual| {
             let unit = residual / scale;
             (squares + unit * unit, sum + unit, count + 1.0)

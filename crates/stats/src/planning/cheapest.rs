@@ -43,20 +43,22 @@ impl Plan {
         }
     }
 
-    /// The fewest boots, from 2, with which `runs` runs in each reach the goal. `None` if the goal's limit does not do, or
-    /// as for [`Plan::power`].
+    /// The fewest boots, from 2, with which `runs` runs in each reach the goal. `None` if the
+    /// goal's limit does not do, or as for [`Plan::power`].
     pub fn boots_needed(&self, goal: Goal, runs: u32) -> Option<u32> {
         self.check(runs)?;
         Search::of(self, goal)?.boots_needed(runs, 2, goal.boots_at_most)
     }
 
-    /// The cheapest size that reaches the goal, of all within its limits; of equally cheap ones that with the fewest runs.
-    /// `None` if none reaches it, a cost is negative or not finite, or as for [`Plan::power`].
+    /// The cheapest size that reaches the goal, of all within its limits; of equally cheap ones
+    /// that with the fewest runs. `None` if none reaches it, a cost is negative or not finite, or
+    /// as for [`Plan::power`].
     pub fn cheapest(&self, goal: Goal, cost: Cost) -> Option<Choice> {
         self.check(1)?;
         let is_price = |price: f64| price >= 0.0 && price.is_finite();
         let search = Search::of(self, goal).filter(|_| is_price(cost.boot) && is_price(cost.run))?;
-        // More runs can spare boots, though never more than all runs together would: that ends both searches.
+        // More runs can spare boots, though never more than all runs together would: that ends both
+        // searches.
         let fewest = search.boots_needed(u32::MAX, 2, goal.boots_at_most)?;
         let mut best: Option<(f64, u32, u32)> = None;
         let mut most = goal.boots_at_most;
@@ -79,8 +81,8 @@ impl Plan {
         best.and_then(|(cost, boots, runs)| self.choice(goal, cost, boots, runs))
     }
 
-    /// Other sizes that reach the goal, for a table: a quarter, half, twice and four times the runs of `choice`, and `choice`
-    /// itself, each with the boots it needs; by the number of runs.
+    /// Other sizes that reach the goal, for a table: a quarter, half, twice and four times the runs
+    /// of `choice`, and `choice` itself, each with the boots it needs; by the number of runs.
     pub fn around(&self, choice: Choice, goal: Goal, cost: Cost) -> Vec<Choice> {
         let Some(search) = Search::of(self, goal) else { return Vec::new() };
         let mut runs = [
@@ -106,10 +108,12 @@ impl Plan {
     }
 }
 
-/// A search for boots. What takes time is the noncentrality, which depends on the boots only, so each is kept.
+/// A search for boots. What takes time is the noncentrality, which depends on the boots only, so
+/// each is kept.
 struct Search<'a> {
     plan: &'a Plan,
-    /// The same study with a single look, which needs no more boots and is worked out in far less time.
+    /// The same study with a single look, which needs no more boots and is worked out in far less
+    /// time.
     once: Plan,
     goal: Goal,
     /// By boots, and whether all looks are counted.
@@ -136,8 +140,8 @@ impl<'a> Search<'a> {
         reaches(&self.once) && (self.plan.looks.is_none() || reaches(self.plan))
     }
 
-    /// The fewest boots between `fewest` and `most`: with more of them the error falls and the degrees of freedom grow, so
-    /// halving finds it.
+    /// The fewest boots between `fewest` and `most`: with more of them the error falls and the
+    /// degrees of freedom grow, so halving finds it.
     fn boots_needed(&self, runs: u32, fewest: u32, most: u32) -> Option<u32> {
         // Doubling first: small studies are the likely ones, and large ones take no longer.
         let mut low = fewest;

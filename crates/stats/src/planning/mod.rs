@@ -1,10 +1,12 @@
-//! How many boots and runs a study needs: power, the smallest difference it can show, and the cheapest way to show one.
+//! How many boots and runs a study needs: power, the smallest difference it can show, and the
+//! cheapest way to show one.
 //!
-//! The model is that of the analysis: a boot's mean of one condition varies with [`Noise::cell`], a run within the boot with
-//! [`Noise::run`]; the error of a difference between two conditions is sqrt(2 (cell^2 + run^2 / runs) / boots), and its test
-//! is t with the degrees of freedom that the analysis typically finds where all conditions spread alike. They vary from study to
-//! study, and more is found than lost by that: the power is a few hundredths above what is planned with. Lengths are in the
-//! metric's unit throughout.
+//! The model is that of the analysis: a boot's mean of one condition varies with [`Noise::cell`], a
+//! run within the boot with [`Noise::run`]; the error of a difference between two conditions is
+//! sqrt(2 (cell^2 + run^2 / runs) / boots), and its test is t with the degrees of freedom that the
+//! analysis typically finds where all conditions spread alike. They vary from study to study, and
+//! more is found than lost by that: the power is a few hundredths above what is planned with.
+//! Lengths are in the metric's unit throughout.
 
 mod cheapest;
 mod early;

@@ -9,8 +9,8 @@ use crate::sequential::{Bounds, Schedule};
 /// Standard deviations, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// Of what a boot does to a condition: the spread between boots where each condition has its own (nested), the
-    /// condition x boot interaction where conditions share them (crossed).
+    /// Of what a boot does to a condition: the spread between boots where each condition has its
+    /// own (nested), the condition x boot interaction where conditions share them (crossed).
     pub cell: f64,
     /// Between runs of the same condition in the same boot.
     pub run: f64,
@@ -40,8 +40,8 @@ pub struct Plan {
     pub family: Family,
     /// The two-sided error rate: 1 - level.
     pub alpha: f64,
-    /// Where the study looks before its end: the bounds, and how many looks. The power is then at least what is said here, as
-    /// the earlier looks can only add to that of the last.
+    /// Where the study looks before its end: the bounds, and how many looks. The power is then at
+    /// least what is said here, as the earlier looks can only add to that of the last.
     pub looks: Option<(Bounds, u32)>,
 }
 
@@ -55,9 +55,10 @@ pub struct Cost {
 }
 
 impl Plan {
-    /// The degrees of freedom of a difference with `boots` boots (of each condition if nested, of all together if crossed), as they
-    /// typically are where the conditions spread alike: those of two moderated variances, which are correlated where
-    /// conditions share boots. Of two conditions they are exact: 2 (boots - 1) nested, boots - 1 crossed.
+    /// The degrees of freedom of a difference with `boots` boots (of each condition if nested, of
+    /// all together if crossed), as they typically are where the conditions spread alike: those of
+    /// two moderated variances, which are correlated where conditions share boots. Of two
+    /// conditions they are exact: 2 (boots - 1) nested, boots - 1 crossed.
     pub fn df(&self, boots: u32) -> f64 {
         let correlation = match self.design {
             Design::Nested => 0.0,
@@ -72,8 +73,8 @@ impl Plan {
         (2.0 * (cell * cell + run * run / f64::from(runs)) / f64::from(boots)).sqrt()
     }
 
-    /// The |t| that proves a difference, at the last look. `None` unless there are two conditions and two boots, boots for all looks,
-    /// and 0 < alpha < 1.
+    /// The |t| that proves a difference, at the last look. `None` unless there are two conditions
+    /// and two boots, boots for all looks, and 0 < alpha < 1.
     pub fn critical(&self, boots: u32) -> Option<f64> {
         let critical = self.critical_of_one_look(boots)?;
         let Some((bounds, looks)) = self.looks else { return Some(critical) };
@@ -93,8 +94,8 @@ impl Plan {
         self.judged().critical(self.alpha, self.df(boots))
     }
 
-    /// How many times as wide intervals are with `boots` boots as they were if the spread were known: what few boots cost beyond their
-    /// number. `None` as for [`Plan::critical`].
+    /// How many times as wide intervals are with `boots` boots as they were if the spread were
+    /// known: what few boots cost beyond their number. `None` as for [`Plan::critical`].
     pub fn stretch(&self, boots: u32) -> Option<f64> {
         Some(self.critical(boots)? / self.judged().critical(self.alpha, f64::INFINITY)?)
     }
@@ -108,9 +109,11 @@ impl Plan {
         }
     }
 
-    /// The probability that a true difference of size `delta` between two conditions is proven, with its right sign.
+    /// The probability that a true difference of size `delta` between two conditions is proven,
+    /// with its right sign.
     ///
-    /// `None` unless the noise and `delta` are finite and not negative, there is a run, and [`Plan::critical`] has a value.
+    /// `None` unless the noise and `delta` are finite and not negative, there is a run, and
+    /// [`Plan::critical`] has a value.
     pub fn power(&self, delta: f64, boots: u32, runs: u32) -> Option<f64> {
         self.check(runs)?;
         let is_length = delta >= 0.0 && delta.is_finite();
@@ -125,19 +128,20 @@ impl Plan {
         })
     }
 
-    /// The true difference that is proven with probability `power`. `None` unless 0 < `power` < 1 and the rest is as for
-    /// [`Plan::power`].
+    /// The true difference that is proven with probability `power`. `None` unless 0 < `power` < 1
+    /// and the rest is as for [`Plan::power`].
     pub fn detectable(&self, power: f64, boots: u32, runs: u32) -> Option<f64> {
         self.check(runs)?;
         Some(self.noncentrality(power, boots)? * self.standard_error(boots, runs))
     }
 
-    /// The number of runs per boot at which the time spent shows most: the smallest integer not below
-    /// sqrt(time of a boot / time of a run * run^2 / cell^2), where in a crossed design a boot serves all conditions. Kalibera
-    /// and Jones, Rigorous Benchmarking in Reasonable Time (2013), section 6.2.
+    /// The number of runs per boot at which the time spent shows most: the smallest integer not
+    /// below sqrt(time of a boot / time of a run * run^2 / cell^2), where in a crossed design a
+    /// boot serves all conditions. Kalibera and Jones, Rigorous Benchmarking in Reasonable Time
+    /// (2013), section 6.2.
     ///
-    /// `None` if there is no such number: boots do not differ (then any number of runs in two boots is as good), or a cost
-    /// is not positive.
+    /// `None` if there is no such number: boots do not differ (then any number of runs in two boots
+    /// is as good), or a cost is not positive.
     pub fn best_runs_per_boot(&self, cost: Cost) -> Option<u32> {
         let shared = match self.design {
             Design::Nested => 1.0,
@@ -159,8 +163,9 @@ impl Plan {
     }
 }
 
-/// How many standard errors a difference must be so that its t exceeds `critical` with probability `power`; 0 where even no
-/// difference does. `None` unless 0 < `power` < 1, `df` >= 1 and `critical` is finite and not negative.
+/// How many standard errors a difference must be so that its t exceeds `critical` with probability
+/// `power`; 0 where even no difference does. `None` unless 0 < `power` < 1, `df` >= 1 and
+/// `critical` is finite and not negative.
 pub fn noncentrality(critical: f64, df: f64, power: f64) -> Option<f64> {
     let is_valid = power > 0.0 && power < 1.0 && df >= 1.0 && critical >= 0.0 && critical.is_finite();
     if !is_valid {

@@ -1,7 +1,8 @@
 //! Looking before the end without being fooled more often: the bounds of group-sequential designs.
 //!
-//! [`Bounds`] are for a statistic that is normal with known variance: Jennison and Turnbull, Group Sequential Methods with
-//! Applications to Clinical Trials (2000), chapter 2. A [`Schedule`] makes them bounds of t statistics, whose variance is estimated.
+//! [`Bounds`] are for a statistic that is normal with known variance: Jennison and Turnbull, Group
+//! Sequential Methods with Applications to Clinical Trials (2000), chapter 2. A [`Schedule`] makes
+//! them bounds of t statistics, whose variance is estimated.
 
 mod schedule;
 mod student;
@@ -43,18 +44,20 @@ impl Bounds {
         }
     }
 
-    /// The bound of each look on |z|, so that the chance of crossing at any of them without a difference is
-    /// `alpha`; `fractions` says how much of all the information (boots) each look has.
+    /// The bound of each look on |z|, so that the chance of crossing at any of them without a
+    /// difference is `alpha`; `fractions` says how much of all the information (boots) each look
+    /// has.
     ///
     /// Empty unless 0 < `alpha` < 1 and the fractions grow, by at least 0.001 each, to 1.
     pub fn z(self, fractions: &[f64], alpha: f64) -> Vec<f64> {
         self.calibrated(fractions, alpha, |z| either(&walk(fractions, z, 0.0)).iter().sum())
     }
 
-    /// The bounds on |z| with which the chance of crossing, as `crossed` tells it, is `alpha`. The statistics may be others, if
-    /// each is transformed so that it is normal by itself.
+    /// The bounds on |z| with which the chance of crossing, as `crossed` tells it, is `alpha`. The
+    /// statistics may be others, if each is transformed so that it is normal by itself.
     fn calibrated(self, fractions: &[f64], alpha: f64, crossed: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-        // One look is the least, and as many independent ones the most, that have to be allowed for.
+        // One look is the least, and as many independent ones the most, that have to be allowed
+        // for.
         let ends = (
             normal::upper_quantile(0.5 * alpha),
             normal::upper_quantile(0.5 * alpha / fractions.len() as f64),
@@ -80,11 +83,12 @@ impl Bounds {
     }
 }
 
-/// The probability that |z| is beyond its bound for the first time at each look, given the bounds `z` at these `fractions`
-/// of the information, when the mean of z at the end is `drift`. What lacks to 1 is the probability that it never is.
+/// The probability that |z| is beyond its bound for the first time at each look, given the bounds
+/// `z` at these `fractions` of the information, when the mean of z at the end is `drift`. What
+/// lacks to 1 is the probability that it never is.
 ///
-/// Empty unless there are as many bounds, none of them negative, as fractions, these are as for [`Bounds::z`] and
-/// `drift` is finite.
+/// Empty unless there are as many bounds, none of them negative, as fractions, these are as for
+/// [`Bounds::z`] and `drift` is finite.
 pub fn crossings(fractions: &[f64], z: &[f64], drift: f64) -> Vec<f64> {
     let is_valid = are_valid(fractions)
         && z.len() == fractions.len()
@@ -108,9 +112,10 @@ fn are_valid(fractions: &[f64]) -> bool {
     grow && fractions.last() == Some(&1.0)
 }
 
-/// The score z sqrt(fraction) moves by independent normal steps. Its density, given that no bound was reached so far, is
-/// carried from look to look: Armitage, McPherson and Rowe, Journal of the Royal Statistical Society A 132 (1969). The
-/// chances of each look are those of its lower and of its upper bound.
+/// The score z sqrt(fraction) moves by independent normal steps. Its density, given that no bound
+/// was reached so far, is carried from look to look: Armitage, McPherson and Rowe, Journal of the
+/// Royal Statistical Society A 132 (1969). The chances of each look are those of its lower and of
+/// its upper bound.
 fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<[f64; 2]> {
     let mut crossed = Vec::with_capacity(fractions.len());
     // Points of the score, each with its share of the probability; before the first look it is 0.
@@ -136,8 +141,9 @@ fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<[f64; 2]> {
     crossed
 }
 
-/// Where the density of the score is followed at this fraction, with weights. Panels are as narrow as the shorter of the steps to and
-/// from here asks for, up to the bound or to where nothing is left.
+/// Where the density of the score is followed at this fraction, with weights. Panels are as narrow
+/// as the shorter of the steps to and from here asks for, up to the bound or to where nothing is
+/// left.
 fn nodes(fraction: f64, step: f64, bound: f64, drift: f64) -> Vec<(f64, f64)> {
     let rule = quadrature::gauss_legendre::<NODES>();
     let (centre, reach) = (drift * fraction, REACH * fraction.sqrt());
@@ -156,7 +162,8 @@ fn nodes(fraction: f64, step: f64, bound: f64, drift: f64) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
 
-    /// The work of a look is the product of its nodes and of those before it: this keeps 200 looks bearable.
+    /// The work of a look is the product of its nodes and of those before it: this keeps 200 looks
+    /// bearable.
     #[test]
     fn nodes_grow_with_the_root_of_the_number_of_looks() {
         for looks in [1, 50, 200] {

@@ -6,7 +6,8 @@ use super::student::Sequence;
 use super::{Bounds, crossings};
 use crate::distribution::normal;
 
-/// From so many degrees of freedom at the first look on t is taken as normal: the error rate differs by 0.015 % at most.
+/// From so many degrees of freedom at the first look on t is taken as normal: the error rate
+/// differs by 0.015 % at most.
 const NORMAL: f64 = 150.0;
 
 /// Looks in equal steps, planned before the first boot.
@@ -21,8 +22,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// After how many boots each look is: equal steps, rounded up. Empty where the first look would have fewer than two
-    /// boots, or a look no boot of its own.
+    /// After how many boots each look is: equal steps, rounded up. Empty where the first look would
+    /// have fewer than two boots, or a look no boot of its own.
     pub fn after(&self) -> Vec<u32> {
         let (looks, boots) = (u64::from(self.looks), u64::from(self.boots));
         if looks == 0 || boots < looks || boots.div_ceil(looks) < 2 {
@@ -36,8 +37,9 @@ impl Schedule {
         self.after().iter().map(|boots| f64::from(*boots) / f64::from(self.boots)).collect()
     }
 
-    /// The looks at a comparison whose error has `df_per_boot` (n - 1) degrees of freedom at a look with n boots: 1 in a paired
-    /// comparison, more where several conditions tell the error, any number for a normal statistic. Fewer than 1 are taken as 1.
+    /// The looks at a comparison whose error has `df_per_boot` (n - 1) degrees of freedom at a look
+    /// with n boots: 1 in a paired comparison, more where several conditions tell the error, any
+    /// number for a normal statistic. Fewer than 1 are taken as 1.
     pub fn with(&self, df_per_boot: f64) -> Looks {
         let (after, df) = (self.after(), df_per_boot.max(1.0));
         let is_normal = after.first().is_none_or(|first| df * (f64::from(*first) - 1.0) >= NORMAL);
@@ -55,11 +57,13 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// The two-sided nominal level of each look, so that the chance that t crosses at any of them is `alpha` where nothing differs.
+    /// The two-sided nominal level of each look, so that the chance that t crosses at any of them
+    /// is `alpha` where nothing differs.
     ///
-    /// The levels are those of bounds on a normal statistic, and each takes the quantile of t at its look's degrees of freedom;
-    /// the constant of the bounds is the one with which the t statistics, and not normal ones, cross with that chance.
-    /// Empty unless 0 < `alpha` < 1 and the schedule has looks.
+    /// The levels are those of bounds on a normal statistic, and each takes the quantile of t at
+    /// its look's degrees of freedom; the constant of the bounds is the one with which the t
+    /// statistics, and not normal ones, cross with that chance. Empty unless 0 < `alpha` < 1 and
+    /// the schedule has looks.
     pub fn nominal(&self, alpha: f64) -> Vec<f64> {
         levels(&self.z(alpha))
     }

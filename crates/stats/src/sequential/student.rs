@@ -1,10 +1,11 @@
 //! The chance that a sequence of t statistics crosses its bounds, exactly.
 //!
-//! At a look with n boots the standardised sum Z of the differences is normal and the sum of squares E of the error is
-//! chi-squared with ν = m (n - 1) degrees of freedom, where m is what each boot adds: 1 in a paired comparison, more where
-//! several conditions tell the error. Write T = √ν tan θ, so that sin θ = Z / √(Z² + E). Without a difference this direction
-//! is independent of the length √(Z² + E) (Basu), and the next direction depends on this one, the lengths and new data only: the
-//! angles are a Markov chain. Its steps are those of a linear function on a sphere:
+//! At a look with n boots the standardised sum Z of the differences is normal and the sum of
+//! squares E of the error is chi-squared with ν = m (n - 1) degrees of freedom, where m is what
+//! each boot adds: 1 in a paired comparison, more where several conditions tell the error. Write T
+//! = √ν tan θ, so that sin θ = Z / √(Z² + E). Without a difference this direction is independent of
+//! the length √(Z² + E) (Basu), and the next direction depends on this one, the lengths and new
+//! data only: the angles are a Markov chain. Its steps are those of a linear function on a sphere:
 //!
 //! sin θ' = √f √B sin θ + √(1 - f) √(1 - B) sin φ,
 //!
@@ -41,7 +42,8 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    /// Looks after these numbers of boots, which grow from at least 2, where each boot adds `df_per_boot` >= 1 degrees of freedom.
+    /// Looks after these numbers of boots, which grow from at least 2, where each boot adds
+    /// `df_per_boot` >= 1 degrees of freedom.
     pub(super) fn of(boots: &[u32], df_per_boot: f64) -> Sequence {
         let df = |boots: u32| df_per_boot * (f64::from(boots) - 1.0);
         let rule = Rule(gauss_legendre());
@@ -53,7 +55,8 @@ impl Sequence {
         Sequence { rule, df: boots.iter().map(|boots| df(*boots)).collect(), steps }
     }
 
-    /// The chance that |T| is beyond its quantile at any look without a difference, given the two-sided level of each look.
+    /// The chance that |T| is beyond its quantile at any look without a difference, given the
+    /// two-sided level of each look.
     pub(super) fn crossed(&self, levels: &[f64]) -> f64 {
         let angles: Vec<f64> = self.df.iter().zip(levels).map(|(df, level)| angle(*level, *df)).collect();
         let (Some(first), Some(df)) = (angles.first(), self.df.first()) else { return 0.0 };
@@ -94,8 +97,8 @@ impl Step {
         Step { rule, fraction, df, added, whole, longitude: Default::default() }
     }
 
-    /// The chance that nothing is crossed any more, from sin θ = `from` on, if the next bound is `angle` and what comes after it is
-    /// survived with the chances `later`.
+    /// The chance that nothing is crossed any more, from sin θ = `from` on, if the next bound is
+    /// `angle` and what comes after it is survived with the chances `later`.
     fn survives(&self, from: f64, angle: f64, later: &Survival) -> f64 {
         let (along, across) = (self.fraction.sqrt() * from, (1.0 - self.fraction).sqrt());
         let (length, axis) = (along.hypot(across), along.atan2(across));
@@ -113,8 +116,8 @@ impl Step {
         later.panels(&self.rule, length, range, sd, density) / self.whole
     }
 
-    /// From which sin θ on the next bound `angle` can be crossed upwards, if not from everywhere; the more boots there are, the smoother it
-    /// goes on there.
+    /// From which sin θ on the next bound `angle` can be crossed upwards, if not from everywhere;
+    /// the more boots there are, the smoother it goes on there.
     fn bend(&self, angle: f64) -> f64 {
         if self.added > SMOOTH {
             return 0.0;
@@ -122,8 +125,8 @@ impl Step {
         ((angle.sin().powi(2) - (1.0 - self.fraction)).max(0.0) / self.fraction).sqrt()
     }
 
-    /// The mean of (1 - (1 - cos χ) / `ratio`)^ν, as far as it is positive, over longitudes χ with a density in proportion to
-    /// sin^(g-1). Its only bend is at a ratio of 2.
+    /// The mean of (1 - (1 - cos χ) / `ratio`)^ν, as far as it is positive, over longitudes χ with
+    /// a density in proportion to sin^(g-1). Its only bend is at a ratio of 2.
     fn over_longitudes(&self, ratio: f64) -> f64 {
         let place = (0.5 * ratio).ln();
         let mean = |at: f64| mean_power(self.rule, 2.0 * at.exp(), self.df, self.added);
@@ -157,8 +160,8 @@ fn mean_power(rule: Rule, ratio: f64, power: f64, added: f64) -> f64 {
     (near + far) / beta(0.5, 0.5 * added)
 }
 
-/// The chance that nothing is crossed any more, by sin θ: polynomials in its square below a bend, and above it, where it goes on with a
-/// root, in the root of the square's excess.
+/// The chance that nothing is crossed any more, by sin θ: polynomials in its square below a bend,
+/// and above it, where it goes on with a root, in the root of the square's excess.
 struct Survival {
     bend: f64,
     bound: f64,
@@ -193,7 +196,8 @@ impl Survival {
         polynomial(&self.above, ((square - bend) / (self.bound * self.bound - bend)).min(1.0).sqrt())
     }
 
-    /// The integral over latitudes of `f`, which takes this at `length` times their sine; its features are as wide as `sd`.
+    /// The integral over latitudes of `f`, which takes this at `length` times their sine; its
+    /// features are as wide as `sd`.
     fn panels(&self, rule: &Rule, length: f64, range: (f64, f64), sd: f64, f: impl Fn(f64) -> f64) -> f64 {
         let bend = (self.bend / length).min(1.0).asin();
         let ends = [range.0, -bend, bend, range.1].map(|end| end.clamp(range.0, range.1.max(range.0)));

@@ -1,16 +1,17 @@
 //! The estimate after a stop.
 //!
-//! A study that stops as soon as a difference is proven stops rather where chance made it large, so the difference as measured is too
-//! large on average. The median-unbiased estimate of Emerson and Fleming (Biometrika 77, 1990) is the true difference with which
-//! an outcome that speaks for a larger one comes as often as one that speaks for a smaller; an earlier stop speaks for a larger difference
-//! than a later one (the stage-wise order).
+//! A study that stops as soon as a difference is proven stops rather where chance made it large, so
+//! the difference as measured is too large on average. The median-unbiased estimate of Emerson and
+//! Fleming (Biometrika 77, 1990) is the true difference with which an outcome that speaks for a
+//! larger one comes as often as one that speaks for a smaller; an earlier stop speaks for a larger
+//! difference than a later one (the stage-wise order).
 
 use super::walk;
 use crate::distribution::solve;
 
-/// By how many standard errors the median-unbiased estimate is nearer to zero than the one measured, at the last of the looks at
-/// these `fractions` of the information, where |z| is `z` and `bounds` were those on |z| at the looks before it. The statistic is taken
-/// for normal.
+/// By how many standard errors the median-unbiased estimate is nearer to zero than the one
+/// measured, at the last of the looks at these `fractions` of the information, where |z| is `z` and
+/// `bounds` were those on |z| at the looks before it. The statistic is taken for normal.
 pub(crate) fn shift(fractions: &[f64], bounds: &[f64], z: f64) -> f64 {
     let (Some(fraction), false) = (fractions.last(), bounds.is_empty() || z <= 0.0) else { return 0.0 };
     let crossed: Vec<f64> = bounds.iter().copied().chain([z]).collect();
@@ -39,7 +40,8 @@ impl Shifted {
 mod tests {
     use super::*;
 
-    /// Emerson and Fleming's property itself, from the recursion: under the estimate half of all outcomes are more extreme.
+    /// Emerson and Fleming's property itself, from the recursion: under the estimate half of all
+    /// outcomes are more extreme.
     #[test]
     fn the_first_look_is_taken_as_it_is_and_later_ones_move_towards_zero() {
         let fractions = [0.2, 0.4, 0.6, 0.8, 1.0];

@@ -19,7 +19,8 @@ pub(super) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The runs of each condition drawn again with replacement, as if each were independent of all others.
+    /// The runs of each condition drawn again with replacement, as if each were independent of all
+    /// others.
     pub(super) fn runs_differ(&self, random: &mut ChaCha8Rng) -> bool {
         let mut places = Places { random, spare: None };
         is_outside(|| {
@@ -29,7 +30,8 @@ impl Pair<'_> {
         })
     }
 
-    /// Boots drawn with replacement, and in each drawn boot its runs. In a crossed design a boot brings both conditions.
+    /// Boots drawn with replacement, and in each drawn boot its runs. In a crossed design a boot
+    /// brings both conditions.
     pub(super) fn boots_differ(&self, random: &mut ChaCha8Rng) -> bool {
         let boots = self.baseline.len() / self.runs;
         let mut places = Places { random, spare: None };
@@ -49,8 +51,8 @@ impl Pair<'_> {
     }
 }
 
-/// Whether zero lies outside the percentile interval of the resampled differences: fewer than α/2 of them are on one side
-/// of it. Stops as soon as both sides have too many for that.
+/// Whether zero lies outside the percentile interval of the resampled differences: fewer than α/2
+/// of them are on one side of it. Stops as soon as both sides have too many for that.
 fn is_outside(mut difference: impl FnMut() -> f64) -> bool {
     let enough = (f64::from(RESAMPLES) * ALPHA / 2.0).ceil() as u32;
     let (mut above, mut below) = (0, 0);
@@ -72,7 +74,8 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// A place below `count`, which is less than 2^32; the high half of a product is as even as 2^32 numbers allow.
+    /// A place below `count`, which is less than 2^32; the high half of a product is as even as
+    /// 2^32 numbers allow.
     fn draw(&mut self, count: usize) -> usize {
         let half = self.spare.take().unwrap_or_else(|| {
             let both = self.random.next_u64();

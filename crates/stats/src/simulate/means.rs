@@ -16,7 +16,8 @@ pub(super) struct Anova {
     pub(super) difference: f64,
     /// Condition 0's mean.
     pub(super) baseline: f64,
-    /// Between the boots of a condition (nested), or condition x boot (crossed): n times the variance of cell means.
+    /// Between the boots of a condition (nested), or condition x boot (crossed): n times the
+    /// variance of cell means.
     pub(super) boots: MeanSquare,
     /// Between the runs of a boot.
     pub(super) runs: MeanSquare,
@@ -62,9 +63,10 @@ impl Anova {
         (2.0 * self.per_condition * error.square).sqrt()
     }
 
-    /// The mean square that REML's estimates amount to in balanced data, where the variance between boots cannot be negative:
-    /// that of boots, or where it is below that of runs both pooled. The latter's degrees of freedom are Satterthwaite's for
-    /// the variance as a function of both components at that bound, where its derivative along the first is zero.
+    /// The mean square that REML's estimates amount to in balanced data, where the variance between
+    /// boots cannot be negative: that of boots, or where it is below that of runs both pooled. The
+    /// latter's degrees of freedom are Satterthwaite's for the variance as a function of both
+    /// components at that bound, where its derivative along the first is zero.
     pub(super) fn reml(&self) -> MeanSquare {
         let is_truncated = self.boots.square < self.runs.square;
         if is_truncated { self.pooled() } else { self.boots }

@@ -38,9 +38,11 @@ pub enum Method {
     BootMeans,
     /// The same with the mean square pooled over all conditions.
     PooledBootMeans,
-    /// Crossed designs only: boots as blocks, and the spread between runs as the error (an additive model).
+    /// Crossed designs only: boots as blocks, and the spread between runs as the error (an additive
+    /// model).
     Additive,
-    /// [`analyse`](crate::analyse) itself: each condition's own spread, moderated by those of the others.
+    /// [`analyse`](crate::analyse) itself: each condition's own spread, moderated by those of the
+    /// others.
     Netassay,
 }
 
@@ -121,7 +123,8 @@ pub(super) struct Decider<'a> {
     runs: f64,
 }
 
-/// Quantiles of Student's t for the mean squares of so many conditions; they depend on the world alone.
+/// Quantiles of Student's t for the mean squares of so many conditions; they depend on the world
+/// alone.
 #[derive(Clone, Copy)]
 struct Critical {
     boots: f64,
@@ -195,8 +198,8 @@ impl Decider<'_> {
                     Design::Nested => anova.boots,
                     Design::Crossed => anova.baseline_boots,
                 };
-                // Fieller's interval is bounded where the baseline can be told from zero; it then excludes a ratio of 1
-                // exactly if Student's t rejects a difference of 0.
+                // Fieller's interval is bounded where the baseline can be told from zero; it then
+                // excludes a ratio of 1 exactly if Student's t rejects a difference of 0.
                 let is_bounded = anova.baseline.abs() > t * (anova.per_condition * of_baseline.square).sqrt();
                 is_bounded && differs(&anova, anova.boots, t)
             }

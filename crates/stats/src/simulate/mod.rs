@@ -1,8 +1,9 @@
 //! Simulated experiments: each method's false-positive rate, and how often it finds a difference.
 //!
-//! A [`World`] says how boots and runs spread; [`simulate`] draws experiments from it, has each [`Method`] decide whether
-//! condition 1 differs from condition 0 at 5 %, and counts. Every experiment has random numbers of its own, so the counts depend on
-//! the seed alone, not on the number of threads.
+//! A [`World`] says how boots and runs spread; [`simulate`] draws experiments from it, has each
+//! [`Method`] decide whether condition 1 differs from condition 0 at 5 %, and counts. Every
+//! experiment has random numbers of its own, so the counts depend on the seed alone, not on the
+//! number of threads.
 
 mod bootstrap;
 mod error;

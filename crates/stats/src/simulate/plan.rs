@@ -15,7 +15,8 @@ const MOST_WORK: f64 = 1e11;
 pub struct Plan {
     /// The world, but for what the tables vary.
     pub world: World,
-    /// The standard deviations between boots (crossed designs: of condition x boot) to go through, in the metric's unit.
+    /// The standard deviations between boots (crossed designs: of condition x boot) to go through,
+    /// in the metric's unit.
     pub between: Vec<f64>,
     /// The differences between condition 1 and condition 0 to go through, in the metric's unit.
     pub differences: Vec<f64>,

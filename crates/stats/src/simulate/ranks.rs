@@ -3,8 +3,8 @@
 use super::level::ALPHA;
 use crate::distribution::normal;
 
-/// Whether two samples differ by Mann and Whitney's test (Annals of Mathematical Statistics 18, 1947): normal approximation
-/// with continuity correction and the variance that ties leave.
+/// Whether two samples differ by Mann and Whitney's test (Annals of Mathematical Statistics 18,
+/// 1947): normal approximation with continuity correction and the variance that ties leave.
 pub(super) fn differ(one: &[f64], other: &[f64], work: &mut Vec<(f64, bool)>) -> bool {
     work.clear();
     work.extend(one.iter().map(|value| (*value, true)));

@@ -15,8 +15,8 @@ use crate::distribution::{normal, student};
 use crate::question::Design;
 use crate::sequential::{Bounds, Schedule, Shifted, shift};
 
-/// Where the numbers of these cells begin: above all those of [`simulate`](super::simulate), so that no random numbers are
-/// used twice.
+/// Where the numbers of these cells begin: above all those of [`simulate`](super::simulate), so
+/// that no random numbers are used twice.
 const OWN: usize = 1 << 20;
 
 /// When a difference counts as seen.
@@ -95,12 +95,14 @@ pub struct Estimates {
     pub adjusted_above: f64,
 }
 
-/// Simulates `plan` with its boots measured in `looks` equal parts, a look after each, in `threads` threads. The decision is
-/// that of t on boot means, pooled over all conditions, with the quantile of Student's t at each look's nominal level and degrees
-/// of freedom. The plan's methods do not matter.
+/// Simulates `plan` with its boots measured in `looks` equal parts, a look after each, in `threads`
+/// threads. The decision is that of t on boot means, pooled over all conditions, with the quantile
+/// of Student's t at each look's nominal level and degrees of freedom. The plan's methods do not
+/// matter.
 ///
 /// # Errors
-/// [`SimulateError`] as for [`simulate`](super::simulate), and for looks that boots cannot be divided into.
+/// [`SimulateError`] as for [`simulate`](super::simulate), and for looks that boots cannot be
+/// divided into.
 pub fn look_often(plan: &Plan, looks: u32, threads: usize) -> Result<SequentialRates, SimulateError> {
     plan.check()?;
     let at = Schedule { bounds: Bounds::Pocock, looks, boots: plan.world.boots as u32 }.after();
@@ -147,7 +149,8 @@ struct LookOf {
     df: f64,
     /// The quantile of Student's t that it needs.
     critical: f64,
-    /// By how many standard errors an estimate is taken nearer to zero, by |z|; empty where it is left as it is.
+    /// By how many standard errors an estimate is taken nearer to zero, by |z|; empty where it is
+    /// left as it is.
     shifts: Vec<f64>,
 }
 
@@ -209,7 +212,8 @@ fn unit(world: &World) -> f64 {
 /// How many sums there are of each rule.
 const SUMS: usize = 6;
 
-/// For each rule hits, boots used, the errors of the estimates as measured and as stated, and how many of either are above the truth.
+/// For each rule hits, boots used, the errors of the estimates as measured and as stated, and how
+/// many of either are above the truth.
 fn count(
     plan: &Plan,
     world: &World,

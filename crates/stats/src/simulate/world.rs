@@ -13,7 +13,8 @@ use crate::question::Design;
 pub struct World {
     /// Nested: each condition has boots of its own. Crossed: each boot measures all conditions.
     pub design: Design,
-    /// How many conditions. Only the first two are compared; the others lend their spread to the methods that pool it.
+    /// How many conditions. Only the first two are compared; the others lend their spread to the
+    /// methods that pool it.
     pub conditions: usize,
     /// How many boots: of each condition, or shared by all.
     pub boots: usize,
@@ -21,11 +22,11 @@ pub struct World {
     pub runs: usize,
     /// The mean of condition 0.
     pub mean: f64,
-    /// The standard deviation of what a boot does, in the metric's unit. In crossed designs that of what it does to one
-    /// condition and not to another (condition x boot).
+    /// The standard deviation of what a boot does, in the metric's unit. In crossed designs that of
+    /// what it does to one condition and not to another (condition x boot).
     pub between: f64,
-    /// Crossed designs only: the standard deviation of what a boot does to all conditions alike. It cancels for methods that
-    /// look inside boots, and makes those that do not blind.
+    /// Crossed designs only: the standard deviation of what a boot does to all conditions alike. It
+    /// cancels for methods that look inside boots, and makes those that do not blind.
     pub shared: f64,
     /// The standard deviation between the runs of a boot.
     pub within: f64,
@@ -33,7 +34,8 @@ pub struct World {
     pub shape: Shape,
 }
 
-/// How the runs of a boot are distributed around its mean, always with the stated standard deviation.
+/// How the runs of a boot are distributed around its mean, always with the stated standard
+/// deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
@@ -75,7 +77,8 @@ impl World {
         World { between, ..self }
     }
 
-    /// Draws all runs into `values`: condition by condition, boot by boot. Condition 1 is higher by `difference`.
+    /// Draws all runs into `values`: condition by condition, boot by boot. Condition 1 is higher by
+    /// `difference`.
     pub(super) fn draw(&self, random: &mut ChaCha8Rng, difference: f64, values: &mut Vec<f64>) {
         values.clear();
         let mut normal = Normal { spare: None };
@@ -116,7 +119,8 @@ pub(super) fn random(seed: u64, place: usize, experiment: u32) -> ChaCha8Rng {
     random
 }
 
-/// Standard normal values by Box and Muller's transformation (Annals of Mathematical Statistics 29, 1958), which gives two at a time.
+/// Standard normal values by Box and Muller's transformation (Annals of Mathematical Statistics 29,
+/// 1958), which gives two at a time.
 struct Normal {
     spare: Option<f64>,
 }

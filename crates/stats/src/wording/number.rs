@@ -3,8 +3,8 @@
 /// More decimals than this nobody reads.
 const MOST_DECIMALS: usize = 9;
 
-/// A number with so many decimals; in exponent form, down to the same digit, beyond what a sentence can hold. What rounds to
-/// zero has no sign.
+/// A number with so many decimals; in exponent form, down to the same digit, beyond what a sentence
+/// can hold. What rounds to zero has no sign.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
     let shown = if value.abs() >= 1e15 {
@@ -25,7 +25,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A confidence level in %, to two decimals, and to as many as tell it from 100 or 0: `95`, `99.17`, `99.9999`.
+/// A confidence level in %, to two decimals, and to as many as tell it from 100 or 0: `95`,
+/// `99.17`, `99.9999`.
 #[must_use]
 pub fn confidence(level: f64) -> String {
     let room = 100.0 * level.min(1.0 - level);

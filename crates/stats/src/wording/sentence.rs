@@ -8,9 +8,10 @@ use crate::compare::Verdict;
 use crate::question::Margin;
 
 impl Comparison {
-    /// The verdict in a sentence, without a full stop: "ipv6 offloads=none is 33.3 % lower (95 % interval 31.0 to 35.6,
-    /// 3 boots)". `label` names the condition; `unit` is the metric's, used where there is no percentage; `quality` is what a
-    /// proven difference means, such as "slower", where that is known.
+    /// The verdict in a sentence, without a full stop: "ipv6 offloads=none is 33.3 % lower (95 %
+    /// interval 31.0 to 35.6, 3 boots)". `label` names the condition; `unit` is the metric's, used
+    /// where there is no percentage; `quality` is what a proven difference means, such as "slower",
+    /// where that is known.
     pub fn sentence(&self, label: &str, unit: &str, quality: Option<&str>) -> String {
         let quality = quality.map_or_else(String::new, |word| format!("{word}; "));
         if let Some(resolution) = self.resolution {
@@ -82,7 +83,8 @@ impl Comparison {
         }
     }
 
-    /// The verdict on a condition of which no percentage can be stated, but how many times the baseline it is.
+    /// The verdict on a condition of which no percentage can be stated, but how many times the
+    /// baseline it is.
     fn times(&self, label: &str, quality: &str, Ratio { value, interval: (low, high) }: Ratio) -> String {
         let decimals = decimals((high - low) / 2.0, value);
         let value = format!("{} times the baseline", fixed(value, decimals));

@@ -4,7 +4,8 @@ use super::number::{fixed, signed};
 use crate::compare::Comparison;
 use crate::question::Margin;
 
-/// The figures to show: percentages where there are some, unless the margin is in the metric's unit.
+/// The figures to show: percentages where there are some, unless the margin is in the metric's
+/// unit.
 pub(crate) struct Shown {
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
@@ -77,8 +78,9 @@ impl Shown {
     }
 }
 
-/// The smallest difference that would have been seen, without a full stop. `size` and `interval` are in `unit`, which has a space before
-/// it or is empty; `boots` says from how many boots the spread is known.
+/// The smallest difference that would have been seen, without a full stop. `size` and `interval`
+/// are in `unit`, which has a space before it or is empty; `boots` says from how many boots the
+/// spread is known.
 pub fn seen(size: &str, interval: Option<&str>, unit: &str, boots: &str) -> String {
     let interval = interval
         .map_or_else(String::new, |range| format!(" ({range}{unit}, as far as {boots} tell the spread)"));
@@ -90,8 +92,8 @@ pub fn corrected(measured: &str) -> String {
     format!("corrected for the looks, {measured} as measured")
 }
 
-/// Decimals that show two significant digits of the interval's half width: more would be noise. For an interval without
-/// width, one for a value from 1, and enough to see a smaller one.
+/// Decimals that show two significant digits of the interval's half width: more would be noise. For
+/// an interval without width, one for a value from 1, and enough to see a smaller one.
 pub(crate) fn decimals(half_width: f64, value: f64) -> usize {
     let shown = if half_width > value.abs() * 1e-9 { half_width } else { value.abs().min(1.0) };
     if shown > 0.0 { (1.0 - shown.log10().floor()).max(0.0) as usize } else { 1 }

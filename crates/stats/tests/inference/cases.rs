@@ -66,14 +66,15 @@ fn what_has_no_interval_says_why() {
         (one.boots, one.boots_left_out, one.verdict, one.gap),
         (1, 2, Verdict::Inconclusive, Some(Gap::OneBootInCommon))
     );
-    // Over all three boots, of which each condition has measured two: one mean for each, here as in the table.
+    // Over all three boots, of which each condition has measured two: one mean for each, here as in
+    // the table.
     close("difference", one.difference, 11.0, 1e-12);
     close("mean", one.mean, (21.0 + 22.0 + 30.0) / 3.0, 1e-12);
     close("baseline", one.baseline_mean, (10.0 + 11.0 + 19.0) / 3.0, 1e-12);
     assert_eq!((one.interval, one.relative_interval, one.p, one.df), (None, None, None, 0.0));
 
-    // Boots 1 and 2 connect 0 with 1, boots 3 and 4 connect 2 with 3, and nothing connects the two pairs: they are held
-    // against the spread between boots.
+    // Boots 1 and 2 connect 0 with 1, boots 3 and 4 connect 2 with 3, and nothing connects the two
+    // pairs: they are held against the spread between boots.
     let apart = observations(&[
         &[(1, &[10.0]), (2, &[12.0])],
         &[(1, &[11.0]), (2, &[12.5])],
@@ -208,7 +209,8 @@ fn a_difference_that_a_look_chose_is_stated_nearer_to_zero() {
     );
     let (stated, share) = (chosen.relative.unwrap(), chosen.unadjusted_relative.unwrap());
     close("share", stated / share, chosen.difference / measured, 1e-9);
-    // What an earlier look had decided did not keep the study going: it is as measured. So is a first look, and one that proves nothing.
+    // What an earlier look had decided did not keep the study going: it is as measured. So is a
+    // first look, and one that proves nothing.
     let decided = at(4, by);
     assert_eq!((decided.verdict, decided.unadjusted), (Verdict::Higher, None));
     assert_eq!((at(1, 1e4).verdict, at(1, 1e4).unadjusted), (Verdict::Higher, None));

@@ -7,8 +7,8 @@ use crate::stored::StoredStudy;
 
 const HEADER: &str = "study,name,boot,part,block,repeat,position,warmup,condition,label,started_unix_ms,status,reason,metric,unit,value\n";
 
-/// Every run of a study, warm-ups, failed and disturbed ones included, in the long format: one row per run and metric, and one row
-/// with empty metric, unit and value for a run that gave none.
+/// Every run of a study, warm-ups, failed and disturbed ones included, in the long format: one row
+/// per run and metric, and one row with empty metric, unit and value for a run that gave none.
 pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> String {
     let mut out = String::from(HEADER);
     for run in &study.runs {
@@ -40,8 +40,8 @@ pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> 
     out
 }
 
-/// A field that holds text: on one line, without control characters, behind an apostrophe where a spreadsheet would take it for a formula
-/// (OWASP, "CSV Injection"), quoted where it must be.
+/// A field that holds text: on one line, without control characters, behind an apostrophe where a
+/// spreadsheet would take it for a formula (OWASP, "CSV Injection"), quoted where it must be.
 pub(super) fn field(text: &str) -> String {
     let mut text = text::line(text).into_owned();
     // Some spreadsheets look behind blanks.

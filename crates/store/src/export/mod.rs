@@ -1,6 +1,8 @@
-//! A stored study in other programs' formats: ministat's, CSV and JSON; and its counters over time as CSV.
+//! A stored study in other programs' formats: ministat's, CSV and JSON; and its counters over time
+//! as CSV.
 //!
-//! Units come from the caller, as a function from a metric's key to its unit: this crate knows no metric.
+//! Units come from the caller, as a function from a metric's key to its unit: this crate knows no
+//! metric.
 
 mod csv;
 mod json;
@@ -12,7 +14,8 @@ pub use json::json;
 pub use series::series;
 pub use stat::{StatFile, stat};
 
-/// The shortest decimal that reads back as the same number, with an exponent only where a plain decimal would be long.
+/// The shortest decimal that reads back as the same number, with an exponent only where a plain
+/// decimal would be long.
 fn number(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude != 0.0 && !(1e-5..1e16).contains(&magnitude) {

@@ -7,8 +7,9 @@ use super::csv::field;
 use crate::record::RunId;
 use crate::stored::{StoredRun, StoredSeries, StoredStudy};
 
-/// The counters over time of a study's runs, warm-ups and disturbed ones included. The first columns say which run,
-/// `t_ms` is the time since its window opened; the counters follow, each counted from there on, empty where a run has none.
+/// The counters over time of a study's runs, warm-ups and disturbed ones included. The first
+/// columns say which run, `t_ms` is the time since its window opened; the counters follow, each
+/// counted from there on, empty where a run has none.
 pub fn series(study: &StoredStudy, series: &[StoredSeries]) -> String {
     let counters: BTreeSet<&str> =
         series.iter().flat_map(|one| one.series.counters.keys()).map(String::as_str).collect();

@@ -9,16 +9,19 @@ use crate::stored::StoredStudy;
 /// One exported file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatFile {
-    /// Its name, made of the condition's slug: `udp4_default_nocksum.stat`. Only letters, digits, `.`, `_` and `-`.
+    /// Its name, made of the condition's slug: `udp4_default_nocksum.stat`. Only letters, digits,
+    /// `.`, `_` and `-`.
     pub name: String,
     /// Its text.
     pub text: String,
 }
 
-/// The recorded runs of one metric, warm-ups and failed runs left out, one file per condition that has any.
+/// The recorded runs of one metric, warm-ups and failed runs left out, one file per condition that
+/// has any.
 ///
-/// Comment lines name study, condition, metric and unit. Column 1 is the value, which is what ministat reads; column 2
-/// is the planned boot, for programs that know that runs of one boot belong together.
+/// Comment lines name study, condition, metric and unit. Column 1 is the value, which is what
+/// ministat reads; column 2 is the planned boot, for programs that know that runs of one boot
+/// belong together.
 pub fn stat(study: &StoredStudy, metric: &str, unit: impl Fn(&str) -> Option<&'static str>) -> Vec<StatFile> {
     let mut taken = BTreeSet::new();
     let mut files = Vec::new();

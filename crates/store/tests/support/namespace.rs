@@ -1,13 +1,14 @@
-//! Tests that need a file system of their own: they run again, alone, in a child with a private mount namespace.
+//! Tests that need a file system of their own: they run again, alone, in a child with a private
+//! mount namespace.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const DIRECTORY: &str = "NETASSAY_TEST_DIRECTORY";
 
-/// Runs the test `name` again in a child whose mounts are its own, after the shell commands `mounts`, which know the
-/// directory as `$1`. Returns the directory in the child, where the test goes on; in the parent the child has then
-/// passed, or this panics.
+/// Runs the test `name` again in a child whose mounts are its own, after the shell commands
+/// `mounts`, which know the directory as `$1`. Returns the directory in the child, where the test
+/// goes on; in the parent the child has then passed, or this panics.
 pub(crate) fn inside(name: &str, directory: &Path, mounts: &str) -> Option<PathBuf> {
     if let Some(directory) = std::env::var_os(DIRECTORY) {
         return Some(PathBuf::from(directory));

@@ -8,8 +8,8 @@ use words::suggest::quoted;
 
 use crate::model::limit;
 
-/// `KEY=VALUE`, as the command line has it: `duration=2s`, `sender=send,gso`. Several values are levels of a factor; none
-/// takes the key out of the study, so that its default holds.
+/// `KEY=VALUE`, as the command line has it: `duration=2s`, `sender=send,gso`. Several values are
+/// levels of a factor; none takes the key out of the study, so that its default holds.
 ///
 /// ```
 /// let change: netassay_study::Assignment = "boots = 2".parse().expect("a key and a value");
@@ -42,7 +42,8 @@ pub enum AssignmentError {
 }
 
 impl Assignment {
-    /// The key, which may name its table: `boots`, `protocol.boots`, `receiver.gro`, `udp_rr.message`.
+    /// The key, which may name its table: `boots`, `protocol.boots`, `receiver.gro`,
+    /// `udp_rr.message`.
     pub fn key(&self) -> &str {
         &self.key
     }

@@ -1,4 +1,5 @@
-//! A study file as it is looked at before a change and after it: values, and where they are written.
+//! A study file as it is looked at before a change and after it: values, and where they are
+//! written.
 
 use std::ops::Range;
 

@@ -22,7 +22,8 @@ impl File {
         self.0.to_string()
     }
 
-    /// Gives a key this value, in tables that are made where they are missing; `None` where the file has something else there.
+    /// Gives a key this value, in tables that are made where they are missing; `None` where the
+    /// file has something else there.
     pub(crate) fn put(&mut self, base: Base<'_>, path: &[&str], value: Value) -> Option<()> {
         let (last, steps) = path.split_last()?;
         for depth in 0..steps.len() {
@@ -48,7 +49,8 @@ impl File {
         Some(())
     }
 
-    /// Makes a factor the first: the last one varies fastest, and the file's own stay next to each other.
+    /// Makes a factor the first: the last one varies fastest, and the file's own stay next to each
+    /// other.
     pub(crate) fn put_first(&mut self, key: &str, value: Value) -> Option<()> {
         self.put(Base::Root, &["factors", key], value)?;
         let first = |one: &Key, other: &Key| -> Ordering { (one.get() != key).cmp(&(other.get() != key)) };
@@ -62,7 +64,8 @@ impl File {
         Some(())
     }
 
-    /// Takes a key out, with all that it holds and the comment right above it. What a blank line keeps apart from it stays.
+    /// Takes a key out, with all that it holds and the comment right above it. What a blank line
+    /// keeps apart from it stays.
     pub(crate) fn take(&mut self, base: Base<'_>, path: &[&str]) -> Option<()> {
         let (last, steps) = path.split_last()?;
         let table = self.table(base, steps)?;
@@ -101,8 +104,9 @@ impl File {
     }
 }
 
-/// The text as the tree writes it. The tree writes dotted keys of one table (`receiver.gro`) one after the other; where a file has other
-/// factors between them, quoted keys keep the order, which is that of the conditions.
+/// The text as the tree writes it. The tree writes dotted keys of one table (`receiver.gro`) one
+/// after the other; where a file has other factors between them, quoted keys keep the order, which
+/// is that of the conditions.
 pub(crate) fn in_order(document: &Document<'_>) -> Option<String> {
     let mut file = File::read(document.text)?;
     let order = factors(document);

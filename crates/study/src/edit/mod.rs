@@ -1,5 +1,5 @@
-//! Changes to a study from outside its file: each becomes a change of the text, so that what is read, checked, stored
-//! and resumed is one text like any other.
+//! Changes to a study from outside its file: each becomes a change of the text, so that what is
+//! read, checked, stored and resumed is one text like any other.
 
 pub(crate) mod assignment;
 mod document;
@@ -21,8 +21,9 @@ use self::file::File;
 use self::target::Target;
 
 impl Study {
-    /// Reads a study file after these changes, made in their order. Its text is the changed one: stored and read again it
-    /// is the same study, but that it no longer knows [`Study::looks_dropped`].
+    /// Reads a study file after these changes, made in their order. Its text is the changed one:
+    /// stored and read again it is the same study, but that it no longer knows
+    /// [`Study::looks_dropped`].
     ///
     /// # Errors
     /// [`Diagnostics`]: what is wrong with a change, or with the file after them all; what a change brought in is marked

@@ -1,4 +1,5 @@
-//! What a change leaves nothing to do: exclusions of levels that it takes away, and offloads of a design that it fixes.
+//! What a change leaves nothing to do: exclusions of levels that it takes away, and offloads of a
+//! design that it fixes.
 
 use toml::de::{DeTable, DeValue};
 
@@ -10,8 +11,8 @@ use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::table::entries;
 
-/// Keeps exclusions to the levels that a factor still has. One that loses all its levels of the factor goes as a whole: without them
-/// it would exclude more than was meant.
+/// Keeps exclusions to the levels that a factor still has. One that loses all its levels of the
+/// factor goes as a whole: without them it would exclude more than was meant.
 pub(crate) fn exclusions(
     document: &Document<'_>,
     file: &mut File,

@@ -33,7 +33,8 @@ pub(crate) enum Target {
     Key(Vec<String>),
     /// A key of these workloads, by number.
     Workloads(Vec<usize>, String),
-    /// A factor: its subject and its name, with the side if it has one. No workload may write it as well.
+    /// A factor: its subject and its name, with the side if it has one. No workload may write it as
+    /// well.
     Factor(Subject, String),
 }
 
@@ -194,7 +195,8 @@ fn elsewhere(file: &mut File, subject: &Subject, name: &str) {
     file.take(Base::Root, &[table, key]);
 }
 
-/// A key without its table. A factor of the file comes first; several values can be nothing but levels.
+/// A key without its table. A factor of the file comes first; several values can be nothing but
+/// levels.
 fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
     if key == "scenario" && (values > 1 || is_factor(document, key)) {
         return factor(key);

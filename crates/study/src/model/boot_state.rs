@@ -5,7 +5,8 @@ use words::{Family, Scenario};
 
 use crate::model::guest::Guest;
 
-/// What a testbed is built for. Conditions that agree in it share boots; a boot measures the conditions of one state.
+/// What a testbed is built for. Conditions that agree in it share boots; a boot measures the
+/// conditions of one state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootState {
     /// The kind of testbed.
@@ -31,8 +32,8 @@ impl From<Scenario> for BootState {
 }
 
 impl BootState {
-    /// Drops what its scenario has nothing of, so that combinations which differ in nothing else are one state.
-    /// `inside_guest`: the whole testbed stands inside one virtual machine.
+    /// Drops what its scenario has nothing of, so that combinations which differ in nothing else
+    /// are one state. `inside_guest`: the whole testbed stands inside one virtual machine.
     pub(crate) fn without_the_absent(&mut self, inside_guest: bool) {
         if !self.scenario.has_guests() && !inside_guest {
             self.guest = None;

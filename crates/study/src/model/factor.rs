@@ -69,7 +69,8 @@ impl Factor {
     }
 }
 
-/// What a factor is about. Two names for the same thing (`gso`, `tx-generic-segmentation`) are equal here.
+/// What a factor is about. Two names for the same thing (`gso`, `tx-generic-segmentation`) are
+/// equal here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
     Workload,
@@ -79,7 +80,8 @@ pub(crate) enum Subject {
     Mtu,
     /// A key of the traffic.
     Key(&'static Key),
-    /// Nothing at all: the same condition under several labels, which shows how often a method sees differences that are not.
+    /// Nothing at all: the same condition under several labels, which shows how often a method sees
+    /// differences that are not.
     Twin,
     /// The kernel of the virtual machines.
     Kernel,
@@ -254,7 +256,8 @@ impl Level {
     }
 }
 
-/// The part of a kernel's path or package that says which it is: its release where it is named after that, as distributions do.
+/// The part of a kernel's path or package that says which it is: its release where it is named
+/// after that, as distributions do.
 fn release(kernel: &str) -> &str {
     let last = kernel.trim_end_matches('/').rsplit('/').next().unwrap_or(kernel);
     let release = ["vmlinuz-", "vmlinux-", "bzImage-", "linux-image-"]

@@ -5,14 +5,15 @@ use crate::model::factor::Factor;
 /// One level of each factor, by index.
 pub(crate) type Cell = Vec<usize>;
 
-/// How many combinations there are of these factors, and of a design with so many; `None` if they cannot even be counted.
+/// How many combinations there are of these factors, and of a design with so many; `None` if they
+/// cannot even be counted.
 pub(crate) fn size(factors: &[Factor], designed: usize) -> Option<usize> {
     factors.iter().try_fold(designed, |size, factor| size.checked_mul(factor.levels().len()))
 }
 
-/// Every combination, in the order of an odometer: factors in file order, the last one varies fastest. The last factors, as many
-/// as a row has places, take only the combinations of the rows, which vary faster still. Without factors there is one, the
-/// empty one.
+/// Every combination, in the order of an odometer: factors in file order, the last one varies
+/// fastest. The last factors, as many as a row has places, take only the combinations of the rows,
+/// which vary faster still. Without factors there is one, the empty one.
 pub(crate) fn cells(factors: &[Factor], rows: &[Vec<bool>]) -> impl Iterator<Item = Cell> {
     let designed = rows.first().map_or(0, Vec::len);
     let free = factors.len().saturating_sub(designed);

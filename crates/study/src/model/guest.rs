@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 /// A virtual machine: its kernel, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guest {
-    /// Its kernel: a path to an image, a directory with `boot/` and `lib/modules/`, or the name of a package that
-    /// `netassay kernel fetch` unpacked; `None`: the image of the kernel that runs here.
+    /// Its kernel: a path to an image, a directory with `boot/` and `lib/modules/`, or the name of
+    /// a package that `netassay kernel fetch` unpacked; `None`: the image of the kernel that runs
+    /// here.
     pub kernel: Option<String>,
     /// What is added to its kernel's command line.
     pub command_line: String,
@@ -42,7 +43,8 @@ impl Default for Guest {
 words::vocabulary! {
     /// The network interface of a virtual machine.
     pub enum Nic: "a network interface of a guest" {
-        /// Made for virtual machines: guest and host share rings, and the host takes over checksums and segmentation.
+        /// Made for virtual machines: guest and host share rings, and the host takes over checksums
+        /// and segmentation.
         VirtioNet = "virtio-net";
         /// A model of Intel's 82574L: every register access is a way out of the guest.
         E1000e = "e1000e";
@@ -62,11 +64,14 @@ words::vocabulary! {
 }
 
 words::vocabulary! {
-    /// How an emulated guest's kernel copies and clears memory, which is up to what its processor says of itself.
+    /// How an emulated guest's kernel copies and clears memory, which is up to what its processor
+    /// says of itself.
     pub enum Copies: "a way to copy" {
-        /// By eight bytes, in loops or by `rep movsq`: the processor does not say that its string instructions of bytes are fast.
+        /// By eight bytes, in loops or by `rep movsq`: the processor does not say that its string
+        /// instructions of bytes are fast.
         Words = "words";
-        /// By `rep movsb` and `rep stosb`, of which an emulator counts every byte as an instruction.
+        /// By `rep movsb` and `rep stosb`, of which an emulator counts every byte as an
+        /// instruction.
         Bytes = "bytes";
     }
 }

@@ -31,7 +31,8 @@ pub(crate) const MTU: RangeInclusive<u64> = 68..=65_535;
 pub(crate) const VCPUS: RangeInclusive<u64> = 1..=64;
 /// Memory of a virtual machine in MiB: what a distribution's kernel boots with, to 64 GiB.
 pub(crate) const MEMORY_MIB: RangeInclusive<u64> = 128..=65_536;
-/// Bytes of what is added to a kernel's command line: half of what x86 takes (`COMMAND_LINE_SIZE`, 2048), which needs room for ours.
+/// Bytes of what is added to a kernel's command line: half of what x86 takes (`COMMAND_LINE_SIZE`,
+/// 2048), which needs room for ours.
 pub(crate) const COMMAND_LINE: usize = 1_000;
 /// Bytes of a path or a package's name.
 pub(crate) const PATH: usize = 1_024;

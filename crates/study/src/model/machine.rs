@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use words::feature;
 
-/// What a study changes of the machine itself: its table `[machine]`. It acts only where the command line allows it, and is
-/// undone at the end.
+/// What a study changes of the machine itself: its table `[machine]`. It acts only where the
+/// command line allows it, and is undone at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Machine {
     /// Sysctls by name, as sysctl(8) writes both.
@@ -18,7 +18,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The features wanted, by the kernel's names: interface, features that one name of the file means, on or off.
+    /// The features wanted, by the kernel's names: interface, features that one name of the file
+    /// means, on or off.
     pub fn kernel_features(&self) -> Vec<(&str, Vec<&'static str>, bool)> {
         let mut wanted = Vec::new();
         for (interface, features) in &self.features {
@@ -35,7 +36,8 @@ impl Machine {
         if self.is_empty() {
             return String::new();
         }
-        // Reading let no control character pass, so these two are all that a basic string has to escape.
+        // Reading let no control character pass, so these two are all that a basic string has to
+        // escape.
         let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
         let mut text = "\n[machine]\n".to_owned();
         if let Some(governor) = &self.governor {

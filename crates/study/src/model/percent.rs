@@ -5,7 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
-/// A share in percent, kept to a ten-thousandth of a percent so that it reads back as it was written.
+/// A share in percent, kept to a ten-thousandth of a percent so that it reads back as it was
+/// written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Percent(u32);
 

@@ -16,8 +16,8 @@ pub struct Protocol {
     pub runs: u32,
     /// The order of the runs inside a boot.
     pub order: Order,
-    /// What the random order is drawn from: the same seed draws the same order, on every machine and in every
-    /// version.
+    /// What the random order is drawn from: the same seed draws the same order, on every machine
+    /// and in every version.
     pub seed: u64,
     /// When it may stop before the last boot; none: never.
     pub stop: Option<Stop>,
@@ -34,7 +34,8 @@ impl Protocol {
 }
 
 impl Default for Protocol {
-    /// The protocol of the reference studies R1 and R2: 3 boots of 1 warm-up run and 10 recorded runs.
+    /// The protocol of the reference studies R1 and R2: 3 boots of 1 warm-up run and 10 recorded
+    /// runs.
     fn default() -> Self {
         Self { boots: 3, warmup: 1, runs: 10, order: Order::Interleaved, seed: 1, stop: None }
     }
@@ -43,10 +44,11 @@ impl Default for Protocol {
 words::vocabulary! {
     /// The order of the runs inside a boot.
     pub enum Order: "an order" {
-        /// In blocks: every condition once in random order, then every condition again. What drifts during a boot falls
-        /// on all conditions alike.
+        /// In blocks: every condition once in random order, then every condition again. What drifts
+        /// during a boot falls on all conditions alike.
         Interleaved = "interleaved";
-        /// Condition after condition, as most published studies did. Drift falls on some conditions more than on others.
+        /// Condition after condition, as most published studies did. Drift falls on some conditions
+        /// more than on others.
         Sequential = "sequential";
     }
 }

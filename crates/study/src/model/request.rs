@@ -5,7 +5,8 @@ use words::metric::Metric;
 use crate::model::percent::Percent;
 use crate::model::selection::Selection;
 
-/// A comparison as the file asks for it. `Request::default()` is the one of a file that asks for none.
+/// A comparison as the file asks for it. `Request::default()` is the one of a file that asks for
+/// none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Request {
     /// The metric; if absent, the workload's primary one, in exact mode the instructions for it.

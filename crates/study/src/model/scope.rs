@@ -6,7 +6,8 @@ use words::{Side, Word};
 /// The word before what is of the interfaces under a tunnel.
 pub(crate) const UNDERLAY: &str = "underlay";
 
-/// Which interfaces: of one side or of both, and the ones that the traffic uses or those under its tunnel.
+/// Which interfaces: of one side or of both, and the ones that the traffic uses or those under its
+/// tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Scope {
     pub(crate) side: Option<Side>,
@@ -26,7 +27,8 @@ impl Scope {
         }
     }
 
-    /// The scope inside this one that a word names, if it names one: `transmitter`, and in it `underlay`.
+    /// The scope inside this one that a word names, if it names one: `transmitter`, and in it
+    /// `underlay`.
     pub(crate) fn within(self, word: &str) -> Option<Self> {
         match Side::from_word(word) {
             Some(side) if self == Self::default() => Some(Self { side: Some(side), ..self }),

@@ -2,8 +2,8 @@
 
 use crate::model::grid::Cell;
 
-/// Some levels of some factors, by index. A condition is chosen if it has one of the levels of each factor named;
-/// the empty selection chooses all.
+/// Some levels of some factors, by index. A condition is chosen if it has one of the levels of each
+/// factor named; the empty selection chooses all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Selection {
     /// For each factor named, whether each of its levels is.

@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::percent::Percent;
 
-/// A group-sequential design: the study stops at the first look at which every comparison is decided.
+/// A group-sequential design: the study stops at the first look at which every comparison is
+/// decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stop {
-    /// The smallest difference of interest, in % of the baseline. A comparison is decided when it is proven to differ, or
-    /// proven to differ by less than this.
+    /// The smallest difference of interest, in % of the baseline. A comparison is decided when it
+    /// is proven to differ, or proven to differ by less than this.
     pub detect: Percent,
     /// How many looks are planned, the one after the last boot included.
     pub looks: u32,
@@ -22,19 +23,22 @@ impl Stop {
     /// The looks of a study that does not say how many.
     pub const LOOKS: u32 = 5;
 
-    /// Whether so many boots have room for them: a look needs a boot more than the one before it, and the first of them two.
+    /// Whether so many boots have room for them: a look needs a boot more than the one before it,
+    /// and the first of them two.
     pub(crate) fn fits(looks: u32, boots: u32) -> bool {
         boots > looks
     }
 
-    /// After which boots of at most `boots` it looks: equal steps, rounded up; the last look is after the last boot.
+    /// After which boots of at most `boots` it looks: equal steps, rounded up; the last look is
+    /// after the last boot.
     pub fn after(&self, boots: u32) -> impl Iterator<Item = u32> + use<> {
         let looks = self.looks;
         (1..=looks).map(move |look| (u64::from(boots) * u64::from(look)).div_ceil(u64::from(looks)) as u32)
     }
 }
 
-/// Looks that a change of a study from outside its file left no boots for: all its boots are run, whatever they show.
+/// Looks that a change of a study from outside its file left no boots for: all its boots are run,
+/// whatever they show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LooksDropped {
     /// How many the file plans.
@@ -56,9 +60,11 @@ impl fmt::Display for LooksDropped {
 words::vocabulary! {
     /// How the error rate is spent over the looks.
     pub enum Bounds: "a kind of bounds" {
-        /// Hardly any of it early: stops early only for large differences, and costs next to nothing at the end.
+        /// Hardly any of it early: stops early only for large differences, and costs next to
+        /// nothing at the end.
         ObrienFleming = "obrien-fleming";
-        /// The same at every look: stops earlier, and needs more boots where the difference is small.
+        /// The same at every look: stops earlier, and needs more boots where the difference is
+        /// small.
         Pocock = "pocock";
     }
 }

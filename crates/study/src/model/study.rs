@@ -28,7 +28,8 @@ pub struct Study {
     pub(crate) boot: BootState,
     pub(crate) underlay_mtu: Option<u32>,
     pub(crate) design: Option<Design>,
-    /// The combinations of the design's factors, which are the last of `factors`; without one, one of none.
+    /// The combinations of the design's factors, which are the last of `factors`; without one, one
+    /// of none.
     pub(crate) rows: Vec<Vec<bool>>,
     pub(crate) machine: Machine,
     pub(crate) looks_dropped: Option<LooksDropped>,
@@ -62,7 +63,8 @@ impl Study {
         self.inside_guest
     }
 
-    /// Whether it counts instructions instead of time: one emulated virtual machine, the same figures on every machine.
+    /// Whether it counts instructions instead of time: one emulated virtual machine, the same
+    /// figures on every machine.
     pub fn exact(&self) -> bool {
         self.exact
     }
@@ -72,8 +74,8 @@ impl Study {
         self.design.as_ref()
     }
 
-    /// Its workloads, before factors change their parameters (a response that follows the factor `message` is 0
-    /// here). Never empty.
+    /// Its workloads, before factors change their parameters (a response that follows the factor
+    /// `message` is 0 here). Never empty.
     pub fn workloads(&self) -> &[Workload] {
         &self.workloads
     }

@@ -1,5 +1,6 @@
-//! The tables of a study file: each key once, with what it may be and what it is. The reader, `--set` and the JSON schema go by them.
-//! The keys of traffic are declared in `words`, and factors by their subjects.
+//! The tables of a study file: each key once, with what it may be and what it is. The reader,
+//! `--set` and the JSON schema go by them. The keys of traffic are declared in `words`, and factors
+//! by their subjects.
 
 use std::ops::RangeInclusive;
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::protocol::Protocol;
 use crate::model::study::Study;
 
-/// What a study asks: kept with its plan, so that results are judged as they were planned, whatever becomes of the grammar of
-/// study files.
+/// What a study asks: kept with its plan, so that results are judged as they were planned, whatever
+/// becomes of the grammar of study files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// The question, in its author's words.

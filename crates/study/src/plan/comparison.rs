@@ -9,7 +9,8 @@ use crate::model::percent::Percent;
 use crate::model::request::Request;
 use crate::plan::condition::Condition;
 
-/// Conditions of one workload, compared in one metric with one of them. Where copies are counted in both ways, those of one way.
+/// Conditions of one workload, compared in one metric with one of them. Where copies are counted in
+/// both ways, those of one way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The name of the workload.
@@ -36,10 +37,12 @@ pub(crate) enum Unresolved {
     NothingToCompare,
 }
 
-/// The comparisons, one for each workload, and each way to count copies, that yields the metric and has the baseline.
+/// The comparisons, one for each workload, and each way to count copies, that yields the metric and
+/// has the baseline.
 ///
 /// # Errors
-/// [`Unresolved`], if no workload has the baseline, or one has several, or none has anything beside it.
+/// [`Unresolved`], if no workload has the baseline, or one has several, or none has anything beside
+/// it.
 pub(crate) fn resolve(
     request: &Request,
     planned: &[(Cell, &Condition)],
@@ -94,7 +97,8 @@ fn baseline(request: &Request, members: &[&(Cell, &Condition)]) -> Result<Option
     }
 }
 
-/// What is never compared with another: the workloads of a plan, in order, each once by name, and the ways to count copies.
+/// What is never compared with another: the workloads of a plan, in order, each once by name, and
+/// the ways to count copies.
 fn worlds<'p>(planned: &'p [(Cell, &Condition)]) -> Vec<(&'p Workload, Copies)> {
     let mut worlds: Vec<(&Workload, Copies)> = Vec::new();
     for (_, condition) in planned {

@@ -30,8 +30,8 @@ pub struct Condition {
     pub mtu: Option<u32>,
     /// What the transmitter's interface is set to.
     pub transmitter: SideSettings,
-    /// What the receiver's interface is set to. On `loopback` it equals the transmitter's: it is the same interface.
-    /// On `discard` nobody receives, and it means nothing.
+    /// What the receiver's interface is set to. On `loopback` it equals the transmitter's: it is
+    /// the same interface. On `discard` nobody receives, and it means nothing.
     pub receiver: SideSettings,
     /// What the interfaces under the tunnel are set to, where there is one.
     pub underlay: Underlay,
@@ -48,7 +48,8 @@ impl Condition {
         }
     }
 
-    /// Its label of the factor `twin`, which keeps it apart from conditions that are the same in everything else.
+    /// Its label of the factor `twin`, which keeps it apart from conditions that are the same in
+    /// everything else.
     pub fn twin(&self) -> Option<&str> {
         self.levels.iter().find(|(factor, _)| factor == "twin").map(|(_, label)| label.as_str())
     }
@@ -58,8 +59,8 @@ impl Condition {
         self.boot.guest.as_ref().map_or(Copies::Words, |guest| guest.copies)
     }
 
-    /// What a combination of levels asks for, over what the study says of all. Index, label and slug are given with
-    /// the plan.
+    /// What a combination of levels asks for, over what the study says of all. Index, label and
+    /// slug are given with the plan.
     pub(crate) fn resolve(study: &Study, cell: &Cell) -> Self {
         let (factors, workloads) = (study.factors(), study.workloads());
         let levels: Vec<(&Factor, &Level)> =

@@ -1,4 +1,5 @@
-//! How long a plan takes: its ramps and windows, and what boots and runs take beside them on an idle machine.
+//! How long a plan takes: its ramps and windows, and what boots and runs take beside them on an
+//! idle machine.
 
 use std::time::Duration;
 
@@ -9,16 +10,18 @@ use crate::model::protocol::Protocol;
 use crate::plan::Plan;
 use crate::plan::condition::Condition;
 
-// The figures below were taken from the times in databases of whole studies, on an idle machine of 2 cores with software emulation.
+// The figures below were taken from the times in databases of whole studies, on an idle machine of
+// 2 cores with software emulation.
 
-/// What a run between local hosts takes beside its ramp and its window: setting features and reading them back, connecting,
-/// draining, storing. Means of studies: 19 to 36 ms.
+/// What a run between local hosts takes beside its ramp and its window: setting features and
+/// reading them back, connecting, draining, storing. Means of studies: 19 to 36 ms.
 const RUN: Duration = Duration::from_millis(30);
 /// The same with virtual machines: 68 to 88 ms.
 const GUEST_RUN: Duration = Duration::from_millis(75);
 /// A whole run of exact mode, which has neither ramp nor window: 1.3 to 1.7 s.
 const EXACT_RUN: Duration = Duration::from_millis(1600);
-/// What a boot of local hosts takes: building the testbed, taking the fingerprint, tearing down. Medians of studies: 22 to 61 ms.
+/// What a boot of local hosts takes: building the testbed, taking the fingerprint, tearing down.
+/// Medians of studies: 22 to 61 ms.
 const BOOT: Duration = Duration::from_millis(40);
 /// The same of virtual machines, emulated, with Debian's kernel for them: 3.1 s.
 const GUEST_BOOT: Duration = Duration::from_millis(3100);

@@ -1,4 +1,5 @@
-//! A study's plan as it is stored beside its runs: what `--resume`, `compare` and every report read it from.
+//! A study's plan as it is stored beside its runs: what `--resume`, `compare` and every report read
+//! it from.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

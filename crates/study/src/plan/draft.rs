@@ -1,4 +1,5 @@
-//! From a study to its plan: each combination of levels becomes a condition, or is left out with the reason.
+//! From a study to its plan: each combination of levels becomes a condition, or is left out with
+//! the reason.
 
 use crate::model::dropped::Dropped;
 use crate::model::grid::Cell;
@@ -57,8 +58,8 @@ impl Draft {
     /// The plan, with the study's comparisons.
     pub(crate) fn finish(self, study: &Study) -> Plan {
         let planned = self.planned();
-        // What cannot be resolved was reported when the file was read; only the default comparison of a study with
-        // a single condition comes here without one.
+        // What cannot be resolved was reported when the file was read; only the default comparison
+        // of a study with a single condition comes here without one.
         let resolve = |request: &Request| comparison::resolve(request, &planned, study.exact()).ok();
         let comparisons = study.requests.iter().filter_map(resolve).flatten().collect();
         Plan {

@@ -10,12 +10,13 @@ use crate::plan::comparison::Comparison;
 use crate::plan::condition::Condition;
 
 impl Plan {
-    /// Makes conditions with the same effective state one: the first stays, the others move to `merged`, the
-    /// conditions are numbered anew and the comparisons follow.
+    /// Makes conditions with the same effective state one: the first stays, the others move to
+    /// `merged`, the conditions are numbered anew and the comparisons follow.
     ///
-    /// `states[i]` is what the testbed's state reads back as under `conditions[i]`. Only conditions with the
-    /// same traffic (workload, family, checksums of the sockets), the same state of the testbed and no label of `twin` between them are merged, so that `states` need not hold
-    /// what is no state of the testbed. A condition without one stays as it is.
+    /// `states[i]` is what the testbed's state reads back as under `conditions[i]`. Only conditions
+    /// with the same traffic (workload, family, checksums of the sockets), the same state of the
+    /// testbed and no label of `twin` between them are merged, so that `states` need not hold what
+    /// is no state of the testbed. A condition without one stays as it is.
     pub fn merge<S: Eq + Hash>(self, states: &[S]) -> Plan {
         let representatives = representatives(&self.conditions, states);
         let mut merged = self.merged;
@@ -38,8 +39,9 @@ impl Plan {
         Plan { conditions, merged, comparisons, ..self }
     }
 
-    /// Moves the conditions that cannot be measured here to `excluded`; the others are numbered anew and the comparisons follow. One
-    /// whose baseline is gone goes there too, with what it was to tell.
+    /// Moves the conditions that cannot be measured here to `excluded`; the others are numbered
+    /// anew and the comparisons follow. One whose baseline is gone goes there too, with what it was
+    /// to tell.
     ///
     /// `reasons[i]` is why `conditions[i]` cannot be measured; without one it stays.
     pub fn without(self, reasons: &[Option<String>]) -> Plan {

@@ -1,4 +1,5 @@
-//! What a study comes down to: the conditions to measure, those left out and why, and what is compared.
+//! What a study comes down to: the conditions to measure, those left out and why, and what is
+//! compared.
 
 pub(crate) mod asked;
 pub(crate) mod comparison;

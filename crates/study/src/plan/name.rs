@@ -12,8 +12,9 @@ use crate::plan::condition::Condition;
 /// The longest piece that a single level adds to a slug: file systems allow names of 255 bytes.
 const LONGEST_PART: usize = 48;
 
-/// The label: the levels of what varies, in file order, and what the design makes of the offloads. Families, scenarios and workloads need
-/// no factor's name to be understood. Where nothing varies, the workload and the family.
+/// The label: the levels of what varies, in file order, and what the design makes of the offloads.
+/// Families, scenarios and workloads need no factor's name to be understood. Where nothing varies,
+/// the workload and the family.
 pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> String {
     let parts: Vec<String> = study
         .levels(cell)
@@ -32,8 +33,8 @@ pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> String
     }
 }
 
-/// The slug, in the manner of the reference study R1 (`udp4_default_nocksum`): traffic and family, then offloads,
-/// then `nocksum`, then whatever else varies.
+/// The slug, in the manner of the reference study R1 (`udp4_default_nocksum`): traffic and family,
+/// then offloads, then `nocksum`, then whatever else varies.
 pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String {
     let kind = condition.workload.traffic.kind;
     let mut parts = vec![format!("{}{}", kind.slug(), condition.family.digit())];

@@ -1,5 +1,5 @@
-//! Combinations that no testbed can reach, and why. What the kernel forces (TSO without scatter-gather) is not here:
-//! it is found by trying and reading back.
+//! Combinations that no testbed can reach, and why. What the kernel forces (TSO without
+//! scatter-gather) is not here: it is found by trying and reading back.
 
 use words::{Family, KEYS, Kind, Scenario, Traffic, VXLAN_OVERHEAD};
 
@@ -8,8 +8,8 @@ use crate::plan::condition::Condition;
 /// The least MTU that IPv6 works over, in bytes (RFC 8200, section 5).
 const LEAST_IPV6_MTU: u32 = 1_280;
 
-/// Why a scenario cannot carry a kind of traffic, and what can be done about it: `discard` has nobody to receive, and elsewhere
-/// somebody does.
+/// Why a scenario cannot carry a kind of traffic, and what can be done about it: `discard` has
+/// nobody to receive, and elsewhere somebody does.
 pub(crate) fn uncarried(kind: Kind, scenario: Scenario) -> Option<(String, &'static str)> {
     match (scenario, kind.is_received()) {
         (Scenario::Discard, true) => Some((

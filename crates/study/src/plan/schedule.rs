@@ -13,7 +13,8 @@ pub struct PlannedRun {
     pub boot: u32,
     /// The block, from 1; 0 for warm-up runs.
     pub block: u32,
-    /// How many runs of this kind (warm-up or recorded) of this condition there were in this boot, itself included.
+    /// How many runs of this kind (warm-up or recorded) of this condition there were in this boot,
+    /// itself included.
     pub repeat: u32,
     /// The place in the boot, from 0.
     pub position: u32,
@@ -23,12 +24,14 @@ pub struct PlannedRun {
     pub condition: usize,
 }
 
-/// The runs of every boot, in order. `states` tells for each condition which state of the testbed it needs
-/// ([`crate::Plan::states_of_conditions`]): a boot has one, and holds the conditions that need it. So there are
-/// `protocol.boots` boots of each state, numbered over all: one of each, in an order drawn anew, then again one of each.
+/// The runs of every boot, in order. `states` tells for each condition which state of the testbed
+/// it needs ([`crate::Plan::states_of_conditions`]): a boot has one, and holds the conditions that
+/// need it. So there are `protocol.boots` boots of each state, numbered over all: one of each, in
+/// an order drawn anew, then again one of each.
 ///
-/// Interleaved: the warm-up blocks, then the recorded ones; each holds every condition once, in an order drawn for it
-/// from the seed and the boot. Sequential: each condition's warm-up runs and then its recorded ones.
+/// Interleaved: the warm-up blocks, then the recorded ones; each holds every condition once, in an
+/// order drawn for it from the seed and the boot. Sequential: each condition's warm-up runs and
+/// then its recorded ones.
 pub fn schedule(states: &[usize], protocol: &Protocol) -> Vec<Vec<PlannedRun>> {
     let of_state = |state: usize| (0..states.len()).filter(|&one| states[one] == state).collect::<Vec<_>>();
     let groups: Vec<Vec<usize>> = (0..states.iter().max().map_or(1, |last| last + 1)).map(of_state).collect();
@@ -81,8 +84,9 @@ fn sequential(conditions: &[usize], protocol: &Protocol, boot: u32) -> Vec<Plann
     conditions.iter().flat_map(of_condition).collect()
 }
 
-/// A generator of its own for each boot, so that a boot's order does not depend on the length of those before it.
-/// ChaCha is specified, so the order survives changes of compiler, machine and library.
+/// A generator of its own for each boot, so that a boot's order does not depend on the length of
+/// those before it. ChaCha is specified, so the order survives changes of compiler, machine and
+/// library.
 fn random(seed: u64, boot: u32) -> ChaCha12Rng {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -90,8 +94,8 @@ fn random(seed: u64, boot: u32) -> ChaCha12Rng {
     ChaCha12Rng::from_seed(key)
 }
 
-/// Fisher and Yates's shuffle. Written out here because a library may change how it draws, and a resumed study must
-/// draw the order it was begun with.
+/// Fisher and Yates's shuffle. Written out here because a library may change how it draws, and a
+/// resumed study must draw the order it was begun with.
 fn shuffle(block: &mut [usize], random: &mut ChaCha12Rng) {
     for last in (1..block.len()).rev() {
         let other = below(last as u64 + 1, random);
@@ -99,7 +103,8 @@ fn shuffle(block: &mut [usize], random: &mut ChaCha12Rng) {
     }
 }
 
-/// A number below `bound`, each equally likely: draws from the incomplete last stretch of 2^64 are drawn again.
+/// A number below `bound`, each equally likely: draws from the incomplete last stretch of 2^64 are
+/// drawn again.
 fn below(bound: u64, random: &mut ChaCha12Rng) -> u64 {
     let whole = u64::MAX - u64::MAX % bound;
     loop {
@@ -244,7 +249,8 @@ mod tests {
         }
     }
 
-    /// A study begun with one version is resumed with another: the drawn order is part of the format.
+    /// A study begun with one version is resumed with another: the drawn order is part of the
+    /// format.
     #[test]
     fn the_drawn_order_never_changes() {
         let protocol =

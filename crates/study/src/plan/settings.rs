@@ -19,8 +19,9 @@ pub struct SideSettings {
 }
 
 impl SideSettings {
-    /// Every feature that this asks to be on or off, by kernel name: those of [`feature::OFFLOADS`] off if
-    /// `offloads` is `none`, and over them the single features. Whatever is absent stays as it is.
+    /// Every feature that this asks to be on or off, by kernel name: those of [`feature::OFFLOADS`]
+    /// off if `offloads` is `none`, and over them the single features. Whatever is absent stays as
+    /// it is.
     pub fn wanted(&self) -> BTreeMap<&str, bool> {
         let none = if self.offloads == Offloads::None { feature::OFFLOADS } else { &[] };
         let mut wanted: BTreeMap<&str, bool> = none.iter().map(|name| (*name, false)).collect();
@@ -28,8 +29,9 @@ impl SideSettings {
         wanted
     }
 
-    /// The settings that the levels ask of a side. The most specific wins: what names the side over what is for
-    /// both, then a feature by its kernel name over a group of features; any feature over the offloads as a whole.
+    /// The settings that the levels ask of a side. The most specific wins: what names the side over
+    /// what is for both, then a feature by its kernel name over a group of features; any feature
+    /// over the offloads as a whole.
     pub(crate) fn of(side: Side, underlay: bool, levels: &[(&Factor, &Level)]) -> Self {
         let concerns =
             |scope: Scope| scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side);

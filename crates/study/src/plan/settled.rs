@@ -1,4 +1,5 @@
-//! A design after its switches were tried out: what reads back as another combination is no condition of its own.
+//! A design after its switches were tried out: what reads back as another combination is no
+//! condition of its own.
 
 use std::collections::HashMap;
 use words::Side;
@@ -21,7 +22,8 @@ impl Condition {
         design.factors.iter().map(|factor| level(factor).is_some_and(|(_, level)| level == ON)).collect()
     }
 
-    /// What its interfaces would be set to with all of a design on, or off. For trying out: its names stay.
+    /// What its interfaces would be set to with all of a design on, or off. For trying out: its
+    /// names stay.
     #[must_use]
     pub fn with_all(&self, design: &Design, on: bool) -> Self {
         let mut condition = self.clone();
@@ -51,7 +53,8 @@ impl Condition {
         }
     }
 
-    /// Names it after what it has on, of a design that may have lost factors. What it asks for stays: that is what came to this.
+    /// Names it after what it has on, of a design that may have lost factors. What it asks for
+    /// stays: that is what came to this.
     fn rename(&mut self, old: &Design, new: &Design, on: &[bool]) {
         let was = self.designed(old);
         let label = self.label.strip_suffix(&old.words(&was));
@@ -92,12 +95,14 @@ impl Design {
 }
 
 impl Plan {
-    /// Makes the conditions of a design what they read back as. `reads[i]` is what `conditions[i]` has on of each factor of the
-    /// design; `dropped` are factors, by name, that nothing here can switch, with the reason.
+    /// Makes the conditions of a design what they read back as. `reads[i]` is what `conditions[i]`
+    /// has on of each factor of the design; `dropped` are factors, by name, that nothing here can
+    /// switch, with the reason.
     ///
-    /// Of conditions that come to the same one stays: the one that was asked for, or if the design has none such, the first that
-    /// reads back so, under the name of what it is. Returned with the plan: for each of its conditions the former number. Without a
-    /// design the plan stays as it is.
+    /// Of conditions that come to the same one stays: the one that was asked for, or if the design
+    /// has none such, the first that reads back so, under the name of what it is. Returned with the
+    /// plan: for each of its conditions the former number. Without a design the plan stays as it
+    /// is.
     #[must_use]
     pub fn settled(self, reads: &[Vec<bool>], dropped: Vec<Dropped>) -> (Self, Vec<usize>) {
         let Some(old) = self.design.clone() else {

@@ -15,7 +15,8 @@ use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::{comparison, factor, workload};
 
-/// Reports traffic that no scenario of the study can carry. What only some cannot carry is left out of the plan.
+/// Reports traffic that no scenario of the study can carry. What only some cannot carry is left out
+/// of the plan.
 pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], problems: &mut Problems) {
     for read in workloads {
         let kind = read.workload.traffic.kind;
@@ -27,7 +28,8 @@ pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], pr
     }
 }
 
-/// Reports levels that no workload of the study can have. What only some cannot have is left out of the plan.
+/// Reports levels that no workload of the study can have. What only some cannot have is left out of
+/// the plan.
 pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
     for read in factors {
         for (index, place) in read.levels.iter().enumerate() {
@@ -44,8 +46,8 @@ pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], p
     }
 }
 
-/// Reports what exact mode does not have. Of levels those that no workload of the study can have there; what only some cannot have
-/// is left out of the plan.
+/// Reports what exact mode does not have. Of levels those that no workload of the study can have
+/// there; what only some cannot have is left out of the plan.
 pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
     let mut found = Vec::new();
     for read in workloads {

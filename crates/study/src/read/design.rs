@@ -132,7 +132,8 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
     factors
 }
 
-/// Reports a design with more combinations than a study may have, and a fraction that there is none of.
+/// Reports a design with more combinations than a study may have, and a fraction that there is none
+/// of.
 fn sized(
     kind: DesignKind,
     offloads: usize,

@@ -42,8 +42,8 @@ pub struct Diagnostic {
 }
 
 impl Diagnostics {
-    /// The problems of a file, ordered by place, and how many there were beside them. The file's name is made fit to
-    /// be printed.
+    /// The problems of a file, ordered by place, and how many there were beside them. The file's
+    /// name is made fit to be printed.
     pub(crate) fn new(file: &str, source: &str, mut problems: Vec<Problem>, further: usize) -> Self {
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
         problems.dedup();
@@ -84,7 +84,8 @@ impl Diagnostics {
         self.further
     }
 
-    /// The problems as text for people, with the lines they are about. `colour` adds the escape codes of a terminal.
+    /// The problems as text for people, with the lines they are about. `colour` adds the escape
+    /// codes of a terminal.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let mut blocks: Vec<String> =
@@ -96,7 +97,8 @@ impl Diagnostics {
     }
 
     fn render_one(&self, renderer: &Renderer, problem: &Diagnostic) -> String {
-        // Messages quote the file. The line is shown as it is but for what must not reach a terminal.
+        // Messages quote the file. The line is shown as it is but for what must not reach a
+        // terminal.
         let title = Level::ERROR.primary_title(text::lines(&problem.message).into_owned());
         let path = text::line(&self.file);
         let line = Line::at(&self.source, problem.span.start);

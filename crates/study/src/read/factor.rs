@@ -51,7 +51,8 @@ impl Named<'_> {
     }
 }
 
-/// The entries of a table with tables of a scope (`transmitter.tso = …`, `"underlay.tso" = …`) laid flat, in file order.
+/// The entries of a table with tables of a scope (`transmitter.tso = …`, `"underlay.tso" = …`) laid
+/// flat, in file order.
 pub(crate) fn flatten<'t>(rest: Vec<Entry<'t>>, problems: &mut Problems) -> Vec<Named<'t>> {
     let mut flat = Vec::new();
     for entry in rest {
@@ -232,8 +233,9 @@ pub(crate) fn overridden(factor: &Read, place: Range<usize>) -> Problem {
     Problem::new(place, message).help("remove it here, or from `[factors]`")
 }
 
-/// Reports factors that cannot act: on one side of `loopback`, which has one interface for both, on the receiver of
-/// `discard`, which has none, and on both sides when each side has the same factor of its own.
+/// Reports factors that cannot act: on one side of `loopback`, which has one interface for both, on
+/// the receiver of `discard`, which has none, and on both sides when each side has the same factor
+/// of its own.
 pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Problems) {
     for Read { factor, name, .. } in factors {
         let subject = factor.subject();

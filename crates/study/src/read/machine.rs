@@ -77,7 +77,8 @@ fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
     }
 }
 
-/// Whether a sysctl can have such a name; which of them may be changed, and are there, the machine tells.
+/// Whether a sysctl can have such a name; which of them may be changed, and are there, the machine
+/// tells.
 fn is_sysctl(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '@' | ':');
     let parts = |name: &str| name.split(['.', '/']).all(|part| !part.is_empty());

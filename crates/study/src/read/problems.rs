@@ -4,7 +4,8 @@ use words::suggest;
 
 use crate::read::diagnostic::Problem;
 
-/// Problems beyond this many are only counted, and nothing is guessed for them: guessing is what would take long.
+/// Problems beyond this many are only counted, and nothing is guessed for them: guessing is what
+/// would take long.
 const MOST_KEPT: usize = 500;
 
 /// The problems found so far.

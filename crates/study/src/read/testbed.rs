@@ -29,7 +29,8 @@ pub(crate) struct Testbed<'r> {
 }
 
 impl Testbed<'_> {
-    /// Whether everything stands inside one virtual machine: exact mode counts the instructions of one.
+    /// Whether everything stands inside one virtual machine: exact mode counts the instructions of
+    /// one.
     pub(crate) fn is_inside(&self) -> bool {
         self.inside.is_some() || self.exact.is_some()
     }

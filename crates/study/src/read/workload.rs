@@ -91,9 +91,10 @@ fn one(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
     Some(read)
 }
 
-/// Reports keys that a factor overrides, so that nobody believes in a value that is never used. Where the message is a factor
-/// and the response is not written, the response follows it, which is kept as 0. Without such factors, the keys must go
-/// together; with them, the plan leaves out the conditions whose keys do not.
+/// Reports keys that a factor overrides, so that nobody believes in a value that is never used.
+/// Where the message is a factor and the response is not written, the response follows it, which is
+/// kept as 0. Without such factors, the keys must go together; with them, the plan leaves out the
+/// conditions whose keys do not.
 pub(crate) fn yield_to_factors(read: &mut Read, factors: &[&Key], family: Family, problems: &mut Problems) {
     for key in factors.iter().filter(|key| read.writes(key.name)) {
         let message = format!("`{}` is a factor, so this value is never used", key.name);

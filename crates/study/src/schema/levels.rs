@@ -46,7 +46,8 @@ impl Parts {
         schema
     }
 
-    /// A table of all factors, with those of a side under the side (`transmitter.tso`) or as a quoted key.
+    /// A table of all factors, with those of a side under the side (`transmitter.tso`) or as a
+    /// quoted key.
     fn factors_but_workloads(&mut self, description: &str) -> Value {
         let mut schema = self.table_of(description, Subject::names());
         let under_side =

@@ -1,4 +1,5 @@
-//! The JSON schema of a study file, for editors and other tools: made from the tables that the reader goes by.
+//! The JSON schema of a study file, for editors and other tools: made from the tables that the
+//! reader goes by.
 
 mod levels;
 mod part;
@@ -7,14 +8,16 @@ use serde_json::{Map, Value, json};
 
 use crate::model::tables::{STUDY, Table};
 
-/// The JSON schema of a study file (draft 2020-12), indented, with a newline at its end. The same in every build.
+/// The JSON schema of a study file (draft 2020-12), indented, with a newline at its end. The same
+/// in every build.
 pub fn schema() -> String {
     let mut parts = Parts::default();
     let mut schema = parts.table(&STUDY);
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = STUDY.name.into();
     schema["$defs"] = Value::Object(parts.0);
-    // Whether maps keep their order of insertion is up to other crates in the build; the text must not be.
+    // Whether maps keep their order of insertion is up to other crates in the build; the text must
+    // not be.
     schema.sort_all_objects();
     let text = serde_json::to_string_pretty(&schema);
     format!("{}\n", text.expect("a schema is plain JSON"))

@@ -2,8 +2,8 @@
 
 use crate::model::limit;
 
-/// A commented study file of this name, valid as it stands. A name may consist of letters, digits, `-`, `_` and `.`;
-/// other characters become `-`.
+/// A commented study file of this name, valid as it stands. A name may consist of letters, digits,
+/// `-`, `_` and `.`; other characters become `-`.
 pub fn starter(name: &str) -> String {
     include_str!("starter.toml").replace("@name@", &usable(name))
 }

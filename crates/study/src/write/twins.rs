@@ -1,4 +1,5 @@
-//! A study of one condition under two labels, made from another study: what differs in it is chance.
+//! A study of one condition under two labels, made from another study: what differs in it is
+//! chance.
 
 use std::fmt::Write;
 use words::{KEYS, Value};
@@ -9,8 +10,9 @@ use crate::model::protocol::Protocol;
 use crate::model::study::Study;
 use crate::plan::condition::Condition;
 
-/// The text of a study that measures `condition` of `study` under the labels `a` and `b`, by `protocol` (`stop` is left
-/// out: an A/A study is not to end on what it finds). A study file like any other: it can be stored, read and resumed.
+/// The text of a study that measures `condition` of `study` under the labels `a` and `b`, by
+/// `protocol` (`stop` is left out: an A/A study is not to end on what it finds). A study file like
+/// any other: it can be stored, read and resumed.
 pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> String {
     let workload = &condition.workload;
     let mut text = format!(

@@ -1,4 +1,5 @@
-//! Files whose shape is right and whose values are anything: they get past the syntax, to where levels are combined.
+//! Files whose shape is right and whose values are anything: they get past the syntax, to where
+//! levels are combined.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -2,7 +2,8 @@
 
 use crate::digest;
 
-/// Files made to take long or much. What bounds them is in `read::limit`; the time is nextest's to judge.
+/// Files made to take long or much. What bounds them is in `read::limit`; the time is nextest's to
+/// judge.
 #[test]
 fn hostile_files_are_refused_or_planned_within_bounds() {
     const ROOM: usize = 1 << 20;

@@ -73,7 +73,8 @@ proptest! {
                 }).collect();
                 prop_assert!(order.is_sorted(), "factors in file order, the last varies fastest");
             }
-            // Only rules can leave nothing, and they leave nothing only without checksums or with a small MTU.
+            // Only rules can leave nothing, and they leave nothing only without checksums or with a
+            // small MTU.
             Err(diagnostics) => {
                 let text = diagnostics.to_string();
                 let none_left = text.contains("no condition is left") || text.contains("`checksum` is not supported");

@@ -1,4 +1,5 @@
-//! Whatever the file and whatever the changes: a study or diagnostics, and what is taken is what was asked for.
+//! Whatever the file and whatever the changes: a study or diagnostics, and what is taken is what
+//! was asked for.
 
 use netassay_study::{Assignment, Study};
 use proptest::collection::vec;
@@ -119,7 +120,8 @@ proptest! {
                     return Ok(());
                 }
                 prop_assert_eq!(stored.as_ref(), Ok(&study));
-                // Each was made: made again alone, it finds nothing to do, unless a later one made it undone.
+                // Each was made: made again alone, it finds nothing to do, unless a later one made
+                // it undone.
                 if let [change] = changes.as_slice() {
                     let again = Study::parse_with("any.toml", study.source_text(), std::slice::from_ref(change));
                     prop_assert_eq!(again.as_ref(), Ok(&study));

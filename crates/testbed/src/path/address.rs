@@ -1,4 +1,5 @@
-//! The addresses of a testbed, from the ranges reserved for benchmarking (RFC 2544 appendix C.2.2 and RFC 5180 section 8).
+//! The addresses of a testbed, from the ranges reserved for benchmarking (RFC 2544 appendix C.2.2
+//! and RFC 5180 section 8).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

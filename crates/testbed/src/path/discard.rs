@@ -16,8 +16,8 @@ pub(crate) const DISCARD: &str = "discard0";
 /// The port of the discard service (RFC 863), which nobody serves here.
 const PORT: u16 = 9;
 
-/// Creates the interface, of this kind or of the first that the kernel has. Routes come with its addresses, and the neighbour behind
-/// it is a permanent one: the kernel never has to ask.
+/// Creates the interface, of this kind or of the first that the kernel has. Routes come with its
+/// addresses, and the neighbour behind it is a permanent one: the kernel never has to ask.
 pub(crate) fn create_discard(host: &mut Launched, device: Option<DiscardDevice>) -> Result<Discard, Error> {
     let create = Request::CreateDiscard {
         name: DISCARD.to_owned(),
@@ -31,7 +31,8 @@ pub(crate) fn create_discard(host: &mut Launched, device: Option<DiscardDevice>)
     }
 }
 
-/// Whom the flows of a workload send to where nobody is: the one port, or those from the one that was asked for.
+/// Whom the flows of a workload send to where nobody is: the one port, or those from the one that
+/// was asked for.
 pub(crate) fn nobody(family: Family, flows: u32, port: Option<u16>) -> Vec<SocketAddr> {
     let address = TRAFFIC.receiver.of(family);
     let step = u16::from(port.is_some());

@@ -1,4 +1,5 @@
-//! What lies between the hosts: links, a tunnel over them, the nodes of virtual machines, or what throws packets away.
+//! What lies between the hosts: links, a tunnel over them, the nodes of virtual machines, or what
+//! throws packets away.
 
 pub(crate) mod address;
 pub(crate) mod discard;

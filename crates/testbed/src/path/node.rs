@@ -1,4 +1,5 @@
-//! Nodes: the host's side of virtual machines, each an agent in a network namespace with a bridge and what is joined to it.
+//! Nodes: the host's side of virtual machines, each an agent in a network namespace with a bridge
+//! and what is joined to it.
 
 use agent::message::{Answer, Request, Watched};
 use study::{BySide, Side};
@@ -59,7 +60,8 @@ impl Node {
         Ok(())
     }
 
-    /// Has the bridge carry packets of this size: it throws away those that are too long for the port that they leave by.
+    /// Has the bridge carry packets of this size: it throws away those that are too long for the
+    /// port that they leave by.
     pub(crate) fn set_mtu(&mut self, mtu: u32) -> Result<(), Error> {
         for interface in self.ports.clone() {
             self.agent.order(&Request::SetMtu { interface, mtu })?;

@@ -17,7 +17,8 @@ pub(crate) struct TunnelMtu {
 }
 
 impl TunnelMtu {
-    /// What is asked for, and what follows from it: the outer MTU is Ethernet's if nothing is said, the inner one what fits.
+    /// What is asked for, and what follows from it: the outer MTU is Ethernet's if nothing is said,
+    /// the inner one what fits.
     pub(crate) fn of(inner: Option<u32>, outer: Option<u32>, ipv6: bool) -> Self {
         let outer = outer.unwrap_or(UNDERLAY);
         let overhead = Vxlan::overhead(ipv6);
@@ -25,8 +26,8 @@ impl TunnelMtu {
         Self { inner, outer, needed: inner.saturating_add(overhead) }
     }
 
-    /// The outer MTU under which the kernel takes this inner one: it refuses a tunnel larger than its underlay, but lets the underlay
-    /// shrink afterwards.
+    /// The outer MTU under which the kernel takes this inner one: it refuses a tunnel larger than
+    /// its underlay, but lets the underlay shrink afterwards.
     pub(crate) fn roomy(&self) -> u32 {
         self.outer.max(self.needed)
     }

@@ -18,7 +18,8 @@ pub(crate) struct VethEnd {
     pub(crate) steered: Vec<u32>,
 }
 
-/// Puts a veth pair between two agents' namespaces. Both ends are up, though not yet noticed to be running.
+/// Puts a veth pair between two agents' namespaces. Both ends are up, though not yet noticed to be
+/// running.
 pub(crate) fn create_veth(hosts: &mut BySide<&mut Launched>, ends: BySide<VethEnd>) -> Result<(), Error> {
     // An ordinary user may steer what is not there yet, but not what is.
     steer_new(hosts, &ends);

@@ -1,7 +1,7 @@
 //! One thread that serves several lanes and waits for all of them at once (epoll(7)).
 //!
-//! A thread with one lane waits in its calls and has a loop of its own; here no call on a socket waits. What a lane needs
-//! between two turns is small, and buffers are the thread's.
+//! A thread with one lane waits in its calls and has a loop of its own; here no call on a socket
+//! waits. What a lane needs between two turns is small, and buffers are the thread's.
 
 mod patience;
 mod poll;
@@ -17,7 +17,8 @@ use crate::sys;
 
 /// How long a thread sleeps at most before it looks at the phase.
 const TICK: Duration = Duration::from_millis(50);
-/// Lanes that begin before those that have begun are served again: what all of them send at once would find no room.
+/// Lanes that begin before those that have begun are served again: what all of them send at once
+/// would find no room.
 const BEGIN: usize = 64;
 /// Turns between two looks at the clock.
 const TURNS: u32 = 256;
@@ -38,7 +39,8 @@ pub(crate) trait Work {
     /// A call that failed, or damage.
     fn serve(&mut self, at: usize) -> Result<Next>;
 
-    /// Looks after lanes whose sockets are silent; called now and then before senders end. `now` is that of [`sys::now`].
+    /// Looks after lanes whose sockets are silent; called now and then before senders end. `now` is
+    /// that of [`sys::now`].
     ///
     /// # Errors
     /// A lane that has waited too long.

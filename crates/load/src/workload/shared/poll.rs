@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 use crate::lane::Lane;
 use crate::sys;
 
-/// Sockets that one call tells of at most: few enough that their lanes' state stays in a CPU's own cache.
+/// Sockets that one call tells of at most: few enough that their lanes' state stays in a CPU's own
+/// cache.
 const EVENTS: usize = 128;
 
 /// What a socket wakes its thread for.
@@ -18,7 +19,8 @@ pub(crate) enum Wake {
     Readable,
     /// As long as there is room to send.
     Writable,
-    /// Each time that something arrives, or room is made after there was none: a thread that waits so must have tried in vain.
+    /// Each time that something arrives, or room is made after there was none: a thread that waits
+    /// so must have tried in vain.
     Changed,
 }
 
@@ -93,7 +95,8 @@ impl Poll {
     pub(crate) fn remove(&mut self, at: usize, lane: &Lane) {
         self.left -= usize::from(!self.ended[at]);
         self.ended[at] = true;
-        // SAFETY: removing needs no event. A socket that cannot be removed wakes this thread in vain.
+        // SAFETY: removing needs no event. A socket that cannot be removed wakes this thread in
+        // vain.
         unsafe {
             libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_DEL, lane.fd, std::ptr::null_mut())
         };

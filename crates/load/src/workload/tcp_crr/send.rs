@@ -34,7 +34,8 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     }
 }
 
-/// Transactions one after the other. A transaction whose time has come while another one goes on waits for its end.
+/// Transactions one after the other. A transaction whose time has come while another one goes on
+/// waits for its end.
 fn run(mut caller: Caller, mut source: impl Source) -> Result<End> {
     let lane = caller.lane;
     let mut latencies = Recorder::new(lane.flows());

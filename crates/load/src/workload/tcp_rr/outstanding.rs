@@ -30,8 +30,8 @@ impl Outstanding {
         self.meant.push_back(meant);
     }
 
-    /// `bytes` of answers came: when the requests that they complete were meant to be sent; `None` in it for an answer to
-    /// nothing.
+    /// `bytes` of answers came: when the requests that they complete were meant to be sent; `None`
+    /// in it for an answer to nothing.
     pub(super) fn answered(&mut self, bytes: u64) -> impl Iterator<Item = Option<u64>> {
         let all = self.part + bytes;
         self.part = all % self.answer;
@@ -54,7 +54,8 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// From a buffer of `bytes`, or of one message if that is larger, and of no more than `messages`.
+    /// From a buffer of `bytes`, or of one message if that is larger, and of no more than
+    /// `messages`.
     pub(super) fn new(message: usize, messages: u32, bytes: usize) -> Self {
         let batch = (bytes / message).clamp(1, messages.max(1) as usize);
         Self { message, batch, left: 0 }
@@ -98,7 +99,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is cut where, whole messages come out, each counted once, none beyond the buffer.
+        /// Whatever is cut where, whole messages come out, each counted once, none beyond the
+        /// buffer.
         #[test]
         fn a_queue_sends_whole_messages(
             message in 1usize..5000, messages in 1u32..1025, room in 0usize..70_000, steps in proptest::collection::vec((0u64..20, 1u64..70_000), 1..60),

@@ -1,4 +1,5 @@
-//! Several transactions under way, asked for one another's answers or by the clock. TCP answers them in order.
+//! Several transactions under way, asked for one another's answers or by the clock. TCP answers
+//! them in order.
 
 use super::outstanding::{Outstanding, Queue};
 use words::{MAX_IN_FLIGHT, Reader};
@@ -22,8 +23,8 @@ fn room(lane: &Lane) -> usize {
     (ROOM_FOR_ALL / lane.flows()).clamp(*ROOM.start(), *ROOM.end())
 }
 
-/// The transmitter's loop. It never waits for room while there are answers to take: both ends could then wait for each
-/// other, each with its buffers full.
+/// The transmitter's loop. It never waits for room while there are answers to take: both ends could
+/// then wait for each other, each with its buffers full.
 pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port, source: impl Fn(&Lane) -> S) -> Result<End> {
     let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let queue = Queue::new(lane.message, limit, room(lane));
@@ -178,8 +179,9 @@ impl Messages {
         Self { bytes, queue }
     }
 
-    /// Sends what is queued, in one call for each fill of the buffer, as far as the socket takes it. `asks` if these are what
-    /// this end counts as its messages; else each is the end of a transaction.
+    /// Sends what is queued, in one call for each fill of the buffer, as far as the socket takes
+    /// it. `asks` if these are what this end counts as its messages; else each is the end of a
+    /// transaction.
     #[inline(always)]
     fn send(&mut self, lane: &Lane, flags: libc::c_int, tally: &mut Tally, asks: bool) -> Result<Next> {
         while !self.queue.is_empty() {
@@ -220,7 +222,8 @@ impl Taken {
         self.bytes.as_mut()
     }
 
-    /// `got` bytes came; returns how many messages they complete. With `verify` all of them are checked.
+    /// `got` bytes came; returns how many messages they complete. With `verify` all of them are
+    /// checked.
     #[inline(always)]
     fn took(&mut self, lane: &Lane, got: usize) -> Result<u64> {
         let message = self.message as u64;

@@ -1,7 +1,8 @@
 //! One transaction in flight on each of several lanes that one thread serves.
 //!
-//! A socket wakes the thread when something arrives: each side then receives what the other has sent, answers or asks
-//! again, and knows that nothing more can come before that. So nothing is received in vain.
+//! A socket wakes the thread when something arrives: each side then receives what the other has
+//! sent, answers or asks again, and knows that nothing more can come before that. So nothing is
+//! received in vain.
 
 use crate::error::Result;
 use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, TAIL, Tally, WINDOW};
@@ -153,8 +154,8 @@ impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
 }
 
 impl Flow<'_> {
-    /// Counts what a call moved of the `rest` of a message; whether that was all of it. `own` if it is what this end counts
-    /// as its messages.
+    /// Counts what a call moved of the `rest` of a message; whether that was all of it. `own` if it
+    /// is what this end counts as its messages.
     #[inline(always)]
     fn count(&mut self, bytes: usize, rest: usize, own: bool) -> bool {
         let (whole, piece) = (bytes == rest, self.done > 0 || bytes < rest);

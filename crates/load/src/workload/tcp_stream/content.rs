@@ -11,7 +11,8 @@ pub(super) trait Content {
     /// Bytes that were not sent so.
     fn bytes(&mut self, lane: &Lane, bytes: &[u8]) -> Result<()>;
 
-    /// How many bytes were found right; `last` are those received last, `total` is how many there were in all.
+    /// How many bytes were found right; `last` are those received last, `total` is how many there
+    /// were in all.
     ///
     /// # Errors
     /// Bytes that were not sent so.

@@ -17,7 +17,8 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
         let sent = sys::send(fd, rest);
         if sent > 0 {
             tally.stream(sent as u64);
-            // A write cut short is taken up where it ended, so that the stream stays whole messages.
+            // A write cut short is taken up where it ended, so that the stream stays whole
+            // messages.
             rest = rest.get(sent as usize..).unwrap_or_default();
             if rest.is_empty() {
                 rest = message;
@@ -71,7 +72,8 @@ pub(super) fn spin(lane: &Lane, mut content: impl Content) -> Result<End> {
     Ok(End { verified, ..End::default() })
 }
 
-/// Has the kernel throw the bytes away (`MSG_TRUNC`, tcp(7)): nobody sees them, so nothing is verified.
+/// Has the kernel throw the bytes away (`MSG_TRUNC`, tcp(7)): nobody sees them, so nothing is
+/// verified.
 pub(super) fn discard(lane: &Lane) -> Result<End> {
     let mut room = Buffer::room(room(lane.traffic.lanes()) as usize);
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());

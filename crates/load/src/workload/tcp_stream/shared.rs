@@ -1,7 +1,7 @@
 //! Several connections kept full, or emptied, by one thread.
 //!
-//! A socket wakes the thread as long as there is room, or something to receive. Each turn of a lane is bounded, so that none
-//! waits long for the others.
+//! A socket wakes the thread as long as there is room, or something to receive. Each turn of a lane
+//! is bounded, so that none waits long for the others.
 
 use super::room::room;
 use crate::error::Result;
@@ -10,13 +10,15 @@ use crate::message::{Buffer, first_difference};
 use crate::sys;
 use crate::workload::shared::{self, Patience, Wake, Work};
 
-/// Writes of this many bytes, and larger ones, are made one in a turn: a connection whose write has been acknowledged before its
-/// next turn never waits for the timer of a congestion control that paces (`bench/README.md`, many flows).
+/// Writes of this many bytes, and larger ones, are made one in a turn: a connection whose write has
+/// been acknowledged before its next turn never waits for the timer of a congestion control that
+/// paces (`bench/README.md`, many flows).
 const WHOLE_TURN: usize = 16 << 10;
 /// The most writes in a turn.
 const WRITES: usize = 64;
 
-/// How many writes of a message of `bytes` make a turn. Small ones are many, so that waiting for all connections is paid for.
+/// How many writes of a message of `bytes` make a turn. Small ones are many, so that waiting for
+/// all connections is paid for.
 fn writes(bytes: usize) -> usize {
     match bytes {
         0..4096 => WRITES,
@@ -61,7 +63,8 @@ impl Work for Sending<'_> {
                 return lane.idle(Call::Send, sent, tally);
             }
             tally.stream(sent as u64);
-            // A write cut short is taken up where it ended, so that the stream stays whole messages.
+            // A write cut short is taken up where it ended, so that the stream stays whole
+            // messages.
             *done = if sent as usize == rest.len() { 0 } else { *done + sent as usize };
         }
         Ok(Next::Again)

@@ -53,7 +53,8 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
     lane.ready();
     while phase.load() < QUIET {
         if held == 0 {
-            // The pages never change, and outlive the buffer where the kernel still sends from them.
+            // The pages never change, and outlive the buffer where the kernel still sends from
+            // them.
             let given = pipe.give(rest);
             tally.call();
             if given <= 0 {

@@ -37,11 +37,13 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
     let request = |from: usize| request(buffer.start().wrapping_add(from), message - from, zerocopy);
     let (phase, mut tally) = (lane.phase(), lane.tally());
     let mut account = Zerocopy::default();
-    // Sends whose pages the kernel has, which may tell of them in either order; and where in a message the stream stands.
+    // Sends whose pages the kernel has, which may tell of them in either order; and where in a
+    // message the stream stands.
     let (mut lent, mut at) = (0isize, 0);
     lane.ready();
     while phase.load() < QUIET {
-        // Each starts when the one before is through: a short write would tear the stream, so it ends the chain.
+        // Each starts when the one before is through: a short write would tear the stream, so it
+        // ends the chain.
         let mut queue = ring.queue();
         for number in 0..count {
             let request = request(if number == 0 { at } else { 0 });
@@ -106,7 +108,8 @@ fn give_back(lane: &Lane, ring: &mut Ring, lent: &mut isize, account: &mut Zeroc
 
 fn request(start: *const u8, len: usize, zerocopy: bool) -> squeue::Entry {
     let len = u32::try_from(len).unwrap_or(u32::MAX);
-    // Without it a send that fills the buffer is through, and the next one, finding room, would go out of turn.
+    // Without it a send that fills the buffer is through, and the next one, finding room, would go
+    // out of turn.
     let flags = libc::MSG_WAITALL;
     if zerocopy {
         opcode::SendZc::new(SOCKET, start, len).flags(flags).buf_index(Some(0)).zc_flags(REPORT_USAGE).build()

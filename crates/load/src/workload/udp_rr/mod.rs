@@ -1,7 +1,8 @@
 //! Requests and their answers over UDP, over a path that may lose either.
 //!
-//! The first eight bytes of a request, or as many as both directions have room for, carry its number, which the answer
-//! repeats: an answer that comes after its transaction was given up is not taken for another one's.
+//! The first eight bytes of a request, or as many as both directions have room for, carry its
+//! number, which the answer repeats: an answer that comes after its transaction was given up is not
+//! taken for another one's.
 
 mod number;
 mod pipeline;
@@ -57,7 +58,8 @@ impl Loop for Answering {
     }
 }
 
-/// Runs a loop through the port that the workload asks for; one that spins waits for `patience` ns and to phase `over`.
+/// Runs a loop through the port that the workload asks for; one that spins waits for `patience` ns
+/// and to phase `over`.
 fn through(lane: &Lane, over: u8, patience: u64, run: impl Loop) -> Result<End> {
     let spins = lane.traffic.reader == Reader::Spin;
     let phase = lane.phase();

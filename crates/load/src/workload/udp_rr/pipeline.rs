@@ -12,9 +12,9 @@ use crate::sys;
 use crate::workload::port::Port;
 use crate::workload::source::Source;
 
-/// How long an open loop waits for an answer, ns: its requests do not wait for one another, and an answer that comes late
-/// is to show as a latency rather than as a loss. Where a closed loop's `answer_time` is over and there is no room for another
-/// request, that is enough.
+/// How long an open loop waits for an answer, ns: its requests do not wait for one another, and an
+/// answer that comes late is to show as a latency rather than as a loss. Where a closed loop's
+/// `answer_time` is over and there is no room for another request, that is enough.
 const PATIENCE: u64 = 1_000_000_000;
 /// How often requests that nobody answers are looked for, ns; also how long a wait may take.
 const LOOK: u64 = 10_000_000;
@@ -98,7 +98,8 @@ impl Asker<'_> {
                 self.slots.sent(if meant == 0 { now } else { meant }, now);
                 source.sent();
             } else if sys::errno() == libc::ENOBUFS {
-                // This end's own queue is full: the request was never under way, and is sent when answers have come.
+                // This end's own queue is full: the request was never under way, and is sent when
+                // answers have come.
                 self.tally.no_buffers();
                 break;
             } else {
@@ -134,7 +135,8 @@ impl Asker<'_> {
         Ok(Next::Again)
     }
 
-    /// A receive gave nothing: there was none in time, which is looked into elsewhere, or there will be no more.
+    /// A receive gave nothing: there was none in time, which is looked into elsewhere, or there
+    /// will be no more.
     fn nothing(&mut self, got: isize) -> Result<Next> {
         if self.lane.phase().load() >= QUIET {
             return Ok(Next::End);

@@ -79,7 +79,8 @@ fn ask(lane: &Lane, port: &impl Port, request: &[u8], tally: &mut Tally) -> Resu
             return Ok(Reply::Came);
         }
         if sys::errno() == libc::ENOBUFS {
-            // This end's own queue is full: the request was never under way, so it is not lost either.
+            // This end's own queue is full: the request was never under way, so it is not lost
+            // either.
             tally.no_buffers();
             if lane.phase().load() >= QUIET {
                 return Ok(Reply::End);

@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
-/// Places for requests under way. Each place has its own numbers, one for each time that it is used: an answer names its
-/// request, and one that comes after its request was given up names none. Numbers wrap as messages cut them.
+/// Places for requests under way. Each place has its own numbers, one for each time that it is
+/// used: an answer names its request, and one that comes after its request was given up names none.
+/// Numbers wrap as messages cut them.
 pub(super) struct Slots {
     places: Vec<Place>,
-    /// The places that are free, the one longest so first: so long does it take for a number to come again.
+    /// The places that are free, the one longest so first: so long does it take for a number to
+    /// come again.
     free: VecDeque<u32>,
     /// Those bits of a number that messages carry.
     mask: u64,

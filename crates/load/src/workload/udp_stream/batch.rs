@@ -18,7 +18,8 @@ use crate::workload::pace::Pace;
 
 /// Datagrams per call: more gain nothing that can be measured.
 const DATAGRAMS: usize = 64;
-/// Buffers of datagrams per call: each is up to 64 KiB, and the socket's buffer holds a few of them.
+/// Buffers of datagrams per call: each is up to 64 KiB, and the socket's buffer holds a few of
+/// them.
 const BUFFERS: usize = 4;
 /// What a receiver's datagrams of one call may take in memory; there are a few in any case.
 const ROOM: usize = 1 << 20;
@@ -38,13 +39,15 @@ pub(crate) fn shape(sender: Sender, message: usize) -> (usize, usize) {
 pub(crate) struct Parcels<'d> {
     buffer: Buffer,
     headers: Vec<libc::mmsghdr>,
-    /// What the headers point to, beside the buffer: they stay where they are while this value moves.
+    /// What the headers point to, beside the buffer: they stay where they are while this value
+    /// moves.
     _places: Vec<libc::iovec>,
     _to: Target<'d>,
 }
 
 impl<'d> Parcels<'d> {
-    /// Of a [`shape`]. Parcels are all the same one, which stays in the CPU's cache, unless they are `apart`, because they change.
+    /// Of a [`shape`]. Parcels are all the same one, which stays in the CPU's cache, unless they
+    /// are `apart`, because they change.
     pub(crate) fn new(message: usize, (count, each): (usize, usize), apart: bool, to: Target<'d>) -> Self {
         let buffer = Buffer::messages(message, if apart { each * count } else { each });
         let parcel = each * message;
@@ -65,7 +68,8 @@ impl<'d> Parcels<'d> {
     /// Hands them over. Returns how many were taken, or -1 with `errno` set.
     #[inline(always)]
     pub(crate) fn send(&mut self, fd: RawFd) -> isize {
-        // SAFETY: the headers point to this value's own buffer and places, and to an address that outlives it.
+        // SAFETY: the headers point to this value's own buffer and places, and to an address that
+        // outlives it.
         unsafe { headers::send_many(fd, &mut self.headers) }
     }
 }
@@ -101,8 +105,9 @@ pub(super) fn send<S: Stamp>(lane: &Lane, mut stamp: S, mut pace: impl Pace) -> 
     Ok(End::default())
 }
 
-/// Finds out why a call took only a part. The kernel forgets the error of the parcel that it stopped at: what the path said
-/// is still in the error queue, and all that is not of this moment meets the next call again. Else the queue was full.
+/// Finds out why a call took only a part. The kernel forgets the error of the parcel that it
+/// stopped at: what the path said is still in the error queue, and all that is not of this moment
+/// meets the next call again. Else the queue was full.
 #[cold]
 #[inline(never)]
 fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<Next> {
@@ -144,10 +149,12 @@ impl Arrivals {
         (ROOM / (message + 1)).clamp(LEAST, DATAGRAMS)
     }
 
-    /// Waits for one datagram, and takes those that are there with it. Returns how many came, or -1 with `errno` set.
+    /// Waits for one datagram, and takes those that are there with it. Returns how many came, or -1
+    /// with `errno` set.
     #[inline(always)]
     pub(crate) fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
-        // SAFETY: the headers point to this value's own room and places, and the kernel writes to no more of it than each place has.
+        // SAFETY: the headers point to this value's own room and places, and the kernel writes to
+        // no more of it than each place has.
         unsafe { headers::receive_many(fd, &mut self.headers, flags) }
     }
 

@@ -14,7 +14,8 @@ use crate::workload::drain::drain_with;
 
 /// More than any buffer of datagrams holds.
 const ROOM: usize = 1 << 16;
-/// One control message, as the kernel writes it for a buffer of datagrams: its header, and their size.
+/// One control message, as the kernel writes it for a buffer of datagrams: its header, and their
+/// size.
 #[repr(C)]
 struct Control {
     header: libc::cmsghdr,
@@ -57,11 +58,13 @@ impl Merged {
     #[inline(always)]
     pub(crate) fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
         self.header.msg_controllen = size_of_val(self.control.as_slice());
-        // SAFETY: the header points to this value's own place, room and control, and says how large they are.
+        // SAFETY: the header points to this value's own place, room and control, and says how large
+        // they are.
         unsafe { headers::receive_message(fd, &mut self.header, flags) }
     }
 
-    /// The bytes of each datagram in the last buffer, which has `len`; its last datagram may have fewer.
+    /// The bytes of each datagram in the last buffer, which has `len`; its last datagram may have
+    /// fewer.
     #[inline(always)]
     pub(crate) fn size(&self, len: usize) -> usize {
         // SAFETY: `control` is there; the kernel has written to it behind this function's back.

@@ -1,4 +1,5 @@
-//! Datagrams cut from one buffer by the kernel or the device (`UDP_SEGMENT`), and put together into one (`UDP_GRO`).
+//! Datagrams cut from one buffer by the kernel or the device (`UDP_SEGMENT`), and put together into
+//! one (`UDP_GRO`).
 
 use std::os::fd::RawFd;
 
@@ -9,7 +10,8 @@ use crate::message::Buffer;
 use crate::sys;
 use crate::workload::pace::Pace;
 
-/// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled it).
+/// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled
+/// it).
 const MOST_SEGMENTS: usize = 64;
 /// The most bytes of one buffer: what one datagram over IPv4 carries.
 const MOST_BYTES: usize = 65_507;

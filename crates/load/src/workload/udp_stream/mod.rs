@@ -34,7 +34,8 @@ fn send_paced(lane: &Lane, pace: impl Pace) -> Result<End> {
     }
 }
 
-/// Each sender's loop is compiled for datagrams with and without numbers, and with and without a pace.
+/// Each sender's loop is compiled for datagrams with and without numbers, and with and without a
+/// pace.
 fn send_stamped(lane: &Lane, stamp: impl Stamp, pace: impl Pace) -> Result<End> {
     match lane.traffic.sender {
         Sender::Sendmmsg | Sender::GsoSendmmsg => batch::send(lane, stamp, pace),

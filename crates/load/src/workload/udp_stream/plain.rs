@@ -72,7 +72,8 @@ pub(super) fn spin(lane: &Lane, mut check: impl Check) -> Result<End> {
     drain(lane, room, tally, check, last)
 }
 
-/// Takes what is still queued, and draws up the account; `last` is the size of the datagram at the front of `room`.
+/// Takes what is still queued, and draws up the account; `last` is the size of the datagram at the
+/// front of `room`.
 pub(super) fn drain(
     lane: &Lane,
     mut room: Buffer,

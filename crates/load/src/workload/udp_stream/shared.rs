@@ -116,7 +116,8 @@ impl<C: Check> Work for Receiving<'_, C> {
             flow.tally.message(got as u64);
             let datagram = &self.room.as_ref()[..got as usize];
             flow.check.datagram(lane, datagram)?;
-            // Without `verify` the last datagrams of all lanes are the sample, since the room is shared.
+            // Without `verify` the last datagrams of all lanes are the sample, since the room is
+            // shared.
             if !lane.traffic.verify && lane.phase().load() >= TAIL {
                 flow.verified += lane.compare(datagram, self.expected.as_ref())?;
             }

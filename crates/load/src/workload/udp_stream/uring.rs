@@ -41,7 +41,8 @@ pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
     mut pace: P,
 ) -> Result<End> {
     let size = lane.message;
-    // Datagrams that are numbered must not change while they are under way. Declared before the ring, it goes after it.
+    // Datagrams that are numbered must not change while they are under way. Declared before the
+    // ring, it goes after it.
     let mut buffer = Buffer::messages(size, if S::WRITES { DEPTH } else { 1 });
     let destination = lane.destination();
     let place = |number: usize| if S::WRITES { number * size } else { 0 };

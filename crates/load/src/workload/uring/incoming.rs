@@ -1,4 +1,5 @@
-//! Data that arrive in a ring: one request that goes on receiving, into buffers provided beforehand.
+//! Data that arrive in a ring: one request that goes on receiving, into buffers provided
+//! beforehand.
 
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -57,8 +58,8 @@ impl Incoming {
         Ok(Self { ring, buffers })
     }
 
-    /// Hands over all that arrives to `take`, until the socket is shut or the stream has ended. Returns what was received
-    /// last, where it still lies.
+    /// Hands over all that arrives to `take`, until the socket is shut or the stream has ended.
+    /// Returns what was received last, where it still lies.
     pub(crate) fn run(
         &mut self,
         lane: &Lane,
@@ -117,7 +118,8 @@ impl Incoming {
         Ok(&[])
     }
 
-    /// Asks to be told when the socket is shut: a datagram socket that is does not end a request to receive.
+    /// Asks to be told when the socket is shut: a datagram socket that is does not end a request to
+    /// receive.
     fn watch(&mut self) {
         let request = opcode::PollAdd::new(SOCKET, libc::POLLRDHUP as u32).build().user_data(WATCH);
         // SAFETY: it points to nothing, and the one before it has ended.
@@ -130,7 +132,8 @@ impl Incoming {
         match errno(result) {
             // The stream's end; too soon it is an error.
             0 if result == 0 && !lane.traffic.kind.is_udp() => lane.trouble(Call::Recv, 0),
-            // All buffers were full, and are free again; the kernel wants to be asked anew; or this end has cancelled it.
+            // All buffers were full, and are free again; the kernel wants to be asked anew; or this
+            // end has cancelled it.
             0 | libc::ENOBUFS | libc::ECANCELED => Ok(Next::Again),
             errno => lane.judge(Call::Recv, errno),
         }
@@ -138,7 +141,8 @@ impl Incoming {
 
     fn arm(&mut self) {
         let request = opcode::RecvMulti::new(SOCKET, GROUP).build();
-        // SAFETY: the buffers of the group go after the ring. It is the only request, and the one before it has ended.
+        // SAFETY: the buffers of the group go after the ring. It is the only request, and the one
+        // before it has ended.
         unsafe { self.ring.queue().push(&request) };
     }
 }
@@ -166,8 +170,8 @@ impl Buffers {
 
     #[inline(always)]
     fn publish(&mut self) {
-        // SAFETY: the tail is a part of the first entry, aligned to its size, which nobody else here refers to, and which
-        // the kernel reads as an atomic number.
+        // SAFETY: the tail is a part of the first entry, aligned to its size, which nobody else
+        // here refers to, and which the kernel reads as an atomic number.
         let tail = unsafe { &*BufRingEntry::tail(self.provided.start().cast()).cast::<AtomicU16>() };
         tail.store(self.tail, Ordering::Release);
     }

@@ -1,4 +1,5 @@
-//! A ring shared with the kernel: requests go in, completions come out, many of each with one system call (io_uring(7)).
+//! A ring shared with the kernel: requests go in, completions come out, many of each with one
+//! system call (io_uring(7)).
 
 mod incoming;
 mod probe;
@@ -13,7 +14,8 @@ use crate::socket;
 pub(crate) use incoming::{Incoming, Size};
 pub(crate) use probe::lacking;
 
-/// The flow's socket, as a ring of ours knows it: taking a reference to it once is cheaper than for every request.
+/// The flow's socket, as a ring of ours knows it: taking a reference to it once is cheaper than for
+/// every request.
 pub(crate) const SOCKET: Fixed = Fixed(0);
 
 /// How long the end of a ring waits for the requests that it cancels, in seconds.
@@ -105,10 +107,12 @@ pub(crate) struct Queue<'a>(squeue::SubmissionQueue<'a>);
 
 impl Queue<'_> {
     /// # Safety
-    /// What the request points to outlives the ring, and is left alone until its completion has come. There is room for it.
+    /// What the request points to outlives the ring, and is left alone until its completion has
+    /// come. There is room for it.
     #[inline(always)]
     pub(crate) unsafe fn push(&mut self, request: &squeue::Entry) {
-        // SAFETY: the caller's word. A full queue, which the callers' counts rule out, would lose the request.
+        // SAFETY: the caller's word. A full queue, which the callers' counts rule out, would lose
+        // the request.
         let _full = unsafe { self.0.push(request) };
         debug_assert!(_full.is_ok());
     }
@@ -121,8 +125,9 @@ impl Drop for Ring {
     }
 }
 
-/// A ring as cheap as this kernel has it: used by one thread only, which runs what completes when it asks for completions
-/// (6.1), else one that needs no interrupts for that (5.19), else a plain one.
+/// A ring as cheap as this kernel has it: used by one thread only, which runs what completes when
+/// it asks for completions (6.1), else one that needs no interrupts for that (5.19), else a plain
+/// one.
 fn build(requests: usize, completions: usize) -> std::io::Result<IoUring> {
     let requests = u32::try_from(requests).unwrap_or(u32::MAX);
     let completions = u32::try_from(completions).unwrap_or(u32::MAX);
@@ -147,7 +152,8 @@ pub(crate) fn errno(result: i32) -> i32 {
     if result < 0 { -result } else { 0 }
 }
 
-/// What became of one send without copying, as its last completion tells (`IORING_SEND_ZC_REPORT_USAGE`).
+/// What became of one send without copying, as its last completion tells
+/// (`IORING_SEND_ZC_REPORT_USAGE`).
 #[inline(always)]
 pub(crate) fn was_copied(result: i32) -> bool {
     // IORING_NOTIF_USAGE_ZC_COPIED of linux/io_uring.h.

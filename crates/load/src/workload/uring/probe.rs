@@ -12,7 +12,8 @@ use words::{Reader, Sender, Traffic};
 use crate::error::Errno;
 use crate::message::Buffer;
 
-/// What is missing, in words. `socket` is one of the traffic's kind that is not connected; nothing is sent.
+/// What is missing, in words. `socket` is one of the traffic's kind that is not connected; nothing
+/// is sent.
 pub(crate) fn lacking(traffic: &Traffic, socket: &Socket) -> Option<String> {
     let sends = matches!(traffic.sender, Sender::IoUring | Sender::IoUringZerocopy);
     let takes = traffic.reader == Reader::IoUring;
@@ -29,7 +30,8 @@ pub(crate) fn lacking(traffic: &Traffic, socket: &Socket) -> Option<String> {
         return Some(missing);
     }
     let send = opcode::SendZc::new(SOCKET, std::ptr::null(), 0).zc_flags(REPORT_USAGE).build();
-    // A destination in a request came (6.1) shortly before this flag (6.2), which can be tried without sending.
+    // A destination in a request came (6.1) shortly before this flag (6.2), which can be tried
+    // without sending.
     let needs_flag = traffic.sender == Sender::IoUringZerocopy || (sends && !traffic.connected);
     if needs_flag && refuses(ring, &send) {
         return Some(format!(
@@ -98,9 +100,11 @@ fn no_multishot(fd: RawFd) -> Option<String> {
         .then(|| "no receiving with one io_uring request (multishot): Linux 6.0 has it".to_owned())
 }
 
-/// Whether the kernel does not know such a request. What it knows fails for other reasons, or waits for data.
+/// Whether the kernel does not know such a request. What it knows fails for other reasons, or waits
+/// for data.
 fn refuses(mut ring: IoUring, request: &squeue::Entry) -> bool {
-    // SAFETY: requests here point to nothing, or to what goes after the ring; there is room for one.
+    // SAFETY: requests here point to nothing, or to what goes after the ring; there is room for
+    // one.
     let pushed = unsafe { ring.submission().push(request) };
     let entered = ring.submit();
     let result = ring.completion().next().map_or(0, |completion| completion.result());
@@ -124,7 +128,8 @@ mod tests {
             step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
         ];
         let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-        // SAFETY: numbers, and a program that is there for the length of the call. It holds for this thread only.
+        // SAFETY: numbers, and a program that is there for the length of the call. It holds for
+        // this thread only.
         let done = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
             libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)

@@ -58,7 +58,8 @@ impl Document {
         self.metrics.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
     }
 
-    /// TCP: the congestion control that the sockets of a run read back, the system's where none was asked for.
+    /// TCP: the congestion control that the sockets of a run read back, the system's where none was
+    /// asked for.
     pub(super) fn congestion_control(&self) -> Option<String> {
         let of = |own: &SideAccount| {
             own.whole
@@ -80,7 +81,8 @@ impl Document {
         }
     }
 
-    /// `pps`: datagrams per second that the sending program handed over, beside what the interface counted.
+    /// `pps`: datagrams per second that the sending program handed over, beside what the interface
+    /// counted.
     pub(super) fn handed_over(&self) -> Option<f64> {
         let window = &self.account.transmitter.window;
         let rate = window.load.sent.messages as f64 * 1e9 / window.elapsed_ns.max(1) as f64;
@@ -131,8 +133,8 @@ impl Document {
         })
     }
 
-    /// The metrics by what they are about: rates by themselves, tables of latencies, CPU use and losses, and for each side
-    /// what its kernel counted.
+    /// The metrics by what they are about: rates by themselves, tables of latencies, CPU use and
+    /// losses, and for each side what its kernel counted.
     fn metrics(&self) -> Value {
         let mut metrics = Map::new();
         for (key, value) in &self.metrics {

@@ -14,7 +14,8 @@ struct Part {
     before: Option<usize>,
 }
 
-/// A line for each part of this length. Rows are taken as they were read, so a part may be a step longer or shorter.
+/// A line for each part of this length. Rows are taken as they were read, so a part may be a step
+/// longer or shorter.
 pub(super) fn table(series: &Series, cpus: usize, interval: Duration, layout: Layout) -> String {
     let parts = parts(&series.at_ns, interval);
     let moved = |column: &[u64], part: &Part| {
@@ -54,8 +55,9 @@ fn heading(name: &str) -> String {
     }
 }
 
-/// Parts the instants of a series, in ns, at the first of them at or after each multiple of `interval`. The last part ends
-/// with the series; a rest of less than half an interval belongs to the part before it.
+/// Parts the instants of a series, in ns, at the first of them at or after each multiple of
+/// `interval`. The last part ends with the series; a rest of less than half an interval belongs to
+/// the part before it.
 fn parts(at_ns: &[u64], interval: Duration) -> Vec<Part> {
     let interval = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).max(1);
     let end = at_ns.last().copied().unwrap_or(0);

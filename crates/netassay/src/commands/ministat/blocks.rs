@@ -18,10 +18,12 @@ const WORTH_THREADS: usize = 1 << 20;
 /// More do not help: the sums are the work of one.
 const MOST_THREADS: usize = 8;
 
-/// The most values of a file: 1 GiB of memory. More is no file of measurements, but a stream without end.
+/// The most values of a file: 1 GiB of memory. More is no file of measurements, but a stream
+/// without end.
 const MOST_VALUES: usize = 1 << 27;
 
-/// The longest line, in bytes. ministat(1) reads a line of more than 8191 bytes as several, however long it is.
+/// The longest line, in bytes. ministat(1) reads a line of more than 8191 bytes as several, however
+/// long it is.
 const LONGEST_LINE: usize = 1 << 20;
 
 /// The most bytes after the last value: comments, empty lines.
@@ -90,7 +92,8 @@ impl Work<'_> {
                 return;
             }
             worker.parse(format);
-            // Nobody takes a second block before the first one is summed up, which bounds the memory.
+            // Nobody takes a second block before the first one is summed up, which bounds the
+            // memory.
             let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
             while sums.next != worker.block {
                 sums = self.turn.wait(sums).unwrap_or_else(PoisonError::into_inner);
@@ -119,7 +122,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Reads at least one line, unless there is none left, and tells how many of the bytes in `buffer` are lines.
+    /// Reads at least one line, unless there is none left, and tells how many of the bytes in
+    /// `buffer` are lines.
     fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut length = self.rest.len();
         buffer[..length].copy_from_slice(&self.rest);

@@ -42,7 +42,8 @@ pub(super) fn reason(error: &io::Error) -> String {
     text.strip_suffix(&format!(" (os error {code})")).map_or(text.clone(), str::to_owned)
 }
 
-/// A file's name as it is printed: what a terminal must not see is replaced, where ministat(1) prints it.
+/// A file's name as it is printed: what a terminal must not see is replaced, where ministat(1)
+/// prints it.
 fn shown(file: &[u8]) -> Vec<u8> {
     if file == b"-" {
         return b"<stdin>".to_vec();

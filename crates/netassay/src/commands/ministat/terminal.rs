@@ -32,7 +32,8 @@ fn terminal_columns() -> Option<usize> {
     (result == 0 && size.ws_col > 3).then_some(usize::from(size.ws_col))
 }
 
-/// A reader who leaves ends the program silently, as it does other filters. Rust turns that off before `main`.
+/// A reader who leaves ends the program silently, as it does other filters. Rust turns that off
+/// before `main`.
 pub(super) fn end_on_broken_pipe() {
     // SAFETY: the default action runs no code of this program, and no other thread runs yet.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };

@@ -1,4 +1,5 @@
-//! The conditions of a design under the same levels of all other factors: what credit is shared among.
+//! The conditions of a design under the same levels of all other factors: what credit is shared
+//! among.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,8 @@ use study::{Condition, Design, Kind, PlanDocument};
 
 use crate::data::missing::why_without;
 
-/// A state that the plan has and no run measured. What cannot be reached is none: it is not in the plan.
+/// A state that the plan has and no run measured. What cannot be reached is none: it is not in the
+/// plan.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Missing {
     /// In words: `all off`, `without tso`.
@@ -31,7 +33,8 @@ pub(super) struct Combination<'a> {
     pub(super) kind: Kind,
     /// The levels of the other factors, `family=ipv4 mtu=1500`; empty if there are none.
     pub(super) at: String,
-    /// Its conditions, by their numbers in the plan. Effects and shares count by places in this list.
+    /// Its conditions, by their numbers in the plan. Effects and shares count by places in this
+    /// list.
     pub(super) conditions: Vec<usize>,
     /// For each of them whether each of the design's factors is on (1).
     levels: Vec<Vec<usize>>,
@@ -80,7 +83,8 @@ impl<'a> Combination<'a> {
             .collect()
     }
 
-    /// The places whose state no run measured in a metric, with the names of what is on there, and why.
+    /// The places whose state no run measured in a metric, with the names of what is on there, and
+    /// why.
     pub(super) fn missing(&self, stored: &StoredStudy, metric: &str) -> Vec<Missing> {
         let measured: BTreeSet<usize> = stored.values(metric).map(|(condition, ..)| condition).collect();
         let missing = self.places().filter(|place| !measured.contains(&self.conditions[*place]));

@@ -4,7 +4,8 @@ use stats::effects::Estimated;
 
 use crate::words::number::{figure, percent, plain, range};
 
-/// A change with its base: `+147.7 % over off`, `-59.6 % from on`; in the metric's unit where there is no percentage.
+/// A change with its base: `+147.7 % over off`, `-59.6 % from on`; in the metric's unit where there
+/// is no percentage.
 pub(super) fn gain(change: &Estimated, unit: &str, base: &str) -> String {
     let (size, shown) = match change.relative {
         Some(relative) => (relative, format!("{} %", percent(relative.abs()))),
@@ -19,7 +20,8 @@ pub(super) fn gain(change: &Estimated, unit: &str, base: &str) -> String {
     if size > 0.0 { format!("+{shown} over {base}") } else { format!("-{shown} from {base}") }
 }
 
-/// Its interval in the same unit, with its level: `95 % interval 140 to 156 %`; none for too few boots.
+/// Its interval in the same unit, with its level: `95 % interval 140 to 156 %`; none for too few
+/// boots.
 pub(super) fn interval(change: &Estimated, unit: &str, confidence: f64) -> Option<String> {
     let confidence = stats::confidence(confidence);
     match (change.relative, change.relative_interval, change.interval) {

@@ -1,5 +1,5 @@
-//! Fair credit: what each offload of a study's design brings, for every combination of the other factors, in the rate and in
-//! CPU per unit of work, both sides apart.
+//! Fair credit: what each offload of a study's design brings, for every combination of the other
+//! factors, in the rate and in CPU per unit of work, both sides apart.
 
 mod combination;
 mod gain;
@@ -53,7 +53,8 @@ struct Credit {
     /// States whose counts are not the same each time: while there are any, nothing is proven.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unlike: Vec<Unlike>,
-    /// Everything on against everything off; none where one of them is not planned or was not measured.
+    /// Everything on against everything off; none where one of them is not planned or was not
+    /// measured.
     whole: Option<Whole>,
     /// Why the plan's whole is not known.
     whole_is_not_known: Option<String>,
@@ -67,7 +68,8 @@ struct Credit {
     /// Those of them that no run measured. What cannot be reached is not planned.
     missing: Vec<Missing>,
     effects: Vec<EffectView>,
-    /// What set the rate at both ends of the whole, if something outside the hosts did: nothing can be gained then.
+    /// What set the rate at both ends of the whole, if something outside the hosts did: nothing can
+    /// be gained then.
     saturated: Option<&'static str>,
     /// Parts of which the same is true, by name.
     saturated_parts: Vec<String>,
@@ -122,8 +124,9 @@ fn unreachable(design: &Design) -> Vec<Unreachable> {
     unreachable
 }
 
-/// What credit is given in: the rate, and the CPU for a unit of work on each side; of guests the host's too. In exact mode
-/// the instructions for a unit of work, as time means nothing there. What was not recorded gives none.
+/// What credit is given in: the rate, and the CPU for a unit of work on each side; of guests the
+/// host's too. In exact mode the instructions for a unit of work, as time means nothing there. What
+/// was not recorded gives none.
 fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
     if exact {
         let per = exact::counted_unit(kind);
@@ -219,7 +222,8 @@ fn unknown(combination: &Combination, whole: Option<&Whole>, missing: &[Missing]
     })
 }
 
-/// What must be said where only some of the states ran at a limit from outside: averages over them hide what it cut off.
+/// What must be said where only some of the states ran at a limit from outside: averages over them
+/// hide what it cut off.
 fn limited_states(stored: &StoredStudy, combination: &Combination, metric: &Metric) -> Option<String> {
     let limits: Vec<&str> = combination
         .conditions

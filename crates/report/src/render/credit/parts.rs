@@ -9,7 +9,8 @@ use study::DesignKind;
 
 use super::combination::{Combination, Missing};
 
-/// Interactions of so many factors are estimated: those of more are hard to read, and harder to tell apart.
+/// Interactions of so many factors are estimated: those of more are hard to read, and harder to
+/// tell apart.
 const ORDER: usize = 2;
 
 /// What one offload, or one step, is credited with.
@@ -21,7 +22,8 @@ pub(crate) struct Part {
     pub(crate) base: &'static str,
     #[serde(flatten)]
     pub(crate) change: Estimated,
-    /// The conditions at both ends, by their places in the combination; none for what is averaged over several.
+    /// The conditions at both ends, by their places in the combination; none for what is averaged
+    /// over several.
     #[serde(skip)]
     pub(super) ends: Option<[usize; 2]>,
 }
@@ -43,8 +45,8 @@ pub(crate) struct Whole {
 pub(crate) struct Orders {
     /// Those that lead through measured states only: the shares are averaged over them.
     pub(crate) used: u64,
-    /// Those that would, if every planned state had been measured. The others lead through states that cannot be reached or were
-    /// not asked for.
+    /// Those that would, if every planned state had been measured. The others lead through states
+    /// that cannot be reached or were not asked for.
     pub(crate) planned: u64,
     /// Those that there are.
     pub(crate) all: u64,
@@ -113,7 +115,8 @@ impl Parts {
         runs: &[Observation],
         level: f64,
     ) -> Result<(), EffectsError> {
-        // The effects do not depend on an order of switching on, so they may be had where shares are not.
+        // The effects do not depend on an order of switching on, so they may be had where shares
+        // are not.
         match factorial(runs, &combination.layout(), ORDER, None, level) {
             Ok(found) => self.effects = effects(combination, &found),
             Err(why) => self.remarks.push(format!("no main effects: {why}")),

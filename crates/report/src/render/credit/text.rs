@@ -147,7 +147,8 @@ fn cells(change: Option<&Estimated>) -> [String; 2] {
     ]
 }
 
-/// Over how many orders shares are averaged, where those are fewer than planned: ` from 7 of 24 orders`.
+/// Over how many orders shares are averaged, where those are fewer than planned: ` from 7 of 24
+/// orders`.
 fn from_orders(group: &[Credit]) -> String {
     let mut lacking: Vec<String> =
         group.iter().filter_map(|credit| credit.orders.as_ref()?.lacking()).collect();
@@ -155,7 +156,8 @@ fn from_orders(group: &[Credit]) -> String {
     if lacking.is_empty() { String::new() } else { format!(" from {}", list(&lacking)) }
 }
 
-/// The sentences of all metrics of a combination, what was not measured, then what to know of them, each once.
+/// The sentences of all metrics of a combination, what was not measured, then what to know of them,
+/// each once.
 fn sentences(group: &[Credit]) -> String {
     let mut text = String::new();
     for sentence in group.iter().flat_map(|credit| &credit.sentences) {
@@ -241,7 +243,8 @@ impl Credit {
         sentences
     }
 
-    /// How much of a whole that is proven each part is, where they add up: `; of this tso 61.2 %, gro 38.8 %`.
+    /// How much of a whole that is proven each part is, where they add up: `; of this tso 61.2 %,
+    /// gro 38.8 %`.
     fn of_whole(&self, whole: &super::Whole) -> String {
         // A ladder's steps go down, from on to off.
         let total: f64 = self.parts.iter().map(|part| part.change.value).sum();

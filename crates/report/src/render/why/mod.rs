@@ -1,7 +1,8 @@
-//! Why two conditions differ, as far as stored counters tell: those that differ by a factor that can explain a large effect.
+//! Why two conditions differ, as far as stored counters tell: those that differ by a factor that
+//! can explain a large effect.
 //!
-//! A counter that differs is evidence and no proof. So a sentence gives the counter's two figures, and there is none where
-//! counters are alike, move against the effect, or overlap between boots.
+//! A counter that differs is evidence and no proof. So a sentence gives the counter's two figures,
+//! and there is none where counters are alike, move against the effect, or overlap between boots.
 
 mod reason;
 mod rule;
@@ -19,8 +20,8 @@ use self::rules::RULES;
 /// More reasons than this explain nothing.
 const MOST: usize = 2;
 
-/// The counters that differ between a condition and its baseline as an effect does, the most telling first. `rises`: whether the
-/// metric is higher than the baseline's.
+/// The counters that differ between a condition and its baseline as an effect does, the most
+/// telling first. `rises`: whether the metric is higher than the baseline's.
 pub(crate) fn reasons(metric: &Metric, rises: bool, boots: &[Boots; 2]) -> Vec<Why> {
     let is_worse = match metric.better {
         Better::Higher => !rises,

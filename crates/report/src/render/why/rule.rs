@@ -35,7 +35,8 @@ pub(super) struct Rule {
     pub(super) about: About,
     /// The metric.
     pub(super) counter: &'static str,
-    /// The metric that it is divided by, and what the quotient is multiplied by; none: it is a figure by itself.
+    /// The metric that it is divided by, and what the quotient is multiplied by; none: it is a
+    /// figure by itself.
     pub(super) per: Option<(&'static str, f64)>,
     pub(super) more: More,
     /// What follows the two figures.
@@ -54,7 +55,8 @@ pub(super) struct Rule {
 pub(super) type Boots = Vec<BTreeMap<String, f64>>;
 
 impl Rule {
-    /// What it is about, how telling it is, and the reason, if the counter differs as the effect does.
+    /// What it is about, how telling it is, and the reason, if the counter differs as the effect
+    /// does.
     pub(super) fn reason(&self, side: &str, is_worse: bool, boots: &[Boots; 2]) -> Option<(About, f64, Why)> {
         let counter = find(&format!("{side}.{}", self.counter))?.key;
         let figures = |boots: &Boots| -> Option<Vec<f64>> {
@@ -92,12 +94,14 @@ impl Rule {
             None => counted,
             Some((per, scale)) => of(per).filter(|per| *per > 0.0).map(|per| counted * scale / per)?,
         };
-        // More than all of them: a packet of the interface held many of what is counted, and the two are no shares.
+        // More than all of them: a packet of the interface held many of what is counted, and the
+        // two are no shares.
         let is_share = self.per.is_some_and(|(_, scale)| scale == PERCENT);
         (figure.is_finite() && !(is_share && figure > PERCENT)).then_some(figure)
     }
 
-    /// By how much the figures differ in the effect's direction, if it is enough and no boot says otherwise.
+    /// By how much the figures differ in the effect's direction, if it is enough and no boot says
+    /// otherwise.
     fn factor_between(&self, is_worse: bool, [value, baseline]: [&[f64]; 2]) -> Option<f64> {
         let is_higher = is_worse == (self.more == More::Costs);
         let [high, low] = if is_higher { [value, baseline] } else { [baseline, value] };
@@ -110,7 +114,8 @@ impl Rule {
         (least > most && factor.is_finite() && factor >= self.factor).then_some(factor)
     }
 
-    /// The share of a part of the counter in the condition that has more of it, where it is most of it.
+    /// The share of a part of the counter in the condition that has more of it, where it is most of
+    /// it.
     fn part(&self, side: &str, boots: &Boots) -> Option<String> {
         let (key, words) = self.part?;
         let sum =

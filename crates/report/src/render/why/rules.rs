@@ -7,7 +7,8 @@ const ALL: &[&str] =
 const BYTES: &[&str] = &["throughput", "service_demand_byte", "host_service_demand_byte"];
 const ROUND_TRIPS: &[&str] = &["transactions", "latency_"];
 
-/// Every rule of each side. `counter` and `per` are given without the side, which `@` stands for in words.
+/// Every rule of each side. `counter` and `per` are given without the side, which `@` stands for in
+/// words.
 pub(super) const RULES: &[Rule] = &[
     Rule {
         about: About::Batches,

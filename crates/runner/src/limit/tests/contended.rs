@@ -3,7 +3,8 @@
 use super::*;
 use record::sample::guest;
 
-/// Another process that had so many ms of the transmitter's CPU, of which the window's own account has them too.
+/// Another process that had so many ms of the transmitter's CPU, of which the window's own account
+/// has them too.
 fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {
     let ns = ms * 1_000_000;
     let window = &mut case.1.transmitter.window;

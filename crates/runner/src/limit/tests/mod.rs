@@ -185,7 +185,8 @@ fn software_interrupts_that_fill_a_cpu_are_that_cpu() {
     let found = limit(&case.0, &case.1);
     assert_eq!(found.label, Label::ReceiverCpu);
     assert!(found.evidence.iter().any(|what| what == "receiver's CPU 3 92.0 % in interrupts"), "{found:?}");
-    // Full of other programs, with some interrupts, it is no sign of this traffic; full of this program it is.
+    // Full of other programs, with some interrupts, it is no sign of this traffic; full of this
+    // program it is.
     let mixed =
         host::CpuTimes { user: 690_000_000, softirq: 300_000_000, idle: 10_000_000, ..Default::default() };
     (receiver_of(&mut case).window.cpu, receiver_of(&mut case).window.cpu_each) = (mixed, vec![mixed]);

@@ -1,8 +1,9 @@
 //! What features the kernel turns off when another goes off.
 //!
-//! The rules are those of `netdev_fix_features` (`net/core/dev.c`, Linux 6.18; that of `tx-udp-segmentation` since 6.11, "net: Make
-//! USO depend on CSUM offload"). They only suggest an order here: what an interface really does is found by setting and
-//! reading back, since drivers have rules of their own (`ndo_fix_features`).
+//! The rules are those of `netdev_fix_features` (`net/core/dev.c`, Linux 6.18; that of
+//! `tx-udp-segmentation` since 6.11, "net: Make USO depend on CSUM offload"). They only suggest an
+//! order here: what an interface really does is found by setting and reading back, since drivers
+//! have rules of their own (`ndo_fix_features`).
 
 /// A feature, and what it needs: at least one of each of these sets.
 struct Needs {
@@ -39,8 +40,8 @@ const NEEDS: &[Needs] = &[
 
 /// Whether, on one interface, turning off all of `other` takes some of `features` with it.
 ///
-/// An interface computes checksums either for every protocol or for those over IPv4 and IPv6 (both at once the kernel refuses),
-/// so the one that `other` names counts as the one there is.
+/// An interface computes checksums either for every protocol or for those over IPv4 and IPv6 (both
+/// at once the kernel refuses), so the one that `other` names counts as the one there is.
 pub(crate) fn needs(features: &[&str], other: &[&str]) -> bool {
     let apart = !features.iter().any(|feature| other.contains(feature));
     let falls = |needs: &Needs| {

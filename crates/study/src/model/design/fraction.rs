@@ -1,11 +1,12 @@
-//! Two-level fractions of a factorial: half of its combinations, a quarter and so on, chosen so that the effect of
-//! each offload alone stays apart from that of any other and of any pair.
+//! Two-level fractions of a factorial: half of its combinations, a quarter and so on, chosen so
+//! that the effect of each offload alone stays apart from that of any other and of any pair.
 //!
-//! The generators are the usual ones of least aberration: G. E. P. Box and J. S. Hunter, "The 2^(k-p) fractional factorial
-//! designs", Technometrics 3 (1961); NIST/SEMATECH e-Handbook of Statistical Methods, 5.3.3.4.7. A test computes the
-//! resolution of each.
+//! The generators are the usual ones of least aberration: G. E. P. Box and J. S. Hunter, "The
+//! 2^(k-p) fractional factorial designs", Technometrics 3 (1961); NIST/SEMATECH e-Handbook of
+//! Statistical Methods, 5.3.3.4.7. A test computes the resolution of each.
 
-/// A fraction: the first `base` factors take all their combinations, and each further one is the product of some of them.
+/// A fraction: the first `base` factors take all their combinations, and each further one is the
+/// product of some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fraction {
     factors: usize,
@@ -50,7 +51,8 @@ impl Fraction {
         FRACTIONS.iter().find(|one| one.factors == factors && one.runs() <= most).copied()
     }
 
-    /// The fewest combinations of this many factors that still keep them apart: of so few that no fraction does, all.
+    /// The fewest combinations of this many factors that still keep them apart: of so few that no
+    /// fraction does, all.
     pub(crate) fn fewest(factors: usize) -> usize {
         let runs = FRACTIONS.iter().filter(|one| one.factors == factors).map(Self::runs).min();
         runs.unwrap_or(1 << factors.min(20))
@@ -74,7 +76,8 @@ impl Fraction {
         rows
     }
 
-    /// The pairs of factors (by index) whose joint effects it cannot tell apart, in groups of two or more.
+    /// The pairs of factors (by index) whose joint effects it cannot tell apart, in groups of two
+    /// or more.
     pub(crate) fn aliased_pairs(&self) -> Vec<Vec<(usize, usize)>> {
         let mut groups: Vec<(u32, Vec<(usize, usize)>)> = Vec::new();
         for one in 0..self.factors {

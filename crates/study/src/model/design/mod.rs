@@ -13,8 +13,8 @@ pub(crate) mod spelling;
 
 pub use offload::Offload;
 
-/// A choice among the on and off states of some offloads. Every condition of the plan has the level `on` or `off` of each of
-/// [`Design::factors`] among its levels, and reads back so.
+/// A choice among the on and off states of some offloads. Every condition of the plan has the level
+/// `on` or `off` of each of [`Design::factors`] among its levels, and reads back so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Design {
     /// Which combinations.
@@ -24,11 +24,13 @@ pub struct Design {
     /// Of a fraction: what cannot be told from what, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
-    /// Combinations that were asked for and read back as others; known once the switches were tried out. Where conditions differ
-    /// in more than the design (two network interfaces, say), one combination may be here more than once.
+    /// Combinations that were asked for and read back as others; known once the switches were tried
+    /// out. Where conditions differ in more than the design (two network interfaces, say), one
+    /// combination may be here more than once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreachable: Vec<Unreachable>,
-    /// Factors that are no longer part of it, because no interface here has them or can switch them.
+    /// Factors that are no longer part of it, because no interface here has them or can switch
+    /// them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<Dropped>,
 }

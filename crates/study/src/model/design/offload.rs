@@ -16,7 +16,8 @@ pub struct Offload {
 }
 
 impl Offload {
-    /// What a factor's name means: `tso`, `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if that is no feature.
+    /// What a factor's name means: `tso`, `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if
+    /// that is no feature.
     pub fn named(factor: &str) -> Option<Self> {
         match Subject::of(factor)? {
             Subject::Feature(scope, features) => {

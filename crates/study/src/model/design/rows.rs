@@ -3,8 +3,9 @@
 use crate::model::design::DesignKind;
 use crate::model::design::fraction::{Fraction, factorial};
 
-/// The combinations of a design over this many offloads, all on first where it is among them. A fraction takes all of them
-/// where they are at most `most`, and none where even its smallest has more.
+/// The combinations of a design over this many offloads, all on first where it is among them. A
+/// fraction takes all of them where they are at most `most`, and none where even its smallest has
+/// more.
 pub(crate) fn rows(kind: DesignKind, offloads: usize, most: usize) -> Vec<Vec<bool>> {
     match kind {
         DesignKind::Ladder => {
