@@ -36,7 +36,6 @@ pub use model::factor::Factor;
 pub use model::guest::{Acceleration, Copies, Guest, Nic};
 pub use model::machine::Machine;
 pub use model::offloads::Offloads;
-pub use model::percent::{Percent, PercentError};
 pub use model::protocol::{Order, Protocol};
 pub use model::stop::{Bounds, LooksDropped, Stop};
 pub use model::study::Study;
@@ -54,8 +53,8 @@ pub use quality::Quality;
 pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;
 pub use words::{
-    BySide, CongestionControl, Direction, Family, KEYS, Key, Kind, Pacing, Reader, Scenario, Sender, Settled,
-    Side, Traffic, Workload, feature, format_duration, metric, parse_duration,
+    BySide, CongestionControl, Direction, Family, KEYS, Key, Kind, Pacing, Percent, Reader, Scenario, Sender,
+    Settled, Side, Traffic, Workload, feature, format_duration, metric, parse_duration,
 };
 pub use write::starter::starter;
 pub use write::twins::twins;

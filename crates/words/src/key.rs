@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::duration::format_duration;
 use crate::kind::Kind;
 use crate::pacing::Pacing;
+use crate::percent::Percent;
 use crate::shape::{Mistake, Shape};
 use crate::suggest;
 use crate::value::{Field, Value};
@@ -85,6 +86,7 @@ impl Key {
             Shape::Number(least, most) => format!("{least} to {most} {}", self.unit).trim_end().to_owned(),
             Shape::Switch => "`on`, `off`".to_owned(),
             Shape::Pace => format!("`{}` to `{}`", Pacing::LEAST, Pacing::MOST),
+            Shape::Share => format!("`{}` to `{}`", Percent::LEAST, Percent::MOST),
             Shape::Time(least, most, _) => {
                 format!("`{}` to `{}`", format_duration(least), format_duration(most))
             }
@@ -155,6 +157,7 @@ impl Key {
                 format!("{} to {}{grain}", format_duration(least), format_duration(most))
             }
             Shape::Pace => format!("{} to {}", Pacing::LEAST, Pacing::MOST),
+            Shape::Share => format!("{} to {}", Percent::LEAST, Percent::MOST),
             Shape::Switch | Shape::Word(_) | Shape::Name(_) => "another value".to_owned(),
         };
         Mistake { message: format!("`{}` must be {bounds}", self.name), help: None, out_of_range: true }
@@ -228,7 +231,7 @@ mod tests {
         for (at, key) in KEYS.iter().enumerate() {
             assert_eq!(KEYS.iter().position(|other| other == key), Some(at), "{key:?}");
             let others: Vec<&Key> = KEYS.iter().filter(|other| *other != key).collect();
-            for text in ["7", "on", "off", "1.5Mbit", "50us", "20ms", "gso", "gro", "both", "bbr"] {
+            for text in ["7", "on", "off", "1.5Mbit", "0.1%", "50us", "20ms", "gso", "gro", "both", "bbr"] {
                 let Ok(value) = key.parse(text) else { continue };
                 let mut workload = Workload::new(Kind::UdpStream);
                 key.set(&mut workload, &value);

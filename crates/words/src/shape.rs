@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::duration::parse_duration;
 use crate::kind::Kind;
 use crate::pacing::{Pacing, PacingError};
+use crate::percent::Percent;
 use crate::suggest::{self, quoted};
 use crate::value::Value;
 
@@ -17,6 +18,8 @@ pub enum Shape {
     Switch,
     /// A number of bits per second with its unit.
     Pace,
+    /// A share in percent.
+    Share,
     /// A time in a range, in whole multiples of the last.
     Time(Duration, Duration, Duration),
     /// One of a few words.
@@ -101,6 +104,7 @@ impl Shape {
                     Err(mistake(format!("`{quoted}` is not a pace: {error}"), Some(PACES.to_owned())))
                 }
             },
+            Self::Share => Percent::read(name, text).map(Value::Share),
             Self::Time(..) => parse_duration(text).map(Value::Time).map_err(|error| {
                 mistake(format!("`{quoted}` is not a duration: {error}"), Some(TIMES.to_owned()))
             }),

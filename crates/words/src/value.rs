@@ -7,6 +7,7 @@ use crate::DEFAULT;
 use crate::congestion_control::CongestionControl;
 use crate::duration::format_duration;
 use crate::pacing::Pacing;
+use crate::percent::Percent;
 use crate::word::Word;
 
 /// What a key can be set to.
@@ -20,6 +21,8 @@ pub enum Value {
     Switch(bool),
     /// Bits per second.
     Pace(Pacing),
+    /// A share in percent.
+    Share(Percent),
     /// A time.
     Time(Duration),
     /// A word or a name.
@@ -34,6 +37,7 @@ impl fmt::Display for Value {
             Self::Number(number) => number.fmt(f),
             Self::Switch(on) => f.pad(if *on { "on" } else { "off" }),
             Self::Pace(pace) => pace.fmt(f),
+            Self::Share(share) => share.fmt(f),
             Self::Time(time) => f.pad(&format_duration(*time)),
             Self::Text(text) => f.pad(text),
         }
@@ -110,6 +114,7 @@ plain!(u16, Number(number) => Self::try_from(*number).ok());
 plain!(u8, Number(number) => Self::try_from(*number).ok());
 plain!(bool, Switch(on) => Some(*on));
 plain!(Pacing, Pace(pace) => Some(*pace));
+plain!(Percent, Share(share) => Some(*share));
 plain!(Duration, Time(time) => Some(*time));
 
 impl<W: Word + fmt::Display> Plain for W {

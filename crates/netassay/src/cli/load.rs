@@ -139,6 +139,7 @@ fn placeholder(key: &Key) -> &'static str {
         Shape::Number(..) => "N",
         Shape::Switch => "on|off",
         Shape::Pace => "RATE",
+        Shape::Share => "SHARE",
         Shape::Time(..) => "TIME",
         Shape::Word(_) => "WORD",
         Shape::Name(_) => "NAME",

@@ -9,7 +9,6 @@ pub(crate) mod guest;
 pub(crate) mod limit;
 pub(crate) mod machine;
 pub(crate) mod offloads;
-pub(crate) mod percent;
 pub(crate) mod protocol;
 pub(crate) mod request;
 pub(crate) mod scope;

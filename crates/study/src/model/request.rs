@@ -1,8 +1,7 @@
 //! What a study asks to be compared.
 
-use words::metric::Metric;
+use words::{Percent, metric::Metric};
 
-use crate::model::percent::Percent;
 use crate::model::selection::Selection;
 
 /// A comparison as the file asks for it. `Request::default()` is the one of a file that asks for

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-
-use crate::model::percent::Percent;
+use words::Percent;
 
 /// A group-sequential design: the study stops at the first look at which every comparison is
 /// decided.

@@ -5,12 +5,11 @@ use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::DeValue;
 use words::{
-    DEFAULT, Key, Mistake, Shape, Word,
+    DEFAULT, Key, Mistake, Percent, Shape, Word,
     suggest::{self, quoted},
 };
 
 use crate::model::limit;
-use crate::model::percent::{Percent, PercentError};
 use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, kind};
@@ -128,40 +127,27 @@ impl<'v> Value<'v> {
             (_, Shape::Switch) => return self.wrong_type("`\"on\"` or `\"off\"`", problems),
             (_, Shape::Time(..)) => return self.wrong_type("a duration such as \"2s\"", problems),
             (_, Shape::Pace) => return self.wrong_type("a pace such as \"500Mbit\"", problems),
+            (_, Shape::Share) => return self.wrong_type("a share in percent such as \"2%\"", problems),
             (_, Shape::Word(_) | Shape::Name(_)) => return self.wrong_type("a string", problems),
         };
-        match key.parse(&text) {
-            Ok(value) => Some(value),
-            Err(Mistake { message, help, out_of_range }) => {
-                let problem = Problem::new(self.span(), message).maybe_help(help);
-                problems.push(if out_of_range { problem.label("out of range") } else { problem });
-                None
-            }
-        }
+        self.report(key.parse(&text), problems)
     }
 
     /// A share in percent.
     pub(crate) fn percent(&self, problems: &mut Problems) -> Option<Percent> {
-        const EXAMPLES: &str = "write it as \"2%\" or \"0.5%\"";
         let DeValue::String(text) = self.value.get_ref() else {
-            let (name, kind) = (quoted(self.name), kind(self.value.get_ref()));
-            let message = format!("`{name}` must be a share in percent, not {kind}");
-            problems.push(Problem::new(self.span(), message).help(EXAMPLES));
-            return None;
+            return self.wrong_type("a share in percent such as \"2%\"", problems);
         };
-        match Percent::parse(text) {
-            Ok(share) => return Some(share),
-            Err(PercentError::Range) => {
-                let message =
-                    format!("`{}` must be {} to {}", quoted(self.name), Percent::LEAST, Percent::MOST);
-                problems.push(Problem::new(self.span(), message).label("out of range"));
-            }
-            Err(error) => {
-                let message = format!("`{}` is not a percentage: {error}", quoted(text));
-                problems.push(Problem::new(self.span(), message).help(EXAMPLES));
-            }
-        }
-        None
+        self.report(Percent::read(self.name, text), problems)
+    }
+
+    /// What a text was read as, or what is wrong with it.
+    fn report<T>(&self, read: Result<T, Mistake>, problems: &mut Problems) -> Option<T> {
+        read.map_err(|Mistake { message, help, out_of_range }| {
+            let problem = Problem::new(self.span(), message).maybe_help(help);
+            problems.push(if out_of_range { problem.label("out of range") } else { problem });
+        })
+        .ok()
     }
 
     /// A name: letters, digits, `-`, `_` and `.`, so that it can name files and stand in tables.

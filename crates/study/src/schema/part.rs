@@ -17,9 +17,7 @@ impl Parts {
             }
             Part::Sentence => json!({ "type": "string" }),
             Part::Switch => self.named("Switch", switch()),
-            Part::Share => {
-                self.named("Share", json!({ "type": "string", "pattern": r"^\s*\d+(\.\d+)?\s*%\s*$" }))
-            }
+            Part::Share => self.named("Share", share("")),
             Part::Metric => self.named("MetricKey", json!({ "enum": metric::keys().collect::<Vec<_>>() })),
             Part::Kernel => {
                 self.named("Kernel", json!({ "type": "string", "minLength": 1, "maxLength": limit::PATH }))
@@ -103,6 +101,11 @@ fn by_name(value: Value) -> Value {
     json!({ "type": "object", "additionalProperties": value })
 }
 
+/// A share in percent, or another text.
+fn share(or: &str) -> Value {
+    json!({ "type": "string", "pattern": format!(r"^\s*\d+(\.\d+)?\s*%\s*${or}") })
+}
+
 /// What a key of the traffic may be.
 pub(super) fn of_key(key: &Key) -> Value {
     let default = if key.has_default() { "|^default$" } else { "" };
@@ -117,6 +120,7 @@ pub(super) fn of_key(key: &Key) -> Value {
             let pattern = format!(r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*${default}");
             json!({ "type": "string", "pattern": pattern })
         }
+        Shape::Share => share(default),
         Shape::Time(..) => {
             let pattern = format!(r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+${default}");
             json!({ "type": "string", "pattern": pattern })

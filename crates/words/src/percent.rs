@@ -5,6 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
+use crate::shape::Mistake;
+use crate::suggest::quoted;
+
 /// A share in percent, kept to a ten-thousandth of a percent so that it reads back as it was
 /// written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +49,22 @@ impl Percent {
             return Err(PercentError::Range);
         }
         Ok(Percent(parts as u32))
+    }
+
+    /// Reads the value of something called `name`.
+    ///
+    /// # Errors
+    /// With the remedy, as of every key.
+    pub fn read(name: &str, text: &str) -> Result<Percent, Mistake> {
+        Self::parse(text).map_err(|error| {
+            let out_of_range = error == PercentError::Range;
+            if out_of_range {
+                let message = format!("`{}` must be {} to {}", quoted(name), Self::LEAST, Self::MOST);
+                return Mistake { message, help: None, out_of_range };
+            }
+            let message = format!("`{}` is not a percentage: {error}", quoted(text));
+            Mistake { message, help: Some("write it as \"2%\" or \"0.5%\"".to_owned()), out_of_range }
+        })
     }
 
     /// The number before the sign.
