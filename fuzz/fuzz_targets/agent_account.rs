@@ -1,4 +1,5 @@
-//! Two agents' accounts of a run: whatever figures they tell, the run gets finite metrics, a label and its disturbances.
+//! Two agents' accounts of a run: whatever figures they tell, the run gets finite metrics, a label
+//! and its disturbances.
 //!
 //! An order and an account as JSON, with a zero byte between.
 #![no_main]

@@ -1,4 +1,5 @@
-//! What comes out of the other end's pipe: cut anywhere, holding anything, it is a message or an error, never a panic.
+//! What comes out of the other end's pipe: cut anywhere, holding anything, it is a message or an
+//! error, never a panic.
 //!
 //! The first eight bytes are the lengths of pieces, the rest is what the pipe holds.
 #![no_main]

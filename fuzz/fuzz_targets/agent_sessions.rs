@@ -1,9 +1,12 @@
-//! Two agents' sessions and a controller that asks whatever it likes, in whatever order: through settling, listening, connecting,
-//! attaching, measuring to the end, or across. Each answer is one that a controller accepts, and nothing stays open behind a session.
+//! Two agents' sessions and a controller that asks whatever it likes, in whatever order: through
+//! settling, listening, connecting, attaching, measuring to the end, or across. Each answer is one
+//! that a controller accepts, and nothing stays open behind a session.
 //!
-//! Each byte that asks chooses a session and a request, those behind it what is in the request. All happens in a user namespace and a
-//! network namespace of this process; interfaces are made, switched and used there. Left out are requests that write into `/sys`,
-//! which is the machine's (`steer`), that wait for what never comes (`await_running`), and that take a second each (`exact`).
+//! Each byte that asks chooses a session and a request, those behind it what is in the request. All
+//! happens in a user namespace and a network namespace of this process; interfaces are made,
+//! switched and used there. Left out are requests that write into `/sys`, which is the machine's
+//! (`steer`), that wait for what never comes (`await_running`), and that take a second each
+//! (`exact`).
 #![no_main]
 
 use std::collections::BTreeMap;

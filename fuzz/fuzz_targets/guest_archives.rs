@@ -1,6 +1,8 @@
-//! The tar files of a package: whatever is in them, only a kernel's image and modules are written, and only where they belong.
+//! The tar files of a package: whatever is in them, only a kernel's image and modules are written,
+//! and only where they belong.
 //!
-//! If the first byte is even, headers get the checksum that they should have, as any attacker's would.
+//! If the first byte is even, headers get the checksum that they should have, as any attacker's
+//! would.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

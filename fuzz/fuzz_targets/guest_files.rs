@@ -1,4 +1,5 @@
-//! What makes up a guest (kernel images, modules, programs, package descriptions) is read or refused, whatever it is.
+//! What makes up a guest (kernel images, modules, programs, package descriptions) is read or
+//! refused, whatever it is.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! What a package holds (modules in each packing, images, lists) and what apt says of it: read or refused, in bounded memory.
+//! What a package holds (modules in each packing, images, lists) and what apt says of it: read or
+//! refused, in bounded memory.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,8 @@
-//! Any command line and any files: what ministat would say, or its refusal, never a panic; and the same numbers however
-//! the bytes arrive.
+//! Any command line and any files: what ministat would say, or its refusal, never a panic; and the
+//! same numbers however the bytes arrive.
 //!
-//! The first byte chooses how words are read; behind it, each ended by a zero byte, stand the words, an empty one, and the files.
+//! The first byte chooses how words are read; behind it, each ended by a zero byte, stand the
+//! words, an empty one, and the files.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -26,7 +27,8 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// Whole, in two pieces, and past the fast way for plain numbers (a blank before each line changes no value).
+/// Whole, in two pieces, and past the fast way for plain numbers (a blank before each line changes
+/// no value).
 fn reads_alike(bytes: &[u8]) {
     let format = Format::new(1, b" \t", 8191);
     let whole = read(&format, bytes);

@@ -1,4 +1,5 @@
-//! A datagram of the kernel: links, features, queueing disciplines and neighbours in it are read or refused, whatever it is.
+//! A datagram of the kernel: links, features, queueing disciplines and neighbours in it are read or
+//! refused, whatever it is.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! A file of measurements in whatever format it looks like: read or refused, never a panic, in bounded memory.
+//! A file of measurements in whatever format it looks like: read or refused, never a panic, in
+//! bounded memory.
 #![no_main]
 
 #[path = "samples_any/mod.rs"]

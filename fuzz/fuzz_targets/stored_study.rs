@@ -1,7 +1,8 @@
-//! A database of somebody else, whose texts and documents are anything: it is refused, or shown, compared and exported, never a panic.
+//! A database of somebody else, whose texts and documents are anything: it is refused, or shown,
+//! compared and exported, never a panic.
 //!
-//! The texts, with a zero byte between: plan, study file, environment, detail, label, evidence, counters over time, reason,
-//! and lines "run key value".
+//! The texts, with a zero byte between: plan, study file, environment, detail, label, evidence,
+//! counters over time, reason, and lines "run key value".
 #![no_main]
 
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A study file is whatever an editor left on disk: it is read or refused, never a panic, in bounded time and memory.
+//! A study file is whatever an editor left on disk: it is read or refused, never a panic, in
+//! bounded time and memory.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,7 +22,8 @@ fuzz_target!(|text: &str| {
     let boots = schedule(&plan.states_of_conditions(), study.protocol());
     assert!(boots.iter().flatten().all(|run| run.condition < plan.conditions.len()));
 
-    // Whatever the kernel says, merging keeps every condition: as itself, or as part of an earlier one.
+    // Whatever the kernel says, merging keeps every condition: as itself, or as part of an earlier
+    // one.
     let planned = plan.conditions.len();
     let fingerprints: Vec<String> = (0..planned).map(|index| (index % 3).to_string()).collect();
     let before = plan.merged.len();

@@ -1,5 +1,5 @@
-//! A change to a study file is made or refused, whatever the change and whatever the file; and what it makes is a file like any
-//! other.
+//! A change to a study file is made or refused, whatever the change and whatever the file; and what
+//! it makes is a file like any other.
 //!
 //! The file, and each change behind a zero byte.
 #![no_main]

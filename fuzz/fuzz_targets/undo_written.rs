@@ -1,4 +1,5 @@
-//! A journal of any changes: each is read back as it was written, or told as damage; none is lost, none is changed.
+//! A journal of any changes: each is read back as it was written, or told as damage; none is lost,
+//! none is changed.
 //!
 //! A setting and its value before as JSON, `[TARGET, VALUE]`, in each line.
 #![no_main]

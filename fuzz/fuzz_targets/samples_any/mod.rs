@@ -1,4 +1,5 @@
-//! What must hold of any file, in any format. The first byte of an input chooses options, the rest is the file.
+//! What must hold of any file, in any format. The first byte of an input chooses options, the rest
+//! is the file.
 
 use std::io::{self, Read};
 

@@ -13,6 +13,9 @@ const LONG: usize = 400;
 /// Rust files longer than this are refused.
 const TOO_LONG: usize = 800;
 
+/// Comments wrap at this column; rows of tables cannot.
+const COMMENT: usize = 100;
+
 /// Package registries are cargo's and apt's business. (In two halves, so that this file does not
 /// name them.)
 const REGISTRY_HOSTS: &[&str] = &[
@@ -43,6 +46,7 @@ pub(crate) fn check(workspace: &Workspace, report: &mut Report) -> Result<Ending
         let bytes = fs::read(&path).map_err(Failure::io(format!("cannot read {}", path.display())))?;
         let text = String::from_utf8_lossy(&bytes);
         offences.extend(forbidden_words(&name, &text));
+        offences.extend(wide_comments(&name, &text));
         match name.as_str() {
             PROMISES => promises.push_str(&text),
             rust if rust.ends_with(".rs") => sources.push_str(&text),
@@ -113,6 +117,17 @@ fn too_long(name: &str, text: &str) -> Option<(bool, String)> {
     Some((refused, format!("{name} has {lines} lines; {limit}: is there a second noun in it?")))
 }
 
+/// The lines of a Rust file with nothing but a comment that is too wide.
+fn wide_comments(name: &str, text: &str) -> Vec<String> {
+    let is_wide = |line: &str| {
+        let comment =
+            line.trim_start().strip_prefix("//").map(|text| text.trim_start_matches(['/', '!', ' ']));
+        comment.is_some_and(|text| !text.starts_with('|')) && line.chars().count() > COMMENT
+    };
+    let lines = text.lines().zip(1..).filter(|(line, _)| name.ends_with(".rs") && is_wide(line));
+    lines.map(|(_, number)| format!("{name}:{number}: the comment goes beyond column {COMMENT}")).collect()
+}
+
 /// What a text has in backticks that is no word of a program but a sentence.
 fn tests_named(text: &str) -> impl Iterator<Item = &str> {
     let is_sentence = |word: &&str| {
@@ -160,6 +175,19 @@ mod tests {
             "the root of the work at home".into(),
         ] {
             assert_eq!(forbidden_words("a", &line), Vec::<String>::new(), "{line}");
+        }
+    }
+
+    #[test]
+    fn comments_end_at_their_column() {
+        let wide = "x".repeat(COMMENT);
+        for line in [format!("// {wide}"), format!("    /// {wide}"), format!("//! {wide}")] {
+            assert_eq!(wide_comments("a.rs", &line).len(), 1, "{line}");
+            assert_eq!(wide_comments("a.md", &line), [] as [String; 0]);
+        }
+        for line in [format!("//! | {wide} |"), format!("let a = {wide}; // b"), format!("// {}", &wide[3..])]
+        {
+            assert_eq!(wide_comments("a.rs", &line), [] as [String; 0], "{line}");
         }
     }
 
