@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use host::{Ethtool, Features, Links};
+use host::{Ethtool, Features, Impairment, Links};
 
 use crate::exact::exact;
 use crate::launch::Launch;
@@ -126,14 +126,20 @@ impl Session {
                 self.settle(&interface, mtu, &features).map(Answer::Settled)
             }
             Request::Environment { interfaces } => self.environment(&interfaces),
-            Request::Lacking { traffic, ipv6 } => Ok(Answer::Lacking { what: load::lacking(&traffic, ipv6) }),
+            Request::Lacking { traffic, ipv6 } => {
+                let mut what = load::lacking(&traffic, ipv6);
+                what.extend(self.links.lacking(&impairment_of(&traffic)));
+                Ok(Answer::Lacking { what })
+            }
             Request::Listen { spec, interface, underlay } => {
                 self.traffic = None;
+                self.links.impair(&interface, &impairment_of(&spec.traffic))?;
                 let traffic = Traffic::listen(&mut self.links, &spec, interface, underlay)?;
                 Ok(Answer::Sockets { addresses: self.traffic.insert(traffic).addresses() })
             }
             Request::Connect { spec, endpoints, interface, underlay } => {
                 self.traffic = None;
+                self.links.impair(&interface, &impairment_of(&spec.traffic))?;
                 let traffic = Traffic::connect(&mut self.links, &spec, &endpoints, interface, underlay)?;
                 Ok(Answer::Sockets { addresses: self.traffic.insert(traffic).addresses() })
             }
@@ -292,6 +298,12 @@ impl Session {
     fn traffic(&mut self) -> Result<&mut Traffic, Refusal> {
         Ok(self.traffic.as_mut().ok_or(NO_TRAFFIC)?)
     }
+}
+
+/// What traffic asks of the path: each end does it to what it sends.
+fn impairment_of(traffic: &load::Traffic) -> Impairment {
+    let loss = traffic.path_loss.map(words::Percent::value);
+    Impairment::new(traffic.path_delay, loss, traffic.path_rate.map(words::Pacing::bits))
 }
 
 /// The smallest MTU that IPv6 works with, in bytes (RFC 8200, section 5). Below, Linux turns IPv6

@@ -43,6 +43,7 @@ pub use link::discard::{Discard, DiscardDevice};
 pub use link::discipline::Discipline;
 pub use link::ethtool::Ethtool;
 pub use link::features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
+pub use link::impairment::Impairment;
 pub use link::interface::{Link, LinkCounters};
 pub use link::limit::LinkLimit;
 pub use link::links::{Links, forget_path_mtus};

@@ -133,6 +133,7 @@ mod tests {
                 checksum,
                 port,
                 verify,
+                ..Traffic::new(kind)
             },
         )
     }

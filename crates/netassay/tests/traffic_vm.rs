@@ -175,6 +175,51 @@ fn traffic_vm_vxlan_study_over_two_boots_and_a_kill() {
     assert_eq!(links(), before);
 }
 
+/// A guest's kernel delays, loses and limits what is sent; the run after that has a whole path
+/// again.
+fn impaired_path(testbed: &mut Testbed) {
+    let mut run = |traffic: load::Traffic| {
+        let (ramp, window) = (Duration::from_millis(200), Duration::from_millis(800));
+        let order = RunOrder { traffic, ipv6: false, ramp, window, step: RunOrder::step_of(window) };
+        assert_eq!(testbed.lacking(&order.traffic, false).unwrap(), [] as [String; 0]);
+        testbed.run(&order, &mut || {}).unwrap()
+    };
+    let trip = |account: &record::RunAccount| {
+        let latency = account.transmitter.whole.outcome.latency.as_ref().unwrap();
+        Duration::from_nanos(latency.min)
+    };
+    let rr = load::Traffic::new(load::Kind::UdpRr);
+    let delay = Duration::from_millis(50);
+    let delayed = run(load::Traffic { path_delay: Some(delay), ..rr.clone() });
+    assert!(trip(&delayed) >= 2 * delay, "{:?}", trip(&delayed));
+
+    let datagrams = load::Traffic {
+        // One packet each inside the tunnel.
+        message: 1_000,
+        pacing: words::Pacing::parse("4Mbit").ok(),
+        ..load::Traffic::new(load::Kind::UdpStream)
+    };
+    let lossy = run(load::Traffic { path_loss: words::Percent::parse("30%").ok(), ..datagrams.clone() });
+    let (sent, dropped) = lost(&lossy);
+    // Some 500 datagrams: 7 standard deviations of 2.1 percentage points about the share.
+    assert!((0.15..0.45).contains(&(dropped as f64 / sent as f64)), "{dropped} of {sent}");
+
+    let limited = run(load::Traffic { path_rate: words::Pacing::parse("2Mbit").ok(), ..datagrams.clone() });
+    assert_eq!(limited.transmitter.window.link.rate_bits, Some(2_000_000));
+    let window = &limited.receiver.as_ref().unwrap().window;
+    let bits = window.load.received.bytes as f64 * 8e9 / window.elapsed_ns as f64;
+    assert!((1e6..2.1e6).contains(&bits), "{bits} bits/s");
+
+    let whole = run(rr);
+    assert!(trip(&whole) < delay, "{:?}", trip(&whole));
+}
+
+/// Datagrams sent, and dropped by the sender's queue.
+fn lost(account: &record::RunAccount) -> (u64, u64) {
+    let whole = &account.transmitter.whole;
+    (whole.outcome.sent.messages, whole.counters.queue.drops)
+}
+
 #[test]
 fn traffic_inside_a_guest() {
     let bench = Bench::new();
@@ -220,6 +265,7 @@ fn traffic_inside_a_guest() {
         assert!(around.vcpu.running_ns > 0 && !around.cpus.is_empty(), "{around:?}");
         assert!(around.vcpu_each.len() == 2 && around.pinned, "{around:?}");
     }
+    impaired_path(&mut testbed);
     // Threads of this test have the CPUs: no processes that the runner would see, but the virtual
     // CPUs wait for them.
     let order = order(false);

@@ -11,6 +11,9 @@ use study::BySide;
 use crate::builder::Builder;
 use crate::error::Error;
 
+/// The modules that impair a path, where the kernel has them.
+const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
+
 /// A virtual machine that lives.
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -96,6 +99,8 @@ impl Builder<'_> {
             Some((tap, mac, place)) => (Some(tap.to_owned()), mac, Some(place)),
             None => (None, [0; 6], None),
         };
+        // Exact mode has no path, and its kernel's memory is to look the same as ever.
+        let impairing: &[&str] = if options.exact { &[] } else { &IMPAIRING };
         Ok(Order {
             name: request.name.to_owned(),
             kernel: Kernel::find(asked.kernel.as_deref())?,
@@ -120,7 +125,7 @@ impl Builder<'_> {
                 study::Copies::Bytes => guest::Copies::Bytes,
             },
             program: options.program.clone(),
-            modules: request.modules.iter().map(|&module| module.to_owned()).collect(),
+            modules: request.modules.iter().chain(impairing).map(|&module| module.to_owned()).collect(),
             needed: request
                 .needed
                 .iter()

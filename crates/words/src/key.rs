@@ -278,6 +278,9 @@ mod tests {
             ("connected", "off", vec![UdpStream, UdpRr, Pps], vec![TcpStream, TcpRr, TcpCrr]),
             ("checksum", "off", vec![UdpStream, UdpRr, Pps], vec![TcpStream, TcpRr, TcpCrr]),
             ("dscp", "63", vec![TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr, Pps], vec![]),
+            ("path_delay", "10s", vec![TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr, Pps], vec![]),
+            ("path_loss", "100%", vec![TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr, Pps], vec![]),
+            ("path_rate", "1bit", vec![TcpStream, UdpStream, TcpRr, UdpRr, TcpCrr, Pps], vec![]),
             ("verify", "on", vec![TcpStream, UdpRr, TcpCrr], vec![Pps]),
         ] {
             let value = key(name).parse(text).unwrap();

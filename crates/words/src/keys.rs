@@ -222,6 +222,38 @@ pub const KEYS: &[Key] = &[
         ..PLAIN
     },
     Key {
+        name: "path_delay",
+        // `netem` counts nanoseconds, its watchdog microseconds.
+        shape: Shape::Time(MICROSECOND, Duration::from_secs(10), MICROSECOND),
+        exact: NONE,
+        slug: "path-delay-",
+        default: "none",
+        help: "How long each packet is held before it leaves an end's interface; a round trip has it twice (`netem`)",
+        field: (|w| &w.traffic.path_delay, |w| &mut w.traffic.path_delay),
+        ..PLAIN
+    },
+    Key {
+        name: "path_loss",
+        shape: Shape::Share,
+        exact: NONE,
+        slug: "path-loss-",
+        default: "none",
+        help: "The share of packets that is lost at random where they leave an end's interface: `0.1%` (`netem`)",
+        field: (|w| &w.traffic.path_loss, |w| &mut w.traffic.path_loss),
+        ..PLAIN
+    },
+    Key {
+        name: "path_rate",
+        shape: Shape::Pace,
+        unit: "bits/s",
+        exact: NONE,
+        slug: "path-rate-",
+        default: "no limit",
+        help: "The most bits per second that leave an end's interface, headers included: `1Gbit` (`tbf`)",
+        field: (|w| &w.traffic.path_rate, |w| &mut w.traffic.path_rate),
+        ..PLAIN
+    },
+    Key {
         name: "congestion_control",
         shape: Shape::Name(LONGEST_NAME),
         kinds: TCP,

@@ -150,6 +150,9 @@ mod tests {
             ("pacing", "5", "`5` is not a pace: a pace ends in `bit`, `kbit`, `Mbit`, `Gbit` or `Tbit`"),
             ("pacing", "2Tbit", "`pacing` must be 1bit to 1Tbit"),
             ("busy_poll", "1500ns", "`busy_poll` must be 1us to 100ms in whole microseconds"),
+            ("path_loss", "0.1", "`0.1` is not a percentage: a percentage ends in `%`"),
+            ("path_loss", "101%", "`path_loss` must be 0.0001% to 100%"),
+            ("path_delay", "1ns", "`path_delay` must be 1us to 10s in whole microseconds"),
             ("duration", "1ms", "`duration` must be 10ms to 24h"),
             ("congestion_control", "b/r", "`b/r` is not a name for `congestion_control`"),
         ] {

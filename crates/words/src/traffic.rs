@@ -12,6 +12,7 @@ use crate::kind::Kind;
 use crate::metric::Metric;
 use crate::mode::{Direction, Reader, Sender};
 use crate::pacing::Pacing;
+use crate::percent::Percent;
 
 /// The most flows of one workload. More than [`MAX_THREADS`] share threads.
 pub const MAX_FLOWS: u32 = 100_000;
@@ -78,6 +79,15 @@ pub struct Traffic {
     /// (`SO_BUSY_POLL`, `SO_PREFER_BUSY_POLL`, `SO_BUSY_POLL_BUDGET`).
     #[serde(default, with = "duration::maybe_text")]
     pub busy_poll: Option<Duration>,
+    /// How long each packet waits before it leaves an end's interface, in whole microseconds. A
+    /// round trip has it twice.
+    #[serde(default, with = "duration::maybe_text")]
+    pub path_delay: Option<Duration>,
+    /// The share of packets that leave an end's interface and are lost, at random. What an offload
+    /// hands over as one is lost as one.
+    pub path_loss: Option<Percent>,
+    /// The most bits per second that leave an end's interface, IP and link-layer headers included.
+    pub path_rate: Option<Pacing>,
     /// TCP's congestion control.
     pub congestion_control: CongestionControl,
     /// The differentiated services code point of all packets, 0 to 63 (RFC 2474); `None`: the
@@ -130,6 +140,9 @@ impl Traffic {
             rate: None,
             pacing: None,
             busy_poll: None,
+            path_delay: None,
+            path_loss: None,
+            path_rate: None,
             congestion_control: CongestionControl::Unpaced,
             dscp: None,
             nodelay: None,

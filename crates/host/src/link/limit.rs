@@ -65,6 +65,11 @@ fn is_root(link: &Link, one: &Discipline) -> bool {
 fn shaper(link: &Link, disciplines: &[Discipline]) -> Option<(u64, String)> {
     let name = &link.name;
     let root = disciplines.iter().find(|one| is_root(link, one) && one.handle & MINOR == 0)?;
+    let below =
+        disciplines.iter().find(|one| one.index == link.index && one.parent >> 16 == root.handle >> 16);
+    if let (Some(Discipline { kind, rate_bits: Some(bits), .. }), "netem") = (below, root.kind.as_str()) {
+        return Some((*bits, format!("{kind} below netem at the root of {name}")));
+    }
     if let Some(bits) = root.rate_bits {
         return Some((bits, format!("{} at the root of {name}", root.kind)));
     }

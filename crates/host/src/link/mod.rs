@@ -6,6 +6,7 @@ pub(crate) mod discard;
 pub(crate) mod discipline;
 pub(crate) mod ethtool;
 pub(crate) mod features;
+pub(crate) mod impairment;
 pub(crate) mod interface;
 pub(crate) mod limit;
 pub(crate) mod links;

@@ -24,6 +24,7 @@ const CASES: &[Case] = &[
     Case { name: "mtu_is_set_and_obeyed", identities: &[Root, User], run: wire::mtu },
     Case { name: "queue_drops_are_counted", identities: &[Root, User], run: wire::queue_drops },
     Case { name: "link_limits_are_read", identities: &[Root, User], run: limits::rates },
+    Case { name: "a_path_is_impaired", identities: &[Root, User], run: limits::impaired },
     Case { name: "a_wire_vanishes_with_either_end", identities: &[Root, User], run: wire::vanishes },
     Case { name: "refusals_name_thing_and_way_out", identities: &[Root, User], run: wire::refusals },
     Case {
