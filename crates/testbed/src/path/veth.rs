@@ -1,5 +1,6 @@
 //! A veth pair between two hosts.
 
+use agent::CallError;
 use agent::message::Request;
 use study::BySide;
 
@@ -22,7 +23,7 @@ pub(crate) struct VethEnd {
 /// running.
 pub(crate) fn create_veth(hosts: &mut BySide<&mut Launched>, ends: BySide<VethEnd>) -> Result<(), Error> {
     // An ordinary user may steer what is not there yet, but not what is.
-    steer_new(hosts, &ends);
+    steer_new(hosts, &ends)?;
     let peer_pid = hosts.receiver.pid();
     hosts.transmitter.order(&Request::CreateVeth {
         name: VETH.transmitter.to_owned(),
@@ -30,7 +31,7 @@ pub(crate) fn create_veth(hosts: &mut BySide<&mut Launched>, ends: BySide<VethEn
         peer_pid,
     })?;
     // Nothing that comes later, such as a tunnel over this pair, shall be steered a second time.
-    steer_new(hosts, &BySide::default());
+    steer_new(hosts, &BySide::default())?;
     for (side, end) in ends {
         let interface = VETH[side].to_owned();
         hosts[side].order(&Request::Configure { interface, addresses: end.addresses })?;
@@ -38,11 +39,16 @@ pub(crate) fn create_veth(hosts: &mut BySide<&mut Launched>, ends: BySide<VethEn
     Ok(())
 }
 
-/// Where the kernel has no such thing, steering the interfaces themselves tells what is missing.
-fn steer_new(hosts: &mut BySide<&mut Launched>, ends: &BySide<VethEnd>) {
+/// Where the kernel refuses, steering the interfaces themselves tells what is missing. Silence is no
+/// refusal: the answer may still come, and would be taken for that to the next request.
+fn steer_new(hosts: &mut BySide<&mut Launched>, ends: &BySide<VethEnd>) -> Result<(), Error> {
     for (side, host) in hosts.each_mut() {
-        let _ = host.order(&Request::SteerNew { cpus: ends[side].steered.clone() });
+        match host.order(&Request::SteerNew { cpus: ends[side].steered.clone() }) {
+            Err(Error::Call(CallError::Refused { .. })) => {}
+            answer => answer?,
+        }
     }
+    Ok(())
 }
 
 /// Waits until an interface of this agent's host sends what it is given.
