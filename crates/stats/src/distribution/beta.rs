@@ -55,13 +55,13 @@ fn is_valid(a: f64, b: f64) -> bool {
 
 fn tails(x: f64, a: f64, b: f64) -> Tails {
     if x.is_nan() || !is_valid(a, b) {
-        return Tails { lower: f64::NAN, upper: f64::NAN, slope: f64::NAN };
+        return Tails::NONE;
     }
     if x <= 0.0 {
-        return Tails { lower: 0.0, upper: 1.0, slope: 0.0 };
+        return Tails::BELOW;
     }
     if x >= 1.0 {
-        return Tails { lower: 1.0, upper: 0.0, slope: 0.0 };
+        return Tails::ABOVE;
     }
     beta(a, b, x, 1.0 - x)
 }

@@ -134,24 +134,43 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
     })
 }
 
-/// The nodes and weights on [-1, 1] of the Gauss-Legendre rule with N of them (DLMF 3.5.v), which
-/// is exact for polynomials up to the degree 2 N - 1.
-pub(crate) fn gauss_legendre<const N: usize>() -> [(f64, f64); N] {
-    std::array::from_fn(|i| {
-        let mut x = (PI * (i as f64 + 0.75) / (N as f64 + 0.5)).cos();
-        let mut slope = 1.0;
-        // Newton's method from there settles within 6 steps for every N.
-        for _ in 0..10 {
-            let (mut before, mut legendre) = (1.0, x);
-            for n in 2..=N {
-                let n = n as f64;
-                (before, legendre) = (legendre, ((2.0 * n - 1.0) * x * legendre - (n - 1.0) * before) / n);
+/// The Gauss-Legendre rule (DLMF 3.5.v), which is exact for polynomials up to the degree 2
+/// [`NODES`](Self::NODES) - 1: nodes and weights on [-1, 1].
+#[derive(Clone, Copy)]
+pub(crate) struct GaussLegendre([(f64, f64); GaussLegendre::NODES]);
+
+impl GaussLegendre {
+    /// Nodes of each panel.
+    pub(crate) const NODES: usize = 12;
+
+    pub(crate) fn new() -> GaussLegendre {
+        let all = Self::NODES as f64;
+        GaussLegendre(std::array::from_fn(|i| {
+            let mut x = (PI * (i as f64 + 0.75) / (all + 0.5)).cos();
+            let mut slope = 1.0;
+            // Newton's method from there settles within 6 steps.
+            for _ in 0..10 {
+                let (mut before, mut legendre) = (1.0, x);
+                for n in 2..=Self::NODES {
+                    let n = n as f64;
+                    (before, legendre) =
+                        (legendre, ((2.0 * n - 1.0) * x * legendre - (n - 1.0) * before) / n);
+                }
+                slope = all * (x * legendre - before) / (x * x - 1.0);
+                x -= legendre / slope;
             }
-            slope = N as f64 * (x * legendre - before) / (x * x - 1.0);
-            x -= legendre / slope;
-        }
-        (x, 2.0 / ((1.0 - x * x) * slope * slope))
-    })
+            (x, 2.0 / ((1.0 - x * x) * slope * slope))
+        }))
+    }
+
+    /// The nodes and weights between `from` and `to`, in so many equal panels.
+    pub(crate) fn nodes(&self, from: f64, to: f64, panels: f64) -> impl Iterator<Item = (f64, f64)> {
+        let half = 0.5 * (to - from) / panels;
+        (0..panels as usize).flat_map(move |panel| {
+            let middle = from + half * (2.0 * panel as f64 + 1.0);
+            self.0.iter().map(move |(node, weight)| (middle + half * node, half * weight))
+        })
+    }
 }
 
 /// e^x - 1 - x.
