@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use stats::Observation;
 
-use super::input::{Condition, Input, Part};
+use super::Input;
+use super::conditions::{Condition, Part};
 use crate::error::{Fault, Place, SamplesError};
 use crate::options::{Boots, Layout, Options};
 
