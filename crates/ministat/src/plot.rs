@@ -54,7 +54,7 @@ impl Plot {
         stacks.try_reserve_exact(axis.width * sets.len()).map_err(too_wide)?;
         stacks.resize(axis.width * sets.len(), 0);
         for (set, counts) in sets.iter().zip(stacks.chunks_mut(axis.width)) {
-            for point in set.points() {
+            for point in &set.points {
                 counts[axis.column(*point)] += 1;
             }
         }
@@ -141,7 +141,7 @@ impl Axis {
         // ministat's own infinities. Beyond them one end of the axis stays where it is.
         let (mut low, mut high) = (999e99, -999e99);
         for set in sets {
-            for value in [set.min(), set.max(), set.mean() - set.sd(), set.mean() + set.sd()] {
+            for value in [set.min, set.max, set.mean - set.sd(), set.mean + set.sd()] {
                 low = if value < low { value } else { low };
                 high = if value > high { value } else { high };
             }
@@ -151,8 +151,8 @@ impl Axis {
             return Ok(None);
         }
         // The sum takes over whatever infinity or NaN is among the values.
-        if let Some(set) = sets.iter().find(|set| !set.mean().is_finite()) {
-            return Err(MinistatError::NotFinite { name: set.name().to_owned() });
+        if let Some(set) = sets.iter().find(|set| !set.mean.is_finite()) {
+            return Err(MinistatError::NotFinite { name: set.name.clone() });
         }
         match width {
             0 | 1 => return Err(MinistatError::NoWidth { width }),
@@ -193,7 +193,7 @@ fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
     for (place, set) in sets.iter().enumerate() {
         let bar = &mut bars[if separate { place } else { 0 }];
         if !set.sd().is_nan() {
-            let (left, right) = (axis.column(set.mean() - set.sd()), axis.column(set.mean() + set.sd()));
+            let (left, right) = (axis.column(set.mean - set.sd()), axis.column(set.mean + set.sd()));
             bar[left] = b'|';
             bar[right] = b'|';
             bar[left + 1..right.max(left + 1)]
@@ -201,8 +201,8 @@ fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
                 .filter(|cell| **cell == b' ')
                 .for_each(|cell| *cell = b'_');
         }
-        bar[axis.column(set.median())] = b'M';
-        bar[axis.column(set.mean())] = b'A';
+        bar[axis.column(set.median)] = b'M';
+        bar[axis.column(set.mean)] = b'A';
     }
     bars
 }
@@ -289,7 +289,7 @@ mod tests {
         let mut height = 0;
         for (place, set) in sets.iter().enumerate() {
             let mut counts = vec![0; axis.width];
-            let mut points = set.points().to_vec();
+            let mut points = set.points.clone();
             points.sort_by(f64::total_cmp);
             let columns = points.iter().map(|point| axis.column(*point));
             let stacked: Vec<(usize, usize)> = columns
