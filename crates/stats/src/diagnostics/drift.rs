@@ -28,7 +28,7 @@ pub(super) fn over_the_campaign(effects: &BootEffects) -> Option<Flag> {
     let times = || effects.0.iter().flatten().map(|boot| boot.time);
     let span = times().fold(f64::MIN, f64::max) - times().fold(f64::MAX, f64::min);
     let statistic = if let [only] = groups.as_slice() { only.t } else { z };
-    Some(Flag { kind: Kind::Drift, condition: None, places: Vec::new(), statistic, p, size: slope * span })
+    Some(Flag::of(Kind::Drift, statistic, p, slope * span))
 }
 
 /// The slope in one group of boots.
@@ -85,8 +85,8 @@ pub(super) fn in_boots(campaign: &Campaign) -> Option<Flag> {
     }
     let z = (f64::max(score.abs() - 1.0, 0.0) / variance.sqrt()).copysign(score);
     let p = adjusted(tail::normal_two_sided(z), 1)?;
-    let tau = score / pairs;
-    Some(Flag { kind: Kind::DriftInBoots, condition: None, places: Vec::new(), statistic: z, p, size: tau })
+    // Kendall's tau.
+    Some(Flag::of(Kind::DriftInBoots, z, p, score / pairs))
 }
 
 /// What equal values take from the count of pairs and from the variance.

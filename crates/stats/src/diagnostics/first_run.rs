@@ -26,5 +26,5 @@ pub(super) fn unlike(campaign: &Campaign) -> Option<Flag> {
     let error = squares(&differences, centre).root_over(df * (df + 1.0)).max(centre.abs() * f64::EPSILON);
     let t = centre / error;
     let p = adjusted(tail::student_two_sided(t, df), 1)?;
-    Some(Flag { kind: Kind::FirstRun, condition: None, places: Vec::new(), statistic: t, p, size: centre })
+    Some(Flag::of(Kind::FirstRun, t, p, centre))
 }

@@ -92,6 +92,19 @@ pub struct Flag {
 }
 
 impl Flag {
+    /// Of all conditions together, and of no place.
+    pub(super) fn of(kind: Kind, statistic: f64, p: f64, size: f64) -> Flag {
+        Flag { kind, condition: None, places: Vec::new(), statistic, p, size }
+    }
+
+    pub(super) fn in_condition(self, condition: usize) -> Flag {
+        Flag { condition: Some(condition), ..self }
+    }
+
+    pub(super) fn at(self, boot: u32, run: Option<usize>) -> Flag {
+        Flag { places: vec![Place { boot, run }], ..self }
+    }
+
     /// What, where, how sure, and what to do, in two sentences without the last full stop.
     pub fn sentence(&self, names: Names<'_>) -> String {
         let how_sure = self.how_sure().map_or_else(String::new, |sure| format!(" ({sure})"));

@@ -3,7 +3,7 @@
 use super::campaign::{Campaign, Condition};
 use super::effects::{BootEffect, BootEffects};
 use super::extremes::{Extreme, farthest};
-use super::flag::{Flag, Kind, Place};
+use super::flag::{Flag, Kind};
 use super::level::{ROUNDING, adjusted};
 
 /// Boots whose effect lies too far from those of the other boots of their group. Conditions' boots
@@ -18,14 +18,8 @@ pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
         for (extreme, p) in believed(&farthest(&[&sorted]), families * groups.len()) {
             let Some(boot) = boots.iter().find(|boot| boot.effect == extreme.value) else { continue };
             if boot.effect.abs() >= ROUNDING {
-                flags.push(Flag {
-                    kind: Kind::OutlyingBoot,
-                    condition: boot.condition,
-                    places: vec![Place { boot: boot.boot, run: None }],
-                    statistic: extreme.statistic,
-                    p,
-                    size: extreme.value,
-                });
+                let flag = Flag::of(Kind::OutlyingBoot, extreme.statistic, p, extreme.value);
+                flags.push(Flag { condition: boot.condition, ..flag }.at(boot.boot, None));
             }
         }
     }
@@ -43,14 +37,9 @@ pub(super) fn runs(campaign: &Campaign) -> Vec<Flag> {
         for (extreme, p) in believed(&farthest(&groups), tested.len()) {
             let cell = &cells[extreme.group];
             let run = campaign.values(cell).iter().position(|value| *value == extreme.value);
-            flags.push(Flag {
-                kind: Kind::OutlyingRun,
-                condition: Some(condition.number),
-                places: vec![Place { boot: cell.boot, run: run.map(|run| run + 1) }],
-                statistic: extreme.statistic,
-                p,
-                size: (extreme.value - cell.mean) / within,
-            });
+            let size = (extreme.value - cell.mean) / within;
+            let flag = Flag::of(Kind::OutlyingRun, extreme.statistic, p, size);
+            flags.push(flag.in_condition(condition.number).at(cell.boot, run.map(|run| run + 1)));
         }
     }
     flags

@@ -41,14 +41,8 @@ pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
         let others = condition.runs.checked_sub(1).filter(|others| *others > 0)?;
         let chance = NEAR * DENSEST * condition.runs as f64 / others as f64;
         let p = adjusted(tail::binomial_at_least(count - 1, others, chance), tested.len())?;
-        Some(Flag {
-            kind: Kind::Saturation,
-            condition: Some(condition.number),
-            places: Vec::new(),
-            statistic: count as f64,
-            p,
-            size: 100.0 * count as f64 / condition.runs as f64,
-        })
+        let size = 100.0 * count as f64 / condition.runs as f64;
+        Some(Flag::of(Kind::Saturation, count as f64, p, size).in_condition(condition.number))
     };
     tested.iter().filter_map(flag).collect()
 }

@@ -22,15 +22,9 @@ pub(super) fn correlation(campaign: &Campaign) -> Vec<Flag> {
     let flag = |(condition, score): &(&Condition, Score)| {
         let z = score.sum / score.variance.sqrt();
         let p = adjusted(tail::normal_two_sided(z), tested.len())?;
-        Some(Flag {
-            kind: Kind::SerialCorrelation,
-            condition: Some(condition.number),
-            places: Vec::new(),
-            statistic: z,
-            p,
-            // The ratio estimates 2 (1 - r).
-            size: score.sum / score.weight / 2.0,
-        })
+        // The ratio estimates 2 (1 - r).
+        let size = score.sum / score.weight / 2.0;
+        Some(Flag::of(Kind::SerialCorrelation, z, p, size).in_condition(condition.number))
     };
     tested.iter().filter_map(flag).collect()
 }
