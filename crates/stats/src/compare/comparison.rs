@@ -7,7 +7,7 @@ use super::verdict::Verdict;
 use crate::question::Margin;
 
 /// One condition beside the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// The condition.
     pub condition: usize,
@@ -77,6 +77,18 @@ pub struct Comparison {
     pub wild: Option<Farthest>,
     /// The same question asked of medians and of ranks; none without an interval.
     pub checks: Vec<Check>,
+}
+
+impl Comparison {
+    /// Its condition and its baseline.
+    pub(crate) fn pair(&self) -> (usize, usize) {
+        (self.condition, self.baseline)
+    }
+
+    /// That of the same two among others.
+    pub(crate) fn same_among<'a>(&self, others: &'a [Comparison]) -> Option<&'a Comparison> {
+        others.iter().find(|other| other.pair() == self.pair())
+    }
 }
 
 /// How many times the baseline a condition is: the ratio of the geometric means of their boots.

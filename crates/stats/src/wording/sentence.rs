@@ -2,9 +2,7 @@
 
 use super::number::{confidence, fixed, signed};
 use super::shown::{Shown, UNBOUNDED, decimals};
-use crate::compare::Comparison;
-use crate::compare::Ratio;
-use crate::compare::Verdict;
+use crate::compare::{Comparison, Ratio, Verdict};
 use crate::question::Margin;
 
 impl Comparison {
@@ -136,29 +134,19 @@ mod tests {
             mean: 66.7,
             baseline_mean: 100.0,
             difference: -33.3,
-            unadjusted: None,
             standard_error: Some(0.5),
             interval: Some((-35.6, -31.0)),
             relative: Some(-33.312),
-            unadjusted_relative: None,
             relative_interval: Some((-35.6, -31.04)),
-            ratio: None,
-            boots_apart: false,
             boots: 3,
-            boots_left_out: 0,
             df: 2.0,
             p: Some(1e-4),
-            look_level: None,
             detectable: Some(4.2),
             detectable_interval: Some((2.2, 26.0)),
             detectable_relative: Some(4.2),
             detectable_relative_interval: Some((2.19, 26.4)),
-            margin: None,
-            gap: None,
-            resolution: None,
             verdict,
-            wild: None,
-            checks: Vec::new(),
+            ..Comparison::default()
         }
     }
 
