@@ -152,17 +152,17 @@ impl Axis {
         }
         // The sum takes over whatever infinity or NaN is among the values.
         if let Some(set) = sets.iter().find(|set| !set.mean.is_finite()) {
-            return Err(MinistatError::NotFinite { name: set.name.clone() });
+            return Err(MinistatError::NotFinite(set.name.clone()));
         }
         match width {
-            0 | 1 => return Err(MinistatError::NoWidth { width }),
+            0 | 1 => return Err(MinistatError::NoWidth(width)),
             2..=MAX_WIDTH => {}
             _ => return Err(MinistatError::TooWide { width, limit: MAX_WIDTH }),
         }
         let step = span / (width as f64 - 1.0);
         let start = low - 0.5 * step;
         if !span.is_finite() || step == 0.0 {
-            return Err(MinistatError::NoScale { span });
+            return Err(MinistatError::NoScale(span));
         }
         Ok(Some(Axis { width, start, step }))
     }
@@ -256,13 +256,13 @@ mod tests {
     fn what_cannot_be_plotted() {
         let refused =
             |values: &[f64], width| Plot::new(&sets(&[values]), Style { width, ..STYLE }).unwrap_err();
-        let not_finite = MinistatError::NotFinite { name: "0".to_owned() };
+        let not_finite = MinistatError::NotFinite("0".to_owned());
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
             assert_eq!(refused(&[value, 1.0, f64::MAX], 10), not_finite, "{value}");
         }
-        assert_eq!(refused(&[f64::MAX, -f64::MAX, 0.0], 10), MinistatError::NoScale { span: f64::INFINITY });
-        assert_eq!(refused(&[5e-324, 0.0, 0.0], 10), MinistatError::NoScale { span: 5e-324 });
-        assert_eq!(refused(&[1.0, 2.0, 3.0], 1), MinistatError::NoWidth { width: 1 });
+        assert_eq!(refused(&[f64::MAX, -f64::MAX, 0.0], 10), MinistatError::NoScale(f64::INFINITY));
+        assert_eq!(refused(&[5e-324, 0.0, 0.0], 10), MinistatError::NoScale(5e-324));
+        assert_eq!(refused(&[1.0, 2.0, 3.0], 1), MinistatError::NoWidth(1));
         assert_eq!(
             refused(&[1.0, 2.0, 3.0], 1 << 25),
             MinistatError::TooWide { width: 1 << 25, limit: MAX_WIDTH }

@@ -57,7 +57,7 @@ impl Set {
     ) -> Result<Set, MinistatError> {
         let (name, n) = (name.into(), values.len());
         if n < 3 {
-            return Err(MinistatError::TooFewPoints { name });
+            return Err(MinistatError::TooFewPoints(name));
         }
         let Extent { min, median, max } = extent(&mut values, dialect);
         let mean = or_amd64_nan(values.sum(), values.sum() / n as f64);

@@ -88,7 +88,7 @@ pub fn analyse_with(
     if let Against::Baseline(baseline) = question.against
         && cells.condition(baseline).is_empty()
     {
-        return Err(StatsError::NoBaseline { baseline });
+        return Err(StatsError::NoBaseline(baseline));
     }
     let fit = Fit::of(&cells, question);
     let asked = Asked::of(*question, &cells, &takes_part, spending);

@@ -142,7 +142,7 @@ impl Judge<'_> {
             comparison.relative_interval = self.relative_interval(pair, estimate, critical);
             comparison.p = self.p(pair, estimate);
             comparison.look_level =
-                self.at(pair, estimate.df).map(|_| 2.0 * student::sf(critical, estimate.df));
+                self.at(pair, estimate.df).map(|_| student::two_sided(critical, estimate.df));
             comparison.detectable = self.detectable(pair, alpha, estimate);
             let ends = of_spread(1.0 - question.level, estimate.df);
             let sizes = comparison.detectable.zip(ends).map(|(size, (low, high))| (size * low, size * high));
@@ -246,7 +246,7 @@ impl Judge<'_> {
     }
 
     fn p(&self, pair: &Pair, estimate: Estimate) -> Option<f64> {
-        let each = (2.0 * student::sf(estimate.t(), estimate.df)).min(1.0);
+        let each = student::two_sided(estimate.t(), estimate.df).min(1.0);
         let each = match self.at(pair, estimate.df) {
             Some(at) => self.asked.spending.p(at, each)?,
             None => each,

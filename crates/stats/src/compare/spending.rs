@@ -59,7 +59,7 @@ impl Spending {
     /// looks.
     pub(crate) fn nominal(&self, at: At, alpha: f64) -> Option<f64> {
         let z = *self.bounds(at, alpha).get(at.look.number as usize - 1)?;
-        Some(2.0 * normal::sf(z))
+        Some(normal::two_sided(z))
     }
 
     /// The error rate over all looks at which a comparison with this two-sided p at the look is

@@ -73,6 +73,11 @@ impl Campaign {
         Campaign { values, sorted, cells, conditions }
     }
 
+    /// The conditions whose runs vary inside boots, with that spread.
+    pub(super) fn varying(&self) -> Vec<(&Condition, f64)> {
+        self.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect()
+    }
+
     pub(super) fn cells_of(&self, condition: &Condition) -> &[Cell] {
         &self.cells[condition.cells.clone()]
     }

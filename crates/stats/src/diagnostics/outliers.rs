@@ -1,6 +1,6 @@
 //! Boots, and runs inside boots, that stand out from the others.
 
-use super::campaign::{Campaign, Condition};
+use super::campaign::Campaign;
 use super::effects::{BootEffect, BootEffects};
 use super::extremes::{Extreme, farthest};
 use super::flag::{Flag, Kind};
@@ -28,8 +28,7 @@ pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
 
 /// Runs too far from their boot's mean, one family for each condition.
 pub(super) fn runs(campaign: &Campaign) -> Vec<Flag> {
-    let tested: Vec<(&Condition, f64)> =
-        campaign.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect();
+    let tested = campaign.varying();
     let mut flags = Vec::new();
     for (condition, within) in &tested {
         let cells = campaign.cells_of(condition);

@@ -4,7 +4,7 @@
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind};
 use super::level::adjusted;
-use super::tail;
+use crate::distribution::normal;
 
 /// Fewer runs of a condition in a boot say nothing of their order.
 const FEW: usize = 4;
@@ -21,7 +21,7 @@ pub(super) fn correlation(campaign: &Campaign) -> Vec<Flag> {
         .collect();
     let flag = |(condition, score): &(&Condition, Score)| {
         let z = score.sum / score.variance.sqrt();
-        let p = adjusted(tail::normal_two_sided(z), tested.len())?;
+        let p = adjusted(normal::two_sided(z), tested.len())?;
         // The ratio estimates 2 (1 - r).
         let size = score.sum / score.weight / 2.0;
         Some(Flag::of(Kind::SerialCorrelation, z, p, size).in_condition(condition.number))

@@ -22,6 +22,11 @@ pub fn sf(x: f64) -> f64 {
     0.5 * erfc(x / SQRT_2)
 }
 
+/// P(|Z| > |`z`|).
+pub(crate) fn two_sided(z: f64) -> f64 {
+    2.0 * sf(z.abs())
+}
+
 /// P(`low` < Z <= `high`), without cancellation.
 pub(crate) fn between(low: f64, high: f64) -> f64 {
     if low > 0.0 {

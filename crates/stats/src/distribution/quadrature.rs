@@ -6,7 +6,6 @@
 //! but for some.
 
 use std::f64::consts::PI;
-use std::ops::{Add, Mul};
 
 use super::incomplete::stirling;
 
@@ -23,18 +22,12 @@ const POINT: f64 = 1e13;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pair(pub(crate) f64, pub(crate) f64);
 
-impl Add for Pair {
-    type Output = Pair;
-
-    fn add(self, other: Pair) -> Pair {
+impl Pair {
+    fn plus(self, other: Pair) -> Pair {
         Pair(self.0 + other.0, self.1 + other.1)
     }
-}
 
-impl Mul<f64> for Pair {
-    type Output = Pair;
-
-    fn mul(self, factor: f64) -> Pair {
+    fn times(self, factor: f64) -> Pair {
         Pair(self.0 * factor, self.1 * factor)
     }
 }
@@ -48,7 +41,7 @@ fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
             let mut at = first;
             loop {
                 let term = f(at * step);
-                sum = sum + term;
+                sum = sum.plus(term);
                 let is_over = term.0 <= before && term.0 <= NEGLIGIBLE * sum.0;
                 if is_over || !term.0.is_finite() {
                     return sum;
@@ -66,11 +59,7 @@ fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
 /// these are below `peaks`.
 pub(crate) fn inner_even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> f64 {
     let sum = refined(step, AGREEMENT_INSIDE, |step, phase| {
-        let mut at = phase;
-        let mut sum = if phase == 0.0 { 0.5 * f(0.0) } else { 0.0 };
-        if phase == 0.0 {
-            at = 1.0;
-        }
+        let (mut at, mut sum) = if phase == 0.0 { (1.0, 0.5 * f(0.0)) } else { (phase, 0.0) };
         loop {
             let term = f(at * step);
             sum += term;
@@ -88,10 +77,10 @@ pub(crate) fn inner_even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> 
 /// and the grid's phase.
 fn refined(step: f64, agreement: f64, sum: impl Fn(f64, f64) -> Pair) -> Pair {
     let mut step = step;
-    let mut value = sum(step, 0.0) * step;
+    let mut value = sum(step, 0.0).times(step);
     for _ in 0..HALVINGS {
-        let middle = sum(step, 0.5) * step;
-        let average = (value + middle) * 0.5;
+        let middle = sum(step, 0.5).times(step);
+        let average = value.plus(middle).times(0.5);
         let is_agreed = (value.0 - middle.0).abs() <= agreement * average.0.abs();
         value = average;
         if is_agreed || !value.0.is_finite() {

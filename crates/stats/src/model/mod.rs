@@ -8,6 +8,7 @@
 //! runs are in them, so neither of the two variances needs to be known.
 
 mod additive;
+mod cholesky;
 mod components;
 mod crossed;
 mod estimate;
@@ -17,6 +18,7 @@ mod layout;
 mod normal_equations;
 mod spread;
 
+pub(crate) use cholesky::Factor;
 pub use components::{Component, Components};
 pub(crate) use crossed::Pairs;
 pub(crate) use estimate::Estimate;

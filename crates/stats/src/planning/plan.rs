@@ -80,7 +80,7 @@ impl Plan {
         let Some((bounds, looks)) = self.looks else { return Some(critical) };
         let df = self.df(boots);
         let looks = Schedule { bounds, looks, boots }.with(df / (f64::from(boots) - 1.0));
-        let nominal = looks.nominal(2.0 * student::sf(critical, df));
+        let nominal = looks.nominal(student::two_sided(critical, df));
         student::upper_quantile(0.5 * nominal.last()?, df)
     }
 

@@ -103,5 +103,5 @@ impl Looks {
 
 /// The two-sided levels of bounds on |z|.
 fn levels(z: &[f64]) -> Vec<f64> {
-    z.iter().map(|z| 2.0 * normal::sf(*z)).collect()
+    z.iter().map(|z| normal::two_sided(*z)).collect()
 }

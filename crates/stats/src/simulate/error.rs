@@ -40,12 +40,9 @@ pub enum SimulateError {
     NoSpread,
     /// More work than anybody waits for.
     #[error(
-        "that is {times:.0} times as much work as fits into some minutes: simulate fewer experiments, spreads or differences, or leave the bootstraps out"
+        "that is {0:.0} times as much work as fits into some minutes: simulate fewer experiments, spreads or differences, or leave the bootstraps out"
     )]
-    Work {
-        /// How many times the most.
-        times: f64,
-    },
+    Work(f64),
     /// A look before there are two boots, or none at all.
     #[error("{looks} looks at {boots} boots cannot be: the first needs 2 boots, so plan 1 to {most} looks", most = .boots.saturating_sub(1))]
     Looks {

@@ -10,8 +10,7 @@ use super::level::ALPHA;
 use super::means::{Anova, MeanSquare, mean, squares};
 use super::ranks;
 use super::world::World;
-use crate::compare::Verdict;
-use crate::compare::analyse_among;
+use crate::compare::{Verdict, analyse_among};
 use crate::distribution::{normal, student};
 use crate::observed::Observation;
 use crate::question::{Correction, Design, Question};
@@ -70,35 +69,27 @@ impl Method {
 
     /// The word on the command line.
     pub fn word(self) -> &'static str {
-        match self {
-            Method::PooledT => "pooled-t",
-            Method::MannWhitney => "mann-whitney",
-            Method::RunBootstrap => "run-bootstrap",
-            Method::HierarchicalBootstrap => "hierarchical-bootstrap",
-            Method::RemlWald => "reml-wald",
-            Method::RemlSatterthwaite => "reml-satterthwaite",
-            Method::Ratio => "ratio",
-            Method::BootMeans => "boot-means",
-            Method::PooledBootMeans => "pooled-boot-means",
-            Method::Additive => "additive",
-            Method::Netassay => "netassay",
-        }
+        self.names().0
     }
 
     /// The name in tables.
     pub fn as_str(self) -> &'static str {
+        self.names().1
+    }
+
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Method::PooledT => "pooled t on the runs (ministat)",
-            Method::MannWhitney => "Mann-Whitney on the runs (benchstat)",
-            Method::RunBootstrap => "bootstrap of the runs",
-            Method::HierarchicalBootstrap => "hierarchical bootstrap, percentile",
-            Method::RemlWald => "REML, Wald z",
-            Method::RemlSatterthwaite => "REML, Satterthwaite df",
-            Method::Ratio => "Kalibera-Jones ratio (Fieller)",
-            Method::BootMeans => "t on boot means",
-            Method::PooledBootMeans => "t on boot means, MSB pooled",
-            Method::Additive => "additive model, error of the runs",
-            Method::Netassay => "netassay: own spreads, moderated",
+            Method::PooledT => ("pooled-t", "pooled t on the runs (ministat)"),
+            Method::MannWhitney => ("mann-whitney", "Mann-Whitney on the runs (benchstat)"),
+            Method::RunBootstrap => ("run-bootstrap", "bootstrap of the runs"),
+            Method::HierarchicalBootstrap => ("hierarchical-bootstrap", "hierarchical bootstrap, percentile"),
+            Method::RemlWald => ("reml-wald", "REML, Wald z"),
+            Method::RemlSatterthwaite => ("reml-satterthwaite", "REML, Satterthwaite df"),
+            Method::Ratio => ("ratio", "Kalibera-Jones ratio (Fieller)"),
+            Method::BootMeans => ("boot-means", "t on boot means"),
+            Method::PooledBootMeans => ("pooled-boot-means", "t on boot means, MSB pooled"),
+            Method::Additive => ("additive", "additive model, error of the runs"),
+            Method::Netassay => ("netassay", "netassay: own spreads, moderated"),
         }
     }
 
