@@ -6,11 +6,8 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum MinistatError {
     /// A set is too small.
-    #[error("Dataset {name} must contain at least 3 data points")]
-    TooFewPoints {
-        /// The set.
-        name: String,
-    },
+    #[error("Dataset {0} must contain at least 3 data points")]
+    TooFewPoints(String),
     /// There are not as many symbols.
     #[error("cannot plot {count} sets: there are symbols for {limit}; -A leaves the plot out")]
     TooManySets {
@@ -20,23 +17,14 @@ pub enum MinistatError {
         limit: usize,
     },
     /// A plot has no place for what is infinite or no number.
-    #[error("cannot plot {name}: a value, or the mean, is infinite or not a number; -A leaves the plot out")]
-    NotFinite {
-        /// The set.
-        name: String,
-    },
+    #[error("cannot plot {0}: a value, or the mean, is infinite or not a number; -A leaves the plot out")]
+    NotFinite(String),
     /// The values are too far apart, or too close together, to divide the space between them.
-    #[error("cannot plot values that are {span:e} apart; -A leaves the plot out")]
-    NoScale {
-        /// From the left end of the plot to the right one.
-        span: f64,
-    },
+    #[error("cannot plot values that are {0:e} apart; -A leaves the plot out")]
+    NoScale(f64),
     /// A plot has at least two columns.
-    #[error("cannot plot in {width} columns: give -w 2 or more, or -A to leave the plot out")]
-    NoWidth {
-        /// The width asked for.
-        width: usize,
-    },
+    #[error("cannot plot in {0} columns: give -w 2 or more, or -A to leave the plot out")]
+    NoWidth(usize),
     /// A plot has a bounded number of columns.
     #[error("cannot plot in {width} columns: give -w {limit} or less")]
     TooWide {

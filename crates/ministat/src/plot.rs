@@ -54,7 +54,7 @@ impl Plot {
         stacks.try_reserve_exact(axis.width * sets.len()).map_err(too_wide)?;
         stacks.resize(axis.width * sets.len(), 0);
         for (set, counts) in sets.iter().zip(stacks.chunks_mut(axis.width)) {
-            for point in set.points() {
+            for point in &set.points {
                 counts[axis.column(*point)] += 1;
             }
         }
@@ -141,7 +141,7 @@ impl Axis {
         // ministat's own infinities. Beyond them one end of the axis stays where it is.
         let (mut low, mut high) = (999e99, -999e99);
         for set in sets {
-            for value in [set.min(), set.max(), set.mean() - set.sd(), set.mean() + set.sd()] {
+            for value in [set.min, set.max, set.mean - set.sd(), set.mean + set.sd()] {
                 low = if value < low { value } else { low };
                 high = if value > high { value } else { high };
             }
@@ -151,18 +151,18 @@ impl Axis {
             return Ok(None);
         }
         // The sum takes over whatever infinity or NaN is among the values.
-        if let Some(set) = sets.iter().find(|set| !set.mean().is_finite()) {
-            return Err(MinistatError::NotFinite { name: set.name().to_owned() });
+        if let Some(set) = sets.iter().find(|set| !set.mean.is_finite()) {
+            return Err(MinistatError::NotFinite(set.name.clone()));
         }
         match width {
-            0 | 1 => return Err(MinistatError::NoWidth { width }),
+            0 | 1 => return Err(MinistatError::NoWidth(width)),
             2..=MAX_WIDTH => {}
             _ => return Err(MinistatError::TooWide { width, limit: MAX_WIDTH }),
         }
         let step = span / (width as f64 - 1.0);
         let start = low - 0.5 * step;
         if !span.is_finite() || step == 0.0 {
-            return Err(MinistatError::NoScale { span });
+            return Err(MinistatError::NoScale(span));
         }
         Ok(Some(Axis { width, start, step }))
     }
@@ -193,7 +193,7 @@ fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
     for (place, set) in sets.iter().enumerate() {
         let bar = &mut bars[if separate { place } else { 0 }];
         if !set.sd().is_nan() {
-            let (left, right) = (axis.column(set.mean() - set.sd()), axis.column(set.mean() + set.sd()));
+            let (left, right) = (axis.column(set.mean - set.sd()), axis.column(set.mean + set.sd()));
             bar[left] = b'|';
             bar[right] = b'|';
             bar[left + 1..right.max(left + 1)]
@@ -201,8 +201,8 @@ fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
                 .filter(|cell| **cell == b' ')
                 .for_each(|cell| *cell = b'_');
         }
-        bar[axis.column(set.median())] = b'M';
-        bar[axis.column(set.mean())] = b'A';
+        bar[axis.column(set.median)] = b'M';
+        bar[axis.column(set.mean)] = b'A';
     }
     bars
 }
@@ -256,13 +256,13 @@ mod tests {
     fn what_cannot_be_plotted() {
         let refused =
             |values: &[f64], width| Plot::new(&sets(&[values]), Style { width, ..STYLE }).unwrap_err();
-        let not_finite = MinistatError::NotFinite { name: "0".to_owned() };
+        let not_finite = MinistatError::NotFinite("0".to_owned());
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX] {
             assert_eq!(refused(&[value, 1.0, f64::MAX], 10), not_finite, "{value}");
         }
-        assert_eq!(refused(&[f64::MAX, -f64::MAX, 0.0], 10), MinistatError::NoScale { span: f64::INFINITY });
-        assert_eq!(refused(&[5e-324, 0.0, 0.0], 10), MinistatError::NoScale { span: 5e-324 });
-        assert_eq!(refused(&[1.0, 2.0, 3.0], 1), MinistatError::NoWidth { width: 1 });
+        assert_eq!(refused(&[f64::MAX, -f64::MAX, 0.0], 10), MinistatError::NoScale(f64::INFINITY));
+        assert_eq!(refused(&[5e-324, 0.0, 0.0], 10), MinistatError::NoScale(5e-324));
+        assert_eq!(refused(&[1.0, 2.0, 3.0], 1), MinistatError::NoWidth(1));
         assert_eq!(
             refused(&[1.0, 2.0, 3.0], 1 << 25),
             MinistatError::TooWide { width: 1 << 25, limit: MAX_WIDTH }
@@ -289,7 +289,7 @@ mod tests {
         let mut height = 0;
         for (place, set) in sets.iter().enumerate() {
             let mut counts = vec![0; axis.width];
-            let mut points = set.points().to_vec();
+            let mut points = set.points.clone();
             points.sort_by(f64::total_cmp);
             let columns = points.iter().map(|point| axis.column(*point));
             let stacked: Vec<(usize, usize)> = columns

@@ -29,31 +29,32 @@ impl Refusal {
 
     /// A file cannot be opened.
     pub fn cannot_open(name: &[u8], reason: &str, dialect: Dialect) -> Refusal {
-        let text = [b"ministat: Cannot open ", name, b": ", reason.as_bytes(), b"\n"].concat();
-        Refusal { text, code: dialect.cannot_open_code() }
+        let code = dialect.cannot_open_code();
+        Refusal::of(&[b"ministat: Cannot open ", name, b": ", reason.as_bytes()], code)
     }
 
     /// A file cannot be read to its end.
     pub fn cannot_read(name: &[u8], reason: &str) -> Refusal {
-        Refusal { text: [b"ministat: cannot read ", name, b": ", reason.as_bytes(), b"\n"].concat(), code: 2 }
+        Refusal::of(&[b"ministat: cannot read ", name, b": ", reason.as_bytes()], 2)
     }
 
     /// A token in a value's place is no number.
     pub fn invalid_data(name: &[u8], line: u64) -> Refusal {
-        let line = line.to_string();
-        let text = [b"ministat: Invalid data on line ", line.as_bytes(), b" in ", name, b"\n"].concat();
-        Refusal { text, code: 2 }
+        Refusal::of(&[format!("ministat: Invalid data on line {line} in ").as_bytes(), name], 2)
     }
 
     /// A set has too few values.
     pub fn too_few_points(name: &[u8]) -> Refusal {
-        let text = [b"Dataset ".as_slice(), name, b" must contain at least 3 data points\n"].concat();
-        Refusal { text, code: 2 }
+        Refusal::of(&[b"Dataset ", name, b" must contain at least 3 data points"], 2)
     }
 
     /// Anything else.
     pub fn other(reason: &str, code: u8) -> Refusal {
-        Refusal { text: format!("ministat: {reason}\n").into_bytes(), code }
+        Refusal::of(&[b"ministat: ", reason.as_bytes()], code)
+    }
+
+    fn of(line: &[&[u8]], code: u8) -> Refusal {
+        Refusal { text: [&line.concat(), b"\n".as_slice()].concat(), code }
     }
 }
 

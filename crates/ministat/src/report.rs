@@ -28,7 +28,7 @@ pub fn report(sets: &[Set], level: Level) -> Result<String, MinistatError> {
 /// [`MinistatError::TooManySets`] for more than [`MAX_SETS`].
 pub fn names(sets: &[Set]) -> Result<String, MinistatError> {
     require_symbols(sets)?;
-    Ok(text(|out| write_names(out, sets.iter().map(|set| set.name().as_bytes()))))
+    Ok(text(|out| write_names(out, sets.iter().map(|set| set.name.as_bytes()))))
 }
 
 /// The header, a row per set, and, if `verdicts` gives a level, after each row but the first its
@@ -81,8 +81,8 @@ fn write_names<'a>(out: &mut impl Write, names: impl Iterator<Item = &'a [u8]>) 
 
 fn write_rows(out: &mut impl Write, sets: &[Set], verdicts: Option<Level>) -> io::Result<()> {
     for (place, set) in sets.iter().enumerate() {
-        write!(out, "{} {:>3}", label(place), set.n())?;
-        for value in [set.min(), set.max(), set.median(), set.mean(), set.sd()] {
+        write!(out, "{} {:>3}", label(place), set.n)?;
+        for value in [set.min, set.max, set.median, set.mean, set.sd()] {
             write!(out, " {:>13}", g(value, 8))?;
         }
         writeln!(out)?;

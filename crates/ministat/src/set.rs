@@ -8,14 +8,23 @@ use crate::values::Values;
 /// A named set of values.
 #[derive(Clone, Debug)]
 pub struct Set {
-    name: String,
-    n: usize,
-    extent: Extent,
-    mean: f64,
-    variance: f64,
-    dialect: Dialect,
+    /// The set's name.
+    pub name: String,
+    /// How many values.
+    pub n: usize,
+    /// The smallest.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+    /// The middle value. Of two, the upper one (Debian) or their mean (FreeBSD).
+    pub median: f64,
+    /// The sum over n.
+    pub mean: f64,
+    /// In Debian's dialect it may be negative where the mean is some 1e7 times the spread.
+    pub variance: f64,
+    pub(crate) dialect: Dialect,
     /// In no particular order.
-    points: Vec<f64>,
+    pub(crate) points: Vec<f64>,
 }
 
 /// Whether a set keeps its values once they are summed up. Only a plot needs them.
@@ -48,65 +57,21 @@ impl Set {
     ) -> Result<Set, MinistatError> {
         let (name, n) = (name.into(), values.len());
         if n < 3 {
-            return Err(MinistatError::TooFewPoints { name });
+            return Err(MinistatError::TooFewPoints(name));
         }
-        let extent = extent(&mut values, dialect);
+        let Extent { min, median, max } = extent(&mut values, dialect);
         let mean = or_amd64_nan(values.sum(), values.sum() / n as f64);
         let variance = match dialect {
             Dialect::Debian => one_pass_variance(&values),
             Dialect::Freebsd => two_pass_variance(&values.all, mean),
         };
         let points = if points == Points::Keep { values.all } else { Vec::new() };
-        Ok(Set { name, n, extent, mean, variance, dialect, points })
-    }
-
-    /// The set's name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// How many values.
-    pub fn n(&self) -> usize {
-        self.n
-    }
-
-    /// The smallest.
-    pub fn min(&self) -> f64 {
-        self.extent.min
-    }
-
-    /// The largest.
-    pub fn max(&self) -> f64 {
-        self.extent.max
-    }
-
-    /// The middle value. Of two, the upper one (Debian) or their mean (FreeBSD).
-    pub fn median(&self) -> f64 {
-        self.extent.median
-    }
-
-    /// The sum over n.
-    pub fn mean(&self) -> f64 {
-        self.mean
-    }
-
-    /// The variance. In Debian's dialect it may be negative where the mean is some 1e7 times the
-    /// spread.
-    pub fn variance(&self) -> f64 {
-        self.variance
+        Ok(Set { name, n, min, max, median, mean, variance, dialect, points })
     }
 
     /// The root of the variance; NaN if that is negative.
     pub fn sd(&self) -> f64 {
         or_amd64_nan(self.variance, self.variance.sqrt())
-    }
-
-    pub(crate) fn dialect(&self) -> Dialect {
-        self.dialect
-    }
-
-    pub(crate) fn points(&self) -> &[f64] {
-        &self.points
     }
 }
 
@@ -139,8 +104,8 @@ mod tests {
     #[test]
     fn sums_as_ministat_does() {
         let set = Set::new("a", vec![4.0, 1.0, 3.0, 2.0]).unwrap();
-        assert_eq!((set.name(), set.n(), set.min(), set.max()), ("a", 4, 1.0, 4.0));
-        assert_eq!((set.median(), set.mean()), (3.0, 2.5), "the median is the upper middle value");
+        assert_eq!((set.name.as_str(), set.n, set.min, set.max), ("a", 4, 1.0, 4.0));
+        assert_eq!((set.median, set.mean), (3.0, 2.5), "the median is the upper middle value");
         assert_eq!(set.sd(), (5.0_f64 / 3.0).sqrt());
     }
 
@@ -148,11 +113,11 @@ mod tests {
     fn its_cancellation_is_kept() {
         let values = vec![100_000_000.1; 7];
         let set = Set::new("a", values.clone()).unwrap();
-        assert!(set.variance() < 0.0);
+        assert!(set.variance < 0.0);
         assert!(set.sd().is_nan() && set.sd().is_sign_negative());
         let set = Set::summed("a", values.into(), Dialect::Freebsd, Points::Drop).unwrap();
         assert!(set.sd() < 1e-7, "two passes do not cancel");
-        assert!(set.points().is_empty());
+        assert!(set.points.is_empty());
     }
 
     #[test]

@@ -34,20 +34,19 @@ pub struct PooledT {
 impl Set {
     /// Compares this set with `reference`, in this set's dialect.
     pub fn against(&self, reference: &Set, level: Level) -> PooledT {
-        let (n, reference_n) = (self.n() as f64, reference.n() as f64);
-        let df = self.n() + reference.n() - 2;
-        let squares = (n - 1.0) * self.variance() + (reference_n - 1.0) * reference.variance();
+        let (n, reference_n) = (self.n as f64, reference.n as f64);
+        let df = self.n + reference.n - 2;
+        let squares = (n - 1.0) * self.variance + (reference_n - 1.0) * reference.variance;
         let pooled_sd = (squares / df as f64).sqrt();
         let t = level.t(df);
         let error = t * (pooled_sd * (1.0 / n + 1.0 / reference_n).sqrt());
-        let difference = self.mean() - reference.mean();
-        let relative = |value: f64| value * 100.0 / reference.mean();
-        let error_of_ratio = match self.dialect() {
+        let difference = self.mean - reference.mean;
+        let relative = |value: f64| value * 100.0 / reference.mean;
+        let error_of_ratio = match self.dialect {
             Dialect::Debian => error,
             Dialect::Freebsd => {
-                let ratio = self.mean() * self.mean() / (reference.mean() * reference.mean());
-                let squares =
-                    (n - 1.0) * self.variance() + (reference_n - 1.0) * reference.variance() * ratio;
+                let ratio = self.mean * self.mean / (reference.mean * reference.mean);
+                let squares = (n - 1.0) * self.variance + (reference_n - 1.0) * reference.variance * ratio;
                 t * (squares * (n + reference_n) / (n * reference_n * df as f64)).sqrt()
             }
         };

@@ -153,20 +153,12 @@ mod tests {
             for size in [1, 2, 9] {
                 let mut summed = Values::new();
                 values.chunks(size).for_each(|block| summed.extend(block));
-                let signs = [summed.sum(), summed.sum_of_squares()].map(f64::signum_of_nan);
+                let signs = [summed.sum(), summed.sum_of_squares()].map(|nan| {
+                    assert!(nan.is_nan());
+                    1.0_f64.copysign(nan)
+                });
                 assert_eq!(signs, [sum, squares], "{values:?}");
             }
-        }
-    }
-
-    trait SignOfNan {
-        fn signum_of_nan(self) -> f64;
-    }
-
-    impl SignOfNan for f64 {
-        fn signum_of_nan(self) -> f64 {
-            assert!(self.is_nan());
-            if self.is_sign_negative() { -1.0 } else { 1.0 }
         }
     }
 }

@@ -44,7 +44,7 @@ fn run(directory: &Path, request: Result<Request, Refusal>) -> Option<Result<Vec
     let width = request.width.unwrap_or(74);
     let style = Style { width, separate_bars: request.separate_bars, modern: request.modern };
     let plot = if request.plot { Plot::new(&sets, style).unwrap() } else { None };
-    let names: Vec<&[u8]> = sets.iter().map(|set| set.name().as_bytes()).collect();
+    let names: Vec<&[u8]> = sets.iter().map(|set| set.name.as_bytes()).collect();
     let mut out = Vec::new();
     write_all(&mut out, &request, &sets, &names, plot.as_ref()).unwrap();
     Some(Ok(out))

@@ -23,6 +23,10 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    pub(crate) fn of(metric: &str, unit: &str) -> Key {
+        Key { metric: Some(metric.to_owned()), unit: Some(unit.to_owned()), ..Key::default() }
+    }
+
     /// The same in words that may be printed.
     pub(crate) fn plain(self) -> Key {
         let plain = |word: Option<String>| word.map(|word| text::line(&word).into_owned());
@@ -73,11 +77,7 @@ impl Collector {
         place: Place,
     ) -> Result<(), Fault> {
         if self.values == MOST_VALUES {
-            return Err(Fault::new(
-                place,
-                format!("more than {MOST_VALUES} values"),
-                "compare fewer runs, or a mean for each boot",
-            ));
+            return Err(too_many_values(place));
         }
         self.values += 1;
         let series = self.series_of(key, place)?;
@@ -144,6 +144,11 @@ impl Collector {
     pub(crate) fn finish(self) -> (Vec<Series>, Vec<Vec<u8>>) {
         (self.series, self.boots.into_names())
     }
+}
+
+pub(crate) fn too_many_values(place: Place) -> Fault {
+    let what = format!("more than {MOST_VALUES} values");
+    Fault::new(place, what, "compare fewer runs, or a mean for each boot")
 }
 
 /// A name that is short enough to be kept.

@@ -9,7 +9,7 @@ pub enum StatsError {
     #[error("no values to summarise: give at least one")]
     Empty,
     /// A value is NaN or infinite.
-    #[error("value {place} is {value}: only finite numbers can be compared; leave the run out or mend it")]
+    #[error("value {place} is {value}: only finite numbers can be compared; leave the run out or correct it")]
     NotFinite {
         /// Which one, from 1, in the order given.
         place: usize,
@@ -17,19 +17,11 @@ pub enum StatsError {
         value: f64,
     },
     /// The confidence level is no probability.
-    #[error("confidence level {level} is not between 0 and 1: give 0.95 for 95 %")]
-    Level {
-        /// The level.
-        level: f64,
-    },
+    #[error("confidence level {0} is not between 0 and 1: give 0.95 for 95 %")]
+    Level(f64),
     /// The margin of equivalence is no size.
-    #[error(
-        "margin {margin} is not a finite number above 0: give the largest difference that would not matter"
-    )]
-    Margin {
-        /// The margin.
-        margin: f64,
-    },
+    #[error("margin {0} is not a finite number above 0: give the largest difference that would not matter")]
+    Margin(f64),
     /// The look is none of a sequential design.
     #[error(
         "there is no look {number} of {looks} at {boots} boots: number looks from 1, and plan more boots than looks"
@@ -43,11 +35,8 @@ pub enum StatsError {
         boots: u32,
     },
     /// Nothing was measured of the condition that the others are to be compared with.
-    #[error("the baseline, condition {baseline}, has no runs: choose a baseline that was measured")]
-    NoBaseline {
-        /// The condition.
-        baseline: usize,
-    },
+    #[error("the baseline, condition {0}, has no runs: choose a baseline that was measured")]
+    NoBaseline(usize),
 }
 
 /// Refuses the first value that is no number.

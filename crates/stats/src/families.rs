@@ -87,15 +87,8 @@ mod tests {
                     let families: Vec<Vec<f64>> = truths
                         .iter()
                         .map(|true_ones| {
-                            (0..3)
-                                .map(|i| {
-                                    if i < *true_ones {
-                                        1e-9
-                                    } else {
-                                        (3.0 * random.random::<f64>()).min(1.0)
-                                    }
-                                })
-                                .collect()
+                            let mut p = |i| if i < *true_ones { 1e-9 } else { 3.0 * random.random::<f64>() };
+                            (0..3).map(|i| p(i).min(1.0)).collect()
                         })
                         .collect();
                     let found = proven(&families, 0.05);

@@ -120,12 +120,12 @@ impl Question {
     pub(crate) fn check(&self) -> Result<(), StatsError> {
         let is_probability = |value: f64| value > 0.0 && value < 1.0;
         if !is_probability(self.level) {
-            return Err(StatsError::Level { level: self.level });
+            return Err(StatsError::Level(self.level));
         }
         if let Some(Margin::Percent(margin) | Margin::Absolute(margin)) = self.margin
             && !(margin > 0.0 && margin.is_finite())
         {
-            return Err(StatsError::Margin { margin });
+            return Err(StatsError::Margin(margin));
         }
         if let Some(look) = self.look
             && !(1..=look.schedule.after().len()).contains(&(look.number as usize))
@@ -146,12 +146,12 @@ mod tests {
     fn what_is_no_question_is_refused() {
         let question = Question::against(0);
         assert_eq!(question.check(), Ok(()));
-        assert_eq!(Question { level: 95.0, ..question }.check(), Err(StatsError::Level { level: 95.0 }));
+        assert_eq!(Question { level: 95.0, ..question }.check(), Err(StatsError::Level(95.0)));
         for margin in [0.0, -1.0, f64::INFINITY, f64::NAN] {
             for margin in [Margin::Percent(margin), Margin::Absolute(margin)] {
                 assert!(matches!(
                     Question { margin: Some(margin), ..question }.check(),
-                    Err(StatsError::Margin { .. })
+                    Err(StatsError::Margin(..))
                 ));
             }
         }

@@ -189,10 +189,10 @@ fn what_has_no_effects_is_named() {
         factorial(&campaign(means), &layout, 2, None, 0.95).unwrap_err()
     };
     let together = [vec![0, 0], vec![1, 1]];
-    assert_eq!(error(&together, &[1.0, 2.0]), EffectsError::Confounded { factor: "tso".to_owned() });
+    assert_eq!(error(&together, &[1.0, 2.0]), EffectsError::Confounded("tso".to_owned()));
     assert_eq!(error(&[vec![1, 0]], &[1.0]), EffectsError::NothingVaried);
     assert_eq!(error(&[vec![1, 0], vec![1, 0]], &[1.0, 2.0]), EffectsError::Same { one: 0, other: 1 });
-    assert_eq!(error(&together, &[1.0, 2.0, 3.0]), EffectsError::Unknown { condition: 2 });
+    assert_eq!(error(&together, &[1.0, 2.0, 3.0]), EffectsError::Unknown(2));
     assert_eq!(error(&[vec![1]], &[1.0]), EffectsError::Levels { condition: 0, given: 1, factors: 2 });
 
     let layout = Layout { factors: &factors, levels: &together };
@@ -212,9 +212,9 @@ fn what_has_no_effects_is_named() {
     assert_eq!(too_many, EffectsError::TooMany { given: 17, most: 16 });
 
     let runs = campaign(&[1.0, 2.0]);
-    assert_eq!(ladder(&runs, &[0], None, 0.95), Err(EffectsError::ShortLadder { rungs: 1 }));
-    assert_eq!(ladder(&runs, &[0, 7], None, 0.95), Err(EffectsError::Unmeasured { condition: 7 }));
-    let level = EffectsError::Numbers(StatsError::Level { level: 95.0 });
+    assert_eq!(ladder(&runs, &[0], None, 0.95), Err(EffectsError::ShortLadder(1)));
+    assert_eq!(ladder(&runs, &[0, 7], None, 0.95), Err(EffectsError::Unmeasured(7)));
+    let level = EffectsError::Numbers(StatsError::Level(95.0));
     assert_eq!(ladder(&runs, &[0, 1], None, 95.0), Err(level));
 }
 

@@ -45,7 +45,7 @@ impl Classic {
                 Set::new(&plan.plan.conditions[index].slug, values.clone()).map(|set| (set, values))
             };
             let (baseline, baseline_values) = set(target.baseline)?;
-            let mut named = vec![(baseline.name().to_owned(), baseline_values)];
+            let mut named = vec![(baseline.name.clone(), baseline_values)];
             let mut text = String::new();
             // ministat has symbols for seven sets: more conditions make more tables, each with the
             // baseline first.
@@ -53,7 +53,7 @@ impl Classic {
                 let mut sets = vec![baseline.clone()];
                 for index in some {
                     let (set, values) = set(*index)?;
-                    named.push((set.name().to_owned(), values));
+                    named.push((set.name.clone(), values));
                     sets.push(set);
                 }
                 text.push_str(&ministat::report(&sets, level)?);

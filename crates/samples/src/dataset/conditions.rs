@@ -2,9 +2,25 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::input::{Condition, Input, Part};
+use super::Input;
 use crate::error::{Fault, SamplesError};
 use crate::series::{Key, Series};
+
+/// A condition of a group while it is put together.
+#[derive(Debug)]
+pub(super) struct Condition {
+    pub(super) label: String,
+    /// In the order of the files.
+    pub(super) parts: Vec<Part>,
+}
+
+/// What one file says of a condition.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// The file's place among the inputs.
+    pub(super) input: usize,
+    pub(super) series: Series,
+}
 
 /// A group without its boots.
 #[derive(Debug)]

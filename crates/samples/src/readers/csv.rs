@@ -75,7 +75,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
     if let (Some(wanted), Some(_)) = (&wanted, &heading.metric)
         && !metrics.iter().any(|metric| plain_word(metric) == *wanted)
     {
-        return Err(no_such_metric(Place::start_of(1), wanted, &metrics));
+        return Err(no_such_metric(wanted, &metrics));
     }
     if options.metric.is_none() && metrics.len() > 1 {
         return Err(Fault::new(

@@ -73,7 +73,7 @@ fn choose(collector: Collector, units: BTreeSet<String>, options: &Options) -> R
     match options.metric.as_deref() {
         Some("all") => {}
         Some(unit) if units.iter().any(|known| known == unit) => {}
-        Some(unit) => return Err(no_such_metric(Place::start_of(1), unit, &units)),
+        Some(unit) => return Err(no_such_metric(unit, &units)),
         None => {
             let main = units.iter().find(|unit| *unit == MAIN).or(units.first()).cloned();
             found.series.retain(|series| series.key.metric == main);

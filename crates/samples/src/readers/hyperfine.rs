@@ -6,9 +6,9 @@ use std::io::Read;
 
 use serde::Deserialize;
 
-use super::{Found, json, no_such_metric};
-use crate::error::{Fault, Place};
-use crate::options::{Column, Options};
+use super::{Found, json, no_such_metric, require_no_boot};
+use crate::error::Fault;
+use crate::options::Options;
 use crate::series::{Collector, Key};
 
 #[derive(Deserialize)]
@@ -28,19 +28,13 @@ struct Benchmark {
 
 /// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
-    if let Some(Column::Named(name)) = &options.boot {
-        return Err(Fault::new(
-            Place::start_of(1),
-            format!("hyperfine's results name no boot, so none in {name:?}"),
-            "give the boots with --boots",
-        ));
-    }
+    require_no_boot("hyperfine", options)?;
     let (metric, unit) = match options.metric.as_deref() {
         None | Some("all" | "time") => ("time", "s"),
         Some("memory") => ("memory", "bytes"),
         Some(other) => {
             let known = ["time".to_owned(), "memory".to_owned()];
-            return Err(no_such_metric(Place::start_of(1), other, &known));
+            return Err(no_such_metric(other, &known));
         }
     };
     let mut seen = HashMap::new();
@@ -59,12 +53,8 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
             let times = seen.entry(benchmark.command.clone()).or_insert(0_u64);
             *times += 1;
             let again = if *times > 1 { format!(" ({times})") } else { String::new() };
-            let key = Key {
-                condition: Some(format!("{}{again}", benchmark.command)),
-                metric: Some(metric.to_owned()),
-                unit: Some(unit.to_owned()),
-                ..Key::default()
-            };
+            let condition = Some(format!("{}{again}", benchmark.command));
+            let key = Key { condition, ..Key::of(metric, unit) };
             for value in values {
                 collector.push(&key, None, *value, place)?;
             }

@@ -10,10 +10,10 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use super::{Found, no_such_metric};
+use super::{Found, no_such_metric, require_no_boot};
 use crate::error::{Fault, Place};
 use crate::lines::{Line, Lines};
-use crate::options::{Column, Options};
+use crate::options::Options;
 use crate::series::{Collector, Key};
 use crate::word::measured;
 
@@ -36,16 +36,10 @@ pub(crate) fn is_line(line: &[u8]) -> bool {
 
 /// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
-    if let Some(Column::Named(name)) = &options.boot {
-        return Err(Fault::new(
-            Place::start_of(1),
-            format!("iperf's results name no boot, so none in {name:?}"),
-            "give the boots with --boots",
-        ));
-    }
+    require_no_boot("iperf", options)?;
     match options.metric.as_deref() {
         None | Some("all" | "throughput") => {}
-        Some(other) => return Err(no_such_metric(Place::start_of(1), other, &["throughput".to_owned()])),
+        Some(other) => return Err(no_such_metric(other, &["throughput".to_owned()])),
     }
     let mut reader = Reader::default();
     let mut lines = Lines::new(input);
@@ -59,7 +53,8 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
 struct Reader {
     /// Connections that have not come to their total, by ends and number.
     open: HashMap<Vec<u8>, Open>,
-    run: Run,
+    /// The connections of the run that are adding up.
+    run: Vec<Total>,
     /// Runs of several connections.
     parallel: u64,
     collector: Collector,
@@ -87,20 +82,12 @@ struct Total {
     duration: f64,
 }
 
-/// The run whose connections are adding up.
-#[derive(Default)]
-struct Run {
-    totals: Vec<Total>,
-}
-
-impl Run {
-    /// Whether a connection is one more of this run.
-    fn has_room_for(&self, total: &Total) -> bool {
-        self.totals.iter().all(|other| {
-            // Clocks are in whole seconds: parallel connections may end in two of them.
-            let apart = (other.time - total.time).abs();
-            other.number != total.number && apart <= (total.duration / 2.0).max(1.0)
-        })
+impl Total {
+    /// Whether a connection may be one of the same run.
+    fn may_be_beside(&self, other: &Total) -> bool {
+        // Clocks are in whole seconds: parallel connections may end in two of them.
+        let apart = (other.time - self.time).abs();
+        other.number != self.number && apart <= (self.duration / 2.0).max(1.0)
     }
 }
 
@@ -186,29 +173,27 @@ impl Reader {
     }
 
     fn add(&mut self, total: Total) -> Result<(), Fault> {
-        if !self.run.has_room_for(&total) {
+        if !self.run.iter().all(|other| total.may_be_beside(other)) {
             self.end_run()?;
         }
-        if self.run.totals.len() == MOST_CONNECTIONS {
+        if self.run.len() == MOST_CONNECTIONS {
             return Err(Fault::new(
                 total.place,
                 format!("more than {MOST_CONNECTIONS} connections of one run"),
                 "give each run as a file",
             ));
         }
-        self.run.totals.push(total);
+        self.run.push(total);
         Ok(())
     }
 
     fn end_run(&mut self) -> Result<(), Fault> {
-        let totals = std::mem::take(&mut self.run).totals;
+        let totals = std::mem::take(&mut self.run);
         let Some(last) = totals.last() else { return Ok(()) };
         let sum = totals.iter().find(|total| total.number == SUM);
         let rate = sum.map_or_else(|| totals.iter().map(|total| total.rate).sum(), |sum| sum.rate);
         self.parallel += u64::from(totals.len() > 1);
-        let key =
-            Key { metric: Some("throughput".to_owned()), unit: Some("Mbit/s".to_owned()), ..Key::default() };
-        self.collector.push(&key, None, rate, last.place)
+        self.collector.push(&Key::of("throughput", "Mbit/s"), None, rate, last.place)
     }
 
     fn finish(mut self) -> Result<Found, Fault> {

@@ -4,9 +4,9 @@ use std::io::Read;
 
 use serde::Deserialize;
 
-use super::{Found, json, no_such_metric};
+use super::{Found, json, no_such_metric, require_no_boot};
 use crate::error::{Fault, Place};
-use crate::options::{Column, Options};
+use crate::options::Options;
 use crate::series::{Collector, Key};
 
 #[derive(Deserialize)]
@@ -91,13 +91,7 @@ const INTERVALS: &str = "intervals";
 
 /// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
-    if let Some(Column::Named(name)) = &options.boot {
-        return Err(Fault::new(
-            Place::start_of(1),
-            format!("iperf3's results name no boot, so none in {name:?}"),
-            "give the boots with --boots",
-        ));
-    }
+    require_no_boot("iperf3", options)?;
     let word = options.metric.as_deref().filter(|word| *word != "all").unwrap_or(METRICS[0].word);
     if word == INTERVALS {
         return intervals(input);
@@ -105,9 +99,9 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
     let Some(metric) = METRICS.iter().find(|metric| metric.word == word) else {
         let known: Vec<String> =
             METRICS.iter().map(|metric| metric.word).chain([INTERVALS]).map(str::to_owned).collect();
-        return Err(no_such_metric(Place::start_of(1), word, &known));
+        return Err(no_such_metric(word, &known));
     };
-    let key = key(metric.word, metric.unit);
+    let key = Key::of(metric.word, metric.unit);
     let mut collector = Collector::default();
     json::each(input, |run: Document, place| {
         require_success(&run, place)?;
@@ -124,7 +118,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
 }
 
 fn intervals(input: impl Read) -> Result<Found, Fault> {
-    let key = key("throughput of intervals", METRICS[0].unit);
+    let key = Key::of("throughput of intervals", METRICS[0].unit);
     let mut collector = Collector::default();
     let mut runs = 0_u64;
     json::each(input, |run: Document, place| {
@@ -140,10 +134,6 @@ fn intervals(input: impl Read) -> Result<Found, Fault> {
     })?;
     let note = "the intervals of a run are taken as the runs of one boot: the run is the unit of replication";
     Ok(Found { owns_boots: true, ..Found::new(collector, vec![note.to_owned()]) })
-}
-
-fn key(metric: &str, unit: &str) -> Key {
-    Key { metric: Some(metric.to_owned()), unit: Some(unit.to_owned()), ..Key::default() }
 }
 
 fn require_success(run: &Document, place: Place) -> Result<(), Fault> {

@@ -10,6 +10,7 @@ pub(crate) mod netperf;
 pub(crate) mod stat;
 
 use crate::error::{Fault, Place};
+use crate::options::{Column, Options};
 use crate::series::{Collector, Series};
 
 /// What a reader found.
@@ -31,10 +32,17 @@ impl Found {
     }
 }
 
+/// Refuses a column of boots in the results of a program that names none.
+pub(crate) fn require_no_boot(program: &str, options: &Options) -> Result<(), Fault> {
+    let Some(Column::Named(name)) = &options.boot else { return Ok(()) };
+    let what = format!("{program}'s results name no boot, so none in {name:?}");
+    Err(Fault::new(Place::start_of(1), what, "give the boots with --boots"))
+}
+
 /// What to say when a metric that was asked for is in none of a file's results.
-pub(crate) fn no_such_metric(place: Place, metric: &str, known: &[String]) -> Fault {
+pub(crate) fn no_such_metric(metric: &str, known: &[String]) -> Fault {
     Fault::new(
-        place,
+        Place::start_of(1),
         format!("no result with the metric {metric:?}"),
         match known {
             [] => "give another file, or leave out --metric".to_owned(),

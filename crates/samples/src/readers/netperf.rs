@@ -3,11 +3,11 @@
 
 use std::io::Read;
 
-use super::{Found, no_such_metric, plain_word};
+use super::{Found, no_such_metric, plain_word, require_no_boot};
 use crate::error::{Fault, Place, quoted};
 use crate::limits::LONGEST_NAME;
 use crate::lines::{Line, Lines};
-use crate::options::{Column, Options};
+use crate::options::Options;
 use crate::series::{Collector, Key};
 use crate::word::measured;
 
@@ -30,13 +30,7 @@ fn is_banner(line: &[u8]) -> bool {
 
 /// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
-    if let Some(Column::Named(name)) = &options.boot {
-        return Err(Fault::new(
-            Place::start_of(1),
-            format!("netperf's results name no boot, so none in {name:?}"),
-            "give the boots with --boots",
-        ));
-    }
+    require_no_boot("netperf", options)?;
     let mut reader = Reader::new(options);
     let mut lines = Lines::new(input);
     while let Some(line) = lines.next()? {
@@ -197,7 +191,7 @@ impl Reader {
                     "let it write data with -- -o or -- -k, or only the figure with -P 0 -v 0",
                 ));
             }
-            return Err(no_such_metric(Place::start_of(1), &self.metric, &self.known));
+            return Err(no_such_metric(&self.metric, &self.known));
         }
         Ok(found)
     }

@@ -14,7 +14,7 @@ use crate::limits::{MOST_BOOTS, MOST_VALUES};
 use crate::lines::{Line, Lines};
 use crate::names::Names;
 use crate::options::{Column, Options};
-use crate::series::{Key, Series, bounded};
+use crate::series::{Key, Series, bounded, too_many_values};
 use crate::word::measured;
 
 /// Reads a file.
@@ -135,11 +135,7 @@ impl Reader {
 
     fn push(&mut self, value: f64, place: Place) -> Result<(), Fault> {
         if self.values.len() == MOST_VALUES {
-            return Err(Fault::new(
-                place,
-                format!("more than {MOST_VALUES} values"),
-                "compare fewer runs, or a mean for each boot",
-            ));
+            return Err(too_many_values(place));
         }
         self.values.push(value);
         self.last = place;
@@ -207,7 +203,7 @@ impl Reader {
             match &self.key.metric {
                 Some(own) if plain_word(own) == plain_word(wanted) => {}
                 Some(own) => {
-                    return Err(no_such_metric(Place::start_of(1), wanted, std::slice::from_ref(own)));
+                    return Err(no_such_metric(wanted, std::slice::from_ref(own)));
                 }
                 None => self.key.metric = Some(wanted.to_owned()),
             }

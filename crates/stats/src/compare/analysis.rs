@@ -1,20 +1,16 @@
 //! The data's answer to a question.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
+use super::asked::Asked;
 use super::comparison::Comparison;
-use super::judgement::{Looked, judge};
-use super::ratio;
-use super::robust;
+use super::judgement::judge;
 use super::spending::{At, Spending};
-use super::wild;
+use super::{ratio, robust, wild};
 use crate::error::StatsError;
-use crate::model::Components;
-use crate::model::{ErrorTerm, Fit};
+use crate::model::{Components, ErrorTerm, Fit};
 use crate::observed::{Cells, Observation};
-use crate::question::{Against, Design, Look, Question};
+use crate::question::{Against, Design, Question};
 
 /// Everything that inference says of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -92,14 +88,14 @@ pub fn analyse_with(
     if let Against::Baseline(baseline) = question.against
         && cells.condition(baseline).is_empty()
     {
-        return Err(StatsError::NoBaseline { baseline });
+        return Err(StatsError::NoBaseline(baseline));
     }
     let fit = Fit::of(&cells, question);
-    let looked = looked(&cells, question, &takes_part, spending);
-    let mut comparisons = judge(&fit, question, &looked, &takes_part);
-    ratio::state(&mut comparisons, &cells, question, &looked, &takes_part);
-    wild::blame(&mut comparisons, observations, question, &looked, &takes_part);
-    robust::state(&mut comparisons, (&cells, fit.design), observations, question, &looked, &takes_part);
+    let asked = Asked::of(*question, &cells, &takes_part, spending);
+    let mut comparisons = judge(&fit, &asked);
+    ratio::state(&mut comparisons, &cells, &asked);
+    wild::blame(&mut comparisons, observations, &asked);
+    robust::state(&mut comparisons, (&cells, fit.design), observations, &asked);
     Ok(Analysis {
         design: fit.design,
         error: fit.error,
@@ -108,43 +104,22 @@ pub fn analyse_with(
             .conditions()
             .iter()
             .filter(|condition| takes_part(**condition))
-            .map(|condition| estimate(&fit, *condition, question, &looked))
+            .map(|condition| estimate(&fit, *condition, &asked))
             .collect(),
         components: Components::of(&fit.model, 1.0 - question.level),
         comparisons,
     })
 }
 
-/// What the looks before that of `question` decided, from the boots that there were.
-fn looked<'a>(
-    cells: &Cells,
-    question: &Question,
-    takes_part: impl Fn(usize) -> bool,
-    spending: &'a Spending,
-) -> Looked<'a> {
-    let mut looked = Looked { spending, decided: BTreeSet::new() };
-    let Some(look) = question.look else { return looked };
-    for (number, boots) in (1..look.number).zip(look.schedule.after()) {
-        let before = cells.up_to(boots);
-        if before.iter().next().is_none() {
-            continue;
-        }
-        let question = Question { look: Some(Look { number, ..look }), ..*question };
-        let comparisons = judge(&Fit::of(&before, &question), &question, &looked, &takes_part);
-        let decided = comparisons.iter().filter(|one| one.verdict.is_decided());
-        looked.decided.extend(decided.map(|one| (one.condition, one.baseline)));
-    }
-    looked
-}
-
-fn estimate(fit: &Fit, condition: usize, question: &Question, looked: &Looked<'_>) -> ConditionEstimate {
+fn estimate(fit: &Fit, condition: usize, asked: &Asked<'_>) -> ConditionEstimate {
+    let question = &asked.question;
     let cells = fit.cells(condition);
     let estimate = fit.contrast(&[(condition, 1.0)]);
     let least = if question.non_negative { 0.0 } else { f64::NEG_INFINITY };
     let interval = estimate.and_then(|estimate| {
         let alpha = match question.look {
             Some(look) if estimate.is_sure() => {
-                looked.spending.nominal(At::new(look, estimate.df, cells.len()), question.alpha())?
+                asked.spending.nominal(At::new(look, estimate.df, cells.len()), question.alpha())?
             }
             _ => question.alpha(),
         };

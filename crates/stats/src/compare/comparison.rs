@@ -7,7 +7,7 @@ use super::verdict::Verdict;
 use crate::question::Margin;
 
 /// One condition beside the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// The condition.
     pub condition: usize,
@@ -79,6 +79,18 @@ pub struct Comparison {
     pub checks: Vec<Check>,
 }
 
+impl Comparison {
+    /// Its condition and its baseline.
+    pub(crate) fn pair(&self) -> (usize, usize) {
+        (self.condition, self.baseline)
+    }
+
+    /// That of the same two among others.
+    pub(crate) fn same_among<'a>(&self, others: &'a [Comparison]) -> Option<&'a Comparison> {
+        others.iter().find(|other| other.pair() == self.pair())
+    }
+}
+
 /// How many times the baseline a condition is: the ratio of the geometric means of their boots.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ratio {
@@ -113,7 +125,7 @@ impl Gap {
                 "only 1 boot measured both it and the baseline, an interval needs 2 or more"
             }
             Gap::OneBoot => "it or the baseline has only 1 boot, an interval needs 2 or more of each",
-            Gap::NoError => "too few boots measured several conditions to tell the error",
+            Gap::NoError => "too few boots measured several conditions to estimate the error",
             Gap::Unlike => "its counts or the baseline's are not the same each time",
         }
     }

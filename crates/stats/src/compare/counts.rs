@@ -36,28 +36,21 @@ fn judged(one: Comparison, resolution: f64, is_unlike: bool) -> Comparison {
         _ => Verdict::Lower,
     };
     Comparison {
+        condition: one.condition,
+        baseline: one.baseline,
+        level: one.level,
+        mean: one.mean,
+        baseline_mean: one.baseline_mean,
         difference,
-        unadjusted: None,
-        unadjusted_relative: None,
-        standard_error: None,
-        interval: None,
         relative: share.is_finite().then_some(share),
-        relative_interval: None,
-        ratio: None,
-        df: 0.0,
-        p: None,
-        look_level: None,
-        detectable: None,
-        detectable_interval: None,
-        detectable_relative: None,
-        detectable_relative_interval: None,
+        boots_apart: one.boots_apart,
+        boots: one.boots,
+        boots_left_out: one.boots_left_out,
         margin: Some(Margin::Percent(resolution)),
         gap: is_unlike.then_some(Gap::Unlike),
         resolution: Some(resolution),
         verdict,
-        wild: None,
-        checks: Vec::new(),
-        ..one
+        ..Comparison::default()
     }
 }
 

@@ -51,7 +51,7 @@ impl Family {
         match self {
             Family::Alone => alpha,
             Family::Any(comparisons) => -((-alpha).ln_1p() / *comparisons as f64).exp_m1(),
-            Family::Shared(together) => together.upper_quantile(alpha).map_or(0.0, |z| 2.0 * normal::sf(z)),
+            Family::Shared(together) => together.upper_quantile(alpha).map_or(0.0, normal::two_sided),
         }
     }
 
@@ -88,7 +88,7 @@ mod tests {
         let shared = [vec![0.5; 7], vec![0.1, 0.97, 0.5, 1.0]].map(|shares| Family::beside_baseline(&shares));
         for family in families.iter().chain(&shared) {
             let critical = family.critical(0.05, 7.5).unwrap();
-            assert!(is_close(family.of_all(2.0 * student::sf(critical, 7.5)), 0.05, 1e-9), "{family:?}");
+            assert!(is_close(family.of_all(student::two_sided(critical, 7.5)), 0.05, 1e-9), "{family:?}");
         }
     }
 
@@ -96,7 +96,7 @@ mod tests {
     fn a_family_of_any_correlation_asks_for_sidaks_share() {
         let each = 1.0 - 0.95_f64.powf(1.0 / 7.0);
         let critical = Family::of(7).critical(0.05, 16.0).unwrap();
-        assert!(is_close(2.0 * student::sf(critical, 16.0), each, 1e-9));
+        assert!(is_close(student::two_sided(critical, 16.0), each, 1e-9));
     }
 
     #[test]

@@ -1,52 +1,38 @@
 //! From a fit to comparisons: the family's critical values, intervals, tests and verdicts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use super::asked::Asked;
 use super::comparison::{Comparison, Gap};
 use super::detectable::{detectable, of_spread};
 use super::family::Family;
-use super::spending::{At, Spending};
+use super::spending::At;
 use super::verdict::Verdict;
 use crate::distribution::student;
-use crate::model::Estimate;
-use crate::model::Pairs;
-use crate::model::{ErrorTerm, Fit};
-use crate::model::{Fieller, Quantiles};
+use crate::model::{ErrorTerm, Estimate, Fieller, Fit, Pairs, Quantiles};
 use crate::question::{Against, Correction, Design, Margin, Question};
 use crate::sequential::Shifted;
 
-/// What earlier looks leave for this one.
-pub(crate) struct Looked<'a> {
-    pub(crate) spending: &'a Spending,
-    /// (condition, baseline) of the comparisons that an earlier look decided: it was not they that
-    /// kept the study going.
-    pub(crate) decided: BTreeSet<(usize, usize)>,
-}
-
-/// The comparisons that `question` asks of the conditions of `fit` that take part.
-pub(crate) fn judge(
-    fit: &Fit,
-    question: &Question,
-    looked: &Looked<'_>,
-    takes_part: impl Fn(usize) -> bool,
-) -> Vec<Comparison> {
+/// The comparisons that are asked of the conditions of `fit`.
+pub(crate) fn judge(fit: &Fit, asked: &Asked<'_>) -> Vec<Comparison> {
+    let question = &asked.question;
     let conditions: Vec<usize> =
-        fit.conditions().iter().copied().filter(|condition| takes_part(*condition)).collect();
-    let pairs: Vec<Pair> =
-        pairs(&conditions, question.against).map(|(one, other)| Pair::of(fit, one, other)).collect();
+        fit.conditions().iter().copied().filter(|condition| (asked.takes_part)(*condition)).collect();
+    let pairs: Vec<Pair> = pairs(&conditions, question.against)
+        .map(|(one, other)| Pair::of(fit, question, one, other))
+        .collect();
     let sure: Vec<&Pair> = pairs.iter().filter(|pair| pair.difference.is_some()).collect();
     let family = match (question.correction, question.against) {
         (Correction::None, _) => Family::Alone,
         (Correction::Family, Against::AllPairs) => Family::of(sure.len()),
         (Correction::Family, Against::Baseline(baseline)) => {
-            let share = |pair: &&Pair| fit.share(baseline, &pair.terms()).unwrap_or(0.0);
+            let share = |pair: &&Pair| fit.share(baseline, &terms(pair.plain.pair())).unwrap_or(0.0);
             Family::beside_baseline(&sure.iter().map(share).collect::<Vec<f64>>())
         }
     };
     let mut judge = Judge {
         fit,
-        question,
-        looked,
+        asked,
         family,
         baselines: BTreeMap::new(),
         criticals: BTreeMap::new(),
@@ -70,30 +56,25 @@ fn pairs(conditions: &[usize], against: Against) -> impl Iterator<Item = (usize,
 
 /// Two conditions before any family is thought of.
 struct Pair {
-    condition: usize,
-    baseline: usize,
+    /// What is known of them without it.
+    plain: Comparison,
     /// The difference of the two; none where there is a gap.
     difference: Option<Estimate>,
-    gap: Option<Gap>,
-    /// Whether the two have boots of their own in a crossed design.
-    is_apart: bool,
-    boots: usize,
-    boots_left_out: usize,
 }
 
 impl Pair {
-    fn of(fit: &Fit, condition: usize, baseline: usize) -> Pair {
+    fn of(fit: &Fit, question: &Question, condition: usize, baseline: usize) -> Pair {
         let (one, other) = (fit.cells(condition).len(), fit.cells(baseline).len());
         let common = fit.boots_in_common(condition, baseline);
-        let is_apart = fit.are_apart(condition, baseline);
+        let boots_apart = fit.are_apart(condition, baseline);
         let (boots, boots_left_out) = match fit.design {
-            Design::Crossed if !is_apart => (common, one + other - 2 * common),
+            Design::Crossed if !boots_apart => (common, one + other - 2 * common),
             _ => (one.min(other), 0),
         };
-        let difference = fit.contrast(&terms(condition, baseline));
+        let difference = fit.contrast(&terms((condition, baseline)));
         let gap = match (fit.design, difference) {
             (Design::Nested, _) if boots < 2 => Some(Gap::OneBoot),
-            (Design::Crossed, _) if is_apart && boots < 2 => Some(Gap::OneBoot),
+            (Design::Crossed, _) if boots_apart && boots < 2 => Some(Gap::OneBoot),
             (Design::Crossed, difference)
                 if common == 1 && (one.min(other) < 2 || difference.is_none_or(|one| !one.is_sure())) =>
             {
@@ -103,31 +84,35 @@ impl Pair {
             (_, Some(estimate)) if estimate.is_sure() => None,
             _ => Some(Gap::NoError),
         };
-        Pair {
+        let difference = difference.filter(|_| gap.is_none());
+        let mean = |condition| fit.mean(condition).unwrap_or(f64::NAN);
+        let (mean, baseline_mean) = (mean(condition), mean(baseline));
+        let plain = Comparison {
             condition,
             baseline,
-            difference: if gap.is_none() { difference } else { None },
-            gap,
-            is_apart,
+            level: question.level,
+            mean,
+            baseline_mean,
+            difference: difference.map_or(mean - baseline_mean, |estimate| estimate.value),
+            boots_apart,
             boots,
             boots_left_out,
-        }
-    }
-
-    fn terms(&self) -> [(usize, f64); 2] {
-        terms(self.condition, self.baseline)
+            margin: question.margin,
+            gap,
+            ..Comparison::default()
+        };
+        Pair { plain, difference }
     }
 }
 
 /// The difference as a combination of the conditions' means.
-fn terms(condition: usize, baseline: usize) -> [(usize, f64); 2] {
+fn terms((condition, baseline): (usize, usize)) -> [(usize, f64); 2] {
     [(condition, 1.0), (baseline, -1.0)]
 }
 
 struct Judge<'a> {
     fit: &'a Fit,
-    question: &'a Question,
-    looked: &'a Looked<'a>,
+    asked: &'a Asked<'a>,
     family: Family,
     /// What the family leaves to each comparison, by its error rate.
     levels: BTreeMap<u64, f64>,
@@ -144,40 +129,9 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     fn comparison(&mut self, pair: &Pair) -> Comparison {
-        let mean = |condition| self.fit.mean(condition).unwrap_or(f64::NAN);
-        let (mean, baseline_mean) = (mean(pair.condition), mean(pair.baseline));
-        let mut comparison = Comparison {
-            condition: pair.condition,
-            baseline: pair.baseline,
-            level: self.question.level,
-            mean,
-            baseline_mean,
-            difference: pair.difference.map_or(mean - baseline_mean, |estimate| estimate.value),
-            unadjusted: None,
-            standard_error: None,
-            interval: None,
-            relative: None,
-            unadjusted_relative: None,
-            relative_interval: None,
-            ratio: None,
-            boots_apart: pair.is_apart,
-            boots: pair.boots,
-            boots_left_out: pair.boots_left_out,
-            df: 0.0,
-            p: None,
-            look_level: None,
-            detectable: None,
-            detectable_interval: None,
-            detectable_relative: None,
-            detectable_relative_interval: None,
-            margin: self.question.margin,
-            gap: pair.gap,
-            resolution: None,
-            verdict: Verdict::Inconclusive,
-            wild: None,
-            checks: Vec::new(),
-        };
-        let alpha = self.question.alpha();
+        let mut comparison = pair.plain.clone();
+        let question = self.asked.question;
+        let alpha = question.alpha();
         if let Some(estimate) = pair.difference
             && let Some(critical) = self.critical(pair, alpha, estimate.df)
             && let Some(interval) = estimate.interval_with(critical)
@@ -188,21 +142,22 @@ impl Judge<'_> {
             comparison.relative_interval = self.relative_interval(pair, estimate, critical);
             comparison.p = self.p(pair, estimate);
             comparison.look_level =
-                self.at(pair, estimate.df).map(|_| 2.0 * student::sf(critical, estimate.df));
+                self.at(pair, estimate.df).map(|_| student::two_sided(critical, estimate.df));
             comparison.detectable = self.detectable(pair, alpha, estimate);
-            let ends = of_spread(1.0 - self.question.level, estimate.df);
+            let ends = of_spread(1.0 - question.level, estimate.df);
             let sizes = comparison.detectable.zip(ends).map(|(size, (low, high))| (size * low, size * high));
             // An end beyond what a number holds is none.
             comparison.detectable_interval = sizes.filter(|(_, high)| high.is_finite());
         } else {
-            comparison.gap = pair.gap.or(Some(Gap::NoError));
+            comparison.gap = comparison.gap.or(Some(Gap::NoError));
         }
         let has_percentage = comparison.relative_interval.is_some() || comparison.interval.is_none();
-        if has_percentage && baseline_mean != 0.0 {
+        if has_percentage && comparison.baseline_mean != 0.0 {
             // A share beyond what a number holds is none.
-            let percent =
-                |value: f64| Some(value / baseline_mean.abs() * 100.0).filter(|share| share.is_finite());
-            comparison.relative = percent(comparison.difference).map(|share| self.question.possible(share));
+            let percent = |value: f64| {
+                Some(value / comparison.baseline_mean.abs() * 100.0).filter(|share| share.is_finite())
+            };
+            comparison.relative = percent(comparison.difference).map(|share| question.possible(share));
             comparison.detectable_relative = comparison.detectable.and_then(percent);
             comparison.detectable_relative_interval =
                 comparison.detectable_interval.and_then(|(low, high)| percent(low).zip(percent(high)));
@@ -210,7 +165,7 @@ impl Judge<'_> {
         if comparison.relative.is_none() {
             comparison.relative_interval = None;
         }
-        let is_equivalent = self.question.margin.map(|margin| self.is_equivalent(pair, margin));
+        let is_equivalent = question.margin.map(|margin| self.is_equivalent(pair, margin));
         comparison.verdict = Verdict::of(comparison.interval, is_equivalent);
         if let Some(stated) = self.median_unbiased(pair, comparison.verdict) {
             comparison.unadjusted = Some(comparison.difference);
@@ -232,20 +187,20 @@ impl Judge<'_> {
             Verdict::NoDifferenceProven | Verdict::Inconclusive => is_last,
             Verdict::Equivalent => false,
         };
-        if !has_ended || self.looked.decided.contains(&(pair.condition, pair.baseline)) {
+        if !has_ended || self.asked.decided.contains(&pair.plain.pair()) {
             return None;
         }
-        let alpha = self.question.alpha();
+        let alpha = self.asked.question.alpha();
         let (each, critical) = (self.each(alpha), self.critical(pair, alpha, estimate.df)?);
         let t = estimate.t();
-        let shift = self.looked.spending.shift(at, each, t, estimate.df);
+        let shift = self.asked.spending.shift(at, each, t, estimate.df);
         let stated = Shifted { t, critical }.by(shift) / t;
         (shift > 0.0 && stated.is_finite()).then_some(stated * estimate.value)
     }
 
     /// Whether the interval of twice the error rate lies inside the margin.
     fn is_equivalent(&mut self, pair: &Pair, margin: Margin) -> bool {
-        let alpha = 2.0 * self.question.alpha();
+        let alpha = 2.0 * self.asked.question.alpha();
         let Some(estimate) = pair.difference else { return false };
         if alpha >= 1.0 {
             return false;
@@ -259,35 +214,26 @@ impl Judge<'_> {
     }
 
     fn relative_interval(&mut self, pair: &Pair, difference: Estimate, critical: f64) -> Option<(f64, f64)> {
-        let (low, high) = self.any_relative_interval(pair, difference, critical)?;
-        Some((self.question.possible(low), self.question.possible(high)))
-    }
-
-    fn any_relative_interval(
-        &mut self,
-        pair: &Pair,
-        difference: Estimate,
-        critical: f64,
-    ) -> Option<(f64, f64)> {
-        let (condition, baseline) = (pair.condition, pair.baseline);
-        let fit = self.fit;
-        if fit.error == ErrorTerm::Paired && fit.model.layout.is_complete() {
-            return Pairs::of(fit.cells(condition), fit.cells(baseline)).relative_interval(critical);
-        }
-        let of_baseline = self.baselines.entry(baseline).or_insert_with(|| fit.contrast(&[(baseline, 1.0)]));
-        let baseline_mean = of_baseline.filter(Estimate::is_sure)?;
-        let error = |r: f64| {
-            let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)])?;
-            estimate.is_sure().then_some((estimate.se, estimate.df))
+        let ((condition, baseline), fit) = (pair.plain.pair(), self.fit);
+        let (low, high) = if fit.error == ErrorTerm::Paired && fit.model.layout.is_complete() {
+            Pairs::of(fit.cells(condition), fit.cells(baseline)).relative_interval(critical)?
+        } else {
+            let mean = self.baselines.entry(baseline).or_insert_with(|| fit.contrast(&[(baseline, 1.0)]));
+            let baseline_mean = mean.filter(Estimate::is_sure)?;
+            let error = |r: f64| {
+                let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)])?;
+                estimate.is_sure().then_some((estimate.se, estimate.df))
+            };
+            let quantiles = &self.quantiles;
+            Fieller { difference, baseline: baseline_mean, error: &error, critical, quantiles }.interval()?
         };
-        let quantiles = &self.quantiles;
-        Fieller { difference, baseline: baseline_mean, error: &error, critical, quantiles }.interval()
+        Some((self.asked.question.possible(low), self.asked.question.possible(high)))
     }
 
     fn critical(&mut self, pair: &Pair, alpha: f64, df: f64) -> Option<f64> {
         let at = self.at(pair, df);
-        let place = (alpha.to_bits(), df.to_bits(), at.map_or(0, |_| pair.boots));
-        let (each, spending) = (self.each(alpha), self.looked.spending);
+        let place = (alpha.to_bits(), df.to_bits(), at.map_or(0, |_| pair.plain.boots));
+        let (each, spending) = (self.each(alpha), self.asked.spending);
         *self.criticals.entry(place).or_insert_with(|| {
             let nominal = at.map_or(Some(each), |at| spending.nominal(at, each))?;
             student::upper_quantile(0.5 * nominal, df)
@@ -300,9 +246,9 @@ impl Judge<'_> {
     }
 
     fn p(&self, pair: &Pair, estimate: Estimate) -> Option<f64> {
-        let each = (2.0 * student::sf(estimate.t(), estimate.df)).min(1.0);
+        let each = student::two_sided(estimate.t(), estimate.df).min(1.0);
         let each = match self.at(pair, estimate.df) {
-            Some(at) => self.looked.spending.p(at, each)?,
+            Some(at) => self.asked.spending.p(at, each)?,
             None => each,
         };
         Some(self.family.of_all(each))
@@ -310,7 +256,7 @@ impl Judge<'_> {
 
     /// The look that the study stands at, for a pair with so many degrees of freedom.
     fn at(&self, pair: &Pair, df: f64) -> Option<At> {
-        Some(At::new(self.question.look?, df, pair.boots))
+        Some(At::new(self.asked.question.look?, df, pair.plain.boots))
     }
 
     /// Degrees of freedom are rounded down in steps of 2 %, so that not every pair needs a search

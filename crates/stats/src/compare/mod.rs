@@ -1,6 +1,7 @@
 //! Conditions beside each other: differences with their intervals, verdicts, and checks of these.
 
 mod analysis;
+mod asked;
 mod check;
 mod comparison;
 mod counts;

@@ -104,7 +104,7 @@ fn approximate(distance: f64, variance: f64) -> f64 {
     if variance <= 0.0 {
         return 1.0;
     }
-    (2.0 * normal::sf((distance.abs() - 1.0).max(0.0) / variance.sqrt())).min(1.0)
+    normal::two_sided((distance.abs() - 1.0).max(0.0) / variance.sqrt()).min(1.0)
 }
 
 #[cfg(test)]

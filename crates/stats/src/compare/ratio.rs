@@ -5,9 +5,8 @@
 //! whatever its size: the same model and family of comparisons, of the logarithms of the boots'
 //! means, each boot with one vote. The ratio is thus one of geometric means.
 
+use super::asked::Asked;
 use super::comparison::{Comparison, Ratio};
-use super::judgement::{Looked, judge};
-use crate::model::Fit;
 use crate::observed::Cells;
 use crate::question::Question;
 
@@ -32,23 +31,15 @@ impl Ratio {
 }
 
 /// States the ratio of each comparison that has an interval and no percentage.
-pub(crate) fn state(
-    comparisons: &mut [Comparison],
-    cells: &Cells,
-    question: &Question,
-    looked: &Looked<'_>,
-    takes_part: impl Fn(usize) -> bool,
-) {
+pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &Asked<'_>) {
     let lacks = |one: &Comparison| one.interval.is_some() && one.relative_interval.is_none();
     if !comparisons.iter().any(lacks) {
         return;
     }
-    let fit = Fit::of(&cells.logarithms(), question);
-    let question = Question { margin: None, non_negative: false, ..*question };
-    let logarithms = judge(&fit, &question, looked, takes_part);
+    let question = Question { margin: None, non_negative: false, ..asked.question };
+    let logarithms = asked.instead(question).judge(&cells.logarithms());
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {
-        let same = |other: &&Comparison| (other.condition, other.baseline) == (one.condition, one.baseline);
-        let ratio = logarithms.iter().find(same).and_then(Ratio::of);
+        let ratio = one.same_among(&logarithms).and_then(Ratio::of);
         one.ratio = ratio.filter(|ratio| one.interval.is_some_and(|interval| ratio.agrees_with(interval)));
     }
 }

@@ -1,24 +1,20 @@
-//! Robust checks beside a verdict: whether it is the same when single runs or single boots have
-//! less to say.
+//! Robust checks beside a verdict: whether it is the same when single runs or single boots, to
+//! which a mean gives their full weight, have less to say.
 //!
-//! Heavy tails are common in measurements, and a mean of boots' means gives every run and every
-//! boot its full weight. Each check asks the same question of something else: the medians of the
-//! boots' runs, by the same model; the ranks of the boots' means, by an exact test, where there are
-//! boots enough for it to be able to reject. A check changes no verdict. (Logarithms are no check:
-//! with a pooled error they contradict small differences beside large ones in any additive world.)
+//! Each check asks the same question of something else: the medians of the boots' runs, by the same
+//! model; the ranks of the boots' means, by an exact test, where there are boots enough to reject.
+//! (Logarithms are no check: with a pooled error they contradict small differences beside large
+//! ones in any additive world.)
 //!
-//! Estimates of the same thing differ by chance, and so do p-values about a limit. So a check
-//! disagrees only with a clear margin: what is proven is without any support ([`DOUBT`]) or has the
-//! other sign; or what is far from proven ([`Looks::open`]) is beyond doubt ([`SURE`], for all
-//! comparisons of the family together).
+//! Two estimates of the same thing differ by chance, so a check disagrees only with a clear margin:
+//! what is proven is without any support ([`DOUBT`]) or has the other sign; or what is far from
+//! proven ([`Looks::open`]) is beyond doubt ([`SURE`], for all comparisons of the family together).
 
+use super::asked::Asked;
 use super::check::{Check, Farthest, Looks};
 use super::comparison::Comparison;
-use super::judgement::{Looked, judge};
 use super::ranks;
-use crate::model::Fit;
-use crate::observed::median;
-use crate::observed::{Cell, Cells, Observation};
+use crate::observed::{Cell, Cells, Observation, median};
 use crate::question::{Correction, Design, Question};
 
 /// A p-value above this is no support for a difference.
@@ -47,11 +43,9 @@ pub(crate) fn state(
     comparisons: &mut [Comparison],
     (cells, design): (&Cells, Design),
     observations: &[Observation],
-    question: &Question,
-    looked: &Looked<'_>,
-    takes_part: impl Fn(usize) -> bool + Copy,
+    asked: &Asked<'_>,
 ) {
-    let family = match question.correction {
+    let family = match asked.question.correction {
         Correction::Family => comparisons.iter().filter(|one| one.interval.is_some()).count(),
         Correction::None => 1,
     };
@@ -61,22 +55,20 @@ pub(crate) fn state(
         look: None,
         correction: Correction::None,
         non_negative: false,
-        ..*question
+        ..asked.question
     };
-    let again = |cells: &Cells| judge(&Fit::of(cells, &question), &question, looked, takes_part);
     let has_medians = cells.iter().any(|cell| cell.runs > 2);
-    let medians = if has_medians { again(&Cells::medians(observations)) } else { Vec::new() };
+    let medians =
+        if has_medians { asked.instead(question).judge(&Cells::medians(observations)) } else { Vec::new() };
     for one in comparisons.iter_mut().filter(|one| one.interval.is_some()) {
-        let same = |other: &&Comparison| (other.condition, other.baseline) == (one.condition, one.baseline);
         let by = |looks: Looks, relative: Option<f64>, p: Option<f64>| {
             let relative = relative.filter(|share| share.is_finite());
             Some(Check { looks, relative, p: p?, agrees: true, farthest: None })
         };
         let share =
             |difference: f64, baseline: f64| (baseline != 0.0).then(|| 100.0 * difference / baseline.abs());
-        let of_medians = medians
-            .iter()
-            .find(same)
+        let of_medians = one
+            .same_among(&medians)
             .and_then(|other| by(Looks::RunMedians, share(other.difference, other.baseline_mean), other.p));
         let of_ranks = boot_ranks(cells, design, one)
             .and_then(|(difference, baseline, p)| by(Looks::BootRanks, share(difference, baseline), Some(p)));

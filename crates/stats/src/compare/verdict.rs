@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// What a comparison comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The whole interval of the difference lies above zero.
@@ -20,6 +20,7 @@ pub enum Verdict {
     Equivalent,
     /// There is no interval, or a margin was stated and neither a difference nor equivalence is
     /// shown.
+    #[default]
     Inconclusive,
 }
 

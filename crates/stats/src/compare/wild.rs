@@ -1,23 +1,14 @@
 //! One wild run that takes the percentage from a comparison: it makes the error so large that the
 //! baseline's interval holds zero.
 
+use super::asked::Asked;
 use super::check::Farthest;
 use super::comparison::Comparison;
-use super::judgement::{Looked, judge};
-use crate::model::Fit;
-use crate::observed::median;
-use crate::observed::{Cells, Observation};
-use crate::question::Question;
+use crate::observed::{Cells, Observation, median};
 
 /// Names the run farthest from its condition's median beside each comparison that lacks a
 /// percentage and would have one without it. It stays counted.
-pub(crate) fn blame(
-    comparisons: &mut [Comparison],
-    observations: &[Observation],
-    question: &Question,
-    looked: &Looked<'_>,
-    takes_part: impl Fn(usize) -> bool,
-) {
+pub(crate) fn blame(comparisons: &mut [Comparison], observations: &[Observation], asked: &Asked<'_>) {
     let lacks = |one: &Comparison| {
         one.interval.is_some() && one.relative_interval.is_none() && one.baseline_mean != 0.0
     };
@@ -28,10 +19,9 @@ pub(crate) fn blame(
     let mut rest = observations.to_vec();
     rest.remove(place);
     let Ok(cells) = Cells::of(&rest) else { return };
-    let without = judge(&Fit::of(&cells, question), question, looked, takes_part);
+    let without = asked.judge(&cells);
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {
-        let same = |other: &&Comparison| (other.condition, other.baseline) == (one.condition, one.baseline);
-        let has_percentage = without.iter().find(same).is_some_and(|other| other.relative_interval.is_some());
+        let has_percentage = one.same_among(&without).is_some_and(|other| other.relative_interval.is_some());
         one.wild = has_percentage.then_some(run);
     }
 }

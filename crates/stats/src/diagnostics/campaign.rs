@@ -1,10 +1,8 @@
 //! The runs of a campaign, by condition and boot, and still in their order.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::observed::Observation;
-use crate::observed::{mean, squares};
+use crate::observed::{Observation, mean, squares};
 
 /// A spread below so many units of rounding of the largest value is none.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
@@ -52,44 +50,32 @@ pub(super) struct Condition {
 
 impl Campaign {
     pub(super) fn of(observations: &[Observation]) -> Campaign {
-        let (keys, cell_of) = keys(observations);
-        let mut ends = vec![0; keys.len()];
-        for cell in &cell_of {
-            ends[*cell] += 1;
-        }
-        let mut start = 0;
-        for end in &mut ends {
-            start += std::mem::replace(end, start);
-        }
-        // Each cell's place moves on from its start to its end; inside a cell the order of
-        // measurement remains.
-        let mut values = vec![0.0; observations.len()];
-        let mut times = vec![0.0; keys.len()];
-        for (time, (observation, cell)) in observations.iter().zip(&cell_of).enumerate() {
-            values[ends[*cell]] = observation.value;
-            times[*cell] += time as f64;
-            ends[*cell] += 1;
-        }
+        // With their times, so that inside a cell the order of measurement remains.
+        let mut keys: Vec<(usize, u32, usize)> =
+            observations.iter().enumerate().map(|(time, run)| (run.condition, run.boot, time)).collect();
+        keys.sort_unstable();
+        let values: Vec<f64> = keys.iter().map(|key| observations[key.2].value).collect();
         let mut sorted = values.clone();
-        let mut cells: Vec<Cell> = Vec::with_capacity(keys.len());
-        let mut numbers: Vec<(usize, Range<usize>)> = Vec::new();
-        for (place, (condition, boot)) in keys.into_iter().enumerate() {
-            let runs = cells.last().map_or(0, |cell: &Cell| cell.runs.end)..ends[place];
-            sorted[runs.clone()].sort_unstable_by(f64::total_cmp);
-            cells.push(Cell {
-                boot,
-                mean: mean(&values[runs.clone()]),
-                time: times[place] / runs.len() as f64,
-                runs,
-            });
-            match numbers.last_mut() {
-                Some((number, cells)) if *number == condition => cells.end = place + 1,
-                _ => numbers.push((condition, place..place + 1)),
+        let (mut cells, mut conditions): (Vec<Cell>, _) = (Vec::new(), Vec::new());
+        let mut end = 0;
+        for of_condition in keys.chunk_by(|one, next| one.0 == next.0) {
+            let first = cells.len();
+            for own in of_condition.chunk_by(|one, next| one.1 == next.1) {
+                let runs = end..end + own.len();
+                end = runs.end;
+                sorted[runs.clone()].sort_unstable_by(f64::total_cmp);
+                let times: usize = own.iter().map(|key| key.2).sum();
+                let (mean, time) = (mean(&values[runs.clone()]), times as f64 / own.len() as f64);
+                cells.push(Cell { boot: own[0].1, runs, mean, time });
             }
+            conditions.push(Condition::of(of_condition[0].0, &values, &cells, first..cells.len()));
         }
-        let conditions =
-            numbers.into_iter().map(|(number, own)| Condition::of(number, &values, &cells, own)).collect();
         Campaign { values, sorted, cells, conditions }
+    }
+
+    /// The conditions whose runs vary inside boots, with that spread.
+    pub(super) fn varying(&self) -> Vec<(&Condition, f64)> {
+        self.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect()
     }
 
     pub(super) fn cells_of(&self, condition: &Condition) -> &[Cell] {
@@ -114,26 +100,6 @@ impl Campaign {
         let step = steps.filter(|step| *step > 0.0).fold(f64::INFINITY, f64::min);
         if step.is_finite() { step } else { 0.0 }
     }
-}
-
-/// Condition and boot of each cell, in order, and the cell of each observation.
-fn keys(observations: &[Observation]) -> (Vec<(usize, u32)>, Vec<usize>) {
-    let mut first_seen: HashMap<(usize, u32), usize> = HashMap::new();
-    let mut cell_of: Vec<usize> = Vec::with_capacity(observations.len());
-    for observation in observations {
-        let next = first_seen.len();
-        cell_of.push(*first_seen.entry((observation.condition, observation.boot)).or_insert(next));
-    }
-    let mut keys: Vec<((usize, u32), usize)> = first_seen.into_iter().collect();
-    keys.sort_unstable();
-    let mut place_of = vec![0; keys.len()];
-    for (place, (_, seen)) in keys.iter().enumerate() {
-        place_of[*seen] = place;
-    }
-    for cell in &mut cell_of {
-        *cell = place_of[*cell];
-    }
-    (keys.into_iter().map(|(key, _)| key).collect(), cell_of)
 }
 
 impl Cell {

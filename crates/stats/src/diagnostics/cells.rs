@@ -3,7 +3,7 @@
 
 use super::campaign::{Campaign, Condition};
 use super::extremes::farthest;
-use super::flag::{Flag, Kind, Place};
+use super::flag::{Flag, Kind};
 use super::level::{ROUNDING, adjusted};
 use crate::observed::mean;
 
@@ -43,12 +43,7 @@ pub(super) fn unlike(campaign: &Campaign, conditions: &[(&Condition, f64)], fami
     });
     let (condition, boot, extreme, centre) = found.min_by(|one, other| one.2.p.total_cmp(&other.2.p))?;
     let p = adjusted(extreme.p, conditions.len() * families)?;
-    Some(Flag {
-        kind: Kind::OutlyingCell,
-        condition: Some(condition.number),
-        places: vec![Place { boot: campaign.cells_of(condition)[boot].boot, run: None }],
-        statistic: extreme.statistic,
-        p,
-        size: extreme.value - centre,
-    })
+    let boot = campaign.cells_of(condition)[boot].boot;
+    let flag = Flag::of(Kind::OutlyingCell, extreme.statistic, p, extreme.value - centre);
+    Some(flag.in_condition(condition.number).at(boot, None))
 }

@@ -9,18 +9,11 @@ use super::flag::{Flag, Kind};
 pub(super) fn conditions(campaign: &Campaign) -> Vec<Flag> {
     let constant: Vec<&Condition> =
         campaign.conditions.iter().filter(|condition| is_constant(campaign, condition)).collect();
-    let flag = |condition: Option<usize>, runs: usize| Flag {
-        kind: Kind::Constant,
-        condition,
-        places: Vec::new(),
-        statistic: runs as f64,
-        p: 0.0,
-        size: 0.0,
-    };
+    let flag = |runs: usize| Flag::of(Kind::Constant, runs as f64, 0.0, 0.0);
     if constant.len() > 1 && constant.len() == campaign.conditions.len() {
-        return vec![flag(None, constant.iter().map(|condition| condition.runs).sum())];
+        return vec![flag(constant.iter().map(|condition| condition.runs).sum())];
     }
-    constant.into_iter().map(|condition| flag(Some(condition.number), condition.runs)).collect()
+    constant.into_iter().map(|condition| flag(condition.runs).in_condition(condition.number)).collect()
 }
 
 fn is_constant(campaign: &Campaign, condition: &Condition) -> bool {

@@ -4,8 +4,7 @@ use super::campaign::Campaign;
 use super::effects::{BootEffect, BootEffects};
 use super::flag::{Flag, Kind};
 use super::level::adjusted;
-use super::tail;
-use crate::distribution::normal;
+use crate::distribution::{normal, student};
 
 /// The slope of the boot effects over time by least squares, tested with Student's t in each group
 /// of boots, which is exact for normal effects whatever the group's spread: groups spread
@@ -24,11 +23,11 @@ pub(super) fn over_the_campaign(effects: &BootEffects) -> Option<Flag> {
     if slope == 0.0 || z.is_nan() || (slope > 0.0) != (z > 0.0) {
         return None;
     }
-    let p = adjusted(tail::normal_two_sided(z), 1)?;
+    let p = adjusted(normal::two_sided(z), 1)?;
     let times = || effects.0.iter().flatten().map(|boot| boot.time);
     let span = times().fold(f64::MIN, f64::max) - times().fold(f64::MAX, f64::min);
     let statistic = if let [only] = groups.as_slice() { only.t } else { z };
-    Some(Flag { kind: Kind::Drift, condition: None, places: Vec::new(), statistic, p, size: slope * span })
+    Some(Flag::of(Kind::Drift, statistic, p, slope * span))
 }
 
 /// The slope in one group of boots.
@@ -59,7 +58,7 @@ impl Trend {
 
     /// The standard normal value that is as rare as this t.
     fn score(&self) -> f64 {
-        let tail = (tail::student_two_sided(self.t, self.df) / 2.0).max(f64::MIN_POSITIVE);
+        let tail = (student::two_sided(self.t, self.df) / 2.0).max(f64::MIN_POSITIVE);
         normal::quantile(tail).map_or(0.0, |score| score.abs().copysign(self.t))
     }
 }
@@ -84,9 +83,9 @@ pub(super) fn in_boots(campaign: &Campaign) -> Option<Flag> {
         return None;
     }
     let z = (f64::max(score.abs() - 1.0, 0.0) / variance.sqrt()).copysign(score);
-    let p = adjusted(tail::normal_two_sided(z), 1)?;
-    let tau = score / pairs;
-    Some(Flag { kind: Kind::DriftInBoots, condition: None, places: Vec::new(), statistic: z, p, size: tau })
+    let p = adjusted(normal::two_sided(z), 1)?;
+    // Kendall's tau.
+    Some(Flag::of(Kind::DriftInBoots, z, p, score / pairs))
 }
 
 /// What equal values take from the count of pairs and from the variance.

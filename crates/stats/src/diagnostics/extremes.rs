@@ -1,6 +1,6 @@
 //! Values too far from their groups' means: Grubbs' test for several groups and several outliers.
 
-use super::tail;
+use crate::distribution::student;
 use crate::observed::{mean, squares};
 
 /// One value that stands out.
@@ -43,7 +43,7 @@ pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
         let t = (share * rest / (1.0 - share).max(f64::EPSILON)).sqrt();
         let statistic = distance / (total / df as f64).sqrt();
         let (group, value) = left[place].drop_farthest();
-        let p = (tail::student_two_sided(t, rest) * (count - step) as f64).min(1.0);
+        let p = (student::two_sided(t, rest) * (count - step) as f64).min(1.0);
         found.push(Extreme { group, value, statistic, p });
         total = (total - distance * distance).max(0.0);
         df -= 1;

@@ -4,7 +4,7 @@
 use super::campaign::Campaign;
 use super::flag::{Flag, Kind};
 use super::level::adjusted;
-use super::tail;
+use crate::distribution::student;
 use crate::observed::{mean, squares};
 
 /// The first recorded run of each condition in each boot less the mean of its others there, so that
@@ -25,6 +25,6 @@ pub(super) fn unlike(campaign: &Campaign) -> Option<Flag> {
     let centre = mean(&differences);
     let error = squares(&differences, centre).root_over(df * (df + 1.0)).max(centre.abs() * f64::EPSILON);
     let t = centre / error;
-    let p = adjusted(tail::student_two_sided(t, df), 1)?;
-    Some(Flag { kind: Kind::FirstRun, condition: None, places: Vec::new(), statistic: t, p, size: centre })
+    let p = adjusted(student::two_sided(t, df), 1)?;
+    Some(Flag::of(Kind::FirstRun, t, p, centre))
 }

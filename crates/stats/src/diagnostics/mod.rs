@@ -36,7 +36,6 @@ mod modes;
 mod outliers;
 mod saturation;
 mod serial;
-mod tail;
 
 pub use flag::{Flag, Kind, Names, Place};
 pub use level::LEVEL;

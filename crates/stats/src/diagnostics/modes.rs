@@ -22,14 +22,7 @@ pub(super) fn several(campaign: &Campaign) -> Vec<Flag> {
     let flag = |(condition, residuals): &(&Condition, Vec<f64>)| {
         let dip = dip(residuals);
         let p = adjusted(p_value(dip, residuals.len()), tested.len())?;
-        Some(Flag {
-            kind: Kind::SeveralModes,
-            condition: Some(condition.number),
-            places: Vec::new(),
-            statistic: dip,
-            p,
-            size: dip,
-        })
+        Some(Flag::of(Kind::SeveralModes, dip, p, dip).in_condition(condition.number))
     };
     tested.iter().filter_map(flag).collect()
 }

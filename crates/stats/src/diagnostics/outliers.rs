@@ -1,9 +1,9 @@
 //! Boots, and runs inside boots, that stand out from the others.
 
-use super::campaign::{Campaign, Condition};
+use super::campaign::Campaign;
 use super::effects::{BootEffect, BootEffects};
 use super::extremes::{Extreme, farthest};
-use super::flag::{Flag, Kind, Place};
+use super::flag::{Flag, Kind};
 use super::level::{ROUNDING, adjusted};
 
 /// Boots whose effect lies too far from those of the other boots of their group. Conditions' boots
@@ -18,14 +18,8 @@ pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
         for (extreme, p) in believed(&farthest(&[&sorted]), families * groups.len()) {
             let Some(boot) = boots.iter().find(|boot| boot.effect == extreme.value) else { continue };
             if boot.effect.abs() >= ROUNDING {
-                flags.push(Flag {
-                    kind: Kind::OutlyingBoot,
-                    condition: boot.condition,
-                    places: vec![Place { boot: boot.boot, run: None }],
-                    statistic: extreme.statistic,
-                    p,
-                    size: extreme.value,
-                });
+                let flag = Flag::of(Kind::OutlyingBoot, extreme.statistic, p, extreme.value);
+                flags.push(Flag { condition: boot.condition, ..flag }.at(boot.boot, None));
             }
         }
     }
@@ -34,8 +28,7 @@ pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
 
 /// Runs too far from their boot's mean, one family for each condition.
 pub(super) fn runs(campaign: &Campaign) -> Vec<Flag> {
-    let tested: Vec<(&Condition, f64)> =
-        campaign.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect();
+    let tested = campaign.varying();
     let mut flags = Vec::new();
     for (condition, within) in &tested {
         let cells = campaign.cells_of(condition);
@@ -43,14 +36,9 @@ pub(super) fn runs(campaign: &Campaign) -> Vec<Flag> {
         for (extreme, p) in believed(&farthest(&groups), tested.len()) {
             let cell = &cells[extreme.group];
             let run = campaign.values(cell).iter().position(|value| *value == extreme.value);
-            flags.push(Flag {
-                kind: Kind::OutlyingRun,
-                condition: Some(condition.number),
-                places: vec![Place { boot: cell.boot, run: run.map(|run| run + 1) }],
-                statistic: extreme.statistic,
-                p,
-                size: (extreme.value - cell.mean) / within,
-            });
+            let size = (extreme.value - cell.mean) / within;
+            let flag = Flag::of(Kind::OutlyingRun, extreme.statistic, p, size);
+            flags.push(flag.in_condition(condition.number).at(cell.boot, run.map(|run| run + 1)));
         }
     }
     flags

@@ -5,7 +5,7 @@ use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind, Place};
 use super::level::adjusted;
 use super::modes::spread;
-use super::tail;
+use crate::distribution::beta;
 use crate::observed::{mean, squares};
 
 /// "At the ceiling" is within this part of the spread between runs from the largest value.
@@ -22,8 +22,7 @@ const DENSEST: f64 = 1.5;
 /// far smaller where the upper tail is thin. The spread is that of the runs without `outliers`: one
 /// value far below would make all others a pile.
 pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
-    let tested: Vec<(&Condition, f64)> =
-        campaign.conditions.iter().filter_map(|condition| Some((condition, condition.within?))).collect();
+    let tested = campaign.varying();
     let flag = |(condition, within): &(&Condition, f64)| {
         let own = outliers.iter().filter(|flag| flag.condition == Some(condition.number));
         let places: Vec<Place> = own.flat_map(|flag| flag.places.iter().copied()).collect();
@@ -40,15 +39,9 @@ pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
         let count = values.iter().filter(|value| largest - **value <= near).count();
         let others = condition.runs.checked_sub(1).filter(|others| *others > 0)?;
         let chance = NEAR * DENSEST * condition.runs as f64 / others as f64;
-        let p = adjusted(tail::binomial_at_least(count - 1, others, chance), tested.len())?;
-        Some(Flag {
-            kind: Kind::Saturation,
-            condition: Some(condition.number),
-            places: Vec::new(),
-            statistic: count as f64,
-            p,
-            size: 100.0 * count as f64 / condition.runs as f64,
-        })
+        let p = adjusted(beta::binomial_at_least(count - 1, others, chance), tested.len())?;
+        let size = 100.0 * count as f64 / condition.runs as f64;
+        Some(Flag::of(Kind::Saturation, count as f64, p, size).in_condition(condition.number))
     };
     tested.iter().filter_map(flag).collect()
 }

@@ -4,7 +4,7 @@
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind};
 use super::level::adjusted;
-use super::tail;
+use crate::distribution::normal;
 
 /// Fewer runs of a condition in a boot say nothing of their order.
 const FEW: usize = 4;
@@ -21,16 +21,10 @@ pub(super) fn correlation(campaign: &Campaign) -> Vec<Flag> {
         .collect();
     let flag = |(condition, score): &(&Condition, Score)| {
         let z = score.sum / score.variance.sqrt();
-        let p = adjusted(tail::normal_two_sided(z), tested.len())?;
-        Some(Flag {
-            kind: Kind::SerialCorrelation,
-            condition: Some(condition.number),
-            places: Vec::new(),
-            statistic: z,
-            p,
-            // The ratio estimates 2 (1 - r).
-            size: score.sum / score.weight / 2.0,
-        })
+        let p = adjusted(normal::two_sided(z), tested.len())?;
+        // The ratio estimates 2 (1 - r).
+        let size = score.sum / score.weight / 2.0;
+        Some(Flag::of(Kind::SerialCorrelation, z, p, size).in_condition(condition.number))
     };
     tested.iter().filter_map(flag).collect()
 }

@@ -40,6 +40,15 @@ pub fn binomial_interval(successes: u64, trials: u64, level: f64) -> Option<(f64
     Some((low, high))
 }
 
+/// The chance of `count` or more successes among `trials` that each succeed with `chance`.
+pub(crate) fn binomial_at_least(count: usize, trials: usize, chance: f64) -> f64 {
+    match count {
+        0 => 1.0,
+        count if count > trials => 0.0,
+        count => cdf(chance.clamp(0.0, 1.0), count as f64, (trials - count) as f64 + 1.0),
+    }
+}
+
 /// ln(x / (1 - x)) where the tails of X are `p` and `q`; it keeps the digits of either end.
 pub(crate) fn ln_odds(p: f64, q: f64, a: f64, b: f64) -> Option<f64> {
     is_valid(a, b).then(|| {
@@ -55,13 +64,13 @@ fn is_valid(a: f64, b: f64) -> bool {
 
 fn tails(x: f64, a: f64, b: f64) -> Tails {
     if x.is_nan() || !is_valid(a, b) {
-        return Tails { lower: f64::NAN, upper: f64::NAN, slope: f64::NAN };
+        return Tails::NONE;
     }
     if x <= 0.0 {
-        return Tails { lower: 0.0, upper: 1.0, slope: 0.0 };
+        return Tails::BELOW;
     }
     if x >= 1.0 {
-        return Tails { lower: 1.0, upper: 0.0, slope: 0.0 };
+        return Tails::ABOVE;
     }
     beta(a, b, x, 1.0 - x)
 }

@@ -23,7 +23,7 @@ pub fn quantile(p: f64, df: f64) -> Option<f64> {
     let z = normal::quantile(p)?;
     let root = 1.0 - 2.0 / (9.0 * df) + z * (2.0 / (9.0 * df)).sqrt();
     let start = if root > 0.3 { df.ln() + 3.0 * root.ln() } else { (0.5 * df).ln() + 2.0 * p.ln() / df };
-    let ln_half = solve::newton(p, start - 2.0_f64.ln(), |ln_half| gamma(0.5 * df, ln_half.exp()));
+    let ln_half = solve::solve(p, 1.0 - p, start - 2.0_f64.ln(), |ln_half| gamma(0.5 * df, ln_half.exp()));
     Some(2.0 * ln_half.exp())
 }
 
@@ -33,13 +33,13 @@ fn is_valid(df: f64) -> bool {
 
 fn tails(x: f64, df: f64) -> Tails {
     if x.is_nan() || !is_valid(df) {
-        return Tails { lower: f64::NAN, upper: f64::NAN, slope: f64::NAN };
+        return Tails::NONE;
     }
     if x <= 0.0 {
-        return Tails { lower: 0.0, upper: 1.0, slope: 0.0 };
+        return Tails::BELOW;
     }
     if x.is_infinite() {
-        return Tails { lower: 1.0, upper: 0.0, slope: 0.0 };
+        return Tails::ABOVE;
     }
     gamma(0.5 * df, 0.5 * x)
 }

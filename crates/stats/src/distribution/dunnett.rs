@@ -6,10 +6,13 @@
 //! sqrt(1/2) where all are equal. Dunnett, Journal of the American Statistical Association 50
 //! (1955); for unequal n, Dunnett and Sobel, Biometrika 42 (1955).
 
-use super::curve::Curve;
+use super::chebyshev::Curve;
 use super::incomplete::Tails;
 use super::quadrature::{Pair, inner_even_line, over_chi};
-use super::{NO_MORE, is_inside, normal, solve, student};
+use super::{is_inside, normal, solve, student};
+
+/// A tail that is so small is as good as none: a bound of it does.
+const NO_MORE: f64 = 1e-30;
 
 /// P(max |T(i)| <= `d`). `df` may be infinite. NaN unless there is at least one of `lambdas`, all |λ| < 1 and `df` >= 1.
 pub fn cdf(d: f64, lambdas: &[f64], df: f64) -> f64 {

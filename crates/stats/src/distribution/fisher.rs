@@ -32,7 +32,7 @@ pub fn quantile(p: f64, numerator: f64, denominator: f64) -> Option<f64> {
 fn tails(x: f64, numerator: f64, denominator: f64) -> Tails {
     let is_valid = numerator > 0.0 && numerator.is_finite() && denominator > 0.0;
     if x.is_nan() || !is_valid {
-        return Tails { lower: f64::NAN, upper: f64::NAN, slope: f64::NAN };
+        return Tails::NONE;
     }
     if denominator.is_infinite() {
         let chi_squared = x * numerator;
@@ -43,11 +43,11 @@ fn tails(x: f64, numerator: f64, denominator: f64) -> Tails {
         };
     }
     if x <= 0.0 {
-        return Tails { lower: 0.0, upper: 1.0, slope: 0.0 };
+        return Tails::BELOW;
     }
     let odds = x * numerator / denominator;
     if odds.is_infinite() {
-        return Tails { lower: 1.0, upper: 0.0, slope: 0.0 };
+        return Tails::ABOVE;
     }
     beta(0.5 * numerator, 0.5 * denominator, odds / (1.0 + odds), 1.0 / (1.0 + odds))
 }

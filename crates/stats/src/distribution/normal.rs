@@ -22,6 +22,11 @@ pub fn sf(x: f64) -> f64 {
     0.5 * erfc(x / SQRT_2)
 }
 
+/// P(|Z| > |`z`|).
+pub(crate) fn two_sided(z: f64) -> f64 {
+    2.0 * sf(z.abs())
+}
+
 /// P(`low` < Z <= `high`), without cancellation.
 pub(crate) fn between(low: f64, high: f64) -> f64 {
     if low > 0.0 {
@@ -44,14 +49,5 @@ pub fn quantile(p: f64) -> Option<f64> {
 
 /// The value that Z exceeds with probability `tail`. `None` unless 0 < `tail` < 1.
 pub fn upper_quantile(tail: f64) -> Option<f64> {
-    if !is_inside(tail) {
-        return None;
-    }
-    if tail == 0.5 {
-        return Some(0.0);
-    }
-    let z = SQRT_2 * erfc_inv(2.0 * tail);
-    // One step of Newton's method takes what the approximation left.
-    let step = (sf(z) - tail) / density(z);
-    Some(if step.is_finite() { z + step } else { z })
+    is_inside(tail).then(|| SQRT_2 * erfc_inv(2.0 * tail))
 }

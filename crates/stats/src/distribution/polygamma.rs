@@ -1,31 +1,14 @@
 //! The derivatives of ln Γ: what the logarithm of a chi-squared variable has as its mean and
-//! variance.
+//! variance. statrs has the first only.
+
+pub(crate) use statrs::function::gamma::digamma;
 
 /// From here on the asymptotic series are exact to 1e-15.
 const LARGE: f64 = 16.0;
 
-/// The first derivative of ln Γ at `x` > 0 (Abramowitz and Stegun, 6.3.5 and 6.3.18).
-pub(crate) fn digamma(x: f64) -> f64 {
-    let (mut x, mut below) = (x, 0.0);
-    while x < LARGE {
-        below += 1.0 / x;
-        x += 1.0;
-    }
-    let square = 1.0 / (x * x);
-    let series = 1.0 / 12.0 - square * (1.0 / 120.0 - square * (1.0 / 252.0 - square / 240.0));
-    x.ln() - 0.5 / x - square * series - below
-}
-
-/// The second derivative of ln Γ at `x` > 0 (Abramowitz and Stegun, 6.4.6 and 6.4.12).
+/// The second derivative of ln Γ at `x` > 0 (DLMF 25.11.12).
 pub(crate) fn trigamma(x: f64) -> f64 {
-    let (mut x, mut below) = (x, 0.0);
-    while x < LARGE {
-        below += 1.0 / (x * x);
-        x += 1.0;
-    }
-    let square = 1.0 / (x * x);
-    let series = 1.0 / 6.0 - square * (1.0 / 30.0 - square * (1.0 / 42.0 - square / 30.0));
-    (1.0 + 0.5 / x + square * series) / x + below
+    zeta(2, x)
 }
 
 /// Where [`trigamma`] has this value, which is above 0.
@@ -45,16 +28,26 @@ pub(crate) fn inverse_trigamma(value: f64) -> f64 {
     x
 }
 
-/// The third derivative of ln Γ at `x` > 0, which is negative (Abramowitz and Stegun, 6.4.6 and
-/// 6.4.13).
+/// The third derivative of ln Γ at `x` > 0, which is negative.
 fn tetragamma(x: f64) -> f64 {
-    let (mut x, mut below) = (x, 0.0);
+    -2.0 * zeta(3, x)
+}
+
+/// Hurwitz's zeta function, the sum of (x + n)^-s over n from 0, for `x` > 0, by the formula of
+/// Euler and Maclaurin (DLMF 25.11.5).
+fn zeta(s: i32, mut x: f64) -> f64 {
+    let mut sum = 0.0;
     while x < LARGE {
-        below += 2.0 / (x * x * x);
+        sum += x.powi(-s);
         x += 1.0;
     }
-    let square = 1.0 / (x * x);
-    -square * (1.0 + 1.0 / x + square * (0.5 - square * (1.0 / 6.0 - square / 6.0))) - below
+    sum += x.powi(1 - s) / f64::from(s - 1) + 0.5 * x.powi(-s);
+    let mut term = f64::from(s) * x.powi(-s - 1);
+    for (order, factor) in [(s, 12.0), (s + 2, -720.0), (s + 4, 30_240.0), (s + 6, -1_209_600.0)] {
+        sum += term / factor;
+        term *= f64::from((order + 1) * (order + 2)) / (x * x);
+    }
+    sum
 }
 
 #[cfg(test)]

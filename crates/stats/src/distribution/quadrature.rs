@@ -6,7 +6,6 @@
 //! but for some.
 
 use std::f64::consts::PI;
-use std::ops::{Add, Mul};
 
 use super::incomplete::stirling;
 
@@ -23,18 +22,12 @@ const POINT: f64 = 1e13;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pair(pub(crate) f64, pub(crate) f64);
 
-impl Add for Pair {
-    type Output = Pair;
-
-    fn add(self, other: Pair) -> Pair {
+impl Pair {
+    fn plus(self, other: Pair) -> Pair {
         Pair(self.0 + other.0, self.1 + other.1)
     }
-}
 
-impl Mul<f64> for Pair {
-    type Output = Pair;
-
-    fn mul(self, factor: f64) -> Pair {
+    fn times(self, factor: f64) -> Pair {
         Pair(self.0 * factor, self.1 * factor)
     }
 }
@@ -48,7 +41,7 @@ fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
             let mut at = first;
             loop {
                 let term = f(at * step);
-                sum = sum + term;
+                sum = sum.plus(term);
                 let is_over = term.0 <= before && term.0 <= NEGLIGIBLE * sum.0;
                 if is_over || !term.0.is_finite() {
                     return sum;
@@ -66,11 +59,7 @@ fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
 /// these are below `peaks`.
 pub(crate) fn inner_even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> f64 {
     let sum = refined(step, AGREEMENT_INSIDE, |step, phase| {
-        let mut at = phase;
-        let mut sum = if phase == 0.0 { 0.5 * f(0.0) } else { 0.0 };
-        if phase == 0.0 {
-            at = 1.0;
-        }
+        let (mut at, mut sum) = if phase == 0.0 { (1.0, 0.5 * f(0.0)) } else { (phase, 0.0) };
         loop {
             let term = f(at * step);
             sum += term;
@@ -88,10 +77,10 @@ pub(crate) fn inner_even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> 
 /// and the grid's phase.
 fn refined(step: f64, agreement: f64, sum: impl Fn(f64, f64) -> Pair) -> Pair {
     let mut step = step;
-    let mut value = sum(step, 0.0) * step;
+    let mut value = sum(step, 0.0).times(step);
     for _ in 0..HALVINGS {
-        let middle = sum(step, 0.5) * step;
-        let average = (value + middle) * 0.5;
+        let middle = sum(step, 0.5).times(step);
+        let average = value.plus(middle).times(0.5);
         let is_agreed = (value.0 - middle.0).abs() <= agreement * average.0.abs();
         value = average;
         if is_agreed || !value.0.is_finite() {
@@ -134,24 +123,43 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
     })
 }
 
-/// The nodes and weights on [-1, 1] of the Gauss-Legendre rule with N of them (DLMF 3.5.v), which
-/// is exact for polynomials up to the degree 2 N - 1.
-pub(crate) fn gauss_legendre<const N: usize>() -> [(f64, f64); N] {
-    std::array::from_fn(|i| {
-        let mut x = (PI * (i as f64 + 0.75) / (N as f64 + 0.5)).cos();
-        let mut slope = 1.0;
-        // Newton's method from there settles within 6 steps for every N.
-        for _ in 0..10 {
-            let (mut before, mut legendre) = (1.0, x);
-            for n in 2..=N {
-                let n = n as f64;
-                (before, legendre) = (legendre, ((2.0 * n - 1.0) * x * legendre - (n - 1.0) * before) / n);
+/// The Gauss-Legendre rule (DLMF 3.5.v), which is exact for polynomials up to the degree 2
+/// [`NODES`](Self::NODES) - 1: nodes and weights on [-1, 1].
+#[derive(Clone, Copy)]
+pub(crate) struct GaussLegendre([(f64, f64); GaussLegendre::NODES]);
+
+impl GaussLegendre {
+    /// Nodes of each panel.
+    pub(crate) const NODES: usize = 12;
+
+    pub(crate) fn new() -> GaussLegendre {
+        let all = Self::NODES as f64;
+        GaussLegendre(std::array::from_fn(|i| {
+            let mut x = (PI * (i as f64 + 0.75) / (all + 0.5)).cos();
+            let mut slope = 1.0;
+            // Newton's method from there settles within 6 steps.
+            for _ in 0..10 {
+                let (mut before, mut legendre) = (1.0, x);
+                for n in 2..=Self::NODES {
+                    let n = n as f64;
+                    (before, legendre) =
+                        (legendre, ((2.0 * n - 1.0) * x * legendre - (n - 1.0) * before) / n);
+                }
+                slope = all * (x * legendre - before) / (x * x - 1.0);
+                x -= legendre / slope;
             }
-            slope = N as f64 * (x * legendre - before) / (x * x - 1.0);
-            x -= legendre / slope;
-        }
-        (x, 2.0 / ((1.0 - x * x) * slope * slope))
-    })
+            (x, 2.0 / ((1.0 - x * x) * slope * slope))
+        }))
+    }
+
+    /// The nodes and weights between `from` and `to`, in so many equal panels.
+    pub(crate) fn nodes(&self, from: f64, to: f64, panels: f64) -> impl Iterator<Item = (f64, f64)> {
+        let half = 0.5 * (to - from) / panels;
+        (0..panels as usize).flat_map(move |panel| {
+            let middle = from + half * (2.0 * panel as f64 + 1.0);
+            self.0.iter().map(move |(node, weight)| (middle + half * node, half * weight))
+        })
+    }
 }
 
 /// e^x - 1 - x.

@@ -2,16 +2,11 @@
 
 use super::incomplete::Tails;
 
-/// Where the lower tail is `p` (0 < `p` < 1), as the logarithm that `tails` takes.
+/// Where the lower tail is `p` and the upper one `q`, as the logarithm that `tails` takes.
 ///
 /// Newton's method on the logarithm of the smaller tail. The distributions of ln X (X gamma) and of
 /// ln(X / (1 - X)) (X beta) have log-concave densities, so both log-tails are concave: after its
 /// first step the method approaches the root from one side and cannot leave it.
-pub(crate) fn newton(p: f64, start: f64, tails: impl Fn(f64) -> Tails) -> f64 {
-    solve(p, 1.0 - p, start, tails)
-}
-
-/// As [`newton`], with the upper tail given to all its digits.
 pub(crate) fn solve(p: f64, q: f64, start: f64, tails: impl Fn(f64) -> Tails) -> f64 {
     let step = |at: f64| {
         let Tails { lower, upper, slope } = tails(at);
@@ -39,39 +34,34 @@ pub(crate) fn solve(p: f64, q: f64, start: f64, tails: impl Fn(f64) -> Tails) ->
     at
 }
 
-/// Where the decreasing `f` crosses zero between `low` and `high`: the secant, kept inside the
-/// bracket (the Illinois form of regula falsi: Dowell and Jarratt, BIT 11, 1971). The end that is
-/// nearer, if it does not cross in between.
-pub(crate) fn bracketed(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = ((low, f(low)), (high, f(high)));
-    if low.1 <= 0.0 {
-        return low.0;
+/// Where `f`, which falls from `first` to `last`, crosses zero between them: the secant, kept inside
+/// the bracket (the Illinois form of regula falsi: Dowell and Jarratt, BIT 11, 1971). The end that
+/// is nearer, if it does not cross in between.
+pub(crate) fn bracketed(first: f64, last: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let negligible = 1e-13 * (last - first).abs();
+    let (mut from, mut to) = ((first, f(first)), (last, f(last)));
+    if from.1 <= 0.0 {
+        return first;
     }
-    if high.1 >= 0.0 {
-        return high.0;
+    if to.1 >= 0.0 {
+        return last;
     }
-    let mut before = low.0;
-    let mut was_low = None;
+    let mut before = first;
+    let mut was_above = None;
     for _ in 0..200 {
-        let at = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
+        let at = (from.0 * to.1 - to.0 * from.1) / (to.1 - from.1);
         let value = f(at);
-        if value == 0.0 || (at - before).abs() <= 1e-13 * at.abs() {
+        if value == 0.0 || (at - before).abs() <= negligible.max(1e-13 * at.abs()) {
             return at;
         }
         before = at;
-        let is_low = value > 0.0;
-        let is_again = was_low == Some(is_low);
-        was_low = Some(is_low);
-        if is_low {
-            low = (at, value);
-            if is_again {
-                high.1 /= 2.0;
-            }
-        } else {
-            high = (at, value);
-            if is_again {
-                low.1 /= 2.0;
-            }
+        let is_above = value > 0.0;
+        let is_again = was_above == Some(is_above);
+        was_above = Some(is_above);
+        let (near, other) = if is_above { (&mut from, &mut to) } else { (&mut to, &mut from) };
+        *near = (at, value);
+        if is_again {
+            other.1 /= 2.0;
         }
     }
     before

@@ -29,6 +29,11 @@ pub fn sf(x: f64, df: f64) -> f64 {
     if x > 0.0 { beyond } else { 1.0 - beyond }
 }
 
+/// P(|T| > |`t`|). NaN unless `df` >= 1.
+pub(crate) fn two_sided(t: f64, df: f64) -> f64 {
+    2.0 * sf(t.abs(), df)
+}
+
 /// The value that T stays below with probability `p`; for infinite `df` the normal distribution's.
 /// `None` unless 0 < `p` < 1 and `df` >= 1.
 pub fn quantile(p: f64, df: f64) -> Option<f64> {

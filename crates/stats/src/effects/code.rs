@@ -1,5 +1,7 @@
 //! Sum-to-zero coding: the model whose parameters are the main effects and interactions.
 
+use crate::model::Factor;
+
 /// A model of condition means with every interaction of up to some number of factors.
 pub(super) struct Model {
     /// How many levels each factor has.
@@ -8,8 +10,8 @@ pub(super) struct Model {
     pub(super) terms: Vec<Vec<usize>>,
     /// X: a row for each condition, a column for each parameter.
     rows: Vec<Vec<f64>>,
-    /// The lower triangle of the Cholesky factor of X'X.
-    cholesky: Vec<Vec<f64>>,
+    /// Of X'X.
+    factor: Factor,
 }
 
 impl Model {
@@ -19,30 +21,36 @@ impl Model {
     pub(super) fn new(levels: &[Vec<usize>], sizes: Vec<usize>, order: usize) -> Result<Model, Vec<usize>> {
         let varied: Vec<usize> = (0..sizes.len()).filter(|factor| sizes[*factor] > 1).collect();
         let terms = up_to(&varied, order);
-        let mut model = Model { sizes, terms, rows: Vec::new(), cholesky: Vec::new() };
+        let mut model = Model { sizes, terms, rows: Vec::new(), factor: Factor::of(Vec::new(), 0) };
         let owners = model.owners();
         // More parameters than conditions: some term is too much, whatever the conditions.
         if owners.len() > levels.len() {
             return Err(model.terms[owners[levels.len()]].clone());
         }
         model.rows = levels.iter().map(|levels| model.row(levels)).collect();
-        model.cholesky =
-            cholesky(&model.rows, owners.len()).map_err(|column| model.terms[owners[column]].clone())?;
-        Ok(model)
+        let columns = 0..owners.len();
+        let entry = |(i, j)| if j > i { 0.0 } else { model.rows.iter().map(|row| row[i] * row[j]).sum() };
+        let matrix = columns.clone().flat_map(|i| columns.clone().map(move |j| (i, j))).map(entry).collect();
+        model.factor = Factor::of(matrix, owners.len());
+        match model.factor.dependent {
+            Some(column) => Err(model.terms[owners[column]].clone()),
+            None => Ok(model),
+        }
     }
 
     /// The coefficients by which the condition means, in the order of `levels`, make the parameter
     /// of `term` at these levels of its factors: how far the mean there is from what the mean and
     /// all smaller terms add up to.
     pub(super) fn coefficients(&self, term: &[usize], at: &[usize]) -> Vec<f64> {
-        let target = self.row_of(|factors| {
+        let mut solved = self.row_of(|factors| {
             if factors != term {
                 return vec![0.0; self.columns(factors)];
             }
             product(factors.iter().zip(at).map(|(factor, level)| code(*level, self.sizes[*factor])))
         });
-        let solved = self.solve(target);
-        self.rows.iter().map(|row| dot(row, &solved)).collect()
+        self.factor.solve(&mut solved);
+        let dot = |row: &Vec<f64>| row.iter().zip(&solved).map(|(one, other)| one * other).sum();
+        self.rows.iter().map(dot).collect()
     }
 
     fn columns(&self, factors: &[usize]) -> usize {
@@ -65,49 +73,7 @@ impl Model {
         let columns = |term: usize| std::iter::repeat_n(term, self.columns(&self.terms[term]));
         (0..self.terms.len()).flat_map(columns).collect()
     }
-
-    /// Solves X'X z = `right`.
-    fn solve(&self, mut right: Vec<f64>) -> Vec<f64> {
-        let (lower, n) = (&self.cholesky, right.len());
-        for i in 0..n {
-            let known: f64 = (0..i).map(|j| lower[i][j] * right[j]).sum();
-            right[i] = (right[i] - known) / lower[i][i];
-        }
-        for i in (0..n).rev() {
-            let known: f64 = (i + 1..n).map(|j| lower[j][i] * right[j]).sum();
-            right[i] = (right[i] - known) / lower[i][i];
-        }
-        right
-    }
 }
-
-/// The lower triangle of the Cholesky factor of X'X. Err with the first column that depends on
-/// those before it.
-fn cholesky(rows: &[Vec<f64>], columns: usize) -> Result<Vec<Vec<f64>>, usize> {
-    let mut lower: Vec<Vec<f64>> = Vec::with_capacity(columns);
-    for i in 0..columns {
-        let product = |j: usize| rows.iter().map(|row| row[i] * row[j]).sum::<f64>();
-        let mut row: Vec<f64> = Vec::with_capacity(i + 1);
-        for (j, above) in lower.iter().enumerate() {
-            row.push((product(j) - dot(&row, &above[..j])) / above[j]);
-        }
-        let rest = product(i) - dot(&row, &row);
-        if rest <= SINGULAR * product(i) {
-            return Err(i);
-        }
-        row.push(rest.sqrt());
-        lower.push(row);
-    }
-    Ok(lower)
-}
-
-fn dot(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).map(|(one, other)| one * other).sum()
-}
-
-/// What is left of a column after those before it, as a part of its sum of squares, that is nothing
-/// but rounding. The least that a column of a design with whole coordinates leaves is far above.
-const SINGULAR: f64 = 1e-9;
 
 /// A level's code in the columns of its factor: a row of the identity, and -1 everywhere for the
 /// last level, so that a factor's effects sum to zero.

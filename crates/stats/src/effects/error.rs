@@ -23,13 +23,8 @@ pub enum EffectsError {
         factors: usize,
     },
     /// Runs of a condition whose levels are not known.
-    #[error(
-        "condition {condition} has runs but no levels: give the levels of every condition that was measured"
-    )]
-    Unknown {
-        /// The condition.
-        condition: usize,
-    },
+    #[error("condition {0} has runs but no levels: give the levels of every condition that was measured")]
+    Unknown(usize),
     /// Two conditions have the same levels of all factors.
     #[error(
         "conditions {one} and {other} have the same levels of all factors: merge them, or add the factor that tells them apart"
@@ -45,12 +40,9 @@ pub enum EffectsError {
     NothingVaried,
     /// A factor's effect cannot be told from those of others.
     #[error(
-        "the effect of {factor} cannot be told from those of the factors before it: measure more combinations of levels"
+        "the effect of {0} cannot be told from those of the factors before it: measure more combinations of levels"
     )]
-    Confounded {
-        /// The factor's name.
-        factor: String,
-    },
+    Confounded(String),
     /// A factor that is neither off nor on.
     #[error("{factor} has level {level}: shares are for factors that are off (0) or on (1)")]
     NotASwitch {
@@ -68,32 +60,20 @@ pub enum EffectsError {
         most: usize,
     },
     /// A combination that the shares need was not measured.
-    #[error("{subset} was not measured: measure it, or average over the orders that can be reached")]
-    Unreachable {
-        /// What would have been on, in words.
-        subset: String,
-    },
+    #[error("{0} was not measured: measure it, or average over the orders that can be reached")]
+    Unreachable(String),
     /// No order of switching on stays within what was measured.
     #[error(
-        "no order of switching on leads from nothing to everything through combinations that were measured: measure more of those between"
+        "no order of switching on leads from nothing to everything through measured combinations: measure more of those between"
     )]
     NoOrder,
     /// A condition without runs.
-    #[error("condition {condition} has no runs: leave it out, or measure it")]
-    Unmeasured {
-        /// The condition.
-        condition: usize,
-    },
+    #[error("condition {0} has no runs: leave it out, or measure it")]
+    Unmeasured(usize),
     /// Fewer than two rungs.
-    #[error("a ladder of {rungs} conditions has no step: give two or more")]
-    ShortLadder {
-        /// How many there are.
-        rungs: usize,
-    },
+    #[error("a ladder of {0} conditions has no step: give two or more")]
+    ShortLadder(usize),
     /// What is compared has no boot in common, directly or through others.
-    #[error("{what} cannot be estimated: no boot measured the conditions that it is made of together")]
-    Unconnected {
-        /// The effect, share or step.
-        what: String,
-    },
+    #[error("{0} cannot be estimated: no boot measured together the conditions that it combines")]
+    Unconnected(String),
 }

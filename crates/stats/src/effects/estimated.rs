@@ -7,9 +7,7 @@ use serde::Serialize;
 use super::EffectsError;
 use crate::distribution::student;
 use crate::error::StatsError;
-use crate::model::Estimate;
-use crate::model::Fit;
-use crate::model::{Fieller, Quantiles};
+use crate::model::{Estimate, Fieller, Fit, Quantiles};
 use crate::observed::{Cells, Observation};
 use crate::question::Design;
 
@@ -61,7 +59,7 @@ impl Estimator {
         level: f64,
     ) -> Result<Estimator, EffectsError> {
         if !(level > 0.0 && level < 1.0) {
-            return Err(StatsError::Level { level }.into());
+            return Err(StatsError::Level(level).into());
         }
         let cells = Cells::of(observations)?;
         Ok(Estimator { fit: Fit::of_all_alike(&cells, design), level })
@@ -81,9 +79,9 @@ impl Estimator {
     ) -> Result<Estimated, EffectsError> {
         let terms: Vec<(usize, f64)> =
             terms.iter().copied().filter(|(_, coefficient)| *coefficient != 0.0).collect();
-        let estimate = self.fit.contrast(&terms).ok_or_else(|| EffectsError::Unconnected { what: what() })?;
+        let estimate = self.fit.contrast(&terms).ok_or_else(|| EffectsError::Unconnected(what()))?;
         let interval = estimate.interval(1.0 - self.level);
-        let p = 2.0 * student::sf(estimate.t(), estimate.df);
+        let p = student::two_sided(estimate.t(), estimate.df);
         let base_value = self.fit.contrast(base).map_or(0.0, |base| base.value);
         let relative_interval = interval.and_then(|_| self.relative_interval(&terms, base, estimate));
         let has_percentage = (relative_interval.is_some() || interval.is_none()) && base_value != 0.0;

@@ -107,8 +107,7 @@ impl Measured {
         let mut seen: BTreeMap<&[usize], usize> = BTreeMap::new();
         let mut levels_of = vec![BTreeSet::new(); layout.factors.len()];
         for condition in conditions {
-            let levels =
-                layout.levels.get(*condition).ok_or(EffectsError::Unknown { condition: *condition })?;
+            let levels = layout.levels.get(*condition).ok_or(EffectsError::Unknown(*condition))?;
             if let Some(one) = seen.insert(levels, *condition) {
                 return Err(EffectsError::Same { one, other: *condition });
             }
@@ -141,7 +140,7 @@ fn largest(
     let of_order = |order| Model::new(places, sizes.to_vec(), order);
     let mut model = of_order(1).map_err(|term| {
         let factor = term.first().map_or_else(String::new, |factor| layout.name(*factor));
-        EffectsError::Confounded { factor }
+        EffectsError::Confounded(factor)
     })?;
     for larger in 2..=order.min(varied) {
         match of_order(larger) {

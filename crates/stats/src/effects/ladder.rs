@@ -47,11 +47,11 @@ pub fn ladder(
     level: f64,
 ) -> Result<Ladder, EffectsError> {
     let (Some(first), Some(last), true) = (rungs.first(), rungs.last(), rungs.len() > 1) else {
-        return Err(EffectsError::ShortLadder { rungs: rungs.len() });
+        return Err(EffectsError::ShortLadder(rungs.len()));
     };
     let estimator = Estimator::new(observations, design, level)?;
     if let Some(condition) = rungs.iter().find(|rung| !estimator.is_measured(**rung)) {
-        return Err(EffectsError::Unmeasured { condition: *condition });
+        return Err(EffectsError::Unmeasured(*condition));
     }
     let change = |from: usize, to: usize| {
         // A step to the same condition is no change, not a condition counted twice.

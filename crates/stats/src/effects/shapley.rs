@@ -70,12 +70,11 @@ pub fn shapley(
     if orders == Orders::All
         && let Some(missing) = lattice.conditions.iter().position(Option::is_none)
     {
-        return Err(EffectsError::Unreachable { subset: subset(layout, missing) });
+        return Err(EffectsError::Unreachable(subset(layout, missing)));
     }
     let everything = lattice.conditions.len() - 1;
-    let end = |set: usize| {
-        lattice.conditions[set].ok_or_else(|| EffectsError::Unreachable { subset: subset(layout, set) })
-    };
+    let end =
+        |set: usize| lattice.conditions[set].ok_or_else(|| EffectsError::Unreachable(subset(layout, set)));
     let (off, on) = (end(0)?, end(everything)?);
     let paths = Paths::of(&lattice.reachable(), lattice.factors);
     let count = paths.to[everything];
@@ -110,13 +109,16 @@ fn planned_orders(layout: &Layout) -> u64 {
     let factors = layout.factors.len();
     let mut planned = vec![false; 1 << factors];
     for levels in layout.levels.iter().filter(|levels| levels.iter().all(|level| *level < 2)) {
-        let set =
-            levels.iter().enumerate().map(|(factor, level)| level << factor).fold(0, |set, bit| set | bit);
-        if let Some(place) = planned.get_mut(set) {
+        if let Some(place) = planned.get_mut(switched_on(levels)) {
             *place = true;
         }
     }
     Paths::of(&planned, factors).to[planned.len() - 1]
+}
+
+/// Levels of 0 and 1 as a set of factors.
+fn switched_on(levels: &[usize]) -> usize {
+    levels.iter().enumerate().fold(0, |set, (factor, level)| set | level << factor)
 }
 
 /// The combination in words: "tso and gso on, gro off" would name all; what is on is enough.
@@ -147,16 +149,11 @@ impl Lattice {
         }
         let mut conditions = vec![None; 1 << factors];
         for condition in estimator.fit.conditions() {
-            let levels =
-                layout.levels.get(*condition).ok_or(EffectsError::Unknown { condition: *condition })?;
-            let mut set = 0;
-            for (factor, level) in levels.iter().enumerate() {
-                if *level > 1 {
-                    return Err(EffectsError::NotASwitch { factor: layout.name(factor), level: *level });
-                }
-                set |= level << factor;
+            let levels = layout.levels.get(*condition).ok_or(EffectsError::Unknown(*condition))?;
+            if let Some((factor, level)) = levels.iter().enumerate().find(|(_, level)| **level > 1) {
+                return Err(EffectsError::NotASwitch { factor: layout.name(factor), level: *level });
             }
-            if let Some(one) = conditions[set].replace(*condition) {
+            if let Some(one) = conditions[switched_on(levels)].replace(*condition) {
                 return Err(EffectsError::Same { one, other: *condition });
             }
         }

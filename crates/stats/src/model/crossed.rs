@@ -8,8 +8,7 @@
 //! differences that are not there.
 
 use super::estimate::ROUNDING;
-use crate::observed::Cell;
-use crate::observed::{mean, squares};
+use crate::observed::{Cell, mean, squares};
 
 /// Boot means of two conditions, boot by boot.
 #[derive(Clone, Debug)]

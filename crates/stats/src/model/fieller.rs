@@ -1,23 +1,20 @@
 //! The interval of a percentage.
 //!
-//! Fieller's (E. C. Fieller, Some problems in interval estimation, J. R. Stat. Soc. B 16, 1954):
-//! those ratios ρ for which a t-test does not reject that mean - ρ * baseline is zero. Unlike an
-//! interval from logarithms it takes values of any sign, and it excludes 0 % exactly when the
+//! Fieller's (J. R. Stat. Soc. B 16, 1954): those ratios ρ for which a t-test does not reject that
+//! mean - ρ * baseline is zero. It takes values of any sign, and it excludes 0 % exactly when the
 //! difference's interval excludes 0, since ρ = 1 asks the same of both: a verdict and its
 //! percentage cannot contradict each other.
 //!
-//! The variance of mean - ρ * baseline is that of the same model: var(m1) + ρ² var(m0) for nested
-//! boots. In a crossed design whose error is pooled over all conditions it is (1 - ρ)² S / b + (1 +
-//! ρ² - (1 - ρ)² / a) E / b in the balanced case, with S the mean square of the b boots' effects
-//! and E that of condition x boot (compound symmetry): at ρ = 1 the boots cancel, elsewhere they do
-//! not. Its degrees of freedom are Satterthwaite's for each ρ, those of E at ρ = 1; elsewhere they
-//! are rounded down by up to a thousandth, so that all comparisons share the quantiles.
+//! The variance of mean - ρ * baseline is that of the same model. In a crossed design boots cancel
+//! at ρ = 1 only; elsewhere their mean square is part of it, in proportion to (1 - ρ)². The degrees
+//! of freedom are Satterthwaite's for each ρ, those of the difference at ρ = 1; elsewhere they are
+//! rounded down by up to a thousandth, so that all comparisons share the quantiles.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::estimate::Estimate;
-use crate::distribution::student;
+use crate::distribution::{solve, student};
 
 /// Doublings of the first step before the search for a bound gives up: the bound then is no number
 /// worth stating.
@@ -107,32 +104,5 @@ fn bound(excess: &impl Fn(f64) -> Option<f64>, point: f64, step: f64) -> Option<
         }
         reach *= 2.0;
     }
-    Some(crossing(excess, inside, outside?))
-}
-
-/// The root between `inside` (where `excess` is not positive) and `outside` (where it is), by false
-/// position with the Illinois rule (Dowell and Jarratt, BIT 11, 1971).
-fn crossing(excess: &impl Fn(f64) -> Option<f64>, inside: f64, outside: f64) -> f64 {
-    let value = |place: f64| excess(place).unwrap_or(0.0);
-    let small = 1e-13 * (outside - inside).abs();
-    let (mut from, mut to) = (inside, outside);
-    let (mut at_from, mut at_to) = (value(from), value(to));
-    for _ in 0..100 {
-        if at_from == at_to {
-            break;
-        }
-        let place = to - at_to * (to - from) / (at_to - at_from);
-        let at_place = value(place);
-        let step = (place - to).abs();
-        if (at_place > 0.0) == (at_to > 0.0) {
-            at_from /= 2.0;
-        } else {
-            (from, at_from) = (to, at_to);
-        }
-        (to, at_to) = (place, at_place);
-        if at_place == 0.0 || step <= small.max(2.0 * f64::EPSILON * place.abs()) {
-            break;
-        }
-    }
-    to
+    Some(solve::bracketed(outside?, inside, |place| excess(place).unwrap_or(0.0)))
 }

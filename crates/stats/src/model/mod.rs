@@ -8,6 +8,7 @@
 //! runs are in them, so neither of the two variances needs to be known.
 
 mod additive;
+mod cholesky;
 mod components;
 mod crossed;
 mod estimate;
@@ -17,10 +18,11 @@ mod layout;
 mod normal_equations;
 mod spread;
 
+pub(crate) use cholesky::Factor;
 pub use components::{Component, Components};
 pub(crate) use crossed::Pairs;
 pub(crate) use estimate::Estimate;
 pub(crate) use fieller::{Fieller, Quantiles};
 pub use fit::ErrorTerm;
 pub(crate) use fit::Fit;
-pub(crate) use spread::Common;
+pub(crate) use spread::{Common, Spread};

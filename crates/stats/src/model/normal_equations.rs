@@ -1,5 +1,6 @@
 //! The normal equations of the model, and their solution.
 
+use super::cholesky::Factor;
 use super::layout::Layout;
 
 /// X' X of the model with one effect per row and column of the layout, factored.
@@ -58,23 +59,17 @@ impl NormalEquations {
         NormalEquations { ties, rows, is_row_eliminated, kept, eliminated_diagonal, factor }
     }
 
-    /// A right side's part of the eliminated effects, and that of the kept ones.
-    fn sides<'a>(&self, right: &'a [f64]) -> (&'a [f64], Vec<f64>) {
+    /// Solves for the effects of the rows and then the columns, for a right side in the same order.
+    pub(crate) fn solve(&self, right: &[f64]) -> Vec<f64> {
         let (of_rows, of_columns) = right.split_at(self.rows);
         let (eliminated, other) =
             if self.is_row_eliminated { (of_rows, of_columns) } else { (of_columns, of_rows) };
-        let mut reduced = vec![0.0; self.factor.size];
+        let mut reduced = vec![0.0; self.kept.iter().flatten().count()];
         for (effect, place) in other.iter().zip(&self.kept) {
             if let Some(place) = place {
                 reduced[*place] = *effect;
             }
         }
-        (eliminated, reduced)
-    }
-
-    /// Solves for the effects of the rows and then the columns, for a right side in the same order.
-    pub(crate) fn solve(&self, right: &[f64]) -> Vec<f64> {
-        let (eliminated, mut reduced) = self.sides(right);
         let shares: Vec<f64> = eliminated
             .iter()
             .zip(&self.eliminated_diagonal)
@@ -120,58 +115,6 @@ fn kept(layout: &Layout, is_row_eliminated: bool) -> Vec<Option<usize>> {
             Some(next - 1)
         })
         .collect()
-}
-
-/// Cholesky's factor of a symmetric positive definite matrix, by rows.
-#[derive(Clone, Debug)]
-struct Factor {
-    size: usize,
-    lower: Vec<f64>,
-}
-
-impl Factor {
-    fn of(mut matrix: Vec<f64>, size: usize) -> Factor {
-        for row in 0..size {
-            let largest = matrix[row * size + row];
-            for column in 0..=row {
-                let (before, from_row) = matrix.split_at(row * size);
-                let of_column = if column < row { &before[column * size..] } else { from_row };
-                let product: f64 =
-                    from_row[..column].iter().zip(&of_column[..column]).map(|(one, other)| one * other).sum();
-                let value = matrix[row * size + column] - product;
-                matrix[row * size + column] = if column < row {
-                    value / matrix[column * size + column]
-                } else {
-                    // A pivot lost to rounding must not become the root of a negative number.
-                    value.max(largest * f64::EPSILON).max(f64::MIN_POSITIVE).sqrt()
-                };
-            }
-        }
-        Factor { size, lower: matrix }
-    }
-
-    /// L^-1 times a right side.
-    fn forward(&self, right: &mut [f64]) {
-        let size = self.size;
-        for row in 0..size {
-            let line = &self.lower[row * size..row * size + row];
-            let known: f64 = line.iter().zip(right.iter()).map(|(one, other)| one * other).sum();
-            right[row] = (right[row] - known) / self.lower[row * size + row];
-        }
-    }
-
-    fn solve(&self, right: &mut [f64]) {
-        let size = self.size;
-        self.forward(right);
-        for row in (0..size).rev() {
-            right[row] /= self.lower[row * size + row];
-            let value = right[row];
-            let line = &self.lower[row * size..row * size + row];
-            for (earlier, factor) in right.iter_mut().zip(line) {
-                *earlier -= factor * value;
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::summary::{mean, squares};
+use super::summary::{mean, median_of_sorted, squares};
 use crate::error::{StatsError, require_finite};
 
 /// One recorded run.
@@ -49,10 +49,7 @@ impl Cells {
 
     /// The medians of the cells' runs, each cell as one run. All values must be finite.
     pub(crate) fn medians(observations: &[Observation]) -> Cells {
-        Cells::gathered(observations, |sorted| {
-            let n = sorted.len();
-            (1, sorted[(n - 1) / 2].midpoint(sorted[n / 2]), 0.0)
-        })
+        Cells::gathered(observations, |sorted| (1, median_of_sorted(sorted), 0.0))
     }
 
     /// Gathers cells, each with the runs, mean and root that `reduce` makes of its values, in

@@ -34,14 +34,13 @@ impl Summary {
         sorted.sort_by(f64::total_cmp);
         let (Some(&min), Some(&max)) = (sorted.first(), sorted.last()) else { return Err(StatsError::Empty) };
         let n = sorted.len();
-        let (lower, upper) = (sorted[(n - 1) / 2], sorted[n / 2]);
         let mean = mean(values).clamp(min, max);
         Ok(Summary {
             n,
             min,
             max,
-            median: lower.midpoint(upper),
-            upper_median: upper,
+            median: median_of_sorted(&sorted),
+            upper_median: sorted[n / 2],
             mean,
             sd: (n > 1).then(|| squares(values, mean).root_over((n - 1) as f64)),
         })
@@ -67,8 +66,13 @@ pub fn mean(values: &[f64]) -> f64 {
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
+    (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
+}
+
+/// Of at least one value.
+pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
     let n = sorted.len();
-    (n > 0).then(|| sorted[(n - 1) / 2].midpoint(sorted[n / 2]))
+    sorted[(n - 1) / 2].midpoint(sorted[n / 2])
 }
 
 /// The sum of squares of `values` around `centre`.

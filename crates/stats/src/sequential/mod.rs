@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 pub use schedule::{Looks, Schedule};
 pub(crate) use unbiased::{Shifted, shift};
 
-use crate::distribution::{normal, quadrature, solve};
+use crate::distribution::quadrature::GaussLegendre;
+use crate::distribution::{normal, solve};
 
 /// Looks must be at least this far apart, as a share of all the information.
 const CLOSEST: f64 = 0.001;
 /// Further than this from the mean, in standard deviations, there is nothing.
 const REACH: f64 = 10.0;
-const NODES: usize = 12;
 
 /// How the chance of a false finding is spread over the looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -145,17 +145,10 @@ fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<[f64; 2]> {
 /// as the shorter of the steps to and from here asks for, up to the bound or to where nothing is
 /// left.
 fn nodes(fraction: f64, step: f64, bound: f64, drift: f64) -> Vec<(f64, f64)> {
-    let rule = quadrature::gauss_legendre::<NODES>();
     let (centre, reach) = (drift * fraction, REACH * fraction.sqrt());
     let (low, high) = ((centre - reach).max(-bound), (centre + reach).min(bound));
     let panels = if high > low { ((high - low) / (2.0 * step.sqrt())).ceil() } else { 0.0 };
-    let half = 0.5 * (high - low) / panels;
-    (0..panels as usize)
-        .flat_map(|panel| {
-            let middle = low + half * (2.0 * panel as f64 + 1.0);
-            rule.map(|(node, weight)| (middle + half * node, half * weight))
-        })
-        .collect()
+    GaussLegendre::new().nodes(low, high, panels).collect()
 }
 
 #[cfg(test)]
@@ -168,7 +161,7 @@ mod tests {
     fn nodes_grow_with_the_root_of_the_number_of_looks() {
         for looks in [1, 50, 200] {
             let step = 1.0 / f64::from(looks);
-            let most = NODES * (REACH / step.sqrt()).ceil() as usize;
+            let most = GaussLegendre::NODES * (REACH / step.sqrt()).ceil() as usize;
             for bound in [0.0, 2.0, f64::INFINITY] {
                 for look in 1..=looks {
                     let count = nodes(f64::from(look) * step, step, bound, 0.0).len();

@@ -11,7 +11,7 @@ use crate::distribution::normal;
 const NORMAL: f64 = 150.0;
 
 /// Looks in equal steps, planned before the first boot.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Schedule {
     /// The bounds.
     pub bounds: Bounds,
@@ -103,5 +103,5 @@ impl Looks {
 
 /// The two-sided levels of bounds on |z|.
 fn levels(z: &[f64]) -> Vec<f64> {
-    z.iter().map(|z| 2.0 * normal::sf(*z)).collect()
+    z.iter().map(|z| normal::two_sided(*z)).collect()
 }

@@ -1,33 +1,29 @@
 //! The chance that a sequence of t statistics crosses its bounds, exactly.
 //!
-//! At a look with n boots the standardised sum Z of the differences is normal and the sum of
-//! squares E of the error is chi-squared with ν = m (n - 1) degrees of freedom, where m is what
-//! each boot adds: 1 in a paired comparison, more where several conditions tell the error. Write T
-//! = √ν tan θ, so that sin θ = Z / √(Z² + E). Without a difference this direction is independent of
-//! the length √(Z² + E) (Basu), and the next direction depends on this one, the lengths and new
-//! data only: the angles are a Markov chain. Its steps are those of a linear function on a sphere:
+//! At a look with n boots the standardised sum Z of the differences is normal and the error's sum
+//! of squares E is chi-squared with ν = m (n - 1) degrees of freedom; m is what each boot adds, 1
+//! in a paired comparison. Write T = √ν tan θ, so that sin θ = Z / √(Z² + E). Without a difference
+//! θ is independent of the length √(Z² + E) (Basu), so the angles are a Markov chain with the steps
 //!
 //! sin θ' = √f √B sin θ + √(1 - f) √(1 - B) sin φ,
 //!
-//! where f = n / n', B is the share that the old boots have of the new length (a beta variable of shapes (ν + 1) / 2 and
-//! (g + 1) / 2), φ has a density in proportion to cos^(g-1), and g = ν' - ν - 1. The point (√B, √(1 - B) sin φ, √(1 - B) cos φ) =
-//! (a, z, h) of the unit sphere has a density in proportion to a^ν h^(g-1), and sin θ' is its coordinate along (√f sin θ, √(1 - f)), so that
-//! coordinates around that axis leave one integral over the latitude; that over the longitude is a function of one variable,
-//! which the bounds do not change. Armitage, McPherson and Rowe's recursion for the normal distribution is its limit; in terms of
-//! sums and sums of squares it is that of Jennison and Turnbull, Biometrika 78 (1991).
+//! where f = n / n', B is the old boots' share of the new length (a beta variable of shapes
+//! (ν + 1) / 2 and (g + 1) / 2), φ has a density in proportion to cos^(g-1), and g = ν' - ν - 1.
+//! This is a linear function on a sphere. In coordinates around its axis (√f sin θ, √(1 - f)) one
+//! integral over the latitude is left; that over the longitude is a function of one variable, which
+//! the bounds do not change. In sums and sums of squares it is the recursion of Jennison and
+//! Turnbull, Biometrika 78 (1991).
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-use crate::distribution::curve::Curve;
-use crate::distribution::quadrature::gauss_legendre;
+use statrs::function::beta::beta;
+
+use crate::distribution::chebyshev::{Curve, Polynomial};
+use crate::distribution::quadrature::GaussLegendre;
 use crate::distribution::student;
 
-/// Coefficients of a chance of surviving, as a polynomial.
-const TERMS: usize = 20;
 /// From so many added degrees of freedom on no bend is to be seen.
 const SMOOTH: f64 = 3.0;
-/// Nodes of a panel of an integral.
-const NODES: usize = 12;
 /// A density below this is taken for none.
 const NOTHING: f64 = 1e-30;
 /// A panel's width, in standard deviations of what is integrated.
@@ -35,7 +31,7 @@ const PANEL: f64 = 2.5;
 
 /// Looks at t statistics.
 pub(super) struct Sequence {
-    rule: Rule,
+    rule: GaussLegendre,
     /// The degrees of freedom at each look.
     df: Vec<f64>,
     steps: Vec<Step>,
@@ -46,7 +42,7 @@ impl Sequence {
     /// `df_per_boot` >= 1 degrees of freedom.
     pub(super) fn of(boots: &[u32], df_per_boot: f64) -> Sequence {
         let df = |boots: u32| df_per_boot * (f64::from(boots) - 1.0);
-        let rule = Rule(gauss_legendre());
+        let rule = GaussLegendre::new();
         let step = |pair: &[u32]| {
             let fraction = f64::from(pair[0]) / f64::from(pair[1]);
             Step::of(fraction, df(pair[0]), (df(pair[1]) - df(pair[0]) - 1.0).max(0.0), rule)
@@ -78,7 +74,7 @@ fn angle(level: f64, df: f64) -> f64 {
 
 /// From one look to the next.
 struct Step {
-    rule: Rule,
+    rule: GaussLegendre,
     /// The share of the boots that are there before it.
     fraction: f64,
     /// The degrees of freedom before it.
@@ -92,7 +88,7 @@ struct Step {
 }
 
 impl Step {
-    fn of(fraction: f64, df: f64, added: f64, rule: Rule) -> Step {
+    fn of(fraction: f64, df: f64, added: f64, rule: GaussLegendre) -> Step {
         let whole = 0.5 * beta(0.5 * (df + 1.0), 0.5 * (added + 1.0));
         Step { rule, fraction, df, added, whole, longitude: Default::default() }
     }
@@ -138,7 +134,7 @@ impl Step {
     }
 }
 
-fn mean_power(rule: Rule, ratio: f64, power: f64, added: f64) -> f64 {
+fn mean_power(rule: GaussLegendre, ratio: f64, power: f64, added: f64) -> f64 {
     let share = |half_sine: f64| (1.0 - 2.0 * half_sine * half_sine / ratio).max(0.0).powf(power);
     if added < 1e-9 {
         // All of the density is at both ends.
@@ -149,7 +145,7 @@ fn mean_power(rule: Rule, ratio: f64, power: f64, added: f64) -> f64 {
     let end = if ratio < 2.0 { 2.0 * (0.5 * ratio).sqrt().asin() } else { PI };
     let side = |from: f64, to: f64, longitude: &dyn Fn(f64) -> f64| {
         let sd = (to - from) / (1.0 + 2.0 * (power + added)).sqrt();
-        rule.panels(from.powf(bend), to.powf(bend), sd.powf(bend), |p| {
+        panels(&rule, from.powf(bend), to.powf(bend), sd.powf(bend), |p| {
             let angle = p.powf(1.0 / bend);
             let weight = (angle.sin() / angle).powf(added - 1.0) * angle.powf(added - bend) / bend;
             weight * share((0.5 * longitude(angle)).sin())
@@ -165,87 +161,56 @@ fn mean_power(rule: Rule, ratio: f64, power: f64, added: f64) -> f64 {
 struct Survival {
     bend: f64,
     bound: f64,
-    below: [f64; TERMS],
-    above: [f64; TERMS],
+    below: Polynomial,
+    /// None where nothing is above.
+    above: Option<Polynomial>,
 }
 
 impl Survival {
     fn certain() -> Survival {
-        let mut below = [0.0; TERMS];
-        below[0] = 1.0;
-        Survival { bend: 1.0, bound: 1.0, below, above: below }
+        Survival { bend: 1.0, bound: 1.0, below: Polynomial::of(|_| 1.0), above: None }
     }
 
     /// A bend at 0 or beyond the bound is none.
     fn of(bound: f64, bend: f64, chance: impl Fn(f64) -> f64) -> Survival {
         let bend = if bend > 0.0 { bend.min(bound) } else { bound };
-        let above = if bend < bound {
-            coefficients(|share| chance((bend * bend + share * share * (bound * bound - bend * bend)).sqrt()))
-        } else {
-            [0.0; TERMS]
-        };
-        Survival { bend, bound, below: coefficients(|share| chance(bend * share.sqrt())), above }
+        let chance_above =
+            |share: f64| chance((bend * bend + share * share * (bound * bound - bend * bend)).sqrt());
+        let above = (bend < bound).then(|| Polynomial::of(chance_above));
+        Survival { bend, bound, below: Polynomial::of(|share| chance(bend * share.sqrt())), above }
     }
 
     fn at(&self, sine: f64) -> f64 {
-        let square = sine * sine;
-        let bend = self.bend * self.bend;
-        if square <= bend || self.bend >= self.bound {
-            return polynomial(&self.below, (square / bend).min(1.0));
+        let (square, bend) = (sine * sine, self.bend * self.bend);
+        match &self.above {
+            Some(above) if square > bend => {
+                above.at(((square - bend) / (self.bound * self.bound - bend)).min(1.0).sqrt())
+            }
+            _ => self.below.at((square / bend).min(1.0)),
         }
-        polynomial(&self.above, ((square - bend) / (self.bound * self.bound - bend)).min(1.0).sqrt())
     }
 
     /// The integral over latitudes of `f`, which takes this at `length` times their sine; its
     /// features are as wide as `sd`.
-    fn panels(&self, rule: &Rule, length: f64, range: (f64, f64), sd: f64, f: impl Fn(f64) -> f64) -> f64 {
+    fn panels(
+        &self,
+        rule: &GaussLegendre,
+        length: f64,
+        range: (f64, f64),
+        sd: f64,
+        f: impl Fn(f64) -> f64,
+    ) -> f64 {
         let bend = (self.bend / length).min(1.0).asin();
         let ends = [range.0, -bend, bend, range.1].map(|end| end.clamp(range.0, range.1.max(range.0)));
-        ends.windows(2).map(|ends| rule.panels(ends[0], ends[1], sd, &f)).sum()
+        ends.windows(2).map(|ends| panels(rule, ends[0], ends[1], sd, &f)).sum()
     }
 }
 
-/// The Chebyshev coefficients on [0, 1].
-fn coefficients(f: impl Fn(f64) -> f64) -> [f64; TERMS] {
-    let angle = |j: usize| PI * (j as f64 + 0.5) / TERMS as f64;
-    let values: [f64; TERMS] = std::array::from_fn(|j| f(0.5 * (1.0 + angle(j).cos())));
-    std::array::from_fn(|m| {
-        let sum: f64 = (0..TERMS).map(|j| values[j] * (m as f64 * angle(j)).cos()).sum();
-        sum * if m == 0 { 1.0 } else { 2.0 } / TERMS as f64
-    })
-}
-
-/// Clenshaw's recurrence (DLMF 3.11.15).
-fn polynomial(coefficients: &[f64; TERMS], share: f64) -> f64 {
-    let t = 2.0 * share - 1.0;
-    let (mut next, mut after) = (0.0, 0.0);
-    for coefficient in coefficients[1..].iter().rev() {
-        (next, after) = (coefficient + 2.0 * t * next - after, next);
+/// The integral of `f`, whose features are as wide as `sd`.
+fn panels(rule: &GaussLegendre, from: f64, to: f64, sd: f64, f: impl Fn(f64) -> f64) -> f64 {
+    if to <= from {
+        return 0.0;
     }
-    coefficients[0] + t * next - after
-}
-
-/// Gauss and Legendre's nodes and weights on [-1, 1].
-#[derive(Clone, Copy)]
-struct Rule([(f64, f64); NODES]);
-
-impl Rule {
-    /// The integral of `f`, whose features are as wide as `sd`.
-    fn panels(&self, from: f64, to: f64, sd: f64, f: impl Fn(f64) -> f64) -> f64 {
-        if to <= from {
-            return 0.0;
-        }
-        let count = ((to - from) / (PANEL * sd)).ceil().clamp(1.0, 1000.0);
-        let half = 0.5 * (to - from) / count;
-        let panel = |number: usize| {
-            let middle = from + half * (2.0 * number as f64 + 1.0);
-            self.0.iter().map(|(node, weight)| half * weight * f(middle + half * node)).sum::<f64>()
-        };
-        (0..count as usize).map(panel).sum()
-    }
-}
-
-/// The beta function.
-fn beta(one: f64, other: f64) -> f64 {
-    (libm::lgamma(one) + libm::lgamma(other) - libm::lgamma(one + other)).exp()
+    let count = ((to - from) / (PANEL * sd)).ceil().clamp(1.0, 1000.0);
+    rule.nodes(from, to, count).map(|(at, weight)| weight * f(at)).sum()
 }

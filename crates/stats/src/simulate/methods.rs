@@ -5,14 +5,14 @@ use std::fmt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use super::ALPHA;
 use super::bootstrap::Pair;
-use super::level::ALPHA;
-use super::means::{Anova, MeanSquare, mean, squares};
+use super::means::{Anova, mean, squares};
 use super::ranks;
 use super::world::World;
-use crate::compare::Verdict;
-use crate::compare::analyse_among;
+use crate::compare::{Verdict, analyse_among};
 use crate::distribution::{normal, student};
+use crate::model::Spread;
 use crate::observed::Observation;
 use crate::question::{Correction, Design, Question};
 
@@ -70,35 +70,27 @@ impl Method {
 
     /// The word on the command line.
     pub fn word(self) -> &'static str {
-        match self {
-            Method::PooledT => "pooled-t",
-            Method::MannWhitney => "mann-whitney",
-            Method::RunBootstrap => "run-bootstrap",
-            Method::HierarchicalBootstrap => "hierarchical-bootstrap",
-            Method::RemlWald => "reml-wald",
-            Method::RemlSatterthwaite => "reml-satterthwaite",
-            Method::Ratio => "ratio",
-            Method::BootMeans => "boot-means",
-            Method::PooledBootMeans => "pooled-boot-means",
-            Method::Additive => "additive",
-            Method::Netassay => "netassay",
-        }
+        self.names().0
     }
 
     /// The name in tables.
     pub fn as_str(self) -> &'static str {
+        self.names().1
+    }
+
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Method::PooledT => "pooled t on the runs (ministat)",
-            Method::MannWhitney => "Mann-Whitney on the runs (benchstat)",
-            Method::RunBootstrap => "bootstrap of the runs",
-            Method::HierarchicalBootstrap => "hierarchical bootstrap, percentile",
-            Method::RemlWald => "REML, Wald z",
-            Method::RemlSatterthwaite => "REML, Satterthwaite df",
-            Method::Ratio => "Kalibera-Jones ratio (Fieller)",
-            Method::BootMeans => "t on boot means",
-            Method::PooledBootMeans => "t on boot means, MSB pooled",
-            Method::Additive => "additive model, error of the runs",
-            Method::Netassay => "netassay: own spreads, moderated",
+            Method::PooledT => ("pooled-t", "pooled t on the runs (ministat)"),
+            Method::MannWhitney => ("mann-whitney", "Mann-Whitney on the runs (benchstat)"),
+            Method::RunBootstrap => ("run-bootstrap", "bootstrap of the runs"),
+            Method::HierarchicalBootstrap => ("hierarchical-bootstrap", "hierarchical bootstrap, percentile"),
+            Method::RemlWald => ("reml-wald", "REML, Wald z"),
+            Method::RemlSatterthwaite => ("reml-satterthwaite", "REML, Satterthwaite df"),
+            Method::Ratio => ("ratio", "Kalibera-Jones ratio (Fieller)"),
+            Method::BootMeans => ("boot-means", "t on boot means"),
+            Method::PooledBootMeans => ("pooled-boot-means", "t on boot means, MSB pooled"),
+            Method::Additive => ("additive", "additive model, error of the runs"),
+            Method::Netassay => ("netassay", "netassay: own spreads, moderated"),
         }
     }
 
@@ -200,7 +192,8 @@ impl Decider<'_> {
                 };
                 // Fieller's interval is bounded where the baseline can be told from zero; it then
                 // excludes a ratio of 1 exactly if Student's t rejects a difference of 0.
-                let is_bounded = anova.baseline.abs() > t * (anova.per_condition * of_baseline.square).sqrt();
+                let is_bounded =
+                    anova.baseline.abs() > t * (anova.per_condition * of_baseline.variance).sqrt();
                 is_bounded && differs(&anova, anova.boots, t)
             }
             Method::BootMeans => {
@@ -241,6 +234,6 @@ impl Decider<'_> {
     }
 }
 
-fn differs(anova: &Anova, error: MeanSquare, critical: f64) -> bool {
+fn differs(anova: &Anova, error: Spread, critical: f64) -> bool {
     anova.difference.abs() > critical * anova.standard_error(error)
 }

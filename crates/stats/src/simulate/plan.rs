@@ -66,7 +66,7 @@ impl Plan {
             }
         }
         let times = self.work() / MOST_WORK;
-        if times > 1.0 { Err(SimulateError::Work { times }) } else { Ok(()) }
+        if times > 1.0 { Err(SimulateError::Work(times)) } else { Ok(()) }
     }
 
     /// How many random numbers are drawn at most.

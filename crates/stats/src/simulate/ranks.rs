@@ -1,6 +1,6 @@
 //! The Mann-Whitney U test.
 
-use super::level::ALPHA;
+use super::ALPHA;
 use crate::distribution::normal;
 
 /// Whether two samples differ by Mann and Whitney's test (Annals of Mathematical Statistics 18,
@@ -23,5 +23,5 @@ pub(super) fn differ(one: &[f64], other: &[f64], work: &mut Vec<(f64, bool)>) ->
     let u = ranks - m * (m + 1.0) / 2.0;
     let variance = m * n / 12.0 * (all + 1.0 - tied / (all * (all - 1.0)));
     let z = ((u - m * n / 2.0).abs() - 0.5).max(0.0) / variance.sqrt();
-    2.0 * normal::sf(z) < ALPHA
+    normal::two_sided(z) < ALPHA
 }

@@ -2,9 +2,7 @@
 
 use super::number::{confidence, fixed, signed};
 use super::shown::{Shown, UNBOUNDED, decimals};
-use crate::compare::Comparison;
-use crate::compare::Ratio;
-use crate::compare::Verdict;
+use crate::compare::{Comparison, Ratio, Verdict};
 use crate::question::Margin;
 
 impl Comparison {
@@ -136,29 +134,19 @@ mod tests {
             mean: 66.7,
             baseline_mean: 100.0,
             difference: -33.3,
-            unadjusted: None,
             standard_error: Some(0.5),
             interval: Some((-35.6, -31.0)),
             relative: Some(-33.312),
-            unadjusted_relative: None,
             relative_interval: Some((-35.6, -31.04)),
-            ratio: None,
-            boots_apart: false,
             boots: 3,
-            boots_left_out: 0,
             df: 2.0,
             p: Some(1e-4),
-            look_level: None,
             detectable: Some(4.2),
             detectable_interval: Some((2.2, 26.0)),
             detectable_relative: Some(4.2),
             detectable_relative_interval: Some((2.19, 26.4)),
-            margin: None,
-            gap: None,
-            resolution: None,
             verdict,
-            wild: None,
-            checks: Vec::new(),
+            ..Comparison::default()
         }
     }
 
@@ -193,11 +181,8 @@ mod tests {
             "ipv6 is 33.3 % lower (95 % interval 31.0 to 35.6, 3 boots; corrected for the looks, 34.0 % as measured)"
         );
         let same = Comparison { unadjusted_relative: Some(-33.33), ..lower };
-        assert!(
-            !same.sentence("ipv6", "1/s", None).contains("measured"),
-            "{}",
-            same.sentence("ipv6", "1/s", None)
-        );
+        let said = same.sentence("ipv6", "1/s", None);
+        assert!(!said.contains("measured"), "{said}");
     }
 
     #[test]
@@ -231,15 +216,14 @@ mod tests {
         let ends_at_zero = Comparison { relative_interval: Some((-6.3, -0.04)), ..close.clone() };
         let said = ends_at_zero.sentence("ipv6", "1/s", None);
         assert!(said.contains("95 % interval -6.3 to 0.0, 3 boots"), "{said}");
+        let unknown = Comparison { detectable: None, detectable_relative: None, ..close.clone() };
         assert_eq!(
-            close.sentence("ipv6", "1/s", None),
-            "ipv6: no difference proven (0.0 %, 95 % interval -6.3 to 5.9, 3 boots); a difference of 2.1 % would have been \
-             seen with 80 % power (1.1 to 13 %, as far as 3 boots tell the spread)"
-        );
-        let unknown = Comparison { detectable: None, detectable_relative: None, ..close };
-        assert_eq!(
-            unknown.sentence("ipv6", "1/s", None),
-            "ipv6: no difference proven (0.0 %, 95 % interval -6.3 to 5.9, 3 boots)"
+            [close, unknown].map(|one| one.sentence("ipv6", "1/s", None)),
+            [
+                "ipv6: no difference proven (0.0 %, 95 % interval -6.3 to 5.9, 3 boots); a difference of 2.1 % would have been \
+                 seen with 80 % power (1.1 to 13 %, as far as 3 boots tell the spread)",
+                "ipv6: no difference proven (0.0 %, 95 % interval -6.3 to 5.9, 3 boots)",
+            ]
         );
     }
 
@@ -254,30 +238,23 @@ mod tests {
             margin: Some(Margin::Percent(2.0)),
             ..comparison(Verdict::Equivalent)
         };
-        assert_eq!(
-            within.sentence("ipv6", "ns", None),
-            "ipv6: equivalent within 2 % (+0.31 %, 95 % interval -0.40 to 1.00, 5 boots)"
-        );
         let proven = Comparison {
             interval: Some((0.1, 0.5)),
             relative_interval: Some((0.11, 0.51)),
             ..within.clone()
         };
-        assert_eq!(
-            proven.sentence("ipv6", "ns", None),
-            "ipv6: equivalent within 2 %, though proven higher (+0.31 %, 95 % interval 0.11 to 0.51, 5 boots)"
-        );
         let absolute = Comparison { margin: Some(Margin::Absolute(1.5)), ..within.clone() };
+        let neither = Comparison { verdict: Verdict::Inconclusive, ..within.clone() };
         assert_eq!(
-            absolute.sentence("ipv6", "ns", None),
-            "ipv6: equivalent within 1.5 ns (+0.31 ns, 95 % interval -0.40 to 1.00 ns, 5 boots)"
-        );
-        let neither = Comparison { verdict: Verdict::Inconclusive, ..within };
-        assert_eq!(
-            neither.sentence("ipv6", "ns", None),
-            "ipv6: inconclusive, neither a difference nor equivalence within 2 % is shown (+0.31 %, 95 % interval -0.40 to \
-             1.00, 5 boots); a difference of 4.2 % would have been seen with 80 % power (2.2 to 26 %, as far as 5 boots tell \
-             the spread)"
+            [within, proven, absolute, neither].map(|one| one.sentence("ipv6", "ns", None)),
+            [
+                "ipv6: equivalent within 2 % (+0.31 %, 95 % interval -0.40 to 1.00, 5 boots)",
+                "ipv6: equivalent within 2 %, though proven higher (+0.31 %, 95 % interval 0.11 to 0.51, 5 boots)",
+                "ipv6: equivalent within 1.5 ns (+0.31 ns, 95 % interval -0.40 to 1.00 ns, 5 boots)",
+                "ipv6: inconclusive, neither a difference nor equivalence within 2 % is shown (+0.31 %, 95 % interval -0.40 to \
+                 1.00, 5 boots); a difference of 4.2 % would have been seen with 80 % power (2.2 to 26 %, as far as 5 boots tell \
+                 the spread)",
+            ]
         );
     }
 
@@ -291,14 +268,13 @@ mod tests {
             gap: Some(Gap::OneBootInCommon),
             ..comparison(Verdict::Inconclusive)
         };
+        let none = Comparison { boots: 0, relative: None, gap: Some(Gap::NotConnected), ..one.clone() };
         assert_eq!(
-            one.sentence("ipv6", "1/s", None),
-            "ipv6: inconclusive, only 1 boot measured both it and the baseline, an interval needs 2 or more (-33.3 %)"
-        );
-        let none = Comparison { boots: 0, relative: None, gap: Some(Gap::NotConnected), ..one };
-        assert_eq!(
-            none.sentence("ipv6", "1/s", None),
-            "ipv6: inconclusive, no boot measured both it and the baseline"
+            [one, none].map(|one| one.sentence("ipv6", "1/s", None)),
+            [
+                "ipv6: inconclusive, only 1 boot measured both it and the baseline, an interval needs 2 or more (-33.3 %)",
+                "ipv6: inconclusive, no boot measured both it and the baseline",
+            ]
         );
     }
 

@@ -222,9 +222,9 @@ fn what_cannot_be_answered_is_named() {
     let data = observations(&[&[(1, &[1.0])], &[(1, &[f64::NAN])]]);
     let error = analyse(&data, &Question::against(0)).unwrap_err();
     assert!(error.to_string().starts_with("value 2 is NaN"), "{error}");
-    assert_eq!(analyse(&data[..1], &Question::against(3)), Err(StatsError::NoBaseline { baseline: 3 }));
+    assert_eq!(analyse(&data[..1], &Question::against(3)), Err(StatsError::NoBaseline(3)));
     let level = Question { level: 95.0, ..Question::against(0) };
-    assert_eq!(analyse(&data[..1], &level), Err(StatsError::Level { level: 95.0 }));
+    assert_eq!(analyse(&data[..1], &level), Err(StatsError::Level(95.0)));
     assert_eq!(analyse(&data[..1], &Question::against(0)).unwrap().comparisons, []);
     let pairs = Question { against: Against::AllPairs, ..Question::against(0) };
     assert_eq!(analyse(&[], &pairs).unwrap().conditions, []);

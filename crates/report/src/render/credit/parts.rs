@@ -217,9 +217,7 @@ impl Parts {
     ) -> Result<(), EffectsError> {
         let (base, word) = if is_out { (1, "on") } else { (0, "off") };
         let Some(all) = combination.place(|_| is_out) else {
-            return Err(EffectsError::Unreachable {
-                subset: format!("the combination with everything {word}"),
-            });
+            return Err(EffectsError::Unreachable(format!("the combination with everything {word}")));
         };
         let end = combination.place(|_| !is_out);
         let measured = |place: usize| runs.iter().any(|run| run.condition == place);

@@ -1,0 +1,58 @@
+//! Cholesky's factor of a matrix, and the solution that it makes simple.
+
+/// A pivot below this share of its column's diagonal is nothing but rounding.
+const SINGULAR: f64 = 1e-9;
+
+/// The factor of a symmetric positive definite matrix, by rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Factor {
+    size: usize,
+    lower: Vec<f64>,
+    /// The first column that depends on those before it.
+    pub(crate) dependent: Option<usize>,
+}
+
+impl Factor {
+    /// Of a matrix of `size` rows, one after the other; its upper triangle is not looked at.
+    pub(crate) fn of(mut matrix: Vec<f64>, size: usize) -> Factor {
+        let mut dependent = None;
+        for row in 0..size {
+            let largest = matrix[row * size + row];
+            for column in 0..=row {
+                let (before, from_row) = matrix.split_at(row * size);
+                let of_column = if column < row { &before[column * size..] } else { from_row };
+                let product: f64 =
+                    from_row[..column].iter().zip(&of_column[..column]).map(|(one, other)| one * other).sum();
+                let value = matrix[row * size + column] - product;
+                matrix[row * size + column] = if column < row {
+                    value / matrix[column * size + column]
+                } else {
+                    if value <= SINGULAR * largest {
+                        dependent = dependent.or(Some(row));
+                    }
+                    // A pivot lost to rounding must not become the root of a negative number.
+                    value.max(largest * f64::EPSILON).max(f64::MIN_POSITIVE).sqrt()
+                };
+            }
+        }
+        Factor { size, lower: matrix, dependent }
+    }
+
+    /// Solves for a right side, in its place.
+    pub(crate) fn solve(&self, right: &mut [f64]) {
+        let size = self.size;
+        for row in 0..size {
+            let line = &self.lower[row * size..row * size + row];
+            let known: f64 = line.iter().zip(right.iter()).map(|(one, other)| one * other).sum();
+            right[row] = (right[row] - known) / self.lower[row * size + row];
+        }
+        for row in (0..size).rev() {
+            right[row] /= self.lower[row * size + row];
+            let value = right[row];
+            let line = &self.lower[row * size..row * size + row];
+            for (earlier, factor) in right.iter_mut().zip(line) {
+                *earlier -= factor * value;
+            }
+        }
+    }
+}
