@@ -232,6 +232,17 @@ impl Error {
     }
 }
 
+/// Says which call failed, and for what.
+pub(crate) trait Context<T> {
+    fn or_setup(self, call: &'static str, what: impl fmt::Display) -> Result<T>;
+}
+
+impl<T> Context<T> for io::Result<T> {
+    fn or_setup(self, call: &'static str, what: impl fmt::Display) -> Result<T> {
+        self.map_err(|error| Error::setup(call, what, &error))
+    }
+}
+
 /// Datagrams cut from one buffer are never fragmented, so the MTU limits each.
 fn segments_way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
     match most {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::sys;
 
 use super::account::Spread;
-use super::calls::{Bracketed, Calls, Plain};
-use super::work::{Trouble, Work};
+use super::work::{Bracketed, Plain, Trouble, Work};
+use crate::lane::Calls;
 
 /// How long messages flow before anything is counted, and how many turns at least: caches, windows
 /// and buffers of the kernel have found their sizes by then, and a datagram costs a fresh socket

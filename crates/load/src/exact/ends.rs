@@ -14,7 +14,7 @@ use crate::sys::Destination;
 use crate::workload::udp_stream::gro::Merged;
 use crate::workload::udp_stream::gso;
 
-use super::turn;
+use super::datagrams;
 
 /// How long a message may be on its way: it is there when its sending returns, or hangs on one
 /// timer of the kernel's.
@@ -37,7 +37,7 @@ const CHARGE: u64 = 2048;
 /// once.
 fn steady(traffic: &Traffic) -> Traffic {
     let size = if traffic.kind.is_udp() {
-        let waiting = turn::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
+        let waiting = datagrams::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
         u32::try_from(waiting).ok().filter(|bytes| *bytes > BUFFER / 2)
     } else {
         Some(BUFFER)

@@ -13,28 +13,30 @@
 //! as where it ends: half of what the pass costs more than the first is taken off it.
 
 mod account;
-mod calls;
-mod chosen;
 mod counter;
 mod datagrams;
 mod ends;
 mod exchange;
 mod stream;
-mod turn;
 mod work;
 
 pub use account::{Account, Spread};
 pub use counter::{CountSoftirqs, Softirqs};
 pub use ends::ReceivingEnd;
 
+use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+
+use words::{Kind, Traffic};
 
 use crate::error::Result;
 use crate::spec::Spec;
 use crate::sys;
 
-use counter::{BATCHES, Counter};
+use counter::{BATCHES, Counted, Counter};
 use ends::Ends;
+use exchange::Exchanged;
 
 /// Time between two beats, in ns.
 const BEAT_NS: u64 = 1_000_000_000;
@@ -65,7 +67,7 @@ pub fn run(
 ) -> Result<Account> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
-    let counted = chosen::count(&spec.traffic, &ends, Counter { settled, softirqs })?;
+    let counted = count(&spec.traffic, &ends, Counter { settled, softirqs })?;
     let (softirq, softirq_absent) = match counted.softirq {
         Ok(softirq) => (Some(softirq), None),
         Err(why) => (None, Some(why)),
@@ -83,13 +85,25 @@ pub fn run(
     })
 }
 
+/// Has the work of this traffic counted.
+fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Counted> {
+    let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
+    let counted = match (traffic.kind, sink) {
+        (Kind::UdpStream | Kind::Pps, _) => datagrams::count(traffic, ends, counter),
+        (_, None) => Err(("connect", io::ErrorKind::NotConnected.into())),
+        (Kind::TcpStream, Some(sink)) => stream::count(traffic, (source, sink), counter)?,
+        (_, Some(sink)) => counter.count(Exchanged::new(traffic, source, sink)),
+    };
+    counted.map_err(|(call, error)| ends::flow(call, ends.peer, &error))
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
     use counter::MOST;
-    use words::{Kind, Reader, Sender, Traffic};
+    use words::{Reader, Sender};
 
     /// An address that no other test has, in this process or another: the ports are always the
     /// same.

@@ -44,3 +44,9 @@ impl Call {
         }
     }
 }
+
+/// What surrounds each system call of a loop, which is compiled for it.
+pub(crate) trait Calls {
+    /// Makes it, and gives what the kernel gives.
+    fn around<R>(&mut self, call: impl FnOnce() -> R) -> R;
+}

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::call::Calls;
+
 /// What one end has done, of one flow or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -219,6 +221,15 @@ impl<'a> Tally<'a> {
     #[cold]
     pub(crate) fn late(&mut self) {
         bump(&self.counters.late);
+    }
+}
+
+/// Counts each call, whether it moves anything or not.
+impl Calls for Tally<'_> {
+    #[inline(always)]
+    fn around<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        self.call();
+        call()
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::mpsc::Sender;
 
 use words::Traffic;
 
-pub(crate) use call::Call;
+pub(crate) use call::{Call, Calls};
 pub(crate) use control::Control;
 pub(crate) use counts::Tally;
 pub use counts::{Counts, Sample};

@@ -3,44 +3,15 @@
 
 use std::os::fd::RawFd;
 
-use super::stamp::Stamp;
 use crate::error::{Errno, Error, Result};
-use crate::lane::{Call, End, Lane, Next, QUIET};
-use crate::message::Buffer;
+use crate::lane::{Call, Lane, Next};
 use crate::sys;
-use crate::workload::pace::Pace;
 
 /// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled
 /// it).
 const MOST_SEGMENTS: usize = 64;
 /// The most bytes of one buffer: what one datagram over IPv4 carries.
 const MOST_BYTES: usize = 65_507;
-
-/// One `send` of a buffer of datagrams.
-pub(super) fn send(lane: &Lane, mut stamp: impl Stamp, mut pace: impl Pace) -> Result<End> {
-    enable(lane.fd, lane.message, lane.flow)?;
-    let segments = segments(lane.message);
-    let mut buffer = Buffer::messages(lane.message, segments);
-    let destination = lane.destination();
-    let to = destination.target();
-    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
-    lane.ready();
-    while phase.load() < QUIET {
-        pace.wait(buffer.as_ref().len() as u64, phase);
-        stamp.stamp(buffer.as_mut(), lane.message);
-        let sent = sys::send_to(fd, buffer.as_ref(), 0, to);
-        if sent > 0 {
-            tally.batch(segments as u64, sent as u64);
-            stamp.advance(segments as u64);
-        } else if sys::errno() == libc::ENOBUFS {
-            tally.call();
-            tally.refused(segments as u64);
-        } else if trouble(lane, Call::Send, sent)? == Next::End {
-            break;
-        }
-    }
-    Ok(End::default())
-}
 
 /// How many datagrams of `message` bytes one buffer holds.
 pub(crate) fn segments(message: usize) -> usize {

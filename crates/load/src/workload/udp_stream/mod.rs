@@ -1,10 +1,10 @@
 //! UDP datagrams as fast as they can be sent, in each way that Linux offers.
 
-pub(crate) mod batch;
 mod check;
 pub(crate) mod gro;
 pub(crate) mod gso;
-mod plain;
+pub(crate) mod receive;
+pub(crate) mod send;
 pub(crate) mod shared;
 mod stamp;
 mod uring;
@@ -14,8 +14,10 @@ use words::{Reader, Sender};
 
 use crate::error::Result;
 use crate::lane::{End, Lane};
+use crate::sys::headers;
 use crate::workload::pace::{Pace, Paced, Unpaced};
 use check::{Check, Checked, Unchecked};
+use receive::Receiver;
 use stamp::{Stamp, Stamped, Unstamped};
 
 /// The sending thread of a flow.
@@ -36,14 +38,17 @@ fn send_paced(lane: &Lane, pace: impl Pace) -> Result<End> {
 
 /// Each sender's loop is compiled for datagrams with and without numbers, and with and without a
 /// pace.
-fn send_stamped(lane: &Lane, stamp: impl Stamp, pace: impl Pace) -> Result<End> {
+fn send_stamped<S: Stamp>(lane: &Lane, stamp: S, pace: impl Pace) -> Result<End> {
+    let (message, destination) = (lane.message, lane.destination());
+    let (shape, to) = (send::shape(lane.traffic.sender, message), destination.target());
     match lane.traffic.sender {
-        Sender::Sendmmsg | Sender::GsoSendmmsg => batch::send(lane, stamp, pace),
-        Sender::Gso => gso::send(lane, stamp, pace),
         Sender::Zerocopy => zerocopy::send(lane, stamp, pace),
         Sender::IoUring => uring::send::<false, _, _>(lane, stamp, pace),
         Sender::IoUringZerocopy => uring::send::<true, _, _>(lane, stamp, pace),
-        _ => plain::send(lane, stamp, pace),
+        Sender::Sendmmsg | Sender::GsoSendmmsg => {
+            send::send(lane, send::Many::new(message, shape, S::WRITES, to), stamp, pace)
+        }
+        _ => send::send(lane, send::One::new(message, shape.1, to), stamp, pace),
     }
 }
 
@@ -58,10 +63,29 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
 
 fn receive_checked(lane: &Lane, check: impl Check) -> Result<End> {
     match lane.traffic.reader {
-        Reader::Recvmmsg => batch::receive(lane, check),
-        Reader::Gro => gro::receive(lane, check),
-        Reader::Spin => plain::spin(lane, check),
+        Reader::Recvmmsg => receive_with(lane, receive::Many::new(lane.message), check, 0),
+        Reader::Gro => {
+            gro::Merged::enable(lane.fd, lane.flow)?;
+            let end = receive_with(lane, gro::Merged::new(), check, 0)?;
+            Ok(End { notes: gro::drops_note(lane).into_iter().collect(), ..end })
+        }
         Reader::IoUring => uring::receive(lane, check),
-        _ => plain::receive(lane, check),
+        Reader::Spin => receive_with(lane, receive::One::new(lane.message), check, libc::MSG_DONTWAIT),
+        _ => receive_with(lane, receive::One::new(lane.message), check, 0),
     }
+}
+
+fn receive_with(lane: &Lane, reader: impl receive::Reader, check: impl Check, flags: i32) -> Result<End> {
+    Receiver { lane, reader, tally: lane.tally(), check, last: 0..0 }.run(flags)
+}
+
+/// A message header for each place.
+fn headers_of(places: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
+    let header = |place: &mut libc::iovec| {
+        let mut header = headers::no_message();
+        header.msg_iov = &raw mut *place;
+        header.msg_iovlen = 1;
+        libc::mmsghdr { msg_hdr: header, msg_len: 0 }
+    };
+    places.iter_mut().map(header).collect()
 }

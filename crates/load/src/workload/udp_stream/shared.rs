@@ -1,7 +1,7 @@
 //! Datagrams of several lanes that one thread serves, one per call.
 
 use super::check::{Check, Checked, Unchecked};
-use super::plain;
+use super::receive::account;
 use super::stamp::{Stamp, Stamped, Unstamped};
 use crate::error::Result;
 use crate::lane::{Call, End, Lane, Next, QUIET, STOP, TAIL, Tally};
@@ -85,7 +85,7 @@ fn checked<C: Check>(lanes: &[Lane], check: impl Fn() -> C) -> Result<Vec<End>> 
         Ok(came)
     })?;
     let ends = lanes.iter().zip(receiving.flows).map(|(lane, flow)| {
-        let end = plain::end(lane, &flow.tally, flow.check, &[])?;
+        let end = account(lane, &flow.tally, flow.check, &[])?;
         Ok(End { verified: end.verified + flow.verified, ..end })
     });
     ends.collect()

@@ -3,6 +3,7 @@
 use io_uring::{cqueue, opcode, squeue};
 
 use super::check::Check;
+use super::receive::{One, Receiver};
 use super::stamp::Stamp;
 use crate::error::Result;
 use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Tally, Zerocopy};
@@ -154,7 +155,7 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
     })?;
     let mut room = Buffer::room(bytes);
     room.as_mut()[..last.len()].copy_from_slice(last);
-    let last = last.len();
+    let last = 0..last.len();
     drop(incoming);
-    super::plain::drain(lane, room, tally, check, last)
+    Receiver { lane, reader: One(room), tally, check, last }.drain()
 }

@@ -1,0 +1,155 @@
+//! The senders that write a message by one system call after the other. Each is this loop, compiled
+//! for its [`Writer`].
+
+use std::fs::File;
+use std::io::{PipeReader, PipeWriter, Write};
+use std::os::fd::{AsRawFd, RawFd};
+
+use crate::error::{Context, Result};
+use crate::lane::{Call, Calls, End, Lane, Next, QUIET};
+use crate::message::Buffer;
+use crate::socket;
+use crate::sys::{self, pages};
+
+/// The largest pipe that needs no privilege (`fs.pipe-max-size` where nobody changed it).
+const PIPE: usize = 1 << 20;
+
+/// A way to write a message to a connection, which takes it in parts.
+pub(crate) trait Writer {
+    /// The call that is made next.
+    fn call(&self) -> Call;
+
+    /// Bytes of the message.
+    fn len(&self) -> usize;
+
+    /// Writes what follows the first `from` bytes, as far as there is room. Returns bytes, or what
+    /// the kernel returned instead.
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd, from: usize) -> isize;
+}
+
+/// Copied by the kernel.
+pub(crate) struct Copied<'a> {
+    pub(crate) message: &'a [u8],
+    pub(crate) flags: libc::c_int,
+}
+
+impl Writer for Copied<'_> {
+    fn call(&self) -> Call {
+        Call::Send
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.message.len()
+    }
+
+    #[inline(always)]
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd, from: usize) -> isize {
+        let rest = self.message.get(from..).unwrap_or_default();
+        calls.around(|| sys::send_flags(fd, rest, self.flags))
+    }
+}
+
+/// From a file in memory.
+pub(crate) struct FromFile {
+    file: File,
+    len: usize,
+}
+
+impl FromFile {
+    /// For messages of a flow.
+    pub(crate) fn new(len: usize, flow: usize) -> Result<Self> {
+        let what = socket::flow(flow);
+        let mut file = pages::memory_file(c"message").or_setup("memfd_create", &what)?;
+        file.write_all(Buffer::pattern(len).as_ref()).or_setup("write of a message", &what)?;
+        // The call has no flag against the signal for a connection that is gone.
+        pages::block_pipe_signal();
+        Ok(Self { file, len })
+    }
+}
+
+impl Writer for FromFile {
+    fn call(&self) -> Call {
+        Call::Sendfile
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd, from: usize) -> isize {
+        let mut offset = from as libc::off_t;
+        calls.around(|| pages::send_file(fd, self.file.as_raw_fd(), &mut offset, self.len - from))
+    }
+}
+
+/// Through a pipe that refers to its pages. They never change, and outlive the buffer where the
+/// kernel still sends from them.
+pub(crate) struct ThroughPipe {
+    message: Buffer,
+    out: PipeReader,
+    into: PipeWriter,
+    /// Bytes in the pipe.
+    held: usize,
+}
+
+impl ThroughPipe {
+    /// For messages of a flow.
+    pub(crate) fn new(len: usize, flow: usize) -> Result<Self> {
+        let (out, into) = std::io::pipe().or_setup("pipe", socket::flow(flow))?;
+        // A smaller pipe only takes more calls.
+        pages::size_pipe(into.as_raw_fd(), len.min(PIPE));
+        // The calls have no flag against the signal for a connection that is gone.
+        pages::block_pipe_signal();
+        Ok(Self { message: Buffer::pattern(len), out, into, held: 0 })
+    }
+}
+
+impl Writer for ThroughPipe {
+    fn call(&self) -> Call {
+        if self.held == 0 { Call::Vmsplice } else { Call::Splice }
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.message.as_ref().len()
+    }
+
+    #[inline(always)]
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd, from: usize) -> isize {
+        if self.held == 0 {
+            let rest = self.message.as_ref().get(from..).unwrap_or_default();
+            let given = calls.around(|| pages::give_pages(self.into.as_raw_fd(), rest));
+            if given <= 0 {
+                return given;
+            }
+            self.held = given as usize;
+        }
+        let sent = calls.around(|| pages::splice(self.out.as_raw_fd(), fd, self.held));
+        self.held -= sent.max(0) as usize;
+        sent
+    }
+}
+
+pub(super) fn send(lane: &Lane, mut writer: impl Writer) -> Result<End> {
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    let mut done = 0;
+    lane.ready();
+    while phase.load() < QUIET {
+        let sent = writer.write(&mut tally, fd, done);
+        if sent > 0 {
+            tally.arrived_bytes(sent as u64);
+            // A write cut short is taken up where it ended, so that the stream stays whole
+            // messages.
+            done += sent as usize;
+            if done == writer.len() {
+                done = 0;
+            }
+        } else if lane.trouble(writer.call(), sent)? == Next::End {
+            break;
+        }
+    }
+    Ok(End::default())
+}
