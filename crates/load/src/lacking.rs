@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
 
+use nix::sys::resource::{Resource, getrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use words::{Reader, Sender, Traffic};
 
@@ -64,12 +65,9 @@ fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
         let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
         return Some(format!("SO_ZEROCOPY not supported: {}; it needs Linux {since}", Errno::of(&error)));
     }
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a valid place for the answer.
-    unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
     // What one send may lend, unless a privilege lifts the limit, which the kernel alone knows: so
     // it is tried.
-    let most = limit.rlim_cur;
+    let most = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);
     (most < u64::from(traffic.message) && lending_fails(traffic.message as usize)).then(|| {
         format!(
             "RLIMIT_MEMLOCK too small for MSG_ZEROCOPY of {} bytes: it is {most} bytes; raise it (`ulimit -l`)",

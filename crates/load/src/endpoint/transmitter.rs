@@ -77,9 +77,8 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
 }
 
 fn connect_flow(socket: &Socket, flow: usize, peer: SocketAddr) -> Result<()> {
-    let flow = u32::try_from(flow).unwrap_or(u32::MAX);
     socket.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| match Errno::of(&e) {
-        Errno(libc::EADDRNOTAVAIL) => Error::NoPort { flow, peer },
-        errno => Error::Flow { flow, call: "connect", peer, errno },
+        Errno(libc::EADDRNOTAVAIL) => Error::no_port(flow, peer),
+        errno => Error::call(flow, "connect", peer, errno),
     })
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use socket2::Socket;
 use words::{Kind, Side, Traffic};
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Result};
 use crate::lane::{Control, Counts, Lane, Sample};
 use crate::socket::{self, Applied, DropCount, options, queue};
 use crate::spec::Spec;
@@ -45,8 +45,7 @@ impl Flows {
             let sends = sends(side, &traffic, flow);
             socket::give_role(one, &traffic, sends, socket::flow(flow))?;
             if let Some(mark) = mark.filter(|_| !sends) {
-                low_water::set(one, mark)
-                    .map_err(|e| Error::setup("setsockopt SO_RCVLOWAT", socket::flow(flow), &e))?;
+                low_water::set(one, mark).or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
             }
             // The sockets of `tcp_crr` are no connections.
             if traffic.kind != Kind::TcpCrr {

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use nix::unistd::gettid;
+
 use crate::error::{Errno, Error};
 use crate::lane::{End, Lane};
 use crate::{sys, workload};
@@ -13,9 +15,9 @@ pub(super) fn live(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>)
     let _report = PanicReport(first);
     let run = || {
         if let Some(cpu) = cpu {
-            sys::pin(cpu).map_err(|e| Error::Pin { flow: first.number(), cpu, errno: Errno::of(&e) })?;
+            sys::pin(cpu).map_err(|e| Error::Pin { flow: first.flow as u32, cpu, errno: Errno::of(&e) })?;
         }
-        first.control.threads[thread].store(sys::thread_id(), Ordering::Relaxed);
+        first.control.threads[thread].store(gettid().as_raw().unsigned_abs(), Ordering::Relaxed);
         sys::own_descriptors(lanes.iter().map(|lane| lane.fd));
         workload::run(lanes, sends)
     };
@@ -33,7 +35,8 @@ struct PanicReport<'a>(&'a Lane);
 impl Drop for PanicReport<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.control.fail(Error::Panicked { flow: self.0.number() });
+            let bug = "its thread panicked; this is a bug in netassay";
+            self.0.control.fail(Error::flow(self.0.flow, bug));
         }
         // A thread that ended before its loop must not be waited for.
         self.0.readiness.take();

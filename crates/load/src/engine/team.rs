@@ -29,6 +29,8 @@ const JOIN: Duration = Duration::from_secs(3);
 /// Room for the stack of a loop, which calls nothing deep.
 const STACK: usize = 256 << 10;
 
+const FEWER: &str = "raise the limit of tasks or use fewer flows";
+
 /// The flows of one end, with their threads once started.
 #[derive(Debug)]
 pub(crate) struct Team {
@@ -140,7 +142,7 @@ impl Team {
             .name(name)
             .stack_size(STACK)
             .spawn(move || live(&lanes, thread, sends, cpu))
-            .map_err(|e| Error::Thread { flow: first as u32, errno: Errno::of(&e) })?;
+            .map_err(|e| Error::flow(first, format!("cannot start a thread: {}; {FEWER}", Errno::of(&e))))?;
         self.threads.push(handle);
         Ok(())
     }
@@ -179,10 +181,9 @@ impl Team {
         let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
         self.threads.clear();
         self.flows.abandon();
-        let error = Error::Stuck {
-            flow: u32::try_from(self.shares[stuck].start).unwrap_or(u32::MAX),
-            seconds: (DRAIN + JOIN).as_secs(),
-        };
+        let seconds = (DRAIN + JOIN).as_secs();
+        let what = format!("its thread did not exit within {seconds} s and was abandoned");
+        let error = Error::flow(self.shares[stuck].start, what);
         self.control.fail(error.clone());
         error
     }

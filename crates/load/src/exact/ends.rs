@@ -7,7 +7,7 @@ use std::time::Duration;
 use socket2::Socket;
 use words::{Kind, Reader, Sender, Traffic};
 
-use crate::error::{Errno, Error, Result};
+use crate::error::{Context, Errno, Error, Result};
 use crate::socket::{self, Applied, options};
 use crate::spec::Spec;
 use crate::sys::Destination;
@@ -69,7 +69,7 @@ impl ReceivingEnd {
             Merged::enable(socket.as_raw_fd(), 0)?;
         }
         if !spec.traffic.kind.is_udp() {
-            socket.listen(1).map_err(|e| Error::setup("listen", what, &e))?;
+            socket.listen(1).or_setup("listen", what)?;
         }
         Ok(Self { socket, address })
     }
@@ -111,7 +111,7 @@ impl Ends {
         }
         if matches!(spec.traffic.sender, Sender::Sendfile | Sender::Splice) {
             // Their calls have no flag for it.
-            source.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", what, &e))?;
+            source.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", what)?;
         }
         if spec.traffic.sender.segments() {
             gso::enable(source.as_raw_fd(), spec.traffic.message as usize, 0)?;
@@ -153,13 +153,11 @@ fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
     if !traffic.kind.is_udp() {
         // Torn down at once: a connection that lingers would keep the next run's from having the
         // same ports.
-        socket
-            .set_linger(Some(Duration::ZERO))
-            .map_err(|e| Error::setup("setsockopt SO_LINGER", what, &e))?;
+        socket.set_linger(Some(Duration::ZERO)).or_setup("setsockopt SO_LINGER", what)?;
     }
-    socket.set_read_timeout(Some(LOST)).map_err(|e| Error::setup("setsockopt SO_RCVTIMEO", what, &e))
+    socket.set_read_timeout(Some(LOST)).or_setup("setsockopt SO_RCVTIMEO", what)
 }
 
 pub(super) fn flow(call: &'static str, peer: SocketAddr, error: &std::io::Error) -> Error {
-    Error::Flow { flow: 0, call, peer, errno: Errno::of(error) }
+    Error::call(0, call, peer, Errno::of(error))
 }

@@ -11,7 +11,7 @@ use words::Traffic;
 use super::buffers::Buffers;
 use super::options;
 use super::tcp_info::TcpApplied;
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, Result};
 use crate::sys;
 
 /// The options of a socket when its connection has just come about; of all sockets of an end that
@@ -42,7 +42,7 @@ impl Applied {
         let number = |level, name, call| {
             sys::option_number(socket.as_raw_fd(), level, name)
                 .map(i32::unsigned_abs)
-                .map_err(|e| Error::setup(call, "a connected socket", &e))
+                .or_setup(call, "a connected socket")
         };
         let ipv4 = socket.domain().is_ok_and(|domain| domain == Domain::IPV4);
         let class = if ipv4 {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use socket2::Socket;
 use words::Traffic;
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, Result};
 use crate::sys;
 
 /// Packets that one poll of the device's queue may take (`SO_BUSY_POLL_BUDGET`): as many as an
@@ -52,8 +52,7 @@ pub(crate) fn set_integers(socket: &Socket, traffic: &Traffic, what: &impl fmt::
     for Integer { call, level, option, value, .. } in INTEGERS {
         let Some(asked) = value(traffic) else { continue };
         let asked = libc::c_int::try_from(asked).unwrap_or(libc::c_int::MAX);
-        sys::set_option(socket.as_raw_fd(), *level, *option, asked)
-            .map_err(|e| Error::setup(call, what, &e))?;
+        sys::set_option(socket.as_raw_fd(), *level, *option, asked).or_setup(call, what)?;
     }
     Ok(())
 }
@@ -66,7 +65,7 @@ pub(crate) fn check_integers(socket: &Socket, traffic: &Traffic) -> Result<()> {
     for Integer { key, call, level, option, value } in INTEGERS {
         let Some(asked) = value(traffic) else { continue };
         let applied = sys::option_number(socket.as_raw_fd(), *level, *option);
-        let applied = applied.map_err(|e| Error::setup(call, "a connected socket", &e))?;
+        let applied = applied.or_setup(call, "a connected socket")?;
         if u32::try_from(applied) != Ok(asked) {
             let way_out = "look for a program that changes sockets (BPF)";
             let (asked, applied) = (asked.to_string(), applied.to_string());
@@ -87,7 +86,7 @@ pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Di
         IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS, "setsockopt IPV6_TCLASS"),
     };
     let class = libc::c_int::from(dscp) << 2;
-    sys::set_option(socket.as_raw_fd(), level, name, class).map_err(|e| Error::setup(call, what, &e))?;
+    sys::set_option(socket.as_raw_fd(), level, name, class).or_setup(call, what)?;
     // The lower two bits are congestion notification, which TCP keeps to itself.
     match sys::option_number(socket.as_raw_fd(), level, name) {
         Ok(kept) if kept & !3 == class => Ok(()),
@@ -133,7 +132,7 @@ pub(crate) fn pace(socket: &Socket, bits: u64, what: impl fmt::Display) -> Resul
         libc::SO_MAX_PACING_RATE,
         &bytes.to_ne_bytes(),
     );
-    done.map_err(|e| Error::setup("setsockopt SO_MAX_PACING_RATE", what, &e))
+    done.or_setup("setsockopt SO_MAX_PACING_RATE", what)
 }
 
 /// Lifts the pace, so that what is queued leaves as soon as it can.

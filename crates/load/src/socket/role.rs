@@ -8,7 +8,7 @@ use words::{Kind, Pacing, Traffic};
 
 use super::options;
 use super::times::{TICK, answer_time, stall};
-use crate::error::{Error, Result};
+use crate::error::{Context, Result};
 
 /// Sets what depends on the way that data flow through a socket, before its thread starts. (A
 /// listener of `tcp_crr` has one way and hands it on; the others learn it with the connection.)
@@ -18,7 +18,7 @@ pub(crate) fn give_role(
     sends: bool,
     what: impl fmt::Display,
 ) -> Result<()> {
-    let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, &what, &e));
+    let set = |call: &'static str, done: std::io::Result<()>| done.or_setup(call, &what);
     let stall = stall(traffic.lanes() as usize);
     // How long a call may take nothing, and give nothing.
     let (sending, receiving) = match traffic.kind {

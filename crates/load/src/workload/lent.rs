@@ -5,9 +5,8 @@
 //! while nobody reads them, so they are read only when room is needed.
 
 use std::os::fd::RawFd;
-use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, Result};
 use crate::lane::{ABORT, Call, Lane, Next, QUIET, Zerocopy};
 use crate::socket::{self, stall};
 use crate::sys;
@@ -15,10 +14,10 @@ use crate::sys::error_queue::{self, Notice};
 
 /// The most sends under way whose memory is told apart: the bits of a word.
 pub(crate) const SLOTS: usize = 64;
-/// How long one wait for pages is at most; then the phase is looked at.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// How long pages are waited for once the flow has ended.
-const LAST: Duration = Duration::from_millis(1000);
+/// How long one wait for pages is at most, in ns; then the phase is looked at.
+const PATIENCE: u64 = 100_000_000;
+/// How long pages are waited for once the flow has ended, in ns.
+const LAST: u64 = 1_000_000_000;
 
 /// The sends of one socket that are not done yet.
 pub(crate) struct Lent {
@@ -44,7 +43,7 @@ impl Lent {
     /// Has a socket take sends without copying.
     pub(crate) fn new(lane: &Lane) -> Result<Self> {
         sys::set_option(lane.fd, libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)
-            .map_err(|e| Error::setup("setsockopt SO_ZEROCOPY", socket::flow(lane.flow), &e))?;
+            .or_setup("setsockopt SO_ZEROCOPY", socket::flow(lane.flow))?;
         Ok(Self { fd: lane.fd, next: 0, pending: 0, busy: 0, zerocopy: Zerocopy::default() })
     }
 
@@ -104,7 +103,15 @@ impl Lent {
             return if lane.phase().load() >= QUIET {
                 Ok(Next::End)
             } else {
-                Err(Error::Pinned { flow: lane.number(), message: lane.message })
+                Err(Error::flow(
+                    lane.flow,
+                    format!(
+                        "RLIMIT_MEMLOCK or net.core.optmem_max too small for MSG_ZEROCOPY of {} bytes: raise \
+                         the limit of locked memory (`ulimit -l`) and the sysctl net.core.optmem_max, or use \
+                         a smaller `message` or another sender",
+                        lane.message
+                    ),
+                ))
             };
         }
         let pending = self.pending;
@@ -125,12 +132,12 @@ impl Lent {
 
     /// Waits for the last pages, in bounded time, and tells what became of all.
     pub(crate) fn end(mut self, lane: &Lane) -> Zerocopy {
-        let deadline = sys::now() + LAST.as_nanos() as u64;
+        let deadline = sys::now() + LAST;
         while self.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
             match error_queue::take(self.fd) {
                 // What the path says of a flow that has ended is no failure.
                 Some(notice) => drop(self.note(lane, notice)),
-                None => sys::wait_error(self.fd, PATIENCE),
+                None => self.sleep(),
             }
         }
         self.zerocopy
@@ -148,10 +155,15 @@ impl Lent {
             } else if sys::now() > deadline {
                 return Err(lane.stalled("gave no pages back"));
             } else {
-                sys::wait_error(self.fd, PATIENCE);
+                self.sleep();
             }
         }
         Ok(Next::Again)
+    }
+
+    /// Waits for an entry of the error queue, which shows whatever events are asked for.
+    fn sleep(&self) {
+        sys::wait_for(self.fd, 0, sys::now() + PATIENCE);
     }
 
     fn note(&mut self, lane: &Lane, notice: Notice) -> Result<Next> {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use socket2::{SockAddr, Socket};
 
 use super::connection::{Connection, Moved, spins};
-use crate::error::{Errno, Error, Result};
+use crate::error::{Context, Errno, Error, Result};
 use crate::lane::{Call, End, Lane, QUIET, Recorder, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{self, Applied, options};
@@ -134,7 +134,7 @@ fn open(lane: &Lane) -> Result<Socket> {
     socket::bind_later(&socket, SocketAddr::new(lane.local, 0), WHAT)?;
     socket::give_role(&socket, &lane.traffic, true, WHAT)?;
     if spins(lane) {
-        socket.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
+        socket.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", WHAT)?;
     }
     Ok(socket)
 }
@@ -149,7 +149,7 @@ fn connect(connection: &Connection, peer: &SockAddr, tally: &mut Tally) -> Resul
         let Err(error) = connected else { return Ok(true) };
         match Errno::of(&error).0 {
             libc::EISCONN => return Ok(true),
-            libc::EADDRNOTAVAIL => return Err(Error::NoPort { flow: lane.number(), peer: lane.peer }),
+            libc::EADDRNOTAVAIL => return Err(Error::no_port(lane.flow, lane.peer)),
             // Under way: it goes on with the next call, and that one waits for it.
             libc::EINPROGRESS | libc::EALREADY => {
                 if connection.judge(Call::Connect, libc::EAGAIN, &mut waiting_since)?.is_some() {

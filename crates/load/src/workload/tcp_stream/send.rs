@@ -5,11 +5,15 @@ use std::fs::File;
 use std::io::{PipeReader, PipeWriter, Write};
 use std::os::fd::{AsRawFd, RawFd};
 
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::signal::{SigSet, Signal};
+
 use crate::error::{Context, Result};
 use crate::lane::{Call, Calls, End, Lane, Next, QUIET};
 use crate::message::Buffer;
 use crate::socket;
-use crate::sys::{self, pages};
+use crate::sys;
 
 /// The largest pipe that needs no privilege (`fs.pipe-max-size` where nobody changed it).
 const PIPE: usize = 1 << 20;
@@ -60,10 +64,11 @@ impl FromFile {
     /// For messages of a flow.
     pub(crate) fn new(len: usize, flow: usize) -> Result<Self> {
         let what = socket::flow(flow);
-        let mut file = pages::memory_file(c"message").or_setup("memfd_create", &what)?;
+        let file = memfd_create(c"message", MFdFlags::MFD_CLOEXEC).or_setup("memfd_create", &what)?;
+        let mut file = File::from(file);
         file.write_all(Buffer::pattern(len).as_ref()).or_setup("write of a message", &what)?;
         // The call has no flag against the signal for a connection that is gone.
-        pages::block_pipe_signal();
+        block_pipe_signal();
         Ok(Self { file, len })
     }
 }
@@ -81,7 +86,7 @@ impl Writer for FromFile {
     #[inline(always)]
     fn write(&mut self, calls: &mut impl Calls, fd: RawFd, from: usize) -> isize {
         let mut offset = from as libc::off_t;
-        calls.around(|| pages::send_file(fd, self.file.as_raw_fd(), &mut offset, self.len - from))
+        calls.around(|| sys::send_file(fd, self.file.as_raw_fd(), &mut offset, self.len - from))
     }
 }
 
@@ -100,9 +105,9 @@ impl ThroughPipe {
     pub(crate) fn new(len: usize, flow: usize) -> Result<Self> {
         let (out, into) = std::io::pipe().or_setup("pipe", socket::flow(flow))?;
         // A smaller pipe only takes more calls.
-        pages::size_pipe(into.as_raw_fd(), len.min(PIPE));
+        let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(len.min(PIPE) as libc::c_int));
         // The calls have no flag against the signal for a connection that is gone.
-        pages::block_pipe_signal();
+        block_pipe_signal();
         Ok(Self { message: Buffer::pattern(len), out, into, held: 0 })
     }
 }
@@ -121,16 +126,24 @@ impl Writer for ThroughPipe {
     fn write(&mut self, calls: &mut impl Calls, fd: RawFd, from: usize) -> isize {
         if self.held == 0 {
             let rest = self.message.as_ref().get(from..).unwrap_or_default();
-            let given = calls.around(|| pages::give_pages(self.into.as_raw_fd(), rest));
+            let given = calls.around(|| sys::give_pages(self.into.as_raw_fd(), rest));
             if given <= 0 {
                 return given;
             }
             self.held = given as usize;
         }
-        let sent = calls.around(|| pages::splice(self.out.as_raw_fd(), fd, self.held));
+        let sent = calls.around(|| sys::splice(self.out.as_raw_fd(), fd, self.held));
         self.held -= sent.max(0) as usize;
         sent
     }
+}
+
+/// Keeps `SIGPIPE` from the calling thread: the error of the call says the same.
+fn block_pipe_signal() {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGPIPE);
+    // It cannot fail: the set is valid.
+    let _ = signals.thread_block();
 }
 
 pub(super) fn send(lane: &Lane, mut writer: impl Writer) -> Result<End> {

@@ -5,7 +5,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 use socket2::SockRef;
 
 use super::receive::{Came, Reader};
-use crate::error::{Error, Result};
+use crate::error::{Context, Result};
 use crate::lane::{Call, Lane};
 use crate::message::Buffer;
 use crate::socket;
@@ -49,8 +49,7 @@ impl Merged {
 
     /// Has the kernel put together what arrives at a flow's socket.
     pub(crate) fn enable(fd: RawFd, flow: usize) -> Result<()> {
-        sys::set_option(fd, libc::SOL_UDP, sys::UDP_GRO, 1)
-            .map_err(|e| Error::setup("setsockopt UDP_GRO", socket::flow(flow), &e))
+        sys::set_option(fd, libc::SOL_UDP, sys::UDP_GRO, 1).or_setup("setsockopt UDP_GRO", socket::flow(flow))
     }
 
     /// The bytes of each datagram in the last buffer, which has `len`; its last datagram may have

@@ -3,7 +3,7 @@
 
 use std::os::fd::RawFd;
 
-use crate::error::{Errno, Error, Result};
+use crate::error::{Context, Errno, Error, Result};
 use crate::lane::{Call, Lane, Next};
 use crate::sys;
 
@@ -22,7 +22,7 @@ pub(crate) fn segments(message: usize) -> usize {
 pub(crate) fn enable(fd: RawFd, message: usize, flow: usize) -> Result<()> {
     let size = libc::c_int::try_from(message).unwrap_or(libc::c_int::MAX);
     sys::set_option(fd, libc::SOL_UDP, libc::UDP_SEGMENT, size)
-        .map_err(|e| Error::setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow), &e))
+        .or_setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow))
 }
 
 /// Judges a call that sent nothing: what concerns the cutting is told with the path's MTU.
@@ -32,16 +32,32 @@ pub(super) fn trouble(lane: &Lane, call: Call, returned: isize) -> Result<Next> 
     let errno = sys::errno();
     let segmenting = lane.traffic.sender.segments();
     if segmenting && returned < 0 && matches!(errno, libc::EINVAL | libc::EMSGSIZE | libc::EIO) {
-        return Err(Error::Segments {
-            flow: lane.number(),
-            call: call.name(),
-            peer: lane.peer,
-            message: lane.message,
-            most: path_mtu(lane),
-            errno: Errno(errno),
-        });
+        let (call, message, peer, errno) = (call.name(), lane.message, lane.peer, Errno(errno));
+        return Err(Error::flow(
+            lane.flow,
+            format!(
+                "{call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {errno}; {}",
+                way_out(message, path_mtu(lane), errno)
+            ),
+        ));
     }
     if returned < 0 { lane.judge(call, errno) } else { lane.trouble(call, returned) }
+}
+
+/// Datagrams that were split from one buffer are never fragmented, so the MTU limits each. `most` is
+/// [`path_mtu`].
+fn way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
+    match most {
+        Some((mtu, most)) if message > most as usize => format!(
+            "the path's MTU is {mtu}: use a `message` of at most {most} bytes, a larger MTU, or the sender `send`"
+        ),
+        _ if errno.0 == libc::EIO => {
+            "the device does not compute UDP checksums, or IPsec is on the path: turn transmit \
+                                      checksumming on, or use the sender `send` or `sendmmsg`"
+                .to_owned()
+        }
+        _ => "use the sender `send` or `sendmmsg`".to_owned(),
+    }
 }
 
 /// The path's MTU, and the payload of the largest datagram that fits it.

@@ -7,7 +7,7 @@ use io_uring::types::BufRingEntry;
 use io_uring::{cqueue, opcode};
 
 use super::{Ring, SOCKET, errno};
-use crate::error::{Error, Result};
+use crate::error::{Context, Result};
 use crate::lane::{ABORT, Call, Lane, Next, STOP, Tally};
 use crate::message::Buffer;
 use crate::socket;
@@ -50,7 +50,7 @@ impl Incoming {
             let entries = buffers.provided.start() as u64;
             ring.submitter().register_buf_ring_with_flags(entries, size.buffers, GROUP, 0)
         }
-        .map_err(|e| Error::setup(what, socket::flow(lane.flow), &e))?;
+        .or_setup(what, socket::flow(lane.flow))?;
         for buffer in 0..size.buffers {
             buffers.provide(buffer);
         }

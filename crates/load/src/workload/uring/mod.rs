@@ -7,7 +7,7 @@ mod probe;
 use io_uring::types::{CancelBuilder, Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, squeue};
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, Result};
 use crate::lane::{Call, Lane, Next};
 use crate::socket;
 
@@ -51,7 +51,7 @@ impl Ring {
         let place = libc::iovec { iov_base: start.cast(), iov_len: len };
         // SAFETY: the caller's word.
         unsafe { self.ring.submitter().register_buffers(&[place]) }
-            .map_err(|e| Error::setup("io_uring_register of memory", socket::flow(lane.flow), &e))
+            .or_setup("io_uring_register of memory", socket::flow(lane.flow))
     }
 
     /// Where requests queue up: once it is dropped, [`Ring::enter`] hands them over.
