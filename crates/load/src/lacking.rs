@@ -9,7 +9,7 @@ use words::{Reader, Sender, Traffic};
 
 use crate::error::Errno;
 use crate::message::Buffer;
-use crate::socket::{self, Applied, options};
+use crate::socket::{self, Applied};
 use crate::sys;
 use crate::workload::uring;
 
@@ -29,7 +29,7 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
     };
     let mut lacks = Vec::new();
     if let Some(name) = traffic.congestion_control.name()
-        && let Err(error) = options::set_congestion_control(&socket, name)
+        && let Err(error) = socket.set_tcp_congestion(name.as_bytes())
     {
         let there = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
         let there = there.map_or_else(|_| String::new(), |names| format!("; it has {}", names.trim()));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::sys;
 
-use super::account::Spread;
+use super::account::{Account, Spread};
 use super::work::{Bracketed, Plain, Trouble, Work};
 use crate::lane::Calls;
 
@@ -44,18 +44,9 @@ pub(super) struct Counter<'a> {
     pub(super) softirqs: CountSoftirqs<'a>,
 }
 
-/// What was counted of the work: all are ns of the clock for a message.
-pub(super) struct Counted {
-    pub(super) messages: u32,
-    pub(super) clock_ns: u64,
-    pub(super) calls: f64,
-    pub(super) whole: Spread,
-    pub(super) kernel: Spread,
-    pub(super) softirq: Result<Spread, String>,
-}
-
 impl Counter<'_> {
-    pub(super) fn count<W: Work>(self, mut work: W) -> Result<Counted, Trouble> {
+    /// The account, but for what the sockets read back.
+    pub(super) fn count<W: Work>(self, mut work: W) -> Result<Account, Trouble> {
         turns(&mut work, &mut Plain, WARM_UP_TURNS)?;
         (self.settled)();
         let begun = sys::now();
@@ -81,7 +72,17 @@ impl Counter<'_> {
         let calls = Spread::of(calls, messages).median;
         let whole = Spread::of(whole, messages);
         let softirq = softirqs(&mut work, count, whole.median, self.softirqs)?;
-        Ok(Counted { messages, clock_ns, calls, whole, kernel: Spread::of(kernel, messages), softirq })
+        Ok(Account {
+            messages,
+            batches: BATCHES,
+            clock_ns,
+            whole,
+            kernel: Spread::of(kernel, messages),
+            softirq_absent: softirq.as_ref().err().cloned(),
+            softirq: softirq.ok(),
+            calls,
+            applied: Vec::new(),
+        })
     }
 }
 

@@ -6,7 +6,8 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use words::{Reader, Traffic};
 
-use super::counter::{Counted, Counter};
+use super::account::Account;
+use super::counter::Counter;
 use super::ends::Ends;
 use super::work::{Trouble, Work, flags, is_early};
 use crate::error::Result as Made;
@@ -35,7 +36,7 @@ pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
 
 /// Has the datagrams counted. Each combination of a sender and a reader is compiled for itself:
 /// what is counted decides nothing.
-pub(super) fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Counted, Trouble> {
+pub(super) fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Account, Trouble> {
     let (message, to) = (traffic.message as usize, ends.destination.target());
     match shape(traffic.sender, message) {
         (1, datagrams) => received(traffic, ends, send::One::new(message, datagrams, to), counter),
@@ -48,7 +49,7 @@ fn received(
     ends: &Ends,
     writer: impl Writer,
     counter: Counter<'_>,
-) -> Result<Counted, Trouble> {
+) -> Result<Account, Trouble> {
     let (message, reader) = (traffic.message as usize, traffic.reader);
     let sending = Sending { source: ends.source.as_raw_fd(), writer };
     let Some(sink) = ends.sink.as_ref().map(AsRawFd::as_raw_fd) else { return counter.count(sending) };

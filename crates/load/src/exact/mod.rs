@@ -34,7 +34,7 @@ use crate::error::Result;
 use crate::spec::Spec;
 use crate::sys;
 
-use counter::{BATCHES, Counted, Counter};
+use counter::Counter;
 use ends::Ends;
 use exchange::Exchanged;
 
@@ -67,26 +67,12 @@ pub fn run(
 ) -> Result<Account> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
-    let counted = count(&spec.traffic, &ends, Counter { settled, softirqs })?;
-    let (softirq, softirq_absent) = match counted.softirq {
-        Ok(softirq) => (Some(softirq), None),
-        Err(why) => (None, Some(why)),
-    };
-    Ok(Account {
-        messages: counted.messages,
-        batches: BATCHES,
-        clock_ns: counted.clock_ns,
-        whole: counted.whole,
-        kernel: counted.kernel,
-        softirq,
-        softirq_absent,
-        calls: counted.calls,
-        applied: ends.applied,
-    })
+    let account = count(&spec.traffic, &ends, Counter { settled, softirqs })?;
+    Ok(Account { applied: ends.applied, ..account })
 }
 
 /// Has the work of this traffic counted.
-fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Counted> {
+fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Account> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
     let counted = match (traffic.kind, sink) {
         (Kind::UdpStream | Kind::Pps, _) => datagrams::count(traffic, ends, counter),
@@ -102,7 +88,7 @@ mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
-    use counter::MOST;
+    use counter::{BATCHES, MOST};
     use words::{Reader, Sender};
 
     /// An address that no other test has, in this process or another: the ports are always the

@@ -5,7 +5,8 @@ use std::os::fd::RawFd;
 
 use words::{Sender, Traffic};
 
-use super::counter::{Counted, Counter};
+use super::account::Account;
+use super::counter::Counter;
 use super::work::{Trouble, Work, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
@@ -21,7 +22,7 @@ pub(super) fn count(
     traffic: &Traffic,
     (source, sink): (RawFd, RawFd),
     counter: Counter<'_>,
-) -> Made<Result<Counted, Trouble>> {
+) -> Made<Result<Account, Trouble>> {
     let len = traffic.message as usize;
     // One byte more than a message, so that one too large shows.
     let (room, flags) = (Buffer::room(len + 1), flags(traffic.reader));
@@ -34,7 +35,7 @@ pub(super) fn count(
         }
         _ => {
             let message = Buffer::pattern(len);
-            let writer = Copied { message: message.as_ref(), flags: libc::MSG_DONTWAIT };
+            let writer = Copied::new(message.as_ref(), libc::MSG_DONTWAIT);
             counter.count(Streamed { source, sink, writer, room, flags })
         }
     })
@@ -73,7 +74,7 @@ pub(super) fn carry_stream<C: Calls>(
     let (mut sent, mut got, mut looks) = (0, 0, 0);
     while got < message.len() {
         if sent < message.len() {
-            match message.write(calls, from, sent) {
+            match message.write(calls, from) {
                 done if done > 0 => sent += done as usize,
                 _ if sys::errno() != libc::EAGAIN => {
                     return Err((message.call().name(), io::Error::last_os_error()));

@@ -49,13 +49,12 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
 
 /// TCP's part of [`open`].
 fn shape_connection(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
-    let set = |call: &'static str, done: std::io::Result<()>| done.or_setup(call, what);
     if let Some(name) = traffic.congestion_control.name() {
-        set("setsockopt TCP_CONGESTION", options::set_congestion_control(socket, name))?;
+        socket.set_tcp_congestion(name.as_bytes()).or_setup("setsockopt TCP_CONGESTION", what)?;
     }
     if traffic.kind != Kind::TcpCrr {
         let stall = stall(traffic.lanes() as usize);
-        set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(stall)))?;
+        socket.set_tcp_user_timeout(Some(stall)).or_setup("setsockopt TCP_USER_TIMEOUT", what)?;
     }
     Ok(())
 }

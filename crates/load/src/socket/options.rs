@@ -67,31 +67,32 @@ pub(crate) fn check_integers(socket: &Socket, traffic: &Traffic) -> Result<()> {
         let applied = sys::option_number(socket.as_raw_fd(), *level, *option);
         let applied = applied.or_setup(call, "a connected socket")?;
         if u32::try_from(applied) != Ok(asked) {
-            let way_out = "look for a program that changes sockets (BPF)";
-            let (asked, applied) = (asked.to_string(), applied.to_string());
-            return Err(Error::NotApplied { option: key, asked, applied, way_out });
+            return Err(not_applied(key, &asked, &applied, "look for a program that changes sockets (BPF)"));
         }
     }
     Ok(())
 }
 
+/// What a connected socket reads back is not what was asked for.
+pub(super) fn not_applied(
+    option: &'static str,
+    asked: &impl fmt::Display,
+    applied: &impl fmt::Display,
+    way_out: &'static str,
+) -> Error {
+    Error::NotApplied { option, asked: asked.to_string(), applied: applied.to_string(), way_out }
+}
+
 /// Marks all packets of the socket with a code point of differentiated services (RFC 2474), the
-/// upper six bits of the traffic class.
+/// upper six bits of the traffic class. [`super::Applied`] reads it back.
 ///
 /// # Errors
-/// An option that the kernel refuses, or takes and does not keep.
+/// An option that the kernel refuses.
 pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Display) -> Result<()> {
-    let (level, name, call) = match local {
-        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TOS, "setsockopt IP_TOS"),
-        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS, "setsockopt IPV6_TCLASS"),
-    };
-    let class = libc::c_int::from(dscp) << 2;
-    sys::set_option(socket.as_raw_fd(), level, name, class).or_setup(call, what)?;
-    // The lower two bits are congestion notification, which TCP keeps to itself.
-    match sys::option_number(socket.as_raw_fd(), level, name) {
-        Ok(kept) if kept & !3 == class => Ok(()),
-        Ok(_) => Err(Error::setup(call, what, &std::io::Error::from_raw_os_error(libc::EINVAL))),
-        Err(error) => Err(Error::setup(call, what, &error)),
+    let class = u32::from(dscp) << 2;
+    match local {
+        IpAddr::V4(_) => socket.set_tos_v4(class).or_setup("setsockopt IP_TOS", what),
+        IpAddr::V6(_) => socket.set_tclass_v6(class).or_setup("setsockopt IPV6_TCLASS", what),
     }
 }
 
@@ -107,14 +108,6 @@ pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()>
     // The kernel passes over a mark that is there already.
     mark(socket, local, 0, &"an accepted connection")?;
     mark(socket, local, dscp, &"an accepted connection")
-}
-
-/// Chooses TCP's congestion control by its kernel name.
-///
-/// # Errors
-/// A name that this kernel does not have, or does not give to this user.
-pub(crate) fn set_congestion_control(socket: &Socket, name: &str) -> std::io::Result<()> {
-    sys::set_option_bytes(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
 }
 
 /// Lets the kernel send no faster than `bits` per second (`SO_MAX_PACING_RATE`). TCP paces by
@@ -217,8 +210,11 @@ mod tests {
         for (local, domain) in [("127.0.0.1", Domain::IPV4), ("::1", Domain::IPV6)] {
             for kind in [Type::DGRAM, Type::STREAM] {
                 let socket = Socket::new(domain, kind, None).unwrap();
+                let read = if domain == Domain::IPV4 { Socket::tos_v4 } else { Socket::tclass_v6 };
                 for dscp in [0, 8, 46, 63] {
                     mark(&socket, local.parse().unwrap(), dscp, &"a socket").unwrap();
+                    // The lower two bits are congestion notification, which TCP keeps to itself.
+                    assert_eq!(read(&socket).unwrap() & !3, u32::from(dscp) << 2);
                 }
             }
         }

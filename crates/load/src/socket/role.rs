@@ -18,7 +18,6 @@ pub(crate) fn give_role(
     sends: bool,
     what: impl fmt::Display,
 ) -> Result<()> {
-    let set = |call: &'static str, done: std::io::Result<()>| done.or_setup(call, &what);
     let stall = stall(traffic.lanes() as usize);
     // How long a call may take nothing, and give nothing.
     let (sending, receiving) = match traffic.kind {
@@ -29,10 +28,10 @@ pub(crate) fn give_role(
         Kind::UdpStream | Kind::Pps => (None, None),
     };
     if sending.is_some() {
-        set("setsockopt SO_SNDTIMEO", socket.set_write_timeout(sending))?;
+        socket.set_write_timeout(sending).or_setup("setsockopt SO_SNDTIMEO", &what)?;
     }
     if receiving.is_some() {
-        set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(receiving))?;
+        socket.set_read_timeout(receiving).or_setup("setsockopt SO_RCVTIMEO", &what)?;
     }
     if let Some(pace) = traffic.pacing.filter(|_| sends && !traffic.kind.is_udp()) {
         options::pace(socket, pace.bits(), &what)?;

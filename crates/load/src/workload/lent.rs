@@ -182,8 +182,7 @@ impl Lent {
             self.pending += 1;
         }
         self.pending = self.pending.saturating_sub(count);
-        self.zerocopy.completed += u64::from(count);
-        self.zerocopy.copied += if copied { u64::from(count) } else { 0 };
+        self.zerocopy.done(count.into(), copied);
         // All slots, or so many from the first on, around the end of the word.
         let slots = 1u64.checked_shl(count).map_or(u64::MAX, |end| end - 1);
         self.busy &= !slots.rotate_left(first % SLOTS as u32);

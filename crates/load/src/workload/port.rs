@@ -2,8 +2,12 @@
 
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
+use std::time::Duration;
 
-use crate::lane::{Lane, PhaseCell};
+use words::Reader;
+
+use crate::error::Result;
+use crate::lane::{End, Lane, PhaseCell};
 use crate::sys::{self, Destination, Target};
 
 /// Sends to the one peer and receives from it.
@@ -65,13 +69,13 @@ impl Port for Addressed<'_> {
 }
 
 /// A port whose receiving thread does not sleep.
-pub(crate) struct Spinning<'a, P> {
-    pub(crate) port: P,
-    pub(crate) phase: &'a PhaseCell,
+struct Spinning<'a, P> {
+    port: P,
+    phase: &'a PhaseCell,
     /// The phase from which waiting is given up.
-    pub(crate) over: u8,
+    over: u8,
     /// How long it waits, ns.
-    pub(crate) patience: u64,
+    patience: u64,
 }
 
 impl<P: Port> Port for Spinning<'_, P> {
@@ -105,6 +109,26 @@ impl<P: Port> Port for Spinning<'_, P> {
                 }
             }
         }
+    }
+}
+
+/// A loop, to be compiled for each port.
+pub(crate) trait Loop {
+    fn run(self, lane: &Lane, port: &impl Port) -> Result<End>;
+}
+
+/// Runs a loop through a port. One that spins waits for `patience`, and until the phase `over`.
+pub(crate) fn through(
+    lane: &Lane,
+    port: impl Port,
+    (over, patience): (u8, Duration),
+    run: impl Loop,
+) -> Result<End> {
+    if lane.traffic.reader == Reader::Spin {
+        let patience = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        run.run(lane, &Spinning { port, phase: lane.phase(), over, patience })
+    } else {
+        run.run(lane, &port)
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
         Sender::Zerocopy => zerocopy::send(lane),
         Sender::IoUring => uring::send(lane, false),
         Sender::IoUringZerocopy => uring::send(lane, true),
-        _ => send::send(lane, Copied { message: Buffer::pattern(lane.message).as_ref(), flags: 0 }),
+        _ => send::send(lane, Copied::new(Buffer::pattern(lane.message).as_ref(), 0)),
     }
 }
 
@@ -41,9 +41,9 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
 /// Each reader's loop is compiled for content that is examined, and for content that is not.
 fn receive_content(lane: &Lane, content: impl Content) -> Result<End> {
     match lane.traffic.reader {
-        Reader::Spin => receive::receive(lane, content, libc::MSG_DONTWAIT),
-        Reader::Trunc => receive::receive(lane, Discarded, libc::MSG_TRUNC),
+        Reader::Spin => receive::receive::<{ libc::MSG_DONTWAIT }>(lane, content),
+        Reader::Trunc => receive::receive::<{ libc::MSG_TRUNC }>(lane, Discarded),
         Reader::IoUring => uring::receive(lane, content),
-        _ => receive::receive(lane, content, 0),
+        _ => receive::receive::<0>(lane, content),
     }
 }

@@ -18,7 +18,8 @@ use crate::sys;
 /// The largest pipe that needs no privilege (`fs.pipe-max-size` where nobody changed it).
 const PIPE: usize = 1 << 20;
 
-/// A way to write a message to a connection, which takes it in parts.
+/// A way to write the same message again and again to a connection, which takes it in parts: a write
+/// cut short is taken up where it ended, so that the stream stays whole messages.
 pub(crate) trait Writer {
     /// The call that is made next.
     fn call(&self) -> Call;
@@ -26,15 +27,23 @@ pub(crate) trait Writer {
     /// Bytes of the message.
     fn len(&self) -> usize;
 
-    /// Writes what follows the first `from` bytes, as far as there is room. Returns bytes, or what
-    /// the kernel returned instead.
-    fn write(&mut self, calls: &mut impl Calls, fd: RawFd, from: usize) -> isize;
+    /// Writes what follows, as far as there is room. Returns bytes, or what the kernel returned
+    /// instead.
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize;
 }
 
 /// Copied by the kernel.
 pub(crate) struct Copied<'a> {
-    pub(crate) message: &'a [u8],
-    pub(crate) flags: libc::c_int,
+    message: &'a [u8],
+    rest: &'a [u8],
+    flags: libc::c_int,
+}
+
+impl<'a> Copied<'a> {
+    #[inline(always)]
+    pub(crate) fn new(message: &'a [u8], flags: libc::c_int) -> Self {
+        Self { message, rest: message, flags }
+    }
 }
 
 impl Writer for Copied<'_> {
@@ -48,9 +57,21 @@ impl Writer for Copied<'_> {
     }
 
     #[inline(always)]
-    fn write(&mut self, calls: &mut impl Calls, fd: RawFd, from: usize) -> isize {
-        let rest = self.message.get(from..).unwrap_or_default();
-        calls.around(|| sys::send_flags(fd, rest, self.flags))
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
+        let sent = calls.around(|| sys::send_flags(fd, self.rest, self.flags));
+        if sent > 0 {
+            self.rest = after(self.rest, sent as usize, self.message);
+        }
+        sent
+    }
+}
+
+/// What follows the first `done` bytes of the `rest` of a message: at its end all of it again.
+#[inline(always)]
+fn after<'a>(rest: &'a [u8], done: usize, message: &'a [u8]) -> &'a [u8] {
+    match rest.get(done..) {
+        Some(rest) if !rest.is_empty() => rest,
+        _ => message,
     }
 }
 
@@ -58,6 +79,8 @@ impl Writer for Copied<'_> {
 pub(crate) struct FromFile {
     file: File,
     len: usize,
+    /// Where the next write begins.
+    offset: libc::off_t,
 }
 
 impl FromFile {
@@ -69,7 +92,7 @@ impl FromFile {
         file.write_all(Buffer::pattern(len).as_ref()).or_setup("write of a message", &what)?;
         // The call has no flag against the signal for a connection that is gone.
         block_pipe_signal();
-        Ok(Self { file, len })
+        Ok(Self { file, len, offset: 0 })
     }
 }
 
@@ -84,9 +107,14 @@ impl Writer for FromFile {
     }
 
     #[inline(always)]
-    fn write(&mut self, calls: &mut impl Calls, fd: RawFd, from: usize) -> isize {
-        let mut offset = from as libc::off_t;
-        calls.around(|| sys::send_file(fd, self.file.as_raw_fd(), &mut offset, self.len - from))
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
+        let rest = self.len - self.offset as usize;
+        // The call moves the offset on.
+        let sent = calls.around(|| sys::send_file(fd, self.file.as_raw_fd(), &mut self.offset, rest));
+        if self.offset as usize == self.len {
+            self.offset = 0;
+        }
+        sent
     }
 }
 
@@ -96,8 +124,9 @@ pub(crate) struct ThroughPipe {
     message: Buffer,
     out: PipeReader,
     into: PipeWriter,
-    /// Bytes in the pipe.
+    /// Bytes in the pipe, and where the next ones begin.
     held: usize,
+    from: usize,
 }
 
 impl ThroughPipe {
@@ -108,7 +137,7 @@ impl ThroughPipe {
         let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(len.min(PIPE) as libc::c_int));
         // The calls have no flag against the signal for a connection that is gone.
         block_pipe_signal();
-        Ok(Self { message: Buffer::pattern(len), out, into, held: 0 })
+        Ok(Self { message: Buffer::pattern(len), out, into, held: 0, from: 0 })
     }
 }
 
@@ -123,14 +152,15 @@ impl Writer for ThroughPipe {
     }
 
     #[inline(always)]
-    fn write(&mut self, calls: &mut impl Calls, fd: RawFd, from: usize) -> isize {
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
         if self.held == 0 {
-            let rest = self.message.as_ref().get(from..).unwrap_or_default();
+            let rest = self.message.as_ref().get(self.from..).unwrap_or_default();
             let given = calls.around(|| sys::give_pages(self.into.as_raw_fd(), rest));
             if given <= 0 {
                 return given;
             }
             self.held = given as usize;
+            self.from = if self.held == rest.len() { 0 } else { self.from + self.held };
         }
         let sent = calls.around(|| sys::splice(self.out.as_raw_fd(), fd, self.held));
         self.held -= sent.max(0) as usize;
@@ -148,18 +178,11 @@ fn block_pipe_signal() {
 
 pub(super) fn send(lane: &Lane, mut writer: impl Writer) -> Result<End> {
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
-    let mut done = 0;
     lane.ready();
     while phase.load() < QUIET {
-        let sent = writer.write(&mut tally, fd, done);
+        let sent = writer.write(&mut tally, fd);
         if sent > 0 {
             tally.arrived_bytes(sent as u64);
-            // A write cut short is taken up where it ended, so that the stream stays whole
-            // messages.
-            done += sent as usize;
-            if done == writer.len() {
-                done = 0;
-            }
         } else if lane.trouble(writer.call(), sent)? == Next::End {
             break;
         }

@@ -61,8 +61,7 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
                 let (result, flags) = (completion.result(), completion.flags());
                 if cqueue::notif(flags) {
                     lent -= 1;
-                    account.completed += 1;
-                    account.copied += u64::from(was_copied(result));
+                    account.done(1, was_copied(result));
                     continue;
                 }
                 open -= 1;
@@ -100,8 +99,7 @@ fn give_back(lane: &Lane, ring: &mut Ring, lent: &mut isize, account: &mut Zeroc
     ring.enter_for(lane, 1, PATIENCE)?;
     for completion in ring.completed() {
         *lent -= 1;
-        account.completed += 1;
-        account.copied += u64::from(was_copied(completion.result()));
+        account.done(1, was_copied(completion.result()));
     }
     Ok(())
 }

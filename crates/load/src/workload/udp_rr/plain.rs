@@ -10,11 +10,11 @@ use crate::socket::{answer_time, stall};
 use crate::sys;
 use crate::workload::port::Port;
 
-pub(super) fn send(lane: &Lane, port: impl Port) -> Result<End> {
+pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<End> {
     if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }
 }
 
-fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
+fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     let mut request = Buffer::pattern(lane.message.max(number::NUMBER));
     let mut answer = Buffer::room((lane.response + 1).max(number::NUMBER));
     let mask = number::mask(lane.message.min(lane.response));
@@ -27,9 +27,9 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
     let mut phase_at_start = phase.load();
     while phase_at_start < QUIET {
         number::write(request.as_mut(), next);
-        let reply = ask(lane, &port, &request.as_ref()[..lane.message], &mut tally)?;
+        let reply = ask(lane, port, &request.as_ref()[..lane.message], &mut tally)?;
         let reply = match reply {
-            Reply::Came => await_answer(lane, &port, answer.as_mut(), next, mask, &mut tally)?,
+            Reply::Came => await_answer(lane, port, answer.as_mut(), next, mask, &mut tally)?,
             other => other,
         };
         match reply {
@@ -53,7 +53,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
                 if answer_time(lane.flows()) * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
                     return Err(lane.stalled(Call::Recv.silence()));
                 }
-                discard(&port, answer.as_mut(), &mut tally);
+                discard(port, answer.as_mut(), &mut tally);
                 (start, phase_at_start) = (sys::now(), phase.load());
             }
             Reply::End => break,

@@ -17,7 +17,6 @@ use crate::lane::{End, Lane};
 use crate::sys::headers;
 use crate::workload::pace::{Pace, Paced, Unpaced};
 use check::{Check, Checked, Unchecked};
-use receive::Receiver;
 use stamp::{Stamp, Stamped, Unstamped};
 
 /// The sending thread of a flow.
@@ -63,20 +62,16 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
 
 fn receive_checked(lane: &Lane, check: impl Check) -> Result<End> {
     match lane.traffic.reader {
-        Reader::Recvmmsg => receive_with(lane, receive::Many::new(lane.message), check, 0),
+        Reader::Recvmmsg => receive::receive::<false, _>(lane, receive::Many::new(lane.message), check),
         Reader::Gro => {
             gro::Merged::enable(lane.fd, lane.flow)?;
-            let end = receive_with(lane, gro::Merged::new(), check, 0)?;
+            let end = receive::receive::<false, _>(lane, gro::Merged::new(), check)?;
             Ok(End { notes: gro::drops_note(lane).into_iter().collect(), ..end })
         }
         Reader::IoUring => uring::receive(lane, check),
-        Reader::Spin => receive_with(lane, receive::One::new(lane.message), check, libc::MSG_DONTWAIT),
-        _ => receive_with(lane, receive::One::new(lane.message), check, 0),
+        Reader::Spin => receive::receive::<true, _>(lane, receive::One::new(lane.message), check),
+        _ => receive::receive::<false, _>(lane, receive::One::new(lane.message), check),
     }
-}
-
-fn receive_with(lane: &Lane, reader: impl receive::Reader, check: impl Check, flags: i32) -> Result<End> {
-    Receiver { lane, reader, tally: lane.tally(), check, last: 0..0 }.run(flags)
 }
 
 /// A message header for each place.

@@ -132,60 +132,65 @@ impl Reader for Many {
     }
 }
 
-/// A receiving thread's loop and what it has in its hands.
-pub(super) struct Receiver<'a, R, C> {
-    pub(super) lane: &'a Lane,
-    pub(super) reader: R,
-    pub(super) tally: Tally<'a>,
-    pub(super) check: C,
-    /// Where the last datagram lies.
-    pub(super) last: Range<usize>,
-}
-
-impl<R: Reader, C: Check> Receiver<'_, R, C> {
-    /// Receives until the stop, and then what is still queued. `flags` go with every call; with
-    /// `MSG_DONTWAIT` among them the thread never sleeps.
-    pub(super) fn run(mut self, flags: libc::c_int) -> Result<End> {
-        let (lane, phase) = (self.lane, self.lane.phase());
-        lane.ready();
-        while phase.load() < STOP {
-            let got = self.take(flags | R::WAIT)?;
-            if got <= 0 {
-                if flags & libc::MSG_DONTWAIT != 0 {
-                    self.tally.call();
-                    if sys::errno() == libc::EAGAIN {
-                        continue;
-                    }
-                }
-                if got < 0 && lane.trouble(R::CALL, got)? == Next::End {
-                    break;
+/// Receives until the stop, and then what is still queued. A thread that `SPINS` never sleeps.
+pub(super) fn receive<const SPINS: bool, R: Reader>(
+    lane: &Lane,
+    mut reader: R,
+    mut check: impl Check,
+) -> Result<End> {
+    let flags = if SPINS { libc::MSG_DONTWAIT } else { R::WAIT };
+    let (phase, mut tally, mut last) = (lane.phase(), lane.tally(), 0..0);
+    lane.ready();
+    while phase.load() < STOP {
+        let got = take(lane, &mut reader, flags, &mut check, &mut tally, &mut last)?;
+        if got <= 0 {
+            if SPINS {
+                tally.call();
+                if sys::errno() == libc::EAGAIN {
+                    continue;
                 }
             }
+            if got < 0 && lane.trouble(R::CALL, got)? == Next::End {
+                break;
+            }
         }
-        self.drain()
     }
+    drain(lane, reader, check, tally, last)
+}
 
-    /// Receives what is still queued, and draws up the account.
-    pub(super) fn drain(mut self) -> Result<End> {
-        drain_with(self.lane, || Ok(self.take(libc::MSG_DONTWAIT)? > 0))?;
-        let last = &self.reader.room()[self.last];
-        account(self.lane, &self.tally, self.check, last)
-    }
+/// Receives what is still queued, and draws up the account; `last` is where the last datagram lies.
+pub(super) fn drain(
+    lane: &Lane,
+    mut reader: impl Reader,
+    mut check: impl Check,
+    mut tally: Tally,
+    mut last: Range<usize>,
+) -> Result<End> {
+    let flags = libc::MSG_DONTWAIT;
+    drain_with(lane, || Ok(take(lane, &mut reader, flags, &mut check, &mut tally, &mut last)? > 0))?;
+    account(lane, &tally, check, &reader.room()[last])
+}
 
-    /// Makes one call. Returns how many datagrams came, or what the kernel returned instead.
-    #[inline(always)]
-    fn take(&mut self, flags: libc::c_int) -> Result<isize> {
-        let got = self.reader.receive(self.lane.fd, flags);
-        if got <= 0 {
-            return Ok(got);
-        }
-        let came = self.reader.each(got as usize, |datagram| self.check.datagram(self.lane, datagram))?;
-        self.tally.batch(came.messages, came.bytes);
-        if came.messages > 0 {
-            self.last = came.last;
-        }
-        Ok(came.messages as isize)
+/// Makes one call. Returns how many datagrams came, or what the kernel returned instead.
+#[inline(always)]
+fn take(
+    lane: &Lane,
+    reader: &mut impl Reader,
+    flags: libc::c_int,
+    check: &mut impl Check,
+    tally: &mut Tally,
+    last: &mut Range<usize>,
+) -> Result<isize> {
+    let got = reader.receive(lane.fd, flags);
+    if got <= 0 {
+        return Ok(got);
     }
+    let came = reader.each(got as usize, |datagram| check.datagram(lane, datagram))?;
+    tally.batch(came.messages, came.bytes);
+    if came.messages > 0 {
+        *last = came.last;
+    }
+    Ok(came.messages as isize)
 }
 
 /// The account of a receiver; `last` is the last datagram.

@@ -3,7 +3,7 @@
 use io_uring::{cqueue, opcode, squeue};
 
 use super::check::Check;
-use super::receive::{One, Receiver};
+use super::receive::{One, drain};
 use super::stamp::Stamp;
 use crate::error::Result;
 use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Tally, Zerocopy};
@@ -118,8 +118,7 @@ impl Requests {
             let (number, result, flags) =
                 (completion.user_data() as usize, completion.result(), completion.flags());
             if ZEROCOPY && cqueue::notif(flags) {
-                self.zerocopy.completed += 1;
-                self.zerocopy.copied += u64::from(was_copied(result));
+                self.zerocopy.done(1, was_copied(result));
                 self.idle.push(number);
                 continue;
             }
@@ -157,5 +156,5 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
     room.as_mut()[..last.len()].copy_from_slice(last);
     let last = 0..last.len();
     drop(incoming);
-    Receiver { lane, reader: One(room), tally, check, last }.drain()
+    drain(lane, One(room), check, tally, last)
 }
