@@ -24,7 +24,7 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
         Ok(socket) => socket,
         Err(error) => {
             let version = if ipv6 { "IPv6" } else { "IPv4" };
-            return vec![format!("no {version} socket: {}", Errno::of(&error))];
+            return vec![format!("cannot open an {version} socket: {}", Errno::of(&error))];
         }
     };
     let mut lacks = Vec::new();
@@ -32,8 +32,8 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
         && let Err(error) = socket.set_tcp_congestion(name.as_bytes())
     {
         let there = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-        let there = there.map_or_else(|_| String::new(), |names| format!("; it has {}", names.trim()));
-        lacks.push(format!("no congestion control `{name}`: {}{there}", Errno::of(&error)));
+        let there = there.map_or_else(|_| String::new(), |names| format!("; available: {}", names.trim()));
+        lacks.push(format!("congestion control `{name}` not available: {}{there}", Errno::of(&error)));
     }
     if lacks.is_empty() {
         // The options that every socket is given, and what it has of them.
@@ -122,7 +122,7 @@ mod tests {
             ..Traffic::new(Kind::TcpStream)
         };
         let lacks = lacking(&odd, false);
-        assert!(lacks[0].contains("no congestion control `no_such`"), "{lacks:?}");
+        assert!(lacks[0].contains("congestion control `no_such` not available"), "{lacks:?}");
         assert!(lacks[0].contains("cubic") || lacks[0].contains("reno"), "{lacks:?}");
     }
 }

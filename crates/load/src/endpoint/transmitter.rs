@@ -10,7 +10,6 @@ use crate::socket;
 use crate::spec::Spec;
 use crate::sys;
 
-/// The sockets of an end that has connected.
 #[derive(Default)]
 pub(super) struct Connected {
     /// One for each flow.

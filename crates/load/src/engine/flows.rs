@@ -15,7 +15,6 @@ use crate::socket::{self, Applied, DropCount, options, queue};
 use crate::spec::Spec;
 use crate::workload::tcp_stream::low_water;
 
-/// The flows of one end.
 #[derive(Debug)]
 pub(crate) struct Flows {
     side: Side,
@@ -28,7 +27,6 @@ pub(crate) struct Flows {
     mark: Option<u32>,
     /// Whether a socket cannot poll its device though it was asked to.
     pub(super) slept: bool,
-    /// What the connected sockets read back.
     pub(super) applied: Vec<Applied>,
     /// What could not be had from the start.
     pub(super) notes: Vec<String>,

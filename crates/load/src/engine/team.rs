@@ -37,7 +37,6 @@ pub(crate) struct Team {
     flows: Flows,
     cpus: Vec<u32>,
     control: Arc<Control>,
-    /// The lanes of each thread.
     shares: Vec<Range<usize>>,
     threads: Vec<JoinHandle<Option<Vec<End>>>>,
     started: bool,

@@ -15,7 +15,6 @@ const WARM_UP: Duration = Duration::from_millis(600);
 const WARM_UP_TURNS: u32 = 64;
 /// Batches of each pass; odd, so that the median is one of them.
 pub(super) const BATCHES: u32 = 201;
-/// The most turns of a batch.
 pub(super) const MOST: u32 = 32;
 /// What a batch may take, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so
 /// that seven of eight see none.
@@ -37,7 +36,6 @@ pub trait Softirqs {
 /// had.
 pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<Box<dyn Softirqs>, String>;
 
-/// Counts, once the work is known.
 pub(super) struct Counter<'a> {
     /// Called when the first messages have gone.
     pub(super) settled: &'a mut dyn FnMut(),
@@ -115,7 +113,6 @@ fn softirqs<W: Work>(
     Ok(Ok(Spread::of(inside, messages).less(counting / 2.0)))
 }
 
-/// Does `count` turns.
 #[inline(never)]
 fn turns<W: Work, C: Calls>(work: &mut W, calls: &mut C, count: u32) -> Result<(), Trouble> {
     for _ in 0..count {
@@ -139,7 +136,6 @@ fn size_of_batch<W: Work>(work: &mut W) -> Result<u32, Trouble> {
     Ok(count)
 }
 
-/// What passes between the borders of each batch.
 fn batches<W: Work>(work: &mut W, count: u32) -> Result<Vec<u64>, Trouble> {
     let mut taken = Vec::with_capacity(BATCHES as usize);
     for _ in 0..BATCHES {

@@ -95,9 +95,7 @@ impl<W: Writer> Work for Sending<W> {
 struct Carrying<W, R> {
     sending: Sending<W>,
     sink: RawFd,
-    /// Bytes of a datagram.
     message: usize,
-    /// Calls of the sender in a turn.
     calls: usize,
     reader: R,
     flags: libc::c_int,

@@ -11,7 +11,6 @@ use super::work::{Trouble, Work, flags, is_early, whole};
 use crate::lane::Calls;
 use crate::workload::tcp_stream::send::Copied;
 
-/// From one socket to the other, and back.
 pub(super) struct Exchanged {
     source: RawFd,
     sink: RawFd,
@@ -51,7 +50,6 @@ impl Work for Exchanged {
     }
 }
 
-/// One message from one socket to the other.
 #[inline(always)]
 fn carry<C: Calls>(
     calls: &mut C,

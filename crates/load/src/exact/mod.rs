@@ -38,7 +38,6 @@ use counter::Counter;
 use ends::Ends;
 use exchange::Exchanged;
 
-/// Time between two beats, in ns.
 const BEAT_NS: u64 = 1_000_000_000;
 
 /// Waits for the next whole second of the clock. When a request arrives is a matter of the machine
@@ -71,7 +70,6 @@ pub fn run(
     Ok(Account { applied: ends.applied, ..account })
 }
 
-/// Has the work of this traffic counted.
 fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Account> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
     let counted = match (traffic.kind, sink) {

@@ -19,11 +19,9 @@ pub(super) trait Work {
     /// How many messages, or transactions, one turn is.
     fn messages(&self) -> u32;
 
-    /// Does it once.
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble>;
 }
 
-/// Only the call itself.
 pub(super) struct Plain;
 
 impl Calls for Plain {
@@ -33,7 +31,6 @@ impl Calls for Plain {
     }
 }
 
-/// Readings of the clock, before and after.
 #[derive(Default)]
 pub(super) struct Bracketed {
     inside_ns: u64,
@@ -59,7 +56,6 @@ impl Calls for Bracketed {
     }
 }
 
-/// The flags of a reader's calls.
 pub(super) fn flags(reader: Reader) -> libc::c_int {
     match reader {
         Reader::Spin => libc::MSG_DONTWAIT,

@@ -36,7 +36,6 @@ pub(crate) struct Lane {
     pub(crate) flow: usize,
     pub(crate) fd: RawFd,
     pub(crate) peer: SocketAddr,
-    /// This end's address.
     pub(crate) local: IpAddr,
     /// Bytes of a message.
     pub(crate) message: usize,

@@ -151,10 +151,10 @@ pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<String> {
             let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, 0);
             let reason = match error.raw_os_error() {
                 Some(libc::EPERM) => "it needs the privilege CAP_NET_ADMIN".to_owned(),
-                Some(libc::ENOPROTOOPT) => "this kernel is built without it".to_owned(),
+                Some(libc::ENOPROTOOPT) => "this kernel was built without it".to_owned(),
                 _ => error.to_string(),
             };
-            return Some(format!("no busy polling ({name}): {reason}; receivers slept instead"));
+            return Some(format!("busy polling not applied ({name}): {reason}; receivers slept instead"));
         }
     }
     None

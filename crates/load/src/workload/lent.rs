@@ -22,7 +22,6 @@ const LAST: u64 = 1_000_000_000;
 /// The sends of one socket that are not done yet.
 pub(crate) struct Lent {
     fd: RawFd,
-    /// The number of the next send.
     next: u32,
     pending: u32,
     /// Bit `n % SLOTS`: send `n`, one of the latest, is not done.
@@ -33,7 +32,6 @@ pub(crate) struct Lent {
 /// What a send that failed for want of memory was refused by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// The interface's queue was full: the datagram is gone.
     ByQueue,
     /// Too many pages are lent: nothing was sent.
     ByMemory,
@@ -47,13 +45,11 @@ impl Lent {
         Ok(Self { fd: lane.fd, next: 0, pending: 0, busy: 0, zerocopy: Zerocopy::default() })
     }
 
-    /// The slot of the next send.
     #[inline(always)]
     pub(crate) fn slot(&self) -> usize {
         self.next as usize % SLOTS
     }
 
-    /// Whether the next send's slot is in use.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.busy & 1 << self.slot() != 0
@@ -153,7 +149,7 @@ impl Lent {
             } else if lane.phase().load() >= QUIET {
                 return Ok(Next::End);
             } else if sys::now() > deadline {
-                return Err(lane.stalled("gave no pages back"));
+                return Err(lane.stalled("acknowledged nothing"));
             } else {
                 self.sleep();
             }

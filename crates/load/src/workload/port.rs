@@ -20,7 +20,6 @@ pub(crate) trait Port {
     fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize;
 }
 
-/// A connected socket.
 pub(crate) struct Connected(pub(crate) RawFd);
 
 impl Port for Connected {

@@ -9,7 +9,6 @@ pub(crate) trait Source {
     /// When the next request is meant to go out; 0: at once.
     fn next(&self) -> u64;
 
-    /// The next request went out.
     fn sent(&mut self);
 
     /// Whether a transaction that was meant to begin at `meant` and has just ended belongs to the

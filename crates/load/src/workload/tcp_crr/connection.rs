@@ -13,11 +13,9 @@ use crate::sys;
 /// What became of moving some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moved {
-    /// All of them.
     All,
     /// The other end closed, or reset the connection, after so many.
     Cut(usize),
-    /// The run is over.
     Over,
 }
 
@@ -30,7 +28,6 @@ pub(super) struct Connection<'a> {
 }
 
 impl Connection<'_> {
-    /// Sends all of `bytes`.
     pub(super) fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
         let mut done = 0;
         self.repeat(Call::Send, tally, || {

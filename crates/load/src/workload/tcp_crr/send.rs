@@ -12,7 +12,6 @@ use crate::socket::{self, Applied, options};
 use crate::sys;
 use crate::workload::source::{Closed, Open, Source};
 
-/// The transmitter's thread.
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     let caller = Caller {
         lane,
@@ -119,7 +118,6 @@ impl Caller<'_> {
         Ok(true)
     }
 
-    /// Checks the last answer.
     fn verify(&mut self) -> Result<()> {
         let (lane, answer) = (self.lane, &self.answer.as_ref()[..self.lane.response]);
         self.end.verified = lane.verify(answer, 0, lane.response)?;
@@ -139,7 +137,6 @@ fn open(lane: &Lane) -> Result<Socket> {
     Ok(socket)
 }
 
-/// Connects; `false` if the run ended meanwhile.
 fn connect(connection: &Connection, peer: &SockAddr, tally: &mut Tally) -> Result<bool> {
     let lane = connection.lane;
     let mut waiting_since = 0;

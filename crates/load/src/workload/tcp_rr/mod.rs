@@ -14,12 +14,10 @@ use crate::sys;
 use crate::workload::port::{Connected, Loop, Port, through};
 use crate::workload::source::{Closed, Open};
 
-/// The transmitter's thread.
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     through(lane, Connected(lane.fd), (QUIET, stall(lane.flows())), Asking)
 }
 
-/// The receiver's thread.
 pub(crate) fn receive(lane: &Lane) -> Result<End> {
     through(lane, Connected(lane.fd), (ABORT, Duration::MAX), Answering)
 }

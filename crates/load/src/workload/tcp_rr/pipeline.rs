@@ -236,7 +236,6 @@ impl Taken {
         Ok(end / message - self.offset / message)
     }
 
-    /// Checks what came last.
     fn verify(&self, lane: &Lane) -> Result<u64> {
         match first_damage(&self.bytes.as_ref()[..self.last], self.offset, self.message) {
             None => Ok(self.last as u64),

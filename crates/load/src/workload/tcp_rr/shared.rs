@@ -10,12 +10,10 @@ use crate::message::{Buffer, first_difference};
 use crate::sys;
 use crate::workload::shared::{self, Patience, Wake, Work};
 
-/// The transmitter's thread.
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
     serve::<true>(lanes, QUIET)
 }
 
-/// The receiver's thread.
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
     serve::<false>(lanes, ABORT)
 }

@@ -47,7 +47,6 @@ impl Content for Discarded {
     }
 }
 
-/// Looks at every byte.
 pub(super) struct Examined {
     message: Buffer,
     offset: u64,

@@ -29,7 +29,6 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     }
 }
 
-/// The receiving thread of a flow.
 pub(crate) fn receive(lane: &Lane) -> Result<End> {
     if lane.traffic.verify {
         receive_content(lane, Examined::new(lane.message))

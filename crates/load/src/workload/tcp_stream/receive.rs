@@ -19,7 +19,7 @@ pub(super) fn receive<const FLAGS: libc::c_int>(lane: &Lane, mut content: impl C
         if got > 0 {
             tally.stream(got as u64);
             last = got as usize;
-            content.bytes(lane, &room.as_ref()[..last])?;
+            content.bytes(lane, room.as_ref().get(..last).unwrap_or_default())?;
         } else if got < 0 && FLAGS & libc::MSG_DONTWAIT != 0 && sys::errno() == libc::EAGAIN {
             tally.call();
         } else if lane.trouble(Call::Recv, got)? == Next::End {

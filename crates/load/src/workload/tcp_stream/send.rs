@@ -24,7 +24,6 @@ pub(crate) trait Writer {
     /// The call that is made next.
     fn call(&self) -> Call;
 
-    /// Bytes of the message.
     fn len(&self) -> usize;
 
     /// Writes what follows, as far as there is room. Returns bytes, or what the kernel returned
@@ -84,7 +83,6 @@ pub(crate) struct FromFile {
 }
 
 impl FromFile {
-    /// For messages of a flow.
     pub(crate) fn new(len: usize, flow: usize) -> Result<Self> {
         let what = socket::flow(flow);
         let file = memfd_create(c"message", MFdFlags::MFD_CLOEXEC).or_setup("memfd_create", &what)?;
@@ -130,7 +128,6 @@ pub(crate) struct ThroughPipe {
 }
 
 impl ThroughPipe {
-    /// For messages of a flow.
     pub(crate) fn new(len: usize, flow: usize) -> Result<Self> {
         let (out, into) = std::io::pipe().or_setup("pipe", socket::flow(flow))?;
         // A smaller pipe only takes more calls.

@@ -20,12 +20,10 @@ use crate::sys;
 use crate::workload::port::{Addressed, Connected, Loop, Port, through};
 use crate::workload::source::{Closed, Open};
 
-/// The transmitter's thread.
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     run(lane, (QUIET, answer_time(lane.flows())), Asking)
 }
 
-/// The receiver's thread.
 pub(crate) fn receive(lane: &Lane) -> Result<End> {
     run(lane, (STOP, Duration::MAX), Answering)
 }

@@ -109,7 +109,6 @@ impl Asker<'_> {
         Ok(Next::Again)
     }
 
-    /// Takes what a receive gave.
     #[inline(always)]
     fn take<S: Source>(&mut self, got: isize, now: u64) -> Result<Next> {
         let lane = self.lane;

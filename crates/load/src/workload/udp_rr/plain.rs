@@ -129,7 +129,6 @@ fn no_answer(lane: &Lane, got: isize) -> Result<Option<Reply>> {
     Ok(None)
 }
 
-/// Throws away what came late.
 #[cold]
 fn discard(port: &impl Port, room: &mut [u8], tally: &mut Tally) {
     while port.receive(room, libc::MSG_DONTWAIT) > 0 {

@@ -10,7 +10,6 @@ use crate::sys;
 use crate::workload::drain::drain_with;
 use crate::workload::shared::{self, Wake, Work};
 
-/// The transmitter's thread.
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
     let mut asking = Asking::new(lanes);
     shared::run(lanes, Wake::Readable, QUIET, &mut asking)?;
@@ -83,7 +82,6 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Begins a transaction on a lane.
     #[inline(always)]
     fn transact(&mut self, at: usize, now: u64, phase: u8) -> Result<Next> {
         let flow = &mut self.flows[at];
@@ -180,7 +178,6 @@ impl Work for Asking<'_> {
     }
 }
 
-/// The receiver's thread.
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
     let lane = &lanes[0];
     let mut answering = Answering {

@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::lane::Lane;
 use crate::message::{Buffer, Sequence, Window, first_damage};
 
-/// What a receiver does with each datagram beyond counting it.
 pub(crate) trait Check {
     /// # Errors
     /// Bytes that were not sent so.

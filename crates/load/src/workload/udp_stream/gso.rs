@@ -13,7 +13,6 @@ const MOST_SEGMENTS: usize = 64;
 /// The most bytes of one buffer: what one datagram over IPv4 carries.
 const MOST_BYTES: usize = 65_507;
 
-/// How many datagrams of `message` bytes one buffer holds.
 pub(crate) fn segments(message: usize) -> usize {
     (MOST_BYTES / message).clamp(1, MOST_SEGMENTS)
 }

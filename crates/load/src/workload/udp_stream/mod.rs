@@ -19,7 +19,6 @@ use crate::workload::pace::{Pace, Paced, Unpaced};
 use check::{Check, Checked, Unchecked};
 use stamp::{Stamp, Stamped, Unstamped};
 
-/// The sending thread of a flow.
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     match lane.traffic.pacing {
         None => send_paced(lane, Unpaced),
@@ -51,7 +50,6 @@ fn send_stamped<S: Stamp>(lane: &Lane, stamp: S, pace: impl Pace) -> Result<End>
     }
 }
 
-/// The receiving thread of a flow.
 pub(crate) fn receive(lane: &Lane) -> Result<End> {
     if lane.traffic.verify {
         receive_checked(lane, Checked::new(lane.message))

@@ -13,7 +13,6 @@ use crate::workload::shared::{self, Wake, Work};
 /// Datagrams of one turn of a lane.
 const TURN: usize = 16;
 
-/// The sending thread.
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
     if lanes[0].traffic.verify { stamped(lanes, Stamped::default) } else { stamped(lanes, || Unstamped) }
 }
@@ -56,7 +55,6 @@ impl<S: Stamp> Work for Sending<'_, S> {
     }
 }
 
-/// The receiving thread.
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
     let message = lanes[0].message;
     if lanes[0].traffic.verify {

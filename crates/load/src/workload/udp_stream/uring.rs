@@ -28,7 +28,6 @@ const BUFFERS: std::ops::RangeInclusive<usize> = 8..=256;
 struct Requests {
     ring: Ring,
     requests: Vec<squeue::Entry>,
-    /// Requests that are not under way.
     idle: Vec<usize>,
     /// Those whose datagram the queue refused: it keeps its number, and goes again.
     refused: Vec<bool>,

@@ -12,7 +12,6 @@ use crate::lane::{ABORT, Call, Lane, Next, STOP, Tally};
 use crate::message::Buffer;
 use crate::socket;
 
-/// The one group of buffers of a ring.
 const GROUP: u16 = 0;
 
 /// Marks the completion of a request that watches for the socket being shut.

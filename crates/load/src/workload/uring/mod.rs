@@ -85,7 +85,6 @@ impl Ring {
         }
     }
 
-    /// What has completed.
     #[inline(always)]
     pub(crate) fn completed(&mut self) -> cqueue::CompletionQueue<'_> {
         self.ring.completion()
