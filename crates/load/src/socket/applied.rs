@@ -35,9 +35,6 @@ pub struct Applied {
 
 impl Applied {
     /// Reads them from one connected socket.
-    ///
-    /// # Errors
-    /// An option that the kernel does not tell.
     pub(crate) fn read(socket: &Socket, traffic: &Traffic) -> Result<Self> {
         const WHAT: &str = "a connected socket";
         let number = |name, call| {

@@ -45,9 +45,6 @@ const INTEGERS: &[Integer] = &[
 ];
 
 /// Sets the options of the type `int`.
-///
-/// # Errors
-/// An option that the kernel refuses.
 pub(crate) fn set_integers(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
     for Integer { call, level, option, value, .. } in INTEGERS {
         let Some(asked) = value(traffic) else { continue };
@@ -58,9 +55,6 @@ pub(crate) fn set_integers(socket: &Socket, traffic: &Traffic, what: &impl fmt::
 }
 
 /// Reads them back from a connected socket.
-///
-/// # Errors
-/// [`Error::NotApplied`]: the first that is not as asked.
 pub(crate) fn check_integers(socket: &Socket, traffic: &Traffic) -> Result<()> {
     for Integer { key, call, level, option, value } in INTEGERS {
         let Some(asked) = value(traffic) else { continue };
@@ -85,9 +79,6 @@ pub(super) fn not_applied(
 
 /// Marks all packets of the socket with a code point of differentiated services (RFC 2474), the
 /// upper six bits of the traffic class. [`super::Applied`] reads it back.
-///
-/// # Errors
-/// An option that the kernel refuses.
 pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Display) -> Result<()> {
     let class = u32::from(dscp) << 2;
     match local {
@@ -98,9 +89,6 @@ pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Di
 
 /// Gives an accepted socket the priority that goes with its mark: it inherits the mark only
 /// (`sk_clone_lock` in net/core/sock.c). Over IPv6 no priority goes with it.
-///
-/// # Errors
-/// Those of [`mark`].
 pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()> {
     if local.is_ipv6() {
         return Ok(());
@@ -114,9 +102,6 @@ pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()>
 /// itself, with or without the `fq` qdisc, and counts what a segment carries without its headers.
 /// It begins with the eleventh segment, and sends at least two segments at a time
 /// (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and `tcp_tso_autosize`).
-///
-/// # Errors
-/// An option that the kernel refuses.
 pub(crate) fn pace(socket: &Socket, bits: u64, what: impl fmt::Display) -> Result<()> {
     let bytes = (bits / 8).max(1);
     let done = sys::set_option_bytes(

@@ -64,9 +64,6 @@ impl Lent {
     }
 
     /// Waits until the next send's slot is free.
-    ///
-    /// # Errors
-    /// What the path said instead, and pages that do not come back.
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&mut self, lane: &Lane) -> Result<Next> {
@@ -75,9 +72,6 @@ impl Lent {
 
     /// Finds out what a send that failed with `ENOBUFS` was refused by. One that the queue refused
     /// has used up its number and given back its pages by now.
-    ///
-    /// # Errors
-    /// What the path said instead.
     #[cold]
     #[inline(never)]
     pub(crate) fn refused(&mut self, lane: &Lane) -> Result<Refused> {

@@ -6,7 +6,7 @@ use socket2::Socket;
 use words::Reader;
 
 use crate::error::Result;
-use crate::lane::{ABORT, Call, Lane, Tally};
+use crate::lane::{ABORT, Call, Lane, TAIL, Tally};
 use crate::socket::stall;
 use crate::sys;
 
@@ -50,6 +50,11 @@ impl Connection<'_> {
         })?;
         // A reset tells no number.
         Ok(if matches!(moved, Moved::Cut(_)) { Moved::Cut(done) } else { moved })
+    }
+
+    /// The other end broke a transaction off, which it may do once the window is over.
+    pub(super) fn cut(&self) -> Result<()> {
+        if self.lane.phase().load() < TAIL { Err(self.lane.closed()) } else { Ok(()) }
     }
 
     /// Repeats `call` until it says that it is over; `moved` is how many bytes it moved, or -1.

@@ -100,11 +100,11 @@ impl Caller<'_> {
         match connection.send(self.request.as_ref(), tally)? {
             Moved::All => tally.arrived(1, lane.message as u64),
             Moved::Over => return Ok(false),
-            Moved::Cut(_) => return cut(lane),
+            Moved::Cut(_) => return connection.cut().map(|()| false),
         }
         match connection.receive(self.answer.as_mut(), tally)? {
             Moved::Cut(got) if got == lane.response => tally.transaction(),
-            Moved::Cut(_) => return cut(lane),
+            Moved::Cut(_) => return connection.cut().map(|()| false),
             Moved::All => return Err(lane.damaged(lane.response, lane.response + 1)),
             Moved::Over => return Ok(false),
         }
@@ -158,9 +158,4 @@ fn connect(connection: &Connection, peer: &SockAddr, tally: &mut Tally) -> Resul
             errno => return Err(lane.failed(Call::Connect.name(), errno)),
         }
     }
-}
-
-/// The other end broke off, which it may do once the window is over.
-fn cut(lane: &Lane) -> Result<bool> {
-    if lane.phase().load() < TAIL { Err(lane.closed()) } else { Ok(false) }
 }

@@ -6,16 +6,10 @@ use crate::message::{Buffer, first_difference};
 
 pub(super) trait Content {
     /// Called with all that arrives, in its order.
-    ///
-    /// # Errors
-    /// Bytes that were not sent so.
     fn bytes(&mut self, lane: &Lane, bytes: &[u8]) -> Result<()>;
 
     /// How many bytes were found right; `last` are those received last, `total` is how many there
     /// were in all.
-    ///
-    /// # Errors
-    /// Bytes that were not sent so.
     fn end(self, lane: &Lane, last: &[u8], total: u64) -> Result<u64>;
 }
 

@@ -6,14 +6,9 @@ use crate::lane::Lane;
 use crate::message::{Buffer, Sequence, Window, first_damage};
 
 pub(crate) trait Check {
-    /// # Errors
-    /// Bytes that were not sent so.
     fn datagram(&mut self, lane: &Lane, datagram: &[u8]) -> Result<()>;
 
     /// Bytes found right, and what the numbers say; `last` is the last datagram received.
-    ///
-    /// # Errors
-    /// Bytes that were not sent so.
     fn end(self, lane: &Lane, last: &[u8]) -> Result<(u64, Option<Sequence>)>;
 }
 

@@ -27,9 +27,6 @@ pub(crate) trait Reader {
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize;
 
     /// Hands over each datagram of the last call, which returned `got`.
-    ///
-    /// # Errors
-    /// What `take` fails with.
     fn each(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came>;
 
     fn room(&self) -> &[u8];

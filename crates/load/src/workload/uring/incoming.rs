@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::types::BufRingEntry;
 use io_uring::{cqueue, opcode};
 
-use super::{Ring, SOCKET, errno};
+use super::{Ring, SOCKET, errno, push};
 use crate::error::{Context, Result};
 use crate::lane::{ABORT, Call, Lane, Next, STOP, Tally};
 use crate::message::Buffer;
@@ -122,7 +122,7 @@ impl Incoming {
     fn watch(&mut self) {
         let request = opcode::PollAdd::new(SOCKET, libc::POLLRDHUP as u32).build().user_data(WATCH);
         // SAFETY: it points to nothing, and the one before it has ended.
-        unsafe { self.ring.queue().push(&request) };
+        unsafe { push(&mut self.ring.queue(), &request) };
     }
 
     /// Judges the completion that ended the request.
@@ -142,7 +142,7 @@ impl Incoming {
         let request = opcode::RecvMulti::new(SOCKET, GROUP).build();
         // SAFETY: the buffers of the group go after the ring. It is the only request, and the one
         // before it has ended.
-        unsafe { self.ring.queue().push(&request) };
+        unsafe { push(&mut self.ring.queue(), &request) };
     }
 }
 
