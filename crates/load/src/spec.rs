@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    use crate::engine::crew::crew;
+    use crate::engine::shares::threads;
     use proptest::prelude::*;
     use words::{KEYS, Key, Kind, MAX_FLOWS, MAX_THREADS, Pacing, Shape, Value, Workload};
 
@@ -137,8 +137,8 @@ mod tests {
             prop_assert!(spec.traffic.checksum || (spec.traffic.kind.is_udp() && spec.local.is_ipv4()));
             prop_assert!(spec.traffic.sender.sends(spec.traffic.kind));
             prop_assert!(spec.traffic.lanes() <= 2 * MAX_FLOWS);
-            prop_assert!((1..=MAX_THREADS).contains(&crew(&spec.traffic, spec.cpus.len())));
-            prop_assert!(crew(&spec.traffic, 1) == spec.traffic.flows || spec.traffic.unshareable().is_none());
+            prop_assert!((1..=MAX_THREADS).contains(&threads(&spec.traffic, spec.cpus.len())));
+            prop_assert!(threads(&spec.traffic, 1) == spec.traffic.flows || spec.traffic.unshareable().is_none());
             prop_assert!(spec.cpus.iter().all(|cpu| *cpu < sys::MAX_CPUS));
         }
 

@@ -12,10 +12,10 @@ use socket2::Socket;
 use words::Side;
 
 use super::account;
-use super::crew;
 use super::flows::Flows;
-use super::life::live;
 use super::outcome::Outcome;
+use super::shares::{self, shares};
+use super::thread::run;
 use crate::error::{Errno, Error, Result};
 use crate::lane::{ABORT, Control, Counts, End, Lane, Phase, QUIET, STOP, Sample};
 use crate::spec::Spec;
@@ -46,8 +46,8 @@ impl Team {
     /// For these sockets and peers, as [`Flows::new`] takes them.
     pub(crate) fn new(side: Side, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let flows = Flows::new(side, &spec, sockets, peers)?;
-        let threads = crew::crew(&spec.traffic, crew::cpus(&spec.cpus));
-        let shares: Vec<Range<usize>> = crew::shares(&spec.traffic, threads).collect();
+        let threads = shares::threads(&spec.traffic, shares::cpus(&spec.cpus));
+        let shares: Vec<Range<usize>> = shares(&spec.traffic, threads).collect();
         let control = Arc::new(Control::new(flows.len(), shares.len()));
         Ok(Self { flows, cpus: spec.cpus, control, shares, threads: Vec::new(), started: false })
     }
@@ -140,7 +140,7 @@ impl Team {
         let handle = std::thread::Builder::new()
             .name(name)
             .stack_size(STACK)
-            .spawn(move || live(&lanes, thread, sends, cpu))
+            .spawn(move || run(&lanes, thread, sends, cpu))
             .map_err(|e| Error::flow(first, format!("cannot start a thread: {}; {FEWER}", Errno::of(&e))))?;
         self.threads.push(handle);
         Ok(())

@@ -8,12 +8,12 @@ use crate::error::{Errno, Error};
 use crate::lane::{End, Lane};
 use crate::{sys, workload};
 
-/// The life of thread number `thread`, which serves these lanes. Errors go to the control, where
+/// Runs thread number `thread`, which serves these lanes. Errors go to the control, where
 /// they are seen while the others still run.
-pub(super) fn live(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<End>> {
+pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<End>> {
     let first = lanes.first()?;
     let _report = PanicReport(first);
-    let run = || {
+    let work = || {
         if let Some(cpu) = cpu {
             sys::pin(cpu).map_err(|e| Error::Pin { flow: first.flow as u32, cpu, errno: Errno::of(&e) })?;
         }
@@ -21,7 +21,7 @@ pub(super) fn live(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>)
         sys::own_descriptors(lanes.iter().map(|lane| lane.fd));
         workload::run(lanes, sends)
     };
-    match run() {
+    match work() {
         Ok(ends) => Some(ends),
         Err(error) => {
             first.control.fail(error);
