@@ -29,7 +29,7 @@ pub enum Error {
         /// Why, and what would do.
         reason: String,
     },
-    /// Somebody else has the port that was asked for.
+    /// Another socket has the port that was asked for.
     #[error(
         "port {port} of {address} is in use: leave `port` out of the workload and the kernel chooses a free one"
     )]
@@ -42,7 +42,7 @@ pub enum Error {
     /// A socket could not be opened or set up.
     #[error("{0}")]
     Setup(String),
-    /// A socket does not have what was asked for, though the kernel took it.
+    /// A socket does not have what was asked for, though the kernel accepted it.
     #[error("`{option}` = {asked} was requested, but the connected socket reads back {applied}: {way_out}")]
     NotApplied {
         /// The key of the workload.

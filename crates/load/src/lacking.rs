@@ -59,7 +59,7 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
     lacks
 }
 
-/// Whether one message may be lent to the kernel.
+/// Why the kernel would not send one message from the program's own pages.
 fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
     if let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1) {
         let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
@@ -76,7 +76,7 @@ fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
     })
 }
 
-/// Tries to lend that many bytes, on a connection of this host with itself.
+/// Tries it with that many bytes, on a connection of this host with itself.
 fn lending_fails(message: usize) -> bool {
     let connect = || {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
@@ -84,7 +84,7 @@ fn lending_fails(message: usize) -> bool {
         sys::set_option(sender.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)?;
         Ok::<_, std::io::Error>((listener, sender))
     };
-    // Without loopback nobody knows; a run says it then.
+    // Without loopback it cannot be tried; a run says it then.
     let Ok((_listener, sender)) = connect() else { return false };
     let bytes = Buffer::room(message);
     let flags = libc::MSG_ZEROCOPY | libc::MSG_DONTWAIT;

@@ -22,7 +22,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Refuses, by the name of the field, what cannot be had.
+    /// Refuses, by the name of the field, what is not possible.
     ///
     /// # Errors
     /// [`crate::Error::Misfit`] or [`crate::Error::Invalid`] for the first such field.

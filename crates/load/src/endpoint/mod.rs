@@ -31,7 +31,7 @@ impl Endpoint {
     /// UDP.
     ///
     /// # Errors
-    /// A workload that cannot be had, an address that this host lacks, a port in use.
+    /// A workload that is not possible, an address that this host lacks, a port in use.
     pub fn bind(spec: &Spec) -> Result<Self> {
         spec.validate()?;
         let (sockets, addresses) = receiver::open(spec)?;
@@ -41,8 +41,8 @@ impl Endpoint {
     /// Connects a transmitter's flows to the `endpoints` of the receiver.
     ///
     /// # Errors
-    /// A workload that cannot be had, endpoints that do not fit it, or a connection that does not
-    /// come about in 5 s.
+    /// A workload that is not possible, endpoints that do not fit it, or a connection that is not
+    /// established within 5 s.
     pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
         spec.validate()?;
         let transmitter::Connected { sockets, peers, locals } = transmitter::connect(spec, endpoints)?;

@@ -65,7 +65,7 @@ pub(super) fn join(
         }
         return Ok((sockets, peers));
     }
-    // The listeners close here: nobody else gets in.
+    // The listeners close here: no other connection is accepted.
     let parts = locals.chunks(LISTENER as usize).zip(sockets.iter().zip(addresses));
     let mut flows = Vec::with_capacity(locals.len());
     for (locals, (listener, address)) in parts {
@@ -136,7 +136,7 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
                 let until = sys::now() + left.as_nanos() as u64 + 1_000_000;
                 sys::wait_for(listener.as_raw_fd(), libc::POLLIN, until);
             }
-            // A connection that was reset while it waited is nobody's.
+            // A connection that was reset while it waited is no flow.
             Err(e) if matches!(e.raw_os_error(), Some(libc::EINTR | libc::ECONNABORTED)) => {}
             Err(e) => return Err(Error::setup("accept", "the listener", &e)),
         }

@@ -28,7 +28,7 @@ pub(crate) struct Flows {
     /// Whether a socket cannot poll its device though it was asked to.
     pub(super) slept: bool,
     pub(super) applied: Vec<Applied>,
-    /// What could not be had from the start.
+    /// What was not applied from the start.
     pub(super) notes: Vec<String>,
 }
 

@@ -21,7 +21,7 @@ use crate::lane::{ABORT, Control, Counts, End, Lane, Phase, QUIET, STOP, Sample}
 use crate::spec::Spec;
 use crate::sys;
 
-/// How long receivers may go on taking what is queued, and senders' queues may go on emptying,
+/// How long receivers may go on receiving what is queued, and senders' queues may go on emptying,
 /// after the stop.
 const DRAIN: Duration = Duration::from_millis(1500);
 /// How long threads that were told to end at once may take.

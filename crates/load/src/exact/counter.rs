@@ -32,8 +32,8 @@ pub trait Softirqs {
     fn inside_ns(&mut self) -> Result<u64, String>;
 }
 
-/// Begins to count soft interrupts, which costs time from then on; in words, why that cannot be
-/// had.
+/// Begins to count soft interrupts, which costs time from then on; in words, why they cannot be
+/// counted.
 pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<Box<dyn Softirqs>, String>;
 
 pub(super) struct Counter<'a> {

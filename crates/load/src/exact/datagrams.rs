@@ -69,7 +69,7 @@ fn received(
     }
 }
 
-/// Sent, and nobody receives them.
+/// Sent, without a receiver.
 struct Sending<W> {
     source: RawFd,
     writer: W,

@@ -57,7 +57,7 @@ impl ReceivingEnd {
     /// Opens it in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// A workload or an address that cannot be had.
+    /// A workload or an address that is not possible.
     pub fn open(spec: &Spec) -> Result<Self> {
         spec.validate()?;
         spec.traffic.validate_exact()?;
@@ -75,7 +75,7 @@ impl ReceivingEnd {
     }
 }
 
-/// Both sockets, connected with each other; the second only where somebody takes.
+/// Both sockets, connected with each other; the second only where there is a receiver.
 #[derive(Debug)]
 pub(super) struct Ends {
     pub(super) source: Socket,

@@ -48,15 +48,15 @@ pub fn await_beat() {
     sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);
 }
 
-/// Sends and takes the workload's messages, and counts. `receiver` is the other end's socket,
+/// Sends and receives the workload's messages, and counts. `receiver` is the other end's socket,
 /// opened where it is; without one the messages go to `nobody` (an address behind an interface that
 /// throws them away). The calling thread does all of it. `settled` is called when the first
-/// messages have gone: the kernel has found by then whom it had to ask for. `softirqs` is called
+/// messages have gone: the kernel has resolved the peer's address by then. `softirqs` is called
 /// when the time in soft interrupts is to be counted.
 ///
 /// # Errors
 /// A workload that is more than one thread can do ([`crate::Traffic::validate_exact`]), a socket
-/// that cannot be had, a message that does not arrive within seconds.
+/// that cannot be opened, a message that does not arrive within seconds.
 pub fn run(
     spec: &Spec,
     receiver: Option<ReceivingEnd>,

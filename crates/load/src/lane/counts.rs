@@ -12,7 +12,7 @@ use super::call::Calls;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// Messages handed to the kernel by a transmitter, or taken from it by a receiver. For a TCP
+    /// Messages handed to the kernel by a transmitter, or received from it by a receiver. For a TCP
     /// stream, which knows no messages, `bytes` divided by the size of a message.
     pub messages: u64,
     /// Payload bytes sent by a transmitter, received by a receiver.

@@ -49,7 +49,7 @@ impl Buffer {
 
     fn filled(len: usize) -> Self {
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        // SAFETY: the kernel chooses the place of a new mapping, which touches nothing that is there.
+        // SAFETY: the kernel chooses the place of a new mapping, which touches no other.
         let pages = unsafe { mmap_anonymous(None, whole(len), access, MapFlags::MAP_PRIVATE) };
         let Ok(start) = pages else {
             let layout = Layout::from_size_align(whole(len).get(), PAGE).unwrap_or(Layout::new::<u8>());

@@ -74,7 +74,7 @@ pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Dis
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))
 }
 
-/// An error of `call`, or the more telling one if the port asked for is taken.
+/// An error of `call`, or the more telling one if the port asked for is in use.
 pub(crate) fn in_use_or(
     call: &'static str,
     local: SocketAddr,

@@ -1,4 +1,4 @@
-//! Socket options that a workload may ask for, and what is done where they cannot be had.
+//! Socket options that a workload may ask for, and what is done where they are not applied.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -121,7 +121,7 @@ pub(crate) fn unpace(socket: &Socket) {
 }
 
 /// Makes waiting for data poll the device's queue for `time` before the thread sleeps. Returns what
-/// could not be had, with the reason and what is done instead.
+/// was not applied, with the reason and what is done instead.
 pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<String> {
     let fd = socket.as_raw_fd();
     let micros = libc::c_int::try_from(time.as_micros()).unwrap_or(libc::c_int::MAX);

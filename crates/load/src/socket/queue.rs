@@ -20,7 +20,7 @@ pub(crate) fn unsent_to_a_peer(socket: &Socket) -> io::Result<u64> {
     if is_gone { Ok(0) } else { unsent(socket.as_raw_fd()) }
 }
 
-/// Bytes that a TCP socket has received and nobody has read (`SIOCINQ`).
+/// Bytes that a TCP socket has received and the program has not read (`SIOCINQ`).
 pub(crate) fn unread(fd: RawFd) -> io::Result<u64> {
     bytes(fd, libc::FIONREAD)
 }

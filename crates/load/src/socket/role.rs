@@ -19,7 +19,7 @@ pub(crate) fn give_role(
     what: impl fmt::Display,
 ) -> Result<()> {
     let stall = stall(traffic.lanes() as usize);
-    // How long a call may take nothing, and give nothing.
+    // How long a call may send nothing, and receive nothing.
     let (sending, receiving) = match traffic.kind {
         Kind::TcpStream => (Some(stall + emptying(traffic.pacing)), None),
         Kind::TcpRr => (Some(stall), sends.then_some(stall)),

@@ -1,4 +1,5 @@
-//! Pages lent to the kernel: sends with `MSG_ZEROCOPY`, and how they come back.
+//! Sends with `MSG_ZEROCOPY`: the kernel sends from the program's own pages, and says when it is
+//! done with them.
 //!
 //! The kernel numbers such sends of a socket from 0 and tells, through the socket's error queue,
 //! which of them are done (Linux's Documentation/networking/msg_zerocopy.rst). Entries are merged
@@ -29,16 +30,16 @@ pub(crate) struct Lent {
     zerocopy: Zerocopy,
 }
 
-/// What a send that failed for want of memory was refused by.
+/// Why a send failed for want of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     ByQueue,
-    /// Too many pages are lent: nothing was sent.
+    /// The kernel still has too many pages: nothing was sent.
     ByMemory,
 }
 
 impl Lent {
-    /// Has a socket take sends without copying.
+    /// Allows sends without copying on a socket.
     pub(crate) fn new(lane: &Lane) -> Result<Self> {
         sys::set_option(lane.fd, libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)
             .or_setup("setsockopt SO_ZEROCOPY", socket::flow(lane.flow))?;
@@ -55,7 +56,7 @@ impl Lent {
         self.busy & 1 << self.slot() != 0
     }
 
-    /// A send was taken.
+    /// A send was accepted.
     #[inline(always)]
     pub(crate) fn sent(&mut self) {
         self.busy |= 1 << self.slot();
@@ -85,7 +86,7 @@ impl Lent {
     /// Waits until some pages have come back, after a send that was refused for want of memory.
     ///
     /// # Errors
-    /// If none are lent: then not even one such send fits this process's limits.
+    /// If the kernel has none: then not even one such send fits this process's limits.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<Next> {

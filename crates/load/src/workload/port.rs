@@ -34,7 +34,7 @@ impl Port for Connected {
     }
 }
 
-/// A socket that is connected to nobody: each datagram carries its destination, and whatever comes
+/// A socket that is not connected: each datagram carries its destination, and whatever comes
 /// from anybody but the peer is thrown away here.
 pub(crate) struct Addressed<'a> {
     fd: RawFd,

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::lane::Lane;
 use crate::sys;
 
-/// Sockets that one call tells of at most: few enough that their lanes' state stays in a CPU's own
+/// Sockets that one call reports at most: few enough that their lanes' state stays in a CPU's own
 /// cache.
 const EVENTS: usize = 128;
 

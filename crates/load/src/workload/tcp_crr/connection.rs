@@ -106,7 +106,7 @@ impl Connection<'_> {
     }
 }
 
-/// How a thread receives: waiting until all is there, or, if it spins, taking what is there.
+/// How a thread receives: waiting until all is there, or, if it spins, receiving what is there.
 pub(super) fn wait_flags(lane: &Lane) -> libc::c_int {
     if spins(lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL }
 }

@@ -1,4 +1,4 @@
-//! The receiver's side: accept, take the request, answer, close.
+//! The receiver's side: accept, receive the request, answer, close.
 
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
@@ -46,7 +46,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
                         break;
                     }
                 }
-                // A connection that was reset while it waited is nobody's.
+                // A connection that was reset while it waited has no request.
                 Some(libc::EINTR | libc::ECONNABORTED) => {}
                 _ if lane.phase().load() >= ABORT => break,
                 _ => return Err(lane.failed("accept", Errno::of(&error).0)),

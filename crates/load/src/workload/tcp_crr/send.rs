@@ -1,4 +1,4 @@
-//! The transmitter's side: connect, ask, take the answer to its end, close.
+//! The transmitter's side: connect, ask, receive the answer to its end, close.
 
 use std::net::SocketAddr;
 
@@ -86,7 +86,7 @@ impl Caller<'_> {
     fn transact(&mut self) -> Result<bool> {
         let (lane, tally) = (self.lane, &mut self.tally);
         let socket = open(lane)?;
-        // Once it could not be had, it is not tried again for each connection.
+        // Once it was not applied, it is not tried again for each connection.
         if let Some(time) = lane.traffic.busy_poll.filter(|_| !self.end.slept) {
             self.end.sleeps(options::poll_busily(&socket, time));
         }

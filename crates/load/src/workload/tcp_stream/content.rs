@@ -27,7 +27,8 @@ impl Content for Unexamined {
     }
 }
 
-/// Thrown away by the kernel (`MSG_TRUNC`, tcp(7)): nobody sees it, so nothing is verified.
+/// Thrown away by the kernel (`MSG_TRUNC`, tcp(7)): the program does not see it, so nothing is
+/// verified.
 pub(super) struct Discarded;
 
 impl Content for Discarded {

@@ -18,8 +18,8 @@ use crate::sys;
 /// The largest pipe that needs no privilege (`fs.pipe-max-size` where nobody changed it).
 const PIPE: usize = 1 << 20;
 
-/// A way to write the same message again and again to a connection, which takes it in parts: a write
-/// cut short is taken up where it ended, so that the stream stays whole messages.
+/// A way to write the same message again and again to a connection. The next write begins where one
+/// that was cut short ended, so that the stream stays whole messages.
 pub(crate) trait Writer {
     /// The call that is made next.
     fn call(&self) -> Call;

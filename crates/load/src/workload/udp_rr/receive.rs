@@ -1,4 +1,4 @@
-//! The receiver's side: takes a request, answers it with its number.
+//! The receiver's side: receives a request, answers it with its number.
 
 use super::number;
 use crate::error::Result;

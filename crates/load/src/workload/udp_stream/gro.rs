@@ -1,4 +1,4 @@
-//! Datagrams put together into one buffer by the kernel or the device (`UDP_GRO`).
+//! Datagrams that the kernel or the device merges into one buffer (`UDP_GRO`).
 
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -47,7 +47,7 @@ impl Merged {
         Self { room, header, control, _place: place }
     }
 
-    /// Has the kernel put together what arrives at a flow's socket.
+    /// Makes the kernel merge datagrams that arrive at a flow's socket.
     pub(crate) fn enable(fd: RawFd, flow: usize) -> Result<()> {
         sys::set_option(fd, libc::SOL_UDP, sys::UDP_GRO, 1).or_setup("setsockopt UDP_GRO", socket::flow(flow))
     }

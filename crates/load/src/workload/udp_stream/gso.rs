@@ -1,5 +1,4 @@
-//! Datagrams cut from one buffer by the kernel or the device (`UDP_SEGMENT`), and put together into
-//! one (`UDP_GRO`).
+//! Datagrams that the kernel or the device splits from one buffer (`UDP_SEGMENT`).
 
 use std::os::fd::RawFd;
 
@@ -17,14 +16,14 @@ pub(crate) fn segments(message: usize) -> usize {
     (MOST_BYTES / message).clamp(1, MOST_SEGMENTS)
 }
 
-/// Has the kernel cut whatever a flow's socket sends into datagrams of `message` bytes.
+/// Makes the kernel split all that a flow's socket sends into datagrams of `message` bytes.
 pub(crate) fn enable(fd: RawFd, message: usize, flow: usize) -> Result<()> {
     let size = libc::c_int::try_from(message).unwrap_or(libc::c_int::MAX);
     sys::set_option(fd, libc::SOL_UDP, libc::UDP_SEGMENT, size)
         .or_setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow))
 }
 
-/// Judges a call that sent nothing: what concerns the cutting is told with the path's MTU.
+/// Judges a call that sent nothing: an error of the splitting is told with the path's MTU.
 #[cold]
 #[inline(never)]
 pub(super) fn trouble(lane: &Lane, call: Call, returned: isize) -> Result<Next> {
@@ -43,8 +42,8 @@ pub(super) fn trouble(lane: &Lane, call: Call, returned: isize) -> Result<Next> 
     if returned < 0 { lane.judge(call, errno) } else { lane.trouble(call, returned) }
 }
 
-/// Datagrams that were split from one buffer are never fragmented, so the MTU limits each. `most` is
-/// [`path_mtu`].
+/// Datagrams that were split from one buffer are never fragmented, so the MTU limits each. `most`
+/// is what [`path_mtu`] returned.
 fn way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
     match most {
         Some((mtu, most)) if message > most as usize => format!(
