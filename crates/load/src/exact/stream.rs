@@ -24,6 +24,8 @@ pub(super) fn count(
     counter: Counter<'_>,
 ) -> Made<Result<Account, Trouble>> {
     let len = traffic.message as usize;
+    let message = Buffer::pattern(len);
+    let message = message.as_ref();
     // One byte more than a message, so that one too large shows.
     let (room, flags) = (Buffer::room(len + 1), flags(traffic.reader));
     Ok(match traffic.sender {
@@ -31,11 +33,10 @@ pub(super) fn count(
             counter.count(Streamed { source, sink, writer: FromFile::new(len, 0)?, room, flags })
         }
         Sender::Splice => {
-            counter.count(Streamed { source, sink, writer: ThroughPipe::new(len, 0)?, room, flags })
+            counter.count(Streamed { source, sink, writer: ThroughPipe::new(message, 0)?, room, flags })
         }
         _ => {
-            let message = Buffer::pattern(len);
-            let writer = Copied::new(message.as_ref(), libc::MSG_DONTWAIT);
+            let writer = Copied::new(message, libc::MSG_DONTWAIT);
             counter.count(Streamed { source, sink, writer, room, flags })
         }
     })

@@ -21,7 +21,9 @@ use crate::message::Buffer;
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     match lane.traffic.sender {
         Sender::Sendfile => send::send(lane, FromFile::new(lane.message, lane.flow)?),
-        Sender::Splice => send::send(lane, ThroughPipe::new(lane.message, lane.flow)?),
+        Sender::Splice => {
+            send::send(lane, ThroughPipe::new(Buffer::pattern(lane.message).as_ref(), lane.flow)?)
+        }
         Sender::Zerocopy => zerocopy::send(lane),
         Sender::IoUring => uring::send(lane, false),
         Sender::IoUringZerocopy => uring::send(lane, true),

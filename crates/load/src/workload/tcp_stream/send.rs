@@ -118,46 +118,45 @@ impl Writer for FromFile {
 
 /// Through a pipe that refers to its pages. They never change, and outlive the buffer where the
 /// kernel still sends from them.
-pub(crate) struct ThroughPipe {
-    message: Buffer,
+pub(crate) struct ThroughPipe<'a> {
+    message: &'a [u8],
+    rest: &'a [u8],
     out: PipeReader,
     into: PipeWriter,
-    /// Bytes in the pipe, and where the next ones begin.
+    /// Bytes in the pipe.
     held: usize,
-    from: usize,
 }
 
-impl ThroughPipe {
-    pub(crate) fn new(len: usize, flow: usize) -> Result<Self> {
+impl<'a> ThroughPipe<'a> {
+    pub(crate) fn new(message: &'a [u8], flow: usize) -> Result<Self> {
         let (out, into) = std::io::pipe().or_setup("pipe", socket::flow(flow))?;
         // A smaller pipe only takes more calls.
-        let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(len.min(PIPE) as libc::c_int));
+        let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(message.len().min(PIPE) as libc::c_int));
         // The calls have no flag against the signal for a connection that is gone.
         block_pipe_signal();
-        Ok(Self { message: Buffer::pattern(len), out, into, held: 0, from: 0 })
+        Ok(Self { message, rest: message, out, into, held: 0 })
     }
 }
 
-impl Writer for ThroughPipe {
+impl Writer for ThroughPipe<'_> {
     fn call(&self) -> Call {
         if self.held == 0 { Call::Vmsplice } else { Call::Splice }
     }
 
     #[inline(always)]
     fn len(&self) -> usize {
-        self.message.as_ref().len()
+        self.message.len()
     }
 
     #[inline(always)]
     fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
         if self.held == 0 {
-            let rest = self.message.as_ref().get(self.from..).unwrap_or_default();
-            let given = calls.around(|| sys::give_pages(self.into.as_raw_fd(), rest));
+            let given = calls.around(|| sys::give_pages(self.into.as_raw_fd(), self.rest));
             if given <= 0 {
                 return given;
             }
             self.held = given as usize;
-            self.from = if self.held == rest.len() { 0 } else { self.from + self.held };
+            self.rest = after(self.rest, self.held, self.message);
         }
         let sent = calls.around(|| sys::splice(self.out.as_raw_fd(), fd, self.held));
         self.held -= sent.max(0) as usize;
