@@ -109,6 +109,7 @@ pub enum Error {
 }
 
 impl Error {
+    #[cold]
     pub(crate) fn setup(call: &'static str, what: impl fmt::Display, error: &io::Error) -> Self {
         let errno = Errno::of(error);
         Self::Setup(format!("{call} for {what}: {errno}{}", errno.way_out()))
@@ -138,6 +139,7 @@ pub(crate) trait Context<T> {
 }
 
 impl<T, E: Into<io::Error>> Context<T> for std::result::Result<T, E> {
+    #[inline]
     fn or_setup(self, call: &'static str, what: impl fmt::Display) -> Result<T> {
         self.map_err(|error| Error::setup(call, what, &error.into()))
     }

@@ -2,16 +2,16 @@
 //! receives all of it.
 
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::RawFd;
 
 use words::{Reader, Traffic};
 
 use super::account::Account;
 use super::counter::Counter;
-use super::ends::Ends;
 use super::work::{Trouble, Work, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
+use crate::sys::Target;
 use crate::workload::udp_stream::gro::Merged;
 use crate::workload::udp_stream::receive::{self, Reader as Read};
 use crate::workload::udp_stream::send::{self, Writer, shape};
@@ -36,23 +36,28 @@ pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
 
 /// Has the datagrams counted. Each combination of a sender and a reader is compiled for itself:
 /// what is counted decides nothing.
-pub(super) fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Account, Trouble> {
-    let (message, to) = (traffic.message as usize, ends.destination.target());
+pub(super) fn count(
+    traffic: &Traffic,
+    sockets: (RawFd, Option<RawFd>),
+    to: Target<'_>,
+    counter: Counter<'_>,
+) -> Result<Account, Trouble> {
+    let message = traffic.message as usize;
     match shape(traffic.sender, message) {
-        (1, datagrams) => received(traffic, ends, send::One::new(message, datagrams, to), counter),
-        shape => received(traffic, ends, send::Many::new(message, shape, false, to), counter),
+        (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to), counter),
+        shape => received(traffic, sockets, send::Many::new(message, shape, false, to), counter),
     }
 }
 
 fn received(
     traffic: &Traffic,
-    ends: &Ends,
+    (source, sink): (RawFd, Option<RawFd>),
     writer: impl Writer,
     counter: Counter<'_>,
 ) -> Result<Account, Trouble> {
     let (message, reader) = (traffic.message as usize, traffic.reader);
-    let sending = Sending { source: ends.source.as_raw_fd(), writer };
-    let Some(sink) = ends.sink.as_ref().map(AsRawFd::as_raw_fd) else { return counter.count(sending) };
+    let sending = Sending { source, writer };
+    let Some(sink) = sink else { return counter.count(sending) };
     let (calls, flags) = (calls(traffic), flags(reader));
     match reader {
         Reader::Recvmmsg => {

@@ -73,7 +73,9 @@ pub fn run(
 fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Account> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
     let counted = match (traffic.kind, sink) {
-        (Kind::UdpStream | Kind::Pps, _) => datagrams::count(traffic, ends, counter),
+        (Kind::UdpStream | Kind::Pps, _) => {
+            datagrams::count(traffic, (source, sink), ends.destination.target(), counter)
+        }
         (_, None) => Err(("connect", io::ErrorKind::NotConnected.into())),
         (Kind::TcpStream, Some(sink)) => stream::count(traffic, (source, sink), counter)?,
         (_, Some(sink)) => counter.count(Exchanged::new(traffic, source, sink)),

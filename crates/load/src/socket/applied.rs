@@ -60,7 +60,7 @@ impl Applied {
     /// The same, if nothing in it is other than `traffic` asks.
     ///
     /// # Errors
-    /// [`Error::NotApplied`]: the first option that the kernel changed.
+    /// [`crate::Error::NotApplied`]: the first option that the kernel changed.
     pub(crate) fn read_as_asked(socket: &Socket, traffic: &Traffic) -> Result<Self> {
         let applied = Self::read(socket, traffic)?;
         applied.check(traffic)?;

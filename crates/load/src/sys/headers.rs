@@ -44,3 +44,14 @@ pub(crate) fn no_message() -> libc::msghdr {
     // SAFETY: zeros are null pointers and lengths of 0, and its padding.
     unsafe { std::mem::zeroed() }
 }
+
+/// A header for each place, whose message lies there.
+pub(crate) fn headers_of(places: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
+    let header = |place: &mut libc::iovec| {
+        let mut header = no_message();
+        header.msg_iov = &raw mut *place;
+        header.msg_iovlen = 1;
+        libc::mmsghdr { msg_hdr: header, msg_len: 0 }
+    };
+    places.iter_mut().map(header).collect()
+}

@@ -14,7 +14,6 @@ use words::{Reader, Sender};
 
 use crate::error::Result;
 use crate::lane::{End, Lane};
-use crate::sys::headers;
 use crate::workload::pace::{Pace, Paced, Unpaced};
 use check::{Check, Checked, Unchecked};
 use stamp::{Stamp, Stamped, Unstamped};
@@ -70,15 +69,4 @@ fn receive_checked(lane: &Lane, check: impl Check) -> Result<End> {
         Reader::Spin => receive::receive::<true, _>(lane, receive::One::new(lane.message), check),
         _ => receive::receive::<false, _>(lane, receive::One::new(lane.message), check),
     }
-}
-
-/// A message header for each place.
-fn headers_of(places: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
-    let header = |place: &mut libc::iovec| {
-        let mut header = headers::no_message();
-        header.msg_iov = &raw mut *place;
-        header.msg_iovlen = 1;
-        libc::mmsghdr { msg_hdr: header, msg_len: 0 }
-    };
-    places.iter_mut().map(header).collect()
 }

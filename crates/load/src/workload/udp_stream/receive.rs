@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::os::fd::RawFd;
 
 use super::check::Check;
-use super::headers_of;
 use super::send::DATAGRAMS;
 use crate::error::Result;
 use crate::lane::{Call, End, Lane, Next, STOP, Tally};
@@ -88,7 +87,7 @@ impl Many {
             iov_len: size,
         };
         let mut places: Vec<libc::iovec> = (0..count).map(place).collect();
-        Self { size, headers: headers_of(&mut places), room, _places: places }
+        Self { size, headers: headers::headers_of(&mut places), room, _places: places }
     }
 
     /// How many datagrams one call receives at most.

@@ -6,7 +6,6 @@ use std::os::fd::RawFd;
 use words::Sender;
 
 use super::gso;
-use super::headers_of;
 use super::stamp::Stamp;
 use crate::error::Result;
 use crate::lane::{Call, End, Lane, Next, QUIET, Tally};
@@ -107,7 +106,7 @@ impl<'d> Many<'d> {
             iov_len: len,
         };
         let mut places: Vec<libc::iovec> = (0..count).map(place).collect();
-        let mut headers = headers_of(&mut places);
+        let mut headers = headers::headers_of(&mut places);
         for header in &mut headers {
             header.msg_hdr.msg_name = to.address.cast_mut().cast();
             header.msg_hdr.msg_namelen = to.len;
