@@ -29,7 +29,7 @@ pub enum Error {
         /// Why, and what would do.
         reason: String,
     },
-    /// Somebody else has the port that was asked for.
+    /// Another socket has the port that was asked for.
     #[error(
         "port {port} of {address} is in use: leave `port` out of the workload and the kernel chooses a free one"
     )]
@@ -40,16 +40,9 @@ pub enum Error {
         port: u16,
     },
     /// A socket could not be opened or set up.
-    #[error("{call} for {what}: {errno}{}", errno.way_out())]
-    Setup {
-        /// The system call.
-        call: &'static str,
-        /// The flow or the address it was for.
-        what: String,
-        /// Its error.
-        errno: Errno,
-    },
-    /// A socket does not have what was asked for, though the kernel took it.
+    #[error("{0}")]
+    Setup(String),
+    /// A socket does not have what was asked for, though the kernel accepted it.
     #[error("`{option}` = {asked} was requested, but the connected socket reads back {applied}: {way_out}")]
     NotApplied {
         /// The key of the workload.
@@ -97,124 +90,13 @@ pub enum Error {
         /// The error of `sched_setaffinity`.
         errno: Errno,
     },
-    /// A flow's thread could not be started.
-    #[error("flow {flow}: cannot start a thread: {errno}; raise the limit of tasks or use fewer flows")]
-    Thread {
-        /// The flow.
-        flow: u32,
-        /// The error of `clone`.
-        errno: Errno,
-    },
-    /// A call in a flow's loop failed.
-    #[error("flow {flow}: {call} with {peer}: {errno}{}", errno.way_out())]
+    /// A flow, or the thread that serves it, failed.
+    #[error("flow {flow}: {what}")]
     Flow {
-        /// The flow.
+        /// The flow; of several that one thread serves, the first.
         flow: u32,
-        /// The system call.
-        call: &'static str,
-        /// The other end.
-        peer: SocketAddr,
-        /// Its error.
-        errno: Errno,
-    },
-    /// Datagrams that were to be cut from one buffer (`UDP_SEGMENT`) cannot be.
-    #[error(
-        "flow {flow}: {call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {errno}; {}",
-        segments_way_out(*message, *most, *errno)
-    )]
-    Segments {
-        /// The flow.
-        flow: u32,
-        /// The system call.
-        call: &'static str,
-        /// The other end.
-        peer: SocketAddr,
-        /// Bytes of a datagram.
-        message: usize,
-        /// The path's MTU, and the most bytes of a datagram that it carries whole, where the kernel
-        /// tells.
-        most: Option<(u32, u32)>,
-        /// The call's error.
-        errno: Errno,
-    },
-    /// Not one message may be lent to the kernel (`MSG_ZEROCOPY`).
-    #[error(
-        "flow {flow}: RLIMIT_MEMLOCK or net.core.optmem_max too small for MSG_ZEROCOPY of {message} bytes: raise the limit of locked memory \
-         (`ulimit -l`) and the sysctl net.core.optmem_max, or use a smaller `message` or another sender"
-    )]
-    Pinned {
-        /// The flow.
-        flow: u32,
-        /// Bytes of a message.
-        message: usize,
-    },
-    /// The other end closed a flow before the window was over.
-    #[error("flow {flow}: {peer} closed the connection before the end of the window: find out there why")]
-    Closed {
-        /// The flow.
-        flow: u32,
-        /// The other end.
-        peer: SocketAddr,
-    },
-    /// The other end is there but takes or answers nothing.
-    #[error(
-        "flow {flow}: {peer} {silent} for {seconds} s: check that it runs, that it has a CPU, and that the link is up"
-    )]
-    Stalled {
-        /// The flow.
-        flow: u32,
-        /// The other end.
-        peer: SocketAddr,
-        /// What it failed to do: `took nothing`, `answered nothing`.
-        silent: &'static str,
-        /// For how long.
-        seconds: u64,
-    },
-    /// All local ports that could connect to the other end are taken.
-    #[error(
-        "flow {flow}: no local port is free to connect to {peer}: widen the sysctl net.ipv4.ip_local_port_range or use fewer flows"
-    )]
-    NoPort {
-        /// The flow.
-        flow: u32,
-        /// The other end.
-        peer: SocketAddr,
-    },
-    /// All ports that the kernel gives out by itself are taken.
-    #[error(
-        "{what}: all ports of the kernel's range are in use ({range}): widen the sysctl net.ipv4.ip_local_port_range or use fewer flows"
-    )]
-    NoPortLeft {
-        /// The flow.
+        /// What failed, and the remedy.
         what: String,
-        /// The first and the last of them.
-        range: String,
-    },
-    /// Bytes arrived that were never sent.
-    #[error("flow {flow}: data from {peer} are corrupt at byte {at} of the last {checked} bytes")]
-    Corrupt {
-        /// The flow.
-        flow: u32,
-        /// The other end.
-        peer: SocketAddr,
-        /// Where in the checked bytes.
-        at: usize,
-        /// How many bytes were checked.
-        checked: usize,
-    },
-    /// A flow's thread panicked: a bug.
-    #[error("flow {flow}: its thread panicked; this is a bug in netassay")]
-    Panicked {
-        /// The flow.
-        flow: u32,
-    },
-    /// A flow's thread does not end. Its socket is given up with it.
-    #[error("flow {flow}: its thread did not exit within {seconds} s and was abandoned")]
-    Stuck {
-        /// The flow.
-        flow: u32,
-        /// How long was waited.
-        seconds: u64,
     },
     /// Steps out of order.
     #[error("{step}: {instead}")]
@@ -227,23 +109,39 @@ pub enum Error {
 }
 
 impl Error {
+    #[cold]
     pub(crate) fn setup(call: &'static str, what: impl fmt::Display, error: &io::Error) -> Self {
-        Self::Setup { call, what: what.to_string(), errno: Errno::of(error) }
+        let errno = Errno::of(error);
+        Self::Setup(format!("{call} for {what}: {errno}{}", errno.way_out()))
+    }
+
+    pub(crate) fn flow(flow: usize, what: impl Into<String>) -> Self {
+        Self::Flow { flow: u32::try_from(flow).unwrap_or(u32::MAX), what: what.into() }
+    }
+
+    /// A call in a flow's loop failed.
+    pub(crate) fn call(flow: usize, call: &'static str, peer: SocketAddr, errno: Errno) -> Self {
+        Self::flow(flow, format!("{call} with {peer}: {errno}{}", errno.way_out()))
+    }
+
+    /// All local ports that could connect to the other end are in use.
+    pub(crate) fn no_port(flow: usize, peer: SocketAddr) -> Self {
+        Self::flow(flow, format!("no local port is free to connect to {peer}: {MORE_PORTS}"))
     }
 }
 
-/// Datagrams cut from one buffer are never fragmented, so the MTU limits each.
-fn segments_way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
-    match most {
-        Some((mtu, most)) if message > most as usize => format!(
-            "the path's MTU is {mtu}: use a `message` of at most {most} bytes, a larger MTU, or the sender `send`"
-        ),
-        _ if errno.0 == libc::EIO => {
-            "the device does not compute UDP checksums, or IPsec is on the path: turn transmit \
-                                      checksumming on, or use the sender `send` or `sendmmsg`"
-                .to_owned()
-        }
-        _ => "use the sender `send` or `sendmmsg`".to_owned(),
+/// The remedy where the kernel has no port left to give out.
+pub(crate) const MORE_PORTS: &str = "widen the sysctl net.ipv4.ip_local_port_range or use fewer flows";
+
+/// Says which call failed, and for what.
+pub(crate) trait Context<T> {
+    fn or_setup(self, call: &'static str, what: impl fmt::Display) -> Result<T>;
+}
+
+impl<T, E: Into<io::Error>> Context<T> for std::result::Result<T, E> {
+    #[inline]
+    fn or_setup(self, call: &'static str, what: impl fmt::Display) -> Result<T> {
+        self.map_err(|error| Error::setup(call, what, &error.into()))
     }
 }
 
@@ -307,12 +205,8 @@ mod tests {
 
     #[test]
     fn an_error_names_the_thing_the_place_and_the_way_out() {
-        let error = Error::Flow {
-            flow: 3,
-            call: "send",
-            peer: "192.0.2.1:5201".parse().unwrap(),
-            errno: Errno(libc::ECONNREFUSED),
-        };
+        let peer = "192.0.2.1:5201".parse().unwrap();
+        let error = Error::call(3, "send", peer, Errno(libc::ECONNREFUSED));
         assert_eq!(
             error.to_string(),
             "flow 3: send with 192.0.2.1:5201: connection refused (errno 111); nothing listens there: the receiver has ended or was never started"

@@ -3,12 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
 
+use nix::sys::resource::{Resource, getrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
 use words::{Reader, Sender, Traffic};
 
 use crate::error::Errno;
 use crate::message::Buffer;
-use crate::socket::{self, Applied, options};
+use crate::socket::{self, Applied};
 use crate::sys;
 use crate::workload::uring;
 
@@ -23,16 +24,16 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
         Ok(socket) => socket,
         Err(error) => {
             let version = if ipv6 { "IPv6" } else { "IPv4" };
-            return vec![format!("no {version} socket: {}", Errno::of(&error))];
+            return vec![format!("cannot open an {version} socket: {}", Errno::of(&error))];
         }
     };
     let mut lacks = Vec::new();
     if let Some(name) = traffic.congestion_control.name()
-        && let Err(error) = options::set_congestion_control(&socket, name)
+        && let Err(error) = socket.set_tcp_congestion(name.as_bytes())
     {
         let there = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-        let there = there.map_or_else(|_| String::new(), |names| format!("; it has {}", names.trim()));
-        lacks.push(format!("no congestion control `{name}`: {}{there}", Errno::of(&error)));
+        let there = there.map_or_else(|_| String::new(), |names| format!("; available: {}", names.trim()));
+        lacks.push(format!("congestion control `{name}` not available: {}{there}", Errno::of(&error)));
     }
     if lacks.is_empty() {
         // The options that every socket is given, and what it has of them.
@@ -58,18 +59,15 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
     lacks
 }
 
-/// Whether one message may be lent to the kernel.
+/// Why the kernel would not send one message from the program's own pages.
 fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
     if let Err(error) = sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1) {
         let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
         return Some(format!("SO_ZEROCOPY not supported: {}; it needs Linux {since}", Errno::of(&error)));
     }
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a valid place for the answer.
-    unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
     // What one send may lend, unless a privilege lifts the limit, which the kernel alone knows: so
     // it is tried.
-    let most = limit.rlim_cur;
+    let most = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);
     (most < u64::from(traffic.message) && lending_fails(traffic.message as usize)).then(|| {
         format!(
             "RLIMIT_MEMLOCK too small for MSG_ZEROCOPY of {} bytes: it is {most} bytes; raise it (`ulimit -l`)",
@@ -78,7 +76,7 @@ fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
     })
 }
 
-/// Tries to lend that many bytes, on a connection of this host with itself.
+/// Tries it with that many bytes, on a connection of this host with itself.
 fn lending_fails(message: usize) -> bool {
     let connect = || {
         let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
@@ -86,7 +84,7 @@ fn lending_fails(message: usize) -> bool {
         sys::set_option(sender.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)?;
         Ok::<_, std::io::Error>((listener, sender))
     };
-    // Without loopback nobody knows; a run says it then.
+    // Without loopback it cannot be tried; a run says it then.
     let Ok((_listener, sender)) = connect() else { return false };
     let bytes = Buffer::room(message);
     let flags = libc::MSG_ZEROCOPY | libc::MSG_DONTWAIT;
@@ -124,7 +122,7 @@ mod tests {
             ..Traffic::new(Kind::TcpStream)
         };
         let lacks = lacking(&odd, false);
-        assert!(lacks[0].contains("no congestion control `no_such`"), "{lacks:?}");
+        assert!(lacks[0].contains("congestion control `no_such` not available"), "{lacks:?}");
         assert!(lacks[0].contains("cubic") || lacks[0].contains("reno"), "{lacks:?}");
     }
 }

@@ -22,7 +22,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Refuses, by the name of the field, what cannot be had.
+    /// Refuses, by the name of the field, what is not possible.
     ///
     /// # Errors
     /// [`crate::Error::Misfit`] or [`crate::Error::Invalid`] for the first such field.
@@ -57,9 +57,9 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    use crate::engine::crew::crew;
+    use crate::engine::shares::threads;
     use proptest::prelude::*;
-    use words::{CongestionControl, Direction, Kind, MAX_FLOWS, MAX_THREADS, Pacing, Reader, Sender};
+    use words::{KEYS, Key, Kind, MAX_FLOWS, MAX_THREADS, Pacing, Percent, Shape, Value, Workload};
 
     fn good() -> Spec {
         let traffic = Traffic { message: 1472, ..Traffic::new(Kind::UdpStream) };
@@ -86,78 +86,48 @@ mod tests {
         assert!(refused(|s| s.local = "::ffff:127.0.0.1".parse().unwrap()).contains("IPv4 address"));
     }
 
-    fn any_traffic() -> impl Strategy<Value = Traffic> {
-        let size = || prop_oneof![0u32..4, 65_500u32..65_540, any::<u32>()];
-        let flows = (prop_oneof![0u32..4, 1020u32..1030, any::<u32>()], any::<Option<u16>>());
-        let sizes = (size(), size(), flows, proptest::option::of(size()));
-        let modes = (
-            prop::sample::select(&Kind::ALL[..]),
-            prop::sample::select(&Direction::ALL[..]),
-            prop::sample::select(&Sender::ALL[..]),
-            prop::sample::select(&Reader::ALL[..]),
-        );
-        let name = proptest::option::of("[a-z_/]{0,20}");
-        let paces = (
-            0u32..1030,
-            any::<Option<u32>>(),
-            proptest::option::of("[0-9]{1,4}[kMG]bit"),
-            proptest::option::of(0u64..1 << 40),
-        );
-        let rest =
-            (name, any::<Option<u8>>(), any::<Option<bool>>(), any::<[bool; 3]>(), any::<Option<u16>>());
-        (sizes, modes, paces, rest).prop_map(
-            |(
-                (message, response, (flows, threads), socket_buffer),
-                (kind, direction, sender, reader),
-                (in_flight, rate, pacing, busy_poll),
-                (name, dscp, nodelay, [connected, checksum, verify], port),
-            )| Traffic {
-                kind,
-                message,
-                response,
-                flows,
-                threads: threads.map(u32::from),
-                direction,
-                sender,
-                reader,
-                in_flight,
-                rate,
-                pacing: pacing.and_then(|pace| Pacing::parse(&pace).ok()),
-                busy_poll: busy_poll.map(Duration::from_nanos),
-                congestion_control: name.map_or(CongestionControl::Unpaced, CongestionControl::Named),
-                dscp,
-                nodelay,
-                connected,
-                socket_buffer,
-                notsent_lowat: socket_buffer,
-                checksum,
-                port,
-                verify,
-                ..Traffic::new(kind)
-            },
-        )
+    /// A value of a key's type, in its range or not.
+    fn any_value(key: &'static Key) -> BoxedStrategy<Value> {
+        match key.shape {
+            Shape::Number(..) => {
+                prop_oneof![0u64..4, 1020u64..1030, 65_500u64..65_540, 0..=u64::from(u32::MAX)]
+                    .prop_map(Value::Number)
+                    .boxed()
+            }
+            Shape::Switch => any::<bool>().prop_map(Value::Switch).boxed(),
+            Shape::Pace => "[1-9][0-9]{0,3}[kMG]bit"
+                .prop_map(|pace| Pacing::parse(&pace).map_or(Value::Default, Value::Pace))
+                .boxed(),
+            Shape::Share => "[1-9][0-9]?(\\.[0-9]{1,4})?%"
+                .prop_map(|share| Percent::parse(&share).map_or(Value::Default, Value::Share))
+                .boxed(),
+            Shape::Time(..) => (0u64..1 << 40).prop_map(|ns| Value::Time(Duration::from_nanos(ns))).boxed(),
+            Shape::Word(words) => {
+                prop::sample::select((words.all)()).prop_map(|word| Value::Text(word.to_owned())).boxed()
+            }
+            Shape::Name(_) => "[a-z_/]{0,20}".prop_map(Value::Text).boxed(),
+        }
     }
 
-    /// Anything at all, or what differs from the plain traffic of a kind in little, so that some of
-    /// it is taken.
+    /// The plain traffic of a kind, where some keys have any value: with few of them some of it is
+    /// accepted.
     fn any_spec() -> impl Strategy<Value = Spec> {
-        let near = (prop::sample::select(&Kind::ALL[..]), any_traffic()).prop_map(|(kind, other)| Traffic {
-            message: other.message.clamp(1, 70_000),
-            port: other.port,
-            checksum: other.checksum,
-            sender: other.sender,
-            flows: other.flows,
-            threads: other.threads,
-            ..Traffic::new(kind)
-        });
+        let value = (0..KEYS.len())
+            .prop_map(|at| &KEYS[at])
+            .prop_flat_map(|key| any_value(key).prop_map(move |value| (key.name, value)));
+        let values = proptest::collection::vec(value, 0..KEYS.len());
         let cpus = proptest::collection::vec(prop_oneof![0u32..4, any::<u32>()], 0..3);
-        let traffic = prop_oneof![any_traffic(), near];
-        (traffic, any::<IpAddr>(), cpus).prop_map(|(traffic, local, cpus)| Spec { traffic, local, cpus })
+        let kind = prop::sample::select(&Kind::ALL[..]);
+        (kind, values, any::<IpAddr>(), cpus).prop_map(|(kind, values, local, cpus)| {
+            let mut workload = Workload::new(kind);
+            values.iter().for_each(|(key, value)| Key::find(key).unwrap().set(&mut workload, value));
+            Spec { traffic: workload.traffic, local, cpus }
+        })
     }
 
     proptest! {
         #[test]
-        fn what_is_taken_can_be_had(spec in any_spec()) {
+        fn an_accepted_workload_is_possible(spec in any_spec()) {
             if spec.validate().is_err() {
                 return Ok(());
             }
@@ -170,8 +140,8 @@ mod tests {
             prop_assert!(spec.traffic.checksum || (spec.traffic.kind.is_udp() && spec.local.is_ipv4()));
             prop_assert!(spec.traffic.sender.sends(spec.traffic.kind));
             prop_assert!(spec.traffic.lanes() <= 2 * MAX_FLOWS);
-            prop_assert!((1..=MAX_THREADS).contains(&crew(&spec.traffic, spec.cpus.len())));
-            prop_assert!(crew(&spec.traffic, 1) == spec.traffic.flows || spec.traffic.unshareable().is_none());
+            prop_assert!((1..=MAX_THREADS).contains(&threads(&spec.traffic, spec.cpus.len())));
+            prop_assert!(threads(&spec.traffic, 1) == spec.traffic.flows || spec.traffic.unshareable().is_none());
             prop_assert!(spec.cpus.iter().all(|cpu| *cpu < sys::MAX_CPUS));
         }
 

@@ -19,16 +19,11 @@ use crate::spec::Spec;
 pub struct Endpoint {
     spec: Spec,
     addresses: Vec<SocketAddr>,
-    stage: Stage,
-}
-
-#[derive(Debug)]
-enum Stage {
-    /// A receiver, open to be connected to: listeners, or one UDP socket per flow.
-    Bound(Vec<Socket>),
-    Attached(Box<Team>),
-    /// `attach` failed, and the sockets are gone.
-    Spent,
+    /// Of a receiver whose peers are still to be attached: its listeners, or one UDP socket per
+    /// flow.
+    bound: Option<Vec<Socket>>,
+    /// `None` without peers: [`Endpoint::attach`] was not called, or failed.
+    team: Option<Box<Team>>,
 }
 
 impl Endpoint {
@@ -36,23 +31,23 @@ impl Endpoint {
     /// UDP.
     ///
     /// # Errors
-    /// A workload that cannot be had, an address that this host lacks, a port in use.
+    /// A workload that is not possible, an address that this host lacks, a port in use.
     pub fn bind(spec: &Spec) -> Result<Self> {
         spec.validate()?;
         let (sockets, addresses) = receiver::open(spec)?;
-        Ok(Self { spec: spec.clone(), addresses, stage: Stage::Bound(sockets) })
+        Ok(Self { spec: spec.clone(), addresses, bound: Some(sockets), team: None })
     }
 
     /// Connects a transmitter's flows to the `endpoints` of the receiver.
     ///
     /// # Errors
-    /// A workload that cannot be had, endpoints that do not fit it, or a connection that does not
-    /// come about in 5 s.
+    /// A workload that is not possible, endpoints that do not fit it, or a connection that is not
+    /// established within 5 s.
     pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
         spec.validate()?;
         let transmitter::Connected { sockets, peers, locals } = transmitter::connect(spec, endpoints)?;
         let team = Team::new(Side::Transmitter, spec.clone(), sockets, peers)?;
-        Ok(Self { spec: spec.clone(), addresses: locals, stage: Stage::Attached(Box::new(team)) })
+        Ok(Self { spec: spec.clone(), addresses: locals, bound: None, team: Some(Box::new(team)) })
     }
 
     /// What the other end needs. Of a receiver: where [`Endpoint::connect`] must connect to, one
@@ -72,15 +67,14 @@ impl Endpoint {
     /// Addresses that do not fit the workload; TCP flows that do not arrive within 5 s; a second
     /// call; a transmitter, which has its peers.
     pub fn attach(&mut self, locals: &[SocketAddr]) -> Result<()> {
-        let Stage::Bound(sockets) = &mut self.stage else {
+        if self.bound.is_some() {
+            receiver::check_locals(&self.spec, locals)?;
+        }
+        let Some(sockets) = self.bound.take() else {
             return Err(Error::Order { step: "attach", instead: "the peers were attached before" });
         };
-        receiver::check_locals(&self.spec, locals)?;
-        let sockets = std::mem::take(sockets);
-        self.stage = Stage::Spent;
         let (sockets, peers) = receiver::join(&self.spec, sockets, &self.addresses, locals)?;
-        let team = Team::new(Side::Receiver, self.spec.clone(), sockets, peers)?;
-        self.stage = Stage::Attached(Box::new(team));
+        self.team = Some(Box::new(Team::new(Side::Receiver, self.spec.clone(), sockets, peers)?));
         Ok(())
     }
 
@@ -91,15 +85,12 @@ impl Endpoint {
     /// A receiver without attached peers; a thread that cannot be started or pinned; then none
     /// runs. A second start.
     pub fn start(&mut self) -> Result<()> {
-        match &mut self.stage {
-            Stage::Attached(team) => team.start(),
-            Stage::Bound(_) | Stage::Spent => Err(NOT_ATTACHED),
-        }
+        self.team.as_mut().ok_or(NOT_ATTACHED)?.start()
     }
 
     /// Moves on to `phase`. A step back is ignored, and so is a step before the peers are attached.
     pub fn set_phase(&self, phase: Phase) {
-        if let Some(team) = self.team() {
+        if let Some(team) = &self.team {
             team.set_phase(phase);
         }
     }
@@ -107,25 +98,25 @@ impl Endpoint {
     /// Reads all counters. The threads do not notice.
     #[must_use]
     pub fn sample(&self) -> Sample {
-        self.team().map_or_else(Sample::default, Team::sample)
+        self.team.as_ref().map_or_else(Sample::default, |team| team.sample())
     }
 
     /// The kernel's ids of the running threads, in the order of their flows: for `/proc/self/task`.
     #[must_use]
     pub fn threads(&self) -> Vec<u32> {
-        self.team().map_or_else(Vec::new, Team::threads)
+        self.team.as_ref().map_or_else(Vec::new, |team| team.threads())
     }
 
     /// The first error that ended a thread early.
     #[must_use]
     pub fn failed(&self) -> Option<&Error> {
-        self.team().and_then(Team::failed)
+        self.team.as_ref().and_then(|team| team.failed())
     }
 
     /// Ends the threads that send at this end, and waits, in bounded time, until what was sent has
     /// left this host. Threads that receive go on.
     pub fn quiet(&self) {
-        if let Some(team) = self.team() {
+        if let Some(team) = &self.team {
             team.quiet();
         }
     }
@@ -137,17 +128,7 @@ impl Endpoint {
     /// A receiver without attached peers, what [`Endpoint::failed`] knows, or a thread that does
     /// not end.
     pub fn finish(self) -> Result<Outcome> {
-        match self.stage {
-            Stage::Attached(team) => team.finish(),
-            Stage::Bound(_) | Stage::Spent => Err(NOT_ATTACHED),
-        }
-    }
-
-    fn team(&self) -> Option<&Team> {
-        match &self.stage {
-            Stage::Attached(team) => Some(team),
-            Stage::Bound(_) | Stage::Spent => None,
-        }
+        self.team.ok_or(NOT_ATTACHED)?.finish()
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use socket2::Socket;
 use words::{Kind, LISTENER, Reader, Traffic};
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, Result};
 use crate::socket::{self, options};
 use crate::spec::Spec;
 use crate::sys;
@@ -59,13 +59,13 @@ pub(super) fn join(
     if spec.traffic.kind.is_udp() {
         for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
             if spec.traffic.connects(!spec.traffic.is_forward(flow)) {
-                one.connect(&(*peer).into()).map_err(|e| Error::setup("connect", socket::flow(flow), &e))?;
+                one.connect(&(*peer).into()).or_setup("connect", socket::flow(flow))?;
             }
             empty(one);
         }
         return Ok((sockets, peers));
     }
-    // The listeners close here: nobody else gets in.
+    // The listeners close here: no other connection is accepted.
     let parts = locals.chunks(LISTENER as usize).zip(sockets.iter().zip(addresses));
     let mut flows = Vec::with_capacity(locals.len());
     for (locals, (listener, address)) in parts {
@@ -81,13 +81,13 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     const WHAT: &str = "the listener";
     let socket = socket::open(&spec.traffic, spec.local, WHAT)?;
     // Connections of an earlier run that still linger must not keep a fixed port.
-    socket.set_reuse_address(true).map_err(|e| Error::setup("setsockopt SO_REUSEADDR", WHAT, &e))?;
+    socket.set_reuse_address(true).or_setup("setsockopt SO_REUSEADDR", WHAT)?;
     let endpoint = socket::bind(&socket, local, WHAT)?;
     let backlog = i32::try_from(spec.traffic.lanes().min(LISTENER)).unwrap_or(i32::MAX);
     socket
         .listen(backlog.saturating_add(SPARE_BACKLOG))
         .map_err(|e| socket::in_use_or("listen", local, WHAT, &e))?;
-    socket.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
+    socket.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", WHAT)?;
     Ok((socket, endpoint))
 }
 
@@ -96,9 +96,9 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
 fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
     const WHAT: &str = "the listener";
     let spins = traffic.reader == Reader::Spin;
-    listener.set_nonblocking(spins).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
+    listener.set_nonblocking(spins).or_setup("fcntl O_NONBLOCK", WHAT)?;
     let clones = (0..traffic.lanes()).map(|_| listener.try_clone());
-    clones.collect::<std::io::Result<_>>().map_err(|e| Error::setup("fcntl F_DUPFD", WHAT, &e))
+    clones.collect::<std::io::Result<_>>().or_setup("fcntl F_DUPFD", WHAT)
 }
 
 /// Accepts until every one of `locals` has come, in whatever order, each into its flow's place.
@@ -133,9 +133,10 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
             }
             Err(e) if e.raw_os_error() == Some(libc::EAGAIN) => {
                 // A wait cut short by a signal is simply begun again.
-                sys::wait_readable(listener.as_raw_fd(), left + Duration::from_millis(1));
+                let until = sys::now() + left.as_nanos() as u64 + 1_000_000;
+                sys::wait_for(listener.as_raw_fd(), libc::POLLIN, until);
             }
-            // A connection that was reset while it waited is nobody's.
+            // A connection that was reset while it waited is no flow.
             Err(e) if matches!(e.raw_os_error(), Some(libc::EINTR | libc::ECONNABORTED)) => {}
             Err(e) => return Err(Error::setup("accept", "the listener", &e)),
         }

@@ -10,7 +10,6 @@ use crate::socket;
 use crate::spec::Spec;
 use crate::sys;
 
-/// The sockets of an end that has connected.
 #[derive(Default)]
 pub(super) struct Connected {
     /// One for each flow.
@@ -77,9 +76,8 @@ fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
 }
 
 fn connect_flow(socket: &Socket, flow: usize, peer: SocketAddr) -> Result<()> {
-    let flow = u32::try_from(flow).unwrap_or(u32::MAX);
     socket.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| match Errno::of(&e) {
-        Errno(libc::EADDRNOTAVAIL) => Error::NoPort { flow, peer },
-        errno => Error::Flow { flow, call: "connect", peer, errno },
+        Errno(libc::EADDRNOTAVAIL) => Error::no_port(flow, peer),
+        errno => Error::call(flow, "connect", peer, errno),
     })
 }

@@ -69,7 +69,6 @@ pub(super) fn draw_up(
     })
 }
 
-/// What the threads fell short of, in words, all threads together.
 fn shortfalls(ends: &[End]) -> Vec<String> {
     let sum = |of: fn(&End) -> u64| ends.iter().map(of).sum::<u64>();
     let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
@@ -78,7 +77,7 @@ fn shortfalls(ends: &[End]) -> Vec<String> {
     if unsent + unanswered > 0 {
         notes.push(format!(
             "{unsent} requests of the open loop were not sent in time and {unanswered} not answered by the end: those \
-             of the window count as latencies with the time that they had waited, and took longer"
+             of the window count as latencies with the time that they had waited, which is too short"
         ));
     }
     if rejected > 0 {

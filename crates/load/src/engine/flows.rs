@@ -9,13 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use socket2::Socket;
 use words::{Kind, Side, Traffic};
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Result};
 use crate::lane::{Control, Counts, Lane, Sample};
 use crate::socket::{self, Applied, DropCount, options, queue};
 use crate::spec::Spec;
 use crate::workload::tcp_stream::low_water;
 
-/// The flows of one end.
 #[derive(Debug)]
 pub(crate) struct Flows {
     side: Side,
@@ -28,9 +27,8 @@ pub(crate) struct Flows {
     mark: Option<u32>,
     /// Whether a socket cannot poll its device though it was asked to.
     pub(super) slept: bool,
-    /// What the connected sockets read back.
     pub(super) applied: Vec<Applied>,
-    /// What could not be had from the start.
+    /// What was not applied from the start.
     pub(super) notes: Vec<String>,
 }
 
@@ -45,8 +43,7 @@ impl Flows {
             let sends = sends(side, &traffic, flow);
             socket::give_role(one, &traffic, sends, socket::flow(flow))?;
             if let Some(mark) = mark.filter(|_| !sends) {
-                low_water::set(one, mark)
-                    .map_err(|e| Error::setup("setsockopt SO_RCVLOWAT", socket::flow(flow), &e))?;
+                low_water::set(one, mark).or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
             }
             // The sockets of `tcp_crr` are no connections.
             if traffic.kind != Kind::TcpCrr {

@@ -1,11 +1,11 @@
 //! One end at work: its flows, the threads that serve them, and the account at its end.
 
 mod account;
-pub(crate) mod crew;
 mod flows;
-mod life;
 mod outcome;
+pub(crate) mod shares;
 mod team;
+mod thread;
 
 pub use outcome::{FlowOutcome, Outcome, Share};
 pub(crate) use team::Team;

@@ -30,7 +30,7 @@ pub struct Outcome {
     pub zerocopy: Option<Zerocopy>,
     /// Whether a thread of this end slept though it was asked to poll the device; `notes` say why.
     pub slept: bool,
-    /// What was asked for and could not be had, and what was done instead, in words.
+    /// What was asked for and not applied, and what was done instead, in words.
     pub notes: Vec<String>,
 }
 

@@ -12,16 +12,16 @@ use socket2::Socket;
 use words::Side;
 
 use super::account;
-use super::crew;
 use super::flows::Flows;
-use super::life::live;
 use super::outcome::Outcome;
+use super::shares::{self, shares};
+use super::thread::run;
 use crate::error::{Errno, Error, Result};
 use crate::lane::{ABORT, Control, Counts, End, Lane, Phase, QUIET, STOP, Sample};
 use crate::spec::Spec;
 use crate::sys;
 
-/// How long receivers may go on taking what is queued, and senders' queues may go on emptying,
+/// How long receivers may go on receiving what is queued, and senders' queues may go on emptying,
 /// after the stop.
 const DRAIN: Duration = Duration::from_millis(1500);
 /// How long threads that were told to end at once may take.
@@ -29,13 +29,14 @@ const JOIN: Duration = Duration::from_secs(3);
 /// Room for the stack of a loop, which calls nothing deep.
 const STACK: usize = 256 << 10;
 
+const FEWER: &str = "raise the limit of tasks or use fewer flows";
+
 /// The flows of one end, with their threads once started.
 #[derive(Debug)]
 pub(crate) struct Team {
     flows: Flows,
     cpus: Vec<u32>,
     control: Arc<Control>,
-    /// The lanes of each thread.
     shares: Vec<Range<usize>>,
     threads: Vec<JoinHandle<Option<Vec<End>>>>,
     started: bool,
@@ -45,8 +46,8 @@ impl Team {
     /// For these sockets and peers, as [`Flows::new`] takes them.
     pub(crate) fn new(side: Side, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let flows = Flows::new(side, &spec, sockets, peers)?;
-        let threads = crew::crew(&spec.traffic, crew::cpus(&spec.cpus));
-        let shares: Vec<Range<usize>> = crew::shares(&spec.traffic, threads).collect();
+        let threads = shares::threads(&spec.traffic, shares::cpus(&spec.cpus));
+        let shares: Vec<Range<usize>> = shares(&spec.traffic, threads).collect();
         let control = Arc::new(Control::new(flows.len(), shares.len()));
         Ok(Self { flows, cpus: spec.cpus, control, shares, threads: Vec::new(), started: false })
     }
@@ -139,8 +140,8 @@ impl Team {
         let handle = std::thread::Builder::new()
             .name(name)
             .stack_size(STACK)
-            .spawn(move || live(&lanes, thread, sends, cpu))
-            .map_err(|e| Error::Thread { flow: first as u32, errno: Errno::of(&e) })?;
+            .spawn(move || run(&lanes, thread, sends, cpu))
+            .map_err(|e| Error::flow(first, format!("cannot start a thread: {}; {FEWER}", Errno::of(&e))))?;
         self.threads.push(handle);
         Ok(())
     }
@@ -179,10 +180,9 @@ impl Team {
         let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
         self.threads.clear();
         self.flows.abandon();
-        let error = Error::Stuck {
-            flow: u32::try_from(self.shares[stuck].start).unwrap_or(u32::MAX),
-            seconds: (DRAIN + JOIN).as_secs(),
-        };
+        let seconds = (DRAIN + JOIN).as_secs();
+        let what = format!("its thread did not exit within {seconds} s and was abandoned");
+        let error = Error::flow(self.shares[stuck].start, what);
         self.control.fail(error.clone());
         error
     }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::sys;
 
-use super::account::Spread;
-use super::calls::{Bracketed, Calls, Plain};
-use super::work::{Trouble, Work};
+use super::account::{Account, Spread};
+use super::work::{Bracketed, Plain, Trouble, Work};
+use crate::lane::Calls;
 
 /// How long messages flow before anything is counted, and how many turns at least: caches, windows
 /// and buffers of the kernel have found their sizes by then, and a datagram costs a fresh socket
@@ -15,7 +15,6 @@ const WARM_UP: Duration = Duration::from_millis(600);
 const WARM_UP_TURNS: u32 = 64;
 /// Batches of each pass; odd, so that the median is one of them.
 pub(super) const BATCHES: u32 = 201;
-/// The most turns of a batch.
 pub(super) const MOST: u32 = 32;
 /// What a batch may take, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so
 /// that seven of eight see none.
@@ -33,29 +32,19 @@ pub trait Softirqs {
     fn inside_ns(&mut self) -> Result<u64, String>;
 }
 
-/// Begins to count soft interrupts, which costs time from then on; in words, why that cannot be
-/// had.
+/// Begins to count soft interrupts, which costs time from then on; in words, why they cannot be
+/// counted.
 pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<Box<dyn Softirqs>, String>;
 
-/// Counts, once the work is known.
 pub(super) struct Counter<'a> {
     /// Called when the first messages have gone.
     pub(super) settled: &'a mut dyn FnMut(),
     pub(super) softirqs: CountSoftirqs<'a>,
 }
 
-/// What was counted of the work: all are ns of the clock for a message.
-pub(super) struct Counted {
-    pub(super) messages: u32,
-    pub(super) clock_ns: u64,
-    pub(super) calls: f64,
-    pub(super) whole: Spread,
-    pub(super) kernel: Spread,
-    pub(super) softirq: Result<Spread, String>,
-}
-
 impl Counter<'_> {
-    pub(super) fn count<W: Work>(self, mut work: W) -> Result<Counted, Trouble> {
+    /// The account, but for what the sockets read back.
+    pub(super) fn count<W: Work>(self, mut work: W) -> Result<Account, Trouble> {
         turns(&mut work, &mut Plain, WARM_UP_TURNS)?;
         (self.settled)();
         let begun = sys::now();
@@ -81,7 +70,17 @@ impl Counter<'_> {
         let calls = Spread::of(calls, messages).median;
         let whole = Spread::of(whole, messages);
         let softirq = softirqs(&mut work, count, whole.median, self.softirqs)?;
-        Ok(Counted { messages, clock_ns, calls, whole, kernel: Spread::of(kernel, messages), softirq })
+        Ok(Account {
+            messages,
+            batches: BATCHES,
+            clock_ns,
+            whole,
+            kernel: Spread::of(kernel, messages),
+            softirq_absent: softirq.as_ref().err().cloned(),
+            softirq: softirq.ok(),
+            calls,
+            applied: Vec::new(),
+        })
     }
 }
 
@@ -114,7 +113,6 @@ fn softirqs<W: Work>(
     Ok(Ok(Spread::of(inside, messages).less(counting / 2.0)))
 }
 
-/// Does `count` turns.
 #[inline(never)]
 fn turns<W: Work, C: Calls>(work: &mut W, calls: &mut C, count: u32) -> Result<(), Trouble> {
     for _ in 0..count {
@@ -138,7 +136,6 @@ fn size_of_batch<W: Work>(work: &mut W) -> Result<u32, Trouble> {
     Ok(count)
 }
 
-/// What passes between the borders of each batch.
 fn batches<W: Work>(work: &mut W, count: u32) -> Result<Vec<u64>, Trouble> {
     let mut taken = Vec::with_capacity(BATCHES as usize);
     for _ in 0..BATCHES {

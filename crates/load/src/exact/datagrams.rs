@@ -1,235 +1,153 @@
-//! Datagrams, one way: a turn hands over what one call of the sender, or of the reader, holds, and
-//! then takes all of it.
+//! Datagrams, one way: a turn sends what one call of the sender, or of the reader, holds, and then
+//! receives all of it.
 
 use std::io;
 use std::os::fd::RawFd;
-use words::Reader;
 
-use crate::message::Buffer;
-use crate::sys::{self, Target};
-use crate::workload::udp_stream::batch::{Arrivals, Parcels};
+use words::{Reader, Traffic};
+
+use super::account::Account;
+use super::counter::Counter;
+use super::work::{Trouble, Work, flags, is_early};
+use crate::error::Result as Made;
+use crate::lane::Calls;
+use crate::sys::Target;
 use crate::workload::udp_stream::gro::Merged;
+use crate::workload::udp_stream::receive::{self, Reader as Read};
+use crate::workload::udp_stream::send::{self, Writer, shape};
 
-use super::calls::Calls;
-use super::work::{Trouble, Work, whole};
-
-/// How often a reader that never sleeps looks in vain before a message is lost.
-pub(super) const LOOKS: u32 = 1 << 24;
-
-/// A way to hand datagrams over.
-pub(super) trait Give {
-    const CALL: &'static str;
-
-    /// How many one call hands over.
-    fn datagrams(&self) -> usize;
-
-    /// What the kernel gives back when it took all of them.
-    fn whole(&self) -> usize;
-
-    /// Hands them over, and gives what the kernel gives.
-    fn give(&mut self, fd: RawFd) -> isize;
+/// How many calls of the sender a turn begins with: as many as give the reader enough for one of
+/// its own.
+fn calls(traffic: &Traffic) -> usize {
+    let (count, each) = shape(traffic.sender, traffic.message as usize);
+    let one = match traffic.reader {
+        Reader::Recvmmsg => receive::Many::capacity(traffic.message as usize),
+        // What one call brings is decided by who put the datagrams together, before.
+        _ => 1,
+    };
+    one.div_ceil(count * each)
 }
 
-/// A way to take them.
-pub(super) trait Take {
-    const CALL: &'static str;
+/// How many datagrams are on their way at once.
+pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
+    let (count, each) = shape(traffic.sender, traffic.message as usize);
+    (calls(traffic) * count * each) as u64
+}
 
-    /// Takes some, and gives what the kernel gives.
-    fn take(&mut self, fd: RawFd) -> isize;
-
-    /// How many of `message` bytes each came, where the kernel gave `got`; 0 if anything else did.
-    fn came(&self, got: usize, message: usize) -> usize;
-
-    /// Whether it comes back with nothing instead of waiting.
-    fn spins(&self) -> bool {
-        false
+/// Has the datagrams counted. Each combination of a sender and a reader is compiled for itself:
+/// what is counted decides nothing.
+pub(super) fn count(
+    traffic: &Traffic,
+    sockets: (RawFd, Option<RawFd>),
+    to: Target<'_>,
+    counter: Counter<'_>,
+) -> Result<Account, Trouble> {
+    let message = traffic.message as usize;
+    match shape(traffic.sender, message) {
+        (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to), counter),
+        shape => received(traffic, sockets, send::Many::new(message, shape, false, to), counter),
     }
 }
 
-/// One buffer for each `send`: a datagram, or what is cut into several.
-pub(super) struct One<'e> {
-    buffer: Buffer,
-    datagrams: usize,
-    to: Target<'e>,
-}
-
-impl<'e> One<'e> {
-    pub(super) fn new(message: usize, datagrams: usize, to: Target<'e>) -> Self {
-        Self { buffer: Buffer::messages(message, datagrams), datagrams, to }
-    }
-}
-
-impl Give for One<'_> {
-    const CALL: &'static str = "send";
-
-    fn datagrams(&self) -> usize {
-        self.datagrams
-    }
-
-    fn whole(&self) -> usize {
-        self.buffer.as_ref().len()
-    }
-
-    #[inline(always)]
-    fn give(&mut self, fd: RawFd) -> isize {
-        sys::send_to(fd, self.buffer.as_ref(), 0, self.to)
-    }
-}
-
-/// Many of them for each `sendmmsg`.
-pub(super) struct Many<'e> {
-    parcels: Parcels<'e>,
-    shape: (usize, usize),
-}
-
-impl<'e> Many<'e> {
-    pub(super) fn new(message: usize, shape: (usize, usize), to: Target<'e>) -> Self {
-        Self { parcels: Parcels::new(message, shape, false, to), shape }
-    }
-}
-
-impl Give for Many<'_> {
-    const CALL: &'static str = "sendmmsg";
-
-    fn datagrams(&self) -> usize {
-        self.shape.0 * self.shape.1
-    }
-
-    fn whole(&self) -> usize {
-        self.shape.0
-    }
-
-    #[inline(always)]
-    fn give(&mut self, fd: RawFd) -> isize {
-        self.parcels.send(fd)
-    }
-}
-
-/// One datagram for each `recv`.
-pub(super) struct Room {
-    room: Buffer,
-    flags: libc::c_int,
-}
-
-impl Room {
-    pub(super) fn new(message: usize, reader: Reader) -> Self {
-        // One byte more than a message, so that one too large shows.
-        Self { room: Buffer::room(message + 1), flags: flags(reader) }
-    }
-}
-
-/// What a reader that makes one `recv` at a time asks for with it.
-pub(super) fn flags(reader: Reader) -> libc::c_int {
+fn received(
+    traffic: &Traffic,
+    (source, sink): (RawFd, Option<RawFd>),
+    writer: impl Writer,
+    counter: Counter<'_>,
+) -> Result<Account, Trouble> {
+    let (message, reader) = (traffic.message as usize, traffic.reader);
+    let sending = Sending { source, writer };
+    let Some(sink) = sink else { return counter.count(sending) };
+    let (calls, flags) = (calls(traffic), flags(reader));
     match reader {
-        Reader::Spin => libc::MSG_DONTWAIT,
-        Reader::Trunc => libc::MSG_TRUNC,
-        _ => 0,
+        Reader::Recvmmsg => {
+            let reader = receive::Many::new(message);
+            counter.count(Carrying { sending, sink, message, calls, flags, reader })
+        }
+        Reader::Gro => {
+            counter.count(Carrying { sending, sink, message, calls, flags, reader: Merged::new() })
+        }
+        _ => {
+            let reader = receive::One::new(message);
+            counter.count(Carrying { sending, sink, message, calls, flags, reader })
+        }
     }
 }
 
-impl Take for Room {
-    const CALL: &'static str = "recv";
-
-    #[inline(always)]
-    fn take(&mut self, fd: RawFd) -> isize {
-        sys::receive(fd, self.room.as_mut(), self.flags)
-    }
-
-    #[inline(always)]
-    fn came(&self, got: usize, message: usize) -> usize {
-        usize::from(got == message)
-    }
-
-    fn spins(&self) -> bool {
-        self.flags & libc::MSG_DONTWAIT != 0
-    }
+/// Sent, without a receiver.
+struct Sending<W> {
+    source: RawFd,
+    writer: W,
 }
 
-impl Take for Arrivals {
-    const CALL: &'static str = "recvmmsg";
-
-    #[inline(always)]
-    fn take(&mut self, fd: RawFd) -> isize {
-        self.receive(fd, libc::MSG_WAITFORONE)
-    }
-
-    #[inline(always)]
-    fn came(&self, got: usize, message: usize) -> usize {
-        if self.places(got).all(|place| place.len() == message) { got } else { 0 }
-    }
-}
-
-impl Take for Merged {
-    const CALL: &'static str = "recvmsg";
-
-    #[inline(always)]
-    fn take(&mut self, fd: RawFd) -> isize {
-        self.receive(fd, 0)
-    }
-
-    #[inline(always)]
-    fn came(&self, got: usize, message: usize) -> usize {
-        let datagrams = got / message;
-        if self.size(got) == message && datagrams * message == got { datagrams } else { 0 }
-    }
-}
-
-/// Handed over, and nobody takes them.
-pub(super) struct Offered<G> {
-    pub(super) source: RawFd,
-    pub(super) give: G,
-}
-
-impl<G: Give> Work for Offered<G> {
+impl<W: Writer> Work for Sending<W> {
     fn messages(&self) -> u32 {
-        self.give.datagrams() as u32
+        let (count, each) = self.writer.shape();
+        (count * each) as u32
     }
 
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
-        whole(G::CALL, calls.around(|| self.give.give(self.source)), self.give.whole())
+        let wrote = calls.around(|| self.writer.write(self.source));
+        if wrote > 0 && self.writer.taken(wrote) == self.writer.shape().0 {
+            return Ok(());
+        }
+        Err((W::CALL.name(), if wrote < 0 { io::Error::last_os_error() } else { odd() }))
     }
 }
 
-/// Handed over at one socket, and taken from the other.
-pub(super) struct Carried<G, T> {
-    pub(super) source: RawFd,
-    pub(super) sink: RawFd,
-    /// Bytes of a datagram.
-    pub(super) message: usize,
-    /// Calls of the sender in a turn.
-    pub(super) calls: usize,
-    pub(super) give: G,
-    pub(super) take: T,
+/// Sent at one socket, and received at the other.
+struct Carrying<W, R> {
+    sending: Sending<W>,
+    sink: RawFd,
+    message: usize,
+    calls: usize,
+    reader: R,
+    flags: libc::c_int,
 }
 
-impl<G: Give, T: Take> Work for Carried<G, T> {
+impl<W: Writer, R: Read> Work for Carrying<W, R> {
     fn messages(&self) -> u32 {
-        (self.calls * self.give.datagrams()) as u32
+        self.calls as u32 * self.sending.messages()
     }
 
     #[inline(always)]
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
         for _ in 0..self.calls {
-            whole(G::CALL, calls.around(|| self.give.give(self.source)), self.give.whole())?;
+            self.sending.turn(calls)?;
         }
-        let mut left = self.calls * self.give.datagrams();
-        let mut looks = 0;
+        let (mut left, mut looks) = (u64::from(self.messages()), 0);
         while left > 0 {
-            let got = calls.around(|| self.take.take(self.sink));
+            let got = calls.around(|| self.reader.receive(self.sink, self.flags | R::WAIT));
             if got < 0 {
-                let error = io::Error::last_os_error();
-                if !self.take.spins() || error.kind() != io::ErrorKind::WouldBlock || looks == LOOKS {
-                    return Err((T::CALL, error));
+                if is_early(self.flags, &mut looks) {
+                    continue;
                 }
-                looks += 1;
-                continue;
+                return Err((R::CALL.name(), io::Error::last_os_error()));
             }
-            match self.take.came(got as usize, self.message) {
+            match self.came(got as usize) {
                 came if came > 0 && came <= left => left -= came,
-                _ => return Err((T::CALL, io::Error::from_raw_os_error(libc::EMSGSIZE))),
+                _ => return Err((R::CALL.name(), odd())),
             }
         }
         Ok(())
     }
+}
+
+impl<W, R: Read> Carrying<W, R> {
+    /// How many datagrams came with a call that returned `got`; 0 if anything else did.
+    #[inline(always)]
+    fn came(&self, got: usize) -> u64 {
+        let mut whole = true;
+        let looked: Made<_> = self.reader.each(got, |datagram| {
+            whole &= datagram.len() == self.message;
+            Ok(())
+        });
+        looked.map_or(0, |came| if whole { came.messages } else { 0 })
+    }
+}
+
+/// The error of a call that moved something else than what was to be moved.
+fn odd() -> io::Error {
+    io::Error::from_raw_os_error(libc::EMSGSIZE)
 }

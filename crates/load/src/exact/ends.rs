@@ -7,14 +7,14 @@ use std::time::Duration;
 use socket2::Socket;
 use words::{Kind, Reader, Sender, Traffic};
 
-use crate::error::{Errno, Error, Result};
+use crate::error::{Context, Errno, Error, Result};
 use crate::socket::{self, Applied, options};
 use crate::spec::Spec;
 use crate::sys::Destination;
 use crate::workload::udp_stream::gro::Merged;
 use crate::workload::udp_stream::gso;
 
-use super::turn;
+use super::datagrams;
 
 /// How long a message may be on its way: it is there when its sending returns, or hangs on one
 /// timer of the kernel's.
@@ -37,7 +37,7 @@ const CHARGE: u64 = 2048;
 /// once.
 fn steady(traffic: &Traffic) -> Traffic {
     let size = if traffic.kind.is_udp() {
-        let waiting = turn::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
+        let waiting = datagrams::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
         u32::try_from(waiting).ok().filter(|bytes| *bytes > BUFFER / 2)
     } else {
         Some(BUFFER)
@@ -57,7 +57,7 @@ impl ReceivingEnd {
     /// Opens it in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// A workload or an address that cannot be had.
+    /// A workload or an address that is not possible.
     pub fn open(spec: &Spec) -> Result<Self> {
         spec.validate()?;
         spec.traffic.validate_exact()?;
@@ -69,13 +69,13 @@ impl ReceivingEnd {
             Merged::enable(socket.as_raw_fd(), 0)?;
         }
         if !spec.traffic.kind.is_udp() {
-            socket.listen(1).map_err(|e| Error::setup("listen", what, &e))?;
+            socket.listen(1).or_setup("listen", what)?;
         }
         Ok(Self { socket, address })
     }
 }
 
-/// Both sockets, connected with each other; the second only where somebody takes.
+/// Both sockets, connected with each other; the second only where there is a receiver.
 #[derive(Debug)]
 pub(super) struct Ends {
     pub(super) source: Socket,
@@ -111,7 +111,7 @@ impl Ends {
         }
         if matches!(spec.traffic.sender, Sender::Sendfile | Sender::Splice) {
             // Their calls have no flag for it.
-            source.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", what, &e))?;
+            source.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", what)?;
         }
         if spec.traffic.sender.segments() {
             gso::enable(source.as_raw_fd(), spec.traffic.message as usize, 0)?;
@@ -153,13 +153,11 @@ fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
     if !traffic.kind.is_udp() {
         // Torn down at once: a connection that lingers would keep the next run's from having the
         // same ports.
-        socket
-            .set_linger(Some(Duration::ZERO))
-            .map_err(|e| Error::setup("setsockopt SO_LINGER", what, &e))?;
+        socket.set_linger(Some(Duration::ZERO)).or_setup("setsockopt SO_LINGER", what)?;
     }
-    socket.set_read_timeout(Some(LOST)).map_err(|e| Error::setup("setsockopt SO_RCVTIMEO", what, &e))
+    socket.set_read_timeout(Some(LOST)).or_setup("setsockopt SO_RCVTIMEO", what)
 }
 
 pub(super) fn flow(call: &'static str, peer: SocketAddr, error: &std::io::Error) -> Error {
-    Error::Flow { flow: 0, call, peer, errno: Errno::of(error) }
+    Error::call(0, call, peer, Errno::of(error))
 }

@@ -6,12 +6,11 @@ use words::Traffic;
 use crate::message::Buffer;
 use crate::sys;
 
-use super::calls::Calls;
-use super::datagrams::flags;
-use super::stream::{carry_stream, is_early};
-use super::work::{Trouble, Work, whole};
+use super::stream::carry_stream;
+use super::work::{Trouble, Work, flags, is_early, whole};
+use crate::lane::Calls;
+use crate::workload::tcp_stream::send::Copied;
 
-/// From one socket to the other, and back.
 pub(super) struct Exchanged {
     source: RawFd,
     sink: RawFd,
@@ -51,7 +50,6 @@ impl Work for Exchanged {
     }
 }
 
-/// One message from one socket to the other.
 #[inline(always)]
 fn carry<C: Calls>(
     calls: &mut C,
@@ -61,7 +59,8 @@ fn carry<C: Calls>(
     (room, flags): (&mut [u8], libc::c_int),
 ) -> Result<(), Trouble> {
     if stream {
-        return carry_stream(calls, (from, to), &mut { message }, (room, flags));
+        let message = &mut Copied::new(message, libc::MSG_DONTWAIT);
+        return carry_stream(calls, (from, to), message, (room, flags));
     }
     whole("send", calls.around(|| sys::send_flags(from, message, 0)), message.len())?;
     let mut looks = 0;

@@ -13,30 +13,31 @@
 //! as where it ends: half of what the pass costs more than the first is taken off it.
 
 mod account;
-mod calls;
-mod chosen;
 mod counter;
 mod datagrams;
 mod ends;
 mod exchange;
 mod stream;
-mod turn;
 mod work;
 
 pub use account::{Account, Spread};
 pub use counter::{CountSoftirqs, Softirqs};
 pub use ends::ReceivingEnd;
 
+use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+
+use words::{Kind, Traffic};
 
 use crate::error::Result;
 use crate::spec::Spec;
 use crate::sys;
 
-use counter::{BATCHES, Counter};
+use counter::Counter;
 use ends::Ends;
+use exchange::Exchanged;
 
-/// Time between two beats, in ns.
 const BEAT_NS: u64 = 1_000_000_000;
 
 /// Waits for the next whole second of the clock. When a request arrives is a matter of the machine
@@ -47,15 +48,15 @@ pub fn await_beat() {
     sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);
 }
 
-/// Sends and takes the workload's messages, and counts. `receiver` is the other end's socket,
+/// Sends and receives the workload's messages, and counts. `receiver` is the other end's socket,
 /// opened where it is; without one the messages go to `nobody` (an address behind an interface that
 /// throws them away). The calling thread does all of it. `settled` is called when the first
-/// messages have gone: the kernel has found by then whom it had to ask for. `softirqs` is called
+/// messages have gone: the kernel has resolved the peer's address by then. `softirqs` is called
 /// when the time in soft interrupts is to be counted.
 ///
 /// # Errors
 /// A workload that is more than one thread can do ([`crate::Traffic::validate_exact`]), a socket
-/// that cannot be had, a message that does not arrive within seconds.
+/// that cannot be opened, a message that does not arrive within seconds.
 pub fn run(
     spec: &Spec,
     receiver: Option<ReceivingEnd>,
@@ -65,22 +66,21 @@ pub fn run(
 ) -> Result<Account> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
-    let counted = chosen::count(&spec.traffic, &ends, Counter { settled, softirqs })?;
-    let (softirq, softirq_absent) = match counted.softirq {
-        Ok(softirq) => (Some(softirq), None),
-        Err(why) => (None, Some(why)),
+    let account = count(&spec.traffic, &ends, Counter { settled, softirqs })?;
+    Ok(Account { applied: ends.applied, ..account })
+}
+
+fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Account> {
+    let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
+    let counted = match (traffic.kind, sink) {
+        (Kind::UdpStream | Kind::Pps, _) => {
+            datagrams::count(traffic, (source, sink), ends.destination.target(), counter)
+        }
+        (_, None) => Err(("connect", io::ErrorKind::NotConnected.into())),
+        (Kind::TcpStream, Some(sink)) => stream::count(traffic, (source, sink), counter)?,
+        (_, Some(sink)) => counter.count(Exchanged::new(traffic, source, sink)),
     };
-    Ok(Account {
-        messages: counted.messages,
-        batches: BATCHES,
-        clock_ns: counted.clock_ns,
-        whole: counted.whole,
-        kernel: counted.kernel,
-        softirq,
-        softirq_absent,
-        calls: counted.calls,
-        applied: ends.applied,
-    })
+    counted.map_err(|(call, error)| ends::flow(call, ends.peer, &error))
 }
 
 #[cfg(test)]
@@ -88,8 +88,8 @@ mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     use super::*;
-    use counter::MOST;
-    use words::{Kind, Reader, Sender, Traffic};
+    use counter::{BATCHES, MOST};
+    use words::{Reader, Sender};
 
     /// An address that no other test has, in this process or another: the ports are always the
     /// same.

@@ -1,8 +1,15 @@
-//! What is done again and again.
+//! What is done again and again, and its system calls: plain, or with the clock read around each.
+//! The work is compiled once for either.
 
 use std::io;
 
-use super::calls::Calls;
+use words::Reader;
+
+use crate::lane::Calls;
+use crate::sys;
+
+/// How often a reader that never sleeps looks in vain before a message is lost.
+const LOOKS: u32 = 1 << 24;
 
 /// The call that failed, and what the kernel said.
 pub(super) type Trouble = (&'static str, io::Error);
@@ -12,18 +19,64 @@ pub(super) trait Work {
     /// How many messages, or transactions, one turn is.
     fn messages(&self) -> u32;
 
-    /// Does it once.
-    fn turn<C: Calls>(&mut self, calls: &mut C) -> std::result::Result<(), Trouble>;
+    fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble>;
+}
+
+pub(super) struct Plain;
+
+impl Calls for Plain {
+    #[inline(always)]
+    fn around<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        call()
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Bracketed {
+    inside_ns: u64,
+    pub(super) calls: u64,
+}
+
+impl Bracketed {
+    /// What passed inside of all calls so far, without the readings, which cost `reading` ns each:
+    /// a pair of them with nothing between tells one.
+    pub(super) fn inside(&self, reading: u64) -> u64 {
+        self.inside_ns.saturating_sub(self.calls * reading)
+    }
+}
+
+impl Calls for Bracketed {
+    #[inline(always)]
+    fn around<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        let begun = sys::now();
+        let result = call();
+        self.inside_ns += sys::now().saturating_sub(begun);
+        self.calls += 1;
+        result
+    }
+}
+
+pub(super) fn flags(reader: Reader) -> libc::c_int {
+    match reader {
+        Reader::Spin => libc::MSG_DONTWAIT,
+        Reader::Trunc => libc::MSG_TRUNC,
+        _ => 0,
+    }
+}
+
+/// Whether a call that failed belongs to a reader that never sleeps, and may look again.
+#[cold]
+pub(super) fn is_early(flags: libc::c_int, looks: &mut u32) -> bool {
+    *looks += 1;
+    flags & libc::MSG_DONTWAIT != 0 && sys::errno() == libc::EAGAIN && *looks < LOOKS
 }
 
 /// Whether a call did all that was wanted.
 #[inline(always)]
-pub(super) fn whole(call: &'static str, done: isize, wanted: usize) -> std::result::Result<(), Trouble> {
+pub(super) fn whole(call: &'static str, done: isize, wanted: usize) -> Result<(), Trouble> {
     if done == wanted as isize {
         return Ok(());
     }
-    Err((
-        call,
-        if done < 0 { io::Error::last_os_error() } else { io::Error::from_raw_os_error(libc::EMSGSIZE) },
-    ))
+    let error = io::Error::last_os_error();
+    Err((call, if done < 0 { error } else { io::Error::from_raw_os_error(libc::EMSGSIZE) }))
 }

@@ -1,6 +1,5 @@
 //! The system calls that move data, and what their silence means.
 
-/// A system call that moves data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Connect,
@@ -17,7 +16,6 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Its name in errors.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",
@@ -37,10 +35,16 @@ impl Call {
     pub(crate) fn silence(self) -> &'static str {
         match self {
             Self::Recv | Self::Recvmsg | Self::Recvmmsg => "answered nothing",
-            Self::Connect => "took no connection",
+            Self::Connect => "accepted no connection",
             Self::Send | Self::Sendmmsg | Self::Sendfile | Self::Vmsplice | Self::Splice | Self::Enter => {
-                "took nothing"
+                "received nothing"
             }
         }
     }
+}
+
+/// What surrounds each system call of a loop, which is compiled for it.
+pub(crate) trait Calls {
+    /// Makes it, and gives what the kernel gives.
+    fn around<R>(&mut self, call: impl FnOnce() -> R) -> R;
 }

@@ -36,7 +36,6 @@ impl Control {
         }
     }
 
-    /// Waits until the gate is open.
     pub(crate) fn wait_at_gate(&self) {
         let closed = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.opened.wait_while(closed, |open| !*open));

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::call::Calls;
+
 /// What one end has done, of one flow or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// Messages handed to the kernel by a transmitter, or taken from it by a receiver. For a TCP
+    /// Messages handed to the kernel by a transmitter, or received from it by a receiver. For a TCP
     /// stream, which knows no messages, `bytes` divided by the size of a message.
     pub messages: u64,
     /// Payload bytes sent by a transmitter, received by a receiver.
@@ -219,6 +221,15 @@ impl<'a> Tally<'a> {
     #[cold]
     pub(crate) fn late(&mut self) {
         bump(&self.counters.late);
+    }
+}
+
+/// Counts each call, whether it moves anything or not.
+impl Calls for Tally<'_> {
+    #[inline(always)]
+    fn around<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        self.call();
+        call()
     }
 }
 

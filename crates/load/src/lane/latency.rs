@@ -66,7 +66,6 @@ impl Recorder {
         self.record_many(ns, 1);
     }
 
-    /// Records the same latency for `count` transactions.
     #[inline(always)]
     pub(crate) fn record_many(&mut self, ns: u64, count: u64) {
         if let Some(counter) = self.0.get_mut(place(ns)) {

@@ -15,7 +15,7 @@ use std::sync::mpsc::Sender;
 
 use words::Traffic;
 
-pub(crate) use call::Call;
+pub(crate) use call::{Call, Calls};
 pub(crate) use control::Control;
 pub(crate) use counts::Tally;
 pub use counts::{Counts, Sample};
@@ -36,7 +36,6 @@ pub(crate) struct Lane {
     pub(crate) flow: usize,
     pub(crate) fd: RawFd,
     pub(crate) peer: SocketAddr,
-    /// This end's address.
     pub(crate) local: IpAddr,
     /// Bytes of a message.
     pub(crate) message: usize,
@@ -151,16 +150,13 @@ impl Lane {
     }
 
     pub(crate) fn failed(&self, call: &'static str, errno: i32) -> Error {
-        Error::Flow { flow: self.number(), call, peer: self.peer, errno: Errno(errno) }
+        Error::call(self.flow, call, self.peer, Errno(errno))
     }
 
     pub(crate) fn stalled(&self, silent: &'static str) -> Error {
-        Error::Stalled {
-            flow: self.number(),
-            peer: self.peer,
-            silent,
-            seconds: stall(self.flows()).as_secs(),
-        }
+        let (peer, seconds) = (self.peer, stall(self.flows()).as_secs());
+        let remedy = "check that it runs, that it has a CPU, and that the link is up";
+        Error::flow(self.flow, format!("{peer} {silent} for {seconds} s: {remedy}"))
     }
 
     /// Compares what was received last with what was sent; `offset` is where it begins in the
@@ -182,14 +178,13 @@ impl Lane {
     }
 
     pub(crate) fn damaged(&self, at: usize, checked: usize) -> Error {
-        Error::Corrupt { flow: self.number(), peer: self.peer, at, checked }
-    }
-
-    pub(crate) fn number(&self) -> u32 {
-        u32::try_from(self.flow).unwrap_or(u32::MAX)
+        let peer = self.peer;
+        let what = format!("data from {peer} are corrupt at byte {at} of the last {checked} bytes");
+        Error::flow(self.flow, what)
     }
 
     pub(crate) fn closed(&self) -> Error {
-        Error::Closed { flow: self.number(), peer: self.peer }
+        let when = "before the end of the window: find out there why";
+        Error::flow(self.flow, format!("{} closed the connection {when}", self.peer))
     }
 }

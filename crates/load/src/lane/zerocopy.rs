@@ -12,3 +12,12 @@ pub struct Zerocopy {
     /// on loopback.
     pub copied: u64,
 }
+
+impl Zerocopy {
+    /// So many sends are done, `copied` or not.
+    #[inline(always)]
+    pub(crate) fn done(&mut self, sends: u64, copied: bool) {
+        self.completed += sends;
+        self.copied += if copied { sends } else { 0 };
+    }
+}

@@ -1,9 +1,10 @@
 //! Message buffers: page-aligned, filled before the start, checked after the end.
 
 use std::alloc::Layout;
+use std::num::NonZero;
 use std::ptr::NonNull;
 
-use crate::sys::pages;
+use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 const PAGE: usize = 4096;
 
@@ -47,26 +48,29 @@ impl Buffer {
     }
 
     fn filled(len: usize) -> Self {
-        let Some(start) = pages::map_pages(whole(len)) else {
-            let layout = Layout::from_size_align(whole(len), PAGE).unwrap_or(Layout::new::<u8>());
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        // SAFETY: the kernel chooses the place of a new mapping, which touches no other.
+        let pages = unsafe { mmap_anonymous(None, whole(len), access, MapFlags::MAP_PRIVATE) };
+        let Ok(start) = pages else {
+            let layout = Layout::from_size_align(whole(len).get(), PAGE).unwrap_or(Layout::new::<u8>());
             std::alloc::handle_alloc_error(layout)
         };
-        let mut buffer = Self { start, len };
+        let mut buffer = Self { start: start.cast(), len };
         buffer.as_mut().fill(0xa5);
         buffer
     }
 }
 
 /// The bytes of the whole pages that hold `len`.
-fn whole(len: usize) -> usize {
-    len.max(1).next_multiple_of(PAGE)
+fn whole(len: usize) -> NonZero<usize> {
+    NonZero::new(len.next_multiple_of(PAGE)).unwrap_or(const { NonZero::new(PAGE).unwrap() })
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
         // SAFETY: the mapping is this buffer's own, of that length, and nothing borrows from it any
         // more.
-        unsafe { pages::unmap_pages(self.start, whole(self.len)) };
+        let _ = unsafe { munmap(self.start.cast(), whole(self.len).get()) };
     }
 }
 

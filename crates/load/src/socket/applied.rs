@@ -11,7 +11,7 @@ use words::Traffic;
 use super::buffers::Buffers;
 use super::options;
 use super::tcp_info::TcpApplied;
-use crate::error::{Error, Result};
+use crate::error::{Context, Result};
 use crate::sys;
 
 /// The options of a socket when its connection has just come about; of all sockets of an end that
@@ -35,28 +35,24 @@ pub struct Applied {
 
 impl Applied {
     /// Reads them from one connected socket.
-    ///
-    /// # Errors
-    /// An option that the kernel does not tell.
     pub(crate) fn read(socket: &Socket, traffic: &Traffic) -> Result<Self> {
-        let number = |level, name, call| {
-            sys::option_number(socket.as_raw_fd(), level, name)
-                .map(i32::unsigned_abs)
-                .map_err(|e| Error::setup(call, "a connected socket", &e))
+        const WHAT: &str = "a connected socket";
+        let number = |name, call| {
+            let number = sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, name);
+            number.map(i32::unsigned_abs).or_setup(call, WHAT)
         };
-        let ipv4 = socket.domain().is_ok_and(|domain| domain == Domain::IPV4);
-        let class = if ipv4 {
-            number(libc::IPPROTO_IP, libc::IP_TOS, "getsockopt IP_TOS")?
+        let class = if socket.domain().is_ok_and(|domain| domain == Domain::IPV4) {
+            socket.tos_v4().or_setup("getsockopt IP_TOS", WHAT)?
         } else {
-            number(libc::IPPROTO_IPV6, libc::IPV6_TCLASS, "getsockopt IPV6_TCLASS")?
+            socket.tclass_v6().or_setup("getsockopt IPV6_TCLASS", WHAT)?
         };
         Ok(Self {
             flows: 1,
             buffers: Buffers::read(socket)?,
-            low_water: number(libc::SOL_SOCKET, libc::SO_RCVLOWAT, "getsockopt SO_RCVLOWAT")?,
+            low_water: number(libc::SO_RCVLOWAT, "getsockopt SO_RCVLOWAT")?,
             // The lower two bits are congestion notification.
             dscp: (class >> 2) as u8 & 63,
-            priority: number(libc::SOL_SOCKET, libc::SO_PRIORITY, "getsockopt SO_PRIORITY")?,
+            priority: number(libc::SO_PRIORITY, "getsockopt SO_PRIORITY")?,
             tcp: (!traffic.kind.is_udp()).then(|| TcpApplied::read(socket)).transpose()?,
         })
     }
@@ -64,7 +60,7 @@ impl Applied {
     /// The same, if nothing in it is other than `traffic` asks.
     ///
     /// # Errors
-    /// [`Error::NotApplied`]: the first option that the kernel changed.
+    /// [`crate::Error::NotApplied`]: the first option that the kernel changed.
     pub(crate) fn read_as_asked(socket: &Socket, traffic: &Traffic) -> Result<Self> {
         let applied = Self::read(socket, traffic)?;
         applied.check(traffic)?;
@@ -73,27 +69,16 @@ impl Applied {
     }
 
     fn check(&self, traffic: &Traffic) -> Result<()> {
-        if let Some(bytes) = traffic.socket_buffer {
+        if let Some(bytes) = traffic.socket_buffer.map(u64::from) {
             // The kernel doubles what it is asked for (socket(7)).
-            same("socket_buffer", bytes.into(), self.buffers.send / 2, SEND_BUFFER)?;
-            same("socket_buffer", bytes.into(), self.buffers.receive / 2, RECEIVE_BUFFER)?;
+            same("socket_buffer", &bytes, &(self.buffers.send / 2), SEND_BUFFER)?;
+            same("socket_buffer", &bytes, &(self.buffers.receive / 2), RECEIVE_BUFFER)?;
         }
-        if let Some(dscp) = traffic.dscp {
-            same(
-                "dscp",
-                dscp,
-                self.dscp,
-                "look for a program that changes sockets (BPF), and net.ipv4.tcp_reflect_tos",
-            )?;
+        if let Some(dscp) = &traffic.dscp {
+            same("dscp", dscp, &self.dscp, DSCP)?;
         }
-        let Some(tcp) = &self.tcp else { return Ok(()) };
-        if let Some(name) = traffic.congestion_control.name() {
-            same(
-                "congestion_control",
-                name,
-                tcp.congestion_control.as_str(),
-                "look for `congctl` in the routes (`ip route`)",
-            )?;
+        if let (Some(tcp), Some(name)) = (&self.tcp, traffic.congestion_control.name()) {
+            same("congestion_control", name, tcp.congestion_control.as_str(), CONGESTION_CONTROL)?;
         }
         Ok(())
     }
@@ -103,17 +88,14 @@ const SEND_BUFFER: &str = "send buffers are limited by net.core.wmem_max unless 
                            least 2304 bytes";
 const RECEIVE_BUFFER: &str = "receive buffers are limited by net.core.rmem_max unless the privilege CAP_NET_ADMIN lifts that, and \
                               have at least 1152 bytes";
+const DSCP: &str = "look for a program that changes sockets (BPF), and net.ipv4.tcp_reflect_tos";
+const CONGESTION_CONTROL: &str = "look for `congctl` in the routes (`ip route`)";
 
-fn same<T: PartialEq + Display>(
-    option: &'static str,
-    asked: T,
-    applied: T,
-    way_out: &'static str,
-) -> Result<()> {
-    if asked == applied {
-        return Ok(());
-    }
-    Err(Error::NotApplied { option, asked: asked.to_string(), applied: applied.to_string(), way_out })
+fn same<T>(option: &'static str, asked: &T, applied: &T, way_out: &'static str) -> Result<()>
+where
+    T: PartialEq + Display + ?Sized,
+{
+    if asked == applied { Ok(()) } else { Err(options::not_applied(option, &asked, &applied, way_out)) }
 }
 
 /// Adds one socket's options to those of its end: what many flows have is kept once.

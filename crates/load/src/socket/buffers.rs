@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use serde::{Deserialize, Serialize};
 use socket2::Socket;
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Result};
 use crate::sys;
 
 /// Sizes of a socket's buffers in bytes, as the kernel tells them: twice what was asked for, with
@@ -24,8 +24,7 @@ pub struct Buffers {
 impl Buffers {
     /// Those in force.
     pub(crate) fn read(socket: &Socket) -> Result<Self> {
-        let read =
-            |size: io::Result<usize>| size.map_err(|e| Error::setup("getsockopt", "a buffer's size", &e));
+        let read = |size: io::Result<usize>| size.or_setup("getsockopt", "a buffer's size");
         Ok(Self {
             send: read(socket.send_buffer_size())? as u64,
             receive: read(socket.recv_buffer_size())? as u64,
@@ -53,7 +52,7 @@ pub(super) fn size(socket: &Socket, (force, plain): Options, bytes: libc::c_int)
 pub(super) fn size_both(socket: &Socket, bytes: u32, what: &impl fmt::Display) -> Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     for (buffer, call) in [(SEND, "setsockopt SO_SNDBUF"), (RECEIVE, "setsockopt SO_RCVBUF")] {
-        size(socket, buffer, bytes).map_err(|e| Error::setup(call, what, &e))?;
+        size(socket, buffer, bytes).or_setup(call, what)?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use words::{Kind, Traffic};
 
 use super::times::stall;
 use super::{buffers, options, receive_queue};
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, MORE_PORTS, Result};
 use crate::sys;
 
 /// A socket for the workload, not bound yet, with every option that a connection must have from its
@@ -20,22 +20,22 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
     let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let (kind, protocol) =
         if traffic.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
-    let socket = Socket::new(domain, kind, Some(protocol)).map_err(|e| Error::setup("socket", &what, &e))?;
+    let socket = Socket::new(domain, kind, Some(protocol)).or_setup("socket", &what)?;
     if local.is_ipv6() {
-        socket.set_only_v6(true).map_err(|e| Error::setup("setsockopt IPV6_V6ONLY", &what, &e))?;
+        socket.set_only_v6(true).or_setup("setsockopt IPV6_V6ONLY", &what)?;
     }
     if let Some(bytes) = traffic.socket_buffer {
         buffers::size_both(&socket, bytes, &what)?;
     }
     if receive_queue::is_needed(traffic) {
-        receive_queue::raise(&socket).map_err(|e| Error::setup("setsockopt SO_RCVBUF", &what, &e))?;
+        receive_queue::raise(&socket).or_setup("setsockopt SO_RCVBUF", &what)?;
     }
     if traffic.kind.is_udp() {
         report_local_drops(&socket, local, &what)?;
     }
     if !traffic.checksum {
         sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NO_CHECK, 1)
-            .map_err(|e| Error::setup("setsockopt SO_NO_CHECK", &what, &e))?;
+            .or_setup("setsockopt SO_NO_CHECK", &what)?;
     }
     if let Some(dscp) = traffic.dscp {
         options::mark(&socket, local, dscp, &what)?;
@@ -49,13 +49,12 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
 
 /// TCP's part of [`open`].
 fn shape_connection(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
-    let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, what, &e));
     if let Some(name) = traffic.congestion_control.name() {
-        set("setsockopt TCP_CONGESTION", options::set_congestion_control(socket, name))?;
+        socket.set_tcp_congestion(name.as_bytes()).or_setup("setsockopt TCP_CONGESTION", what)?;
     }
     if traffic.kind != Kind::TcpCrr {
         let stall = stall(traffic.lanes() as usize);
-        set("setsockopt TCP_USER_TIMEOUT", socket.set_tcp_user_timeout(Some(stall)))?;
+        socket.set_tcp_user_timeout(Some(stall)).or_setup("setsockopt TCP_USER_TIMEOUT", what)?;
     }
     Ok(())
 }
@@ -71,11 +70,11 @@ pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) 
 /// towards that peer: one chosen here would have to be free towards everybody.
 pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<()> {
     sys::set_option(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
-        .map_err(|e| Error::setup("setsockopt IP_BIND_ADDRESS_NO_PORT", &what, &e))?;
+        .or_setup("setsockopt IP_BIND_ADDRESS_NO_PORT", &what)?;
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))
 }
 
-/// An error of `call`, or the more telling one if the port asked for is taken.
+/// An error of `call`, or the more telling one if the port asked for is in use.
 pub(crate) fn in_use_or(
     call: &'static str,
     local: SocketAddr,
@@ -89,14 +88,16 @@ pub(crate) fn in_use_or(
         // The one range is that of IPv6 as well.
         let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
         let range = range.split_whitespace().collect::<Vec<_>>().join(" to ");
-        return Error::NoPortLeft { what: what.to_string(), range };
+        return Error::Setup(format!(
+            "{what}: all ports of the kernel's range are in use ({range}): {MORE_PORTS}"
+        ));
     }
     Error::setup(call, format!("{what} at {local}"), error)
 }
 
 /// The address that the socket is bound to.
 pub(crate) fn local_address(socket: &Socket) -> Result<SocketAddr> {
-    let address = socket.local_addr().map_err(|e| Error::setup("getsockname", "a bound socket", &e))?;
+    let address = socket.local_addr().or_setup("getsockname", "a bound socket")?;
     Ok(address.as_socket().expect("sockets here are IPv4 or IPv6"))
 }
 
@@ -112,5 +113,5 @@ fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) 
         IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),
         IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, "setsockopt IPV6_RECVERR"),
     };
-    sys::set_option(socket.as_raw_fd(), level, name, 1).map_err(|e| Error::setup(call, what, &e))
+    sys::set_option(socket.as_raw_fd(), level, name, 1).or_setup(call, what)
 }

@@ -1,4 +1,4 @@
-//! Socket options that a workload may ask for, and what is done where they cannot be had.
+//! Socket options that a workload may ask for, and what is done where they are not applied.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use socket2::Socket;
 use words::Traffic;
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, Result};
 use crate::sys;
 
 /// Packets that one poll of the device's queue may take (`SO_BUSY_POLL_BUDGET`): as many as an
@@ -45,62 +45,58 @@ const INTEGERS: &[Integer] = &[
 ];
 
 /// Sets the options of the type `int`.
-///
-/// # Errors
-/// An option that the kernel refuses.
 pub(crate) fn set_integers(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
     for Integer { call, level, option, value, .. } in INTEGERS {
         let Some(asked) = value(traffic) else { continue };
         let asked = libc::c_int::try_from(asked).unwrap_or(libc::c_int::MAX);
-        sys::set_option(socket.as_raw_fd(), *level, *option, asked)
-            .map_err(|e| Error::setup(call, what, &e))?;
+        sys::set_option(socket.as_raw_fd(), *level, *option, asked).or_setup(call, what)?;
     }
     Ok(())
 }
 
 /// Reads them back from a connected socket.
-///
-/// # Errors
-/// [`Error::NotApplied`]: the first that is not as asked.
 pub(crate) fn check_integers(socket: &Socket, traffic: &Traffic) -> Result<()> {
     for Integer { key, call, level, option, value } in INTEGERS {
         let Some(asked) = value(traffic) else { continue };
         let applied = sys::option_number(socket.as_raw_fd(), *level, *option);
-        let applied = applied.map_err(|e| Error::setup(call, "a connected socket", &e))?;
+        let applied = applied.or_setup(call, "a connected socket")?;
         if u32::try_from(applied) != Ok(asked) {
-            let way_out = "look for a program that changes sockets (BPF)";
-            let (asked, applied) = (asked.to_string(), applied.to_string());
-            return Err(Error::NotApplied { option: key, asked, applied, way_out });
+            return Err(not_applied(key, &asked, &applied, "look for a program that changes sockets (BPF)"));
         }
     }
     Ok(())
 }
 
+/// What a connected socket reads back is not what was asked for.
+pub(super) fn not_applied(
+    option: &'static str,
+    asked: &impl fmt::Display,
+    applied: &impl fmt::Display,
+    way_out: &'static str,
+) -> Error {
+    Error::NotApplied { option, asked: asked.to_string(), applied: applied.to_string(), way_out }
+}
+
 /// Marks all packets of the socket with a code point of differentiated services (RFC 2474), the
-/// upper six bits of the traffic class.
-///
-/// # Errors
-/// An option that the kernel refuses, or takes and does not keep.
+/// upper six bits of the traffic class. A mark that the kernel accepts and does not keep is an
+/// error.
 pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Display) -> Result<()> {
-    let (level, name, call) = match local {
-        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TOS, "setsockopt IP_TOS"),
-        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS, "setsockopt IPV6_TCLASS"),
+    let class = u32::from(dscp) << 2;
+    let (call, kept) = match local {
+        IpAddr::V4(_) => ("setsockopt IP_TOS", socket.set_tos_v4(class).and_then(|()| socket.tos_v4())),
+        IpAddr::V6(_) => {
+            ("setsockopt IPV6_TCLASS", socket.set_tclass_v6(class).and_then(|()| socket.tclass_v6()))
+        }
     };
-    let class = libc::c_int::from(dscp) << 2;
-    sys::set_option(socket.as_raw_fd(), level, name, class).map_err(|e| Error::setup(call, what, &e))?;
     // The lower two bits are congestion notification, which TCP keeps to itself.
-    match sys::option_number(socket.as_raw_fd(), level, name) {
-        Ok(kept) if kept & !3 == class => Ok(()),
-        Ok(_) => Err(Error::setup(call, what, &std::io::Error::from_raw_os_error(libc::EINVAL))),
-        Err(error) => Err(Error::setup(call, what, &error)),
+    if kept.or_setup(call, what)? & !3 == class {
+        return Ok(());
     }
+    Err(Error::setup(call, what, &std::io::Error::from_raw_os_error(libc::EINVAL)))
 }
 
 /// Gives an accepted socket the priority that goes with its mark: it inherits the mark only
 /// (`sk_clone_lock` in net/core/sock.c). Over IPv6 no priority goes with it.
-///
-/// # Errors
-/// Those of [`mark`].
 pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()> {
     if local.is_ipv6() {
         return Ok(());
@@ -110,21 +106,10 @@ pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()>
     mark(socket, local, dscp, &"an accepted connection")
 }
 
-/// Chooses TCP's congestion control by its kernel name.
-///
-/// # Errors
-/// A name that this kernel does not have, or does not give to this user.
-pub(crate) fn set_congestion_control(socket: &Socket, name: &str) -> std::io::Result<()> {
-    sys::set_option_bytes(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes())
-}
-
 /// Lets the kernel send no faster than `bits` per second (`SO_MAX_PACING_RATE`). TCP paces by
 /// itself, with or without the `fq` qdisc, and counts what a segment carries without its headers.
 /// It begins with the eleventh segment, and sends at least two segments at a time
 /// (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and `tcp_tso_autosize`).
-///
-/// # Errors
-/// An option that the kernel refuses.
 pub(crate) fn pace(socket: &Socket, bits: u64, what: impl fmt::Display) -> Result<()> {
     let bytes = (bits / 8).max(1);
     let done = sys::set_option_bytes(
@@ -133,7 +118,7 @@ pub(crate) fn pace(socket: &Socket, bits: u64, what: impl fmt::Display) -> Resul
         libc::SO_MAX_PACING_RATE,
         &bytes.to_ne_bytes(),
     );
-    done.map_err(|e| Error::setup("setsockopt SO_MAX_PACING_RATE", what, &e))
+    done.or_setup("setsockopt SO_MAX_PACING_RATE", what)
 }
 
 /// Lifts the pace, so that what is queued leaves as soon as it can.
@@ -144,7 +129,7 @@ pub(crate) fn unpace(socket: &Socket) {
 }
 
 /// Makes waiting for data poll the device's queue for `time` before the thread sleeps. Returns what
-/// could not be had, with the reason and what is done instead.
+/// was not applied, with the reason and what is done instead.
 pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<String> {
     let fd = socket.as_raw_fd();
     let micros = libc::c_int::try_from(time.as_micros()).unwrap_or(libc::c_int::MAX);
@@ -159,10 +144,10 @@ pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<String> {
             let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, 0);
             let reason = match error.raw_os_error() {
                 Some(libc::EPERM) => "it needs the privilege CAP_NET_ADMIN".to_owned(),
-                Some(libc::ENOPROTOOPT) => "this kernel is built without it".to_owned(),
+                Some(libc::ENOPROTOOPT) => "this kernel was built without it".to_owned(),
                 _ => error.to_string(),
             };
-            return Some(format!("no busy polling ({name}): {reason}; receivers slept instead"));
+            return Some(format!("busy polling not applied ({name}): {reason}; receivers slept instead"));
         }
     }
     None

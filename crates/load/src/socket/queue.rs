@@ -11,10 +11,7 @@ use crate::sys::check;
 /// those in queues. A TCP connection that the peer has reset goes on counting what was on its way,
 /// which nobody will acknowledge: [`unsent_to_a_peer`].
 fn unsent(fd: RawFd) -> io::Result<u64> {
-    let mut bytes: libc::c_int = 0;
-    // SAFETY: SIOCOUTQ, the socket's name of TIOCOUTQ, writes one int through the pointer.
-    let done = unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) };
-    check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
+    bytes(fd, libc::TIOCOUTQ)
 }
 
 /// As [`unsent`], and nothing for a TCP connection that is gone: it has no peer any more.
@@ -23,11 +20,16 @@ pub(crate) fn unsent_to_a_peer(socket: &Socket) -> io::Result<u64> {
     if is_gone { Ok(0) } else { unsent(socket.as_raw_fd()) }
 }
 
-/// Bytes that a TCP socket has received and nobody has read (`SIOCINQ`).
+/// Bytes that a TCP socket has received and the program has not read (`SIOCINQ`).
 pub(crate) fn unread(fd: RawFd) -> io::Result<u64> {
+    bytes(fd, libc::FIONREAD)
+}
+
+/// `TIOCOUTQ` and `FIONREAD` are other names of the requests that sockets have.
+fn bytes(fd: RawFd, request: libc::Ioctl) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
-    // SAFETY: SIOCINQ, the socket's name of FIONREAD, writes one int through the pointer.
-    let done = unsafe { libc::ioctl(fd, libc::FIONREAD, &raw mut bytes) };
+    // SAFETY: both requests write one int through the pointer.
+    let done = unsafe { libc::ioctl(fd, request, &raw mut bytes) };
     check(done).map(|_| u64::try_from(bytes).unwrap_or(0))
 }
 

@@ -8,7 +8,7 @@ use words::{Kind, Pacing, Traffic};
 
 use super::options;
 use super::times::{TICK, answer_time, stall};
-use crate::error::{Error, Result};
+use crate::error::{Context, Result};
 
 /// Sets what depends on the way that data flow through a socket, before its thread starts. (A
 /// listener of `tcp_crr` has one way and hands it on; the others learn it with the connection.)
@@ -18,9 +18,8 @@ pub(crate) fn give_role(
     sends: bool,
     what: impl fmt::Display,
 ) -> Result<()> {
-    let set = |call: &'static str, done: std::io::Result<()>| done.map_err(|e| Error::setup(call, &what, &e));
     let stall = stall(traffic.lanes() as usize);
-    // How long a call may take nothing, and give nothing.
+    // How long a call may send nothing, and receive nothing.
     let (sending, receiving) = match traffic.kind {
         Kind::TcpStream => (Some(stall + emptying(traffic.pacing)), None),
         Kind::TcpRr => (Some(stall), sends.then_some(stall)),
@@ -29,10 +28,10 @@ pub(crate) fn give_role(
         Kind::UdpStream | Kind::Pps => (None, None),
     };
     if sending.is_some() {
-        set("setsockopt SO_SNDTIMEO", socket.set_write_timeout(sending))?;
+        socket.set_write_timeout(sending).or_setup("setsockopt SO_SNDTIMEO", &what)?;
     }
     if receiving.is_some() {
-        set("setsockopt SO_RCVTIMEO", socket.set_read_timeout(receiving))?;
+        socket.set_read_timeout(receiving).or_setup("setsockopt SO_RCVTIMEO", &what)?;
     }
     if let Some(pace) = traffic.pacing.filter(|_| sends && !traffic.kind.is_udp()) {
         options::pace(socket, pace.bits(), &what)?;

@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use serde::{Deserialize, Serialize};
 use socket2::Socket;
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Result};
 use crate::sys;
 
 /// One TCP connection over its whole life, from `TCP_INFO`. A field that an older kernel lacks is
@@ -61,19 +61,16 @@ pub struct TcpApplied {
 
 impl TcpApplied {
     pub(crate) fn read(socket: &Socket) -> Result<Self> {
-        let setup =
-            |call: &'static str| move |e: std::io::Error| Error::setup(call, "a connected socket", &e);
-        let mut name = [0u8; 16];
-        let len = sys::option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)
-            .map_err(setup("getsockopt TCP_CONGESTION"))?;
-        let name = name[..len].split(|byte| *byte == 0).next().unwrap_or_default();
-        let raw = info(socket).map_err(setup("getsockopt TCP_INFO"))?;
+        const WHAT: &str = "a connected socket";
+        let name = socket.tcp_congestion().or_setup("getsockopt TCP_CONGESTION", WHAT)?;
+        let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+        let raw = info(socket).or_setup("getsockopt TCP_INFO", WHAT)?;
         // `TCPI_OPT_*` of linux/tcp.h.
         let agreed = |bit: u8| raw.get(5).is_some_and(|options| options & bit != 0);
         let scales = raw.get(6).copied().unwrap_or(0);
         Ok(Self {
             congestion_control: String::from_utf8_lossy(name).into_owned(),
-            nodelay: socket.tcp_nodelay().map_err(setup("getsockopt TCP_NODELAY"))?,
+            nodelay: socket.tcp_nodelay().or_setup("getsockopt TCP_NODELAY", WHAT)?,
             mss: u32_at(&raw, 16),
             window_scales: halves(scales),
             timestamps: agreed(1),

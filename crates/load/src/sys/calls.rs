@@ -78,3 +78,27 @@ pub(crate) fn epoll_wait(epoll: RawFd, events: &mut [libc::epoll_event], millis:
         libc::syscall(libc::SYS_epoll_pwait, epoll, events.as_mut_ptr(), room, millis, none, 0usize) as isize
     }
 }
+
+/// Sends from a file. Returns bytes, with `offset` moved on by them, or -1 with `errno` set.
+#[inline(always)]
+pub(crate) fn send_file(fd: RawFd, from: RawFd, offset: &mut libc::off_t, len: usize) -> isize {
+    // SAFETY: `offset` is borrowed; the rest are numbers.
+    unsafe { libc::syscall(libc::SYS_sendfile, fd, from, &raw mut *offset, len) as isize }
+}
+
+/// Gives pages to a pipe, which refers to them. Returns bytes, or -1 with `errno` set.
+#[inline(always)]
+pub(crate) fn give_pages(pipe: RawFd, bytes: &[u8]) -> isize {
+    let place = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: `place` is that of `bytes`; the kernel only reads from its pages, and holds them as
+    // long as it does.
+    unsafe { libc::syscall(libc::SYS_vmsplice, pipe, &raw const place, 1, 0) as isize }
+}
+
+/// Moves what is in a pipe to a socket. Returns bytes, or -1 with `errno` set.
+#[inline(always)]
+pub(crate) fn splice(pipe: RawFd, fd: RawFd, len: usize) -> isize {
+    let none = std::ptr::null::<libc::off64_t>();
+    // SAFETY: null stands for no offset, of which neither has one; the rest are numbers.
+    unsafe { libc::syscall(libc::SYS_splice, pipe, none, fd, none, len, 0) as isize }
+}

@@ -1,7 +1,6 @@
 //! The clock, and waiting by it.
 
 use std::os::fd::RawFd;
-use std::time::Duration;
 
 /// `CLOCK_MONOTONIC` in ns, through the vDSO.
 #[inline(always)]
@@ -12,20 +11,8 @@ pub(crate) fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Waits until `fd` can be read, the time is over, or a signal comes.
-pub(crate) fn wait_readable(fd: RawFd, time: Duration) {
-    wait(fd, libc::POLLIN, time);
-}
-
-fn wait(fd: RawFd, events: libc::c_short, time: Duration) {
-    let mut polled = libc::pollfd { fd, events, revents: 0 };
-    let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
-    // SAFETY: one valid pollfd that outlives the call.
-    unsafe { libc::poll(&raw mut polled, 1, millis) };
-}
-
 /// Waits for `events` of `fd`, until the time `until` of [`now`], or until a signal comes; whether
-/// there are any. An end that was shut is one, whatever was asked for.
+/// there are any. An end that was shut and an entry of the error queue are, whatever was asked for.
 pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
     let mut polled = libc::pollfd { fd, events, revents: 0 };
     let time = timespec(until.saturating_sub(now()));
@@ -58,16 +45,11 @@ fn timespec(ns: u64) -> libc::timespec {
     libc::timespec { tv_sec: (ns / 1_000_000_000) as libc::time_t, tv_nsec: (ns % 1_000_000_000) as i64 }
 }
 
-/// Waits until there is something in the error queue of `fd`, the time is over, or a signal comes.
-pub(crate) fn wait_error(fd: RawFd, time: Duration) {
-    // Errors are always told, whatever was asked for.
-    wait(fd, 0, time);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::os::fd::AsRawFd;
+    use std::time::Duration;
 
     #[test]
     fn the_clock_moves_forward() {

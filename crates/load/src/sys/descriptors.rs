@@ -2,6 +2,8 @@
 
 use std::os::fd::RawFd;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
 /// Gives the calling thread a descriptor table of its own that holds `fds` and the standard streams
 /// only.
 ///
@@ -34,20 +36,13 @@ pub(crate) fn own_descriptors(fds: impl Iterator<Item = RawFd>) {
 pub(crate) fn make_room_for_descriptors(more: u64) {
     // What a process of ours has open besides its flows, generously.
     const OTHERS: u64 = 256;
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `limit` is a valid place for the answer.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 || limit.rlim_cur >= more + OTHERS
-    {
-        return;
-    }
-    // SAFETY: `limit` is a valid limit. A failure shows when the sockets are opened, and is named
-    // there.
-    let set = |limit: libc::rlimit| unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) } == 0;
     let wanted = more + OTHERS;
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    let set = |soft: u64, hard: u64| setrlimit(Resource::RLIMIT_NOFILE, soft, hard).is_ok();
     // Beyond the hard limit only with a privilege (CAP_SYS_RESOURCE), and up to the sysctl
-    // fs.nr_open.
-    if wanted <= limit.rlim_max || !set(libc::rlimit { rlim_cur: wanted, rlim_max: wanted }) {
-        set(libc::rlimit { rlim_cur: wanted.min(limit.rlim_max), rlim_max: limit.rlim_max });
+    // fs.nr_open. A failure shows when the sockets are opened, and is named there.
+    if soft < wanted && (wanted <= hard || !set(wanted, wanted)) {
+        set(wanted.min(hard), hard);
     }
 }
 

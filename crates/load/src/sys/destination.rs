@@ -9,7 +9,7 @@ use socket2::SockAddr;
 #[derive(Debug)]
 pub(crate) struct Destination(Option<SockAddr>);
 
-/// The same as system calls take it, in registers: null on a connected socket.
+/// The same as arguments of a system call, in registers: null on a connected socket.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) address: *const libc::sockaddr,

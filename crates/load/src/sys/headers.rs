@@ -1,8 +1,8 @@
-//! System calls that take headers: many messages at once, or what comes beside the data of one.
+//! System calls with message headers: for many messages at once, or for ancillary data.
 
 use std::os::fd::RawFd;
 
-/// Sends many datagrams. Returns how many were taken, or -1 with `errno` set.
+/// Sends many datagrams. Returns how many the kernel accepted, or -1 with `errno` set.
 ///
 /// # Safety
 /// All that the headers point to is there for the length of the call.
@@ -29,7 +29,7 @@ pub(crate) unsafe fn receive_many(fd: RawFd, headers: &mut [libc::mmsghdr], flag
     }
 }
 
-/// Receives with all that comes beside the data. Returns bytes, or -1 with `errno` set.
+/// Receives a message with its ancillary data. Returns bytes, or -1 with `errno` set.
 ///
 /// # Safety
 /// All that the header points to is there for the length of the call, and may be written to.
@@ -43,4 +43,15 @@ pub(crate) unsafe fn receive_message(fd: RawFd, header: &mut libc::msghdr, flags
 pub(crate) fn no_message() -> libc::msghdr {
     // SAFETY: zeros are null pointers and lengths of 0, and its padding.
     unsafe { std::mem::zeroed() }
+}
+
+/// A header for each place, whose message lies there.
+pub(crate) fn headers_of(places: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
+    let header = |place: &mut libc::iovec| {
+        let mut header = no_message();
+        header.msg_iov = &raw mut *place;
+        header.msg_iovlen = 1;
+        libc::mmsghdr { msg_hdr: header, msg_len: 0 }
+    };
+    places.iter_mut().map(header).collect()
 }

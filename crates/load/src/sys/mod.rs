@@ -1,4 +1,4 @@
-//! The system calls of the hot loops, and the few others that std and socket2 do not offer.
+//! The system calls of the hot loops, and the few others that std, nix and socket2 do not offer.
 //!
 //! Those of the loops go through `syscall(2)`: glibc's own wrappers of `send` and `recv` are
 //! cancellation points, which in a program with threads costs two atomic exchanges per call.
@@ -10,17 +10,18 @@ mod destination;
 pub(crate) mod error_queue;
 pub(crate) mod headers;
 mod option;
-pub(crate) mod pages;
 mod thread;
 
 use std::io;
 
-pub(crate) use calls::{NAME, epoll_wait, receive, receive_from, send, send_flags, send_to};
-pub(crate) use clock::{now, sharpen_timers, sleep_until, wait_error, wait_for, wait_readable};
+pub(crate) use calls::{
+    NAME, epoll_wait, give_pages, receive, receive_from, send, send_file, send_flags, send_to, splice,
+};
+pub(crate) use clock::{now, sharpen_timers, sleep_until, wait_for};
 pub(crate) use descriptors::{make_room_for_descriptors, own_descriptors};
 pub(crate) use destination::{Destination, Target};
 pub(crate) use option::{UDP_GRO, option, option_number, set_option, set_option_bytes};
-pub(crate) use thread::{MAX_CPUS, pin, thread_id};
+pub(crate) use thread::{MAX_CPUS, pin};
 
 /// The error of the last system call of this thread.
 pub(crate) fn errno() -> i32 {

@@ -8,7 +8,16 @@ use super::check;
 /// `UDP_GRO` of linux/udp.h.
 pub(crate) const UDP_GRO: libc::c_int = 104;
 
-/// Sets a socket option that is not a number.
+pub(crate) fn set_option(
+    fd: RawFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: libc::c_int,
+) -> io::Result<()> {
+    set_option_bytes(fd, level, name, &value.to_ne_bytes())
+}
+
+/// Sets a socket option that is of another type than `int`.
 pub(crate) fn set_option_bytes(
     fd: RawFd,
     level: libc::c_int,
@@ -18,19 +27,6 @@ pub(crate) fn set_option_bytes(
     let len = value.len() as libc::socklen_t;
     // SAFETY: pointer and length are those of `value`, which outlives the call.
     check(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), len) }).map(drop)
-}
-
-/// Sets a socket option.
-pub(crate) fn set_option(
-    fd: RawFd,
-    level: libc::c_int,
-    name: libc::c_int,
-    value: libc::c_int,
-) -> io::Result<()> {
-    let len = size_of_val(&value) as libc::socklen_t;
-    // SAFETY: pointer and length are those of `value`, which outlives the call.
-    let done = unsafe { libc::setsockopt(fd, level, name, (&raw const value).cast(), len) };
-    check(done).map(drop)
 }
 
 /// Reads a socket option into `room`; returns how many bytes the kernel wrote.

@@ -8,12 +8,6 @@ use super::check;
 /// x86-64.
 pub(crate) const MAX_CPUS: u32 = 8192;
 
-/// The calling thread's id in the kernel.
-pub(crate) fn thread_id() -> u32 {
-    // SAFETY: the call takes nothing and cannot fail.
-    unsafe { libc::gettid() }.unsigned_abs()
-}
-
 /// Lets the calling thread run on `cpu` only.
 pub(crate) fn pin(cpu: u32) -> io::Result<()> {
     const WORD: usize = libc::c_ulong::BITS as usize;

@@ -16,9 +16,6 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// Receives until nothing has come for [`IDLE`]. The thread that stops the others bounds it by
 /// `ABORT`. `take` receives without waiting and tells whether anything came.
-///
-/// # Errors
-/// What `take` fails with.
 pub(crate) fn drain_with(lane: &Lane, mut take: impl FnMut() -> Result<bool>) -> Result<()> {
     let (mut idle_since, mut looks) = (sys::now(), 0);
     while lane.phase().load() < ABORT {

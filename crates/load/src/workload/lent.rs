@@ -1,13 +1,13 @@
-//! Pages lent to the kernel: sends with `MSG_ZEROCOPY`, and how they come back.
+//! Sends with `MSG_ZEROCOPY`: the kernel sends from the program's own pages, and says when it is
+//! done with them.
 //!
 //! The kernel numbers such sends of a socket from 0 and tells, through the socket's error queue,
 //! which of them are done (Linux's Documentation/networking/msg_zerocopy.rst). Entries are merged
 //! while nobody reads them, so they are read only when room is needed.
 
 use std::os::fd::RawFd;
-use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, Result};
 use crate::lane::{ABORT, Call, Lane, Next, QUIET, Zerocopy};
 use crate::socket::{self, stall};
 use crate::sys;
@@ -15,15 +15,14 @@ use crate::sys::error_queue::{self, Notice};
 
 /// The most sends under way whose memory is told apart: the bits of a word.
 pub(crate) const SLOTS: usize = 64;
-/// How long one wait for pages is at most; then the phase is looked at.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// How long pages are waited for once the flow has ended.
-const LAST: Duration = Duration::from_millis(1000);
+/// How long one wait for pages is at most, in ns; then the phase is looked at.
+const PATIENCE: u64 = 100_000_000;
+/// How long pages are waited for once the flow has ended, in ns.
+const LAST: u64 = 1_000_000_000;
 
 /// The sends of one socket that are not done yet.
 pub(crate) struct Lent {
     fd: RawFd,
-    /// The number of the next send.
     next: u32,
     pending: u32,
     /// Bit `n % SLOTS`: send `n`, one of the latest, is not done.
@@ -31,36 +30,33 @@ pub(crate) struct Lent {
     zerocopy: Zerocopy,
 }
 
-/// What a send that failed for want of memory was refused by.
+/// Why a send failed for want of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// The interface's queue was full: the datagram is gone.
     ByQueue,
-    /// Too many pages are lent: nothing was sent.
+    /// The kernel still has too many pages: nothing was sent.
     ByMemory,
 }
 
 impl Lent {
-    /// Has a socket take sends without copying.
+    /// Allows sends without copying on a socket.
     pub(crate) fn new(lane: &Lane) -> Result<Self> {
         sys::set_option(lane.fd, libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)
-            .map_err(|e| Error::setup("setsockopt SO_ZEROCOPY", socket::flow(lane.flow), &e))?;
+            .or_setup("setsockopt SO_ZEROCOPY", socket::flow(lane.flow))?;
         Ok(Self { fd: lane.fd, next: 0, pending: 0, busy: 0, zerocopy: Zerocopy::default() })
     }
 
-    /// The slot of the next send.
     #[inline(always)]
     pub(crate) fn slot(&self) -> usize {
         self.next as usize % SLOTS
     }
 
-    /// Whether the next send's slot is in use.
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
         self.busy & 1 << self.slot() != 0
     }
 
-    /// A send was taken.
+    /// A send was accepted.
     #[inline(always)]
     pub(crate) fn sent(&mut self) {
         self.busy |= 1 << self.slot();
@@ -69,9 +65,6 @@ impl Lent {
     }
 
     /// Waits until the next send's slot is free.
-    ///
-    /// # Errors
-    /// What the path said instead, and pages that do not come back.
     #[cold]
     #[inline(never)]
     pub(crate) fn make_room(&mut self, lane: &Lane) -> Result<Next> {
@@ -80,9 +73,6 @@ impl Lent {
 
     /// Finds out what a send that failed with `ENOBUFS` was refused by. One that the queue refused
     /// has used up its number and given back its pages by now.
-    ///
-    /// # Errors
-    /// What the path said instead.
     #[cold]
     #[inline(never)]
     pub(crate) fn refused(&mut self, lane: &Lane) -> Result<Refused> {
@@ -96,7 +86,7 @@ impl Lent {
     /// Waits until some pages have come back, after a send that was refused for want of memory.
     ///
     /// # Errors
-    /// If none are lent: then not even one such send fits this process's limits.
+    /// If the kernel has none: then not even one such send fits this process's limits.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<Next> {
@@ -104,7 +94,15 @@ impl Lent {
             return if lane.phase().load() >= QUIET {
                 Ok(Next::End)
             } else {
-                Err(Error::Pinned { flow: lane.number(), message: lane.message })
+                Err(Error::flow(
+                    lane.flow,
+                    format!(
+                        "RLIMIT_MEMLOCK or net.core.optmem_max too small for MSG_ZEROCOPY of {} bytes: raise \
+                         the limit of locked memory (`ulimit -l`) and the sysctl net.core.optmem_max, or use \
+                         a smaller `message` or another sender",
+                        lane.message
+                    ),
+                ))
             };
         }
         let pending = self.pending;
@@ -125,12 +123,12 @@ impl Lent {
 
     /// Waits for the last pages, in bounded time, and tells what became of all.
     pub(crate) fn end(mut self, lane: &Lane) -> Zerocopy {
-        let deadline = sys::now() + LAST.as_nanos() as u64;
+        let deadline = sys::now() + LAST;
         while self.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
             match error_queue::take(self.fd) {
                 // What the path says of a flow that has ended is no failure.
                 Some(notice) => drop(self.note(lane, notice)),
-                None => sys::wait_error(self.fd, PATIENCE),
+                None => self.sleep(),
             }
         }
         self.zerocopy
@@ -146,12 +144,17 @@ impl Lent {
             } else if lane.phase().load() >= QUIET {
                 return Ok(Next::End);
             } else if sys::now() > deadline {
-                return Err(lane.stalled("gave no pages back"));
+                return Err(lane.stalled("acknowledged nothing"));
             } else {
-                sys::wait_error(self.fd, PATIENCE);
+                self.sleep();
             }
         }
         Ok(Next::Again)
+    }
+
+    /// Waits for an entry of the error queue, which shows whatever events are asked for.
+    fn sleep(&self) {
+        sys::wait_for(self.fd, 0, sys::now() + PATIENCE);
     }
 
     fn note(&mut self, lane: &Lane, notice: Notice) -> Result<Next> {
@@ -170,8 +173,7 @@ impl Lent {
             self.pending += 1;
         }
         self.pending = self.pending.saturating_sub(count);
-        self.zerocopy.completed += u64::from(count);
-        self.zerocopy.copied += if copied { u64::from(count) } else { 0 };
+        self.zerocopy.done(count.into(), copied);
         // All slots, or so many from the first on, around the end of the word.
         let slots = 1u64.checked_shl(count).map_or(u64::MAX, |end| end - 1);
         self.busy &= !slots.rotate_left(first % SLOTS as u32);

@@ -55,7 +55,6 @@ impl Pace for Paced {
     }
 }
 
-/// The times that bytes are due, in ns.
 struct Due {
     bits: u64,
     next: u64,

@@ -2,8 +2,12 @@
 
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
+use std::time::Duration;
 
-use crate::lane::{Lane, PhaseCell};
+use words::Reader;
+
+use crate::error::Result;
+use crate::lane::{End, Lane, PhaseCell};
 use crate::sys::{self, Destination, Target};
 
 /// Sends to the one peer and receives from it.
@@ -16,7 +20,6 @@ pub(crate) trait Port {
     fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize;
 }
 
-/// A connected socket.
 pub(crate) struct Connected(pub(crate) RawFd);
 
 impl Port for Connected {
@@ -31,7 +34,7 @@ impl Port for Connected {
     }
 }
 
-/// A socket that is connected to nobody: each datagram carries its destination, and whatever comes
+/// A socket that is not connected: each datagram carries its destination, and whatever comes
 /// from anybody but the peer is thrown away here.
 pub(crate) struct Addressed<'a> {
     fd: RawFd,
@@ -65,13 +68,13 @@ impl Port for Addressed<'_> {
 }
 
 /// A port whose receiving thread does not sleep.
-pub(crate) struct Spinning<'a, P> {
-    pub(crate) port: P,
-    pub(crate) phase: &'a PhaseCell,
+struct Spinning<'a, P> {
+    port: P,
+    phase: &'a PhaseCell,
     /// The phase from which waiting is given up.
-    pub(crate) over: u8,
+    over: u8,
     /// How long it waits, ns.
-    pub(crate) patience: u64,
+    patience: u64,
 }
 
 impl<P: Port> Port for Spinning<'_, P> {
@@ -105,6 +108,26 @@ impl<P: Port> Port for Spinning<'_, P> {
                 }
             }
         }
+    }
+}
+
+/// A loop, to be compiled for each port.
+pub(crate) trait Loop {
+    fn run(self, lane: &Lane, port: &impl Port) -> Result<End>;
+}
+
+/// Runs a loop through a port. One that spins waits for `patience`, and until the phase `over`.
+pub(crate) fn through(
+    lane: &Lane,
+    port: impl Port,
+    (over, patience): (u8, Duration),
+    run: impl Loop,
+) -> Result<End> {
+    if lane.traffic.reader == Reader::Spin {
+        let patience = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        run.run(lane, &Spinning { port, phase: lane.phase(), over, patience })
+    } else {
+        run.run(lane, &port)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::schedule::Schedule;
 use crate::lane::{Lane, PhaseCell, Recorder, WINDOW};
+use crate::sys;
 
 /// Says when requests go out, and which of them count as latencies. The loops are compiled once for
 /// each.
@@ -9,7 +10,6 @@ pub(crate) trait Source {
     /// When the next request is meant to go out; 0: at once.
     fn next(&self) -> u64;
 
-    /// The next request went out.
     fn sent(&mut self);
 
     /// Whether a transaction that was meant to begin at `meant` and has just ended belongs to the
@@ -41,6 +41,29 @@ impl Source for Closed {
 
     fn end(self, _: u64, _: &PhaseCell, _: &mut Recorder) -> u64 {
         0
+    }
+}
+
+/// A transaction of a closed loop with one in flight: when it began, and in which phase.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Begun {
+    pub(crate) at: u64,
+    pub(crate) phase: u8,
+}
+
+impl Begun {
+    #[inline(always)]
+    pub(crate) fn now(phase: &PhaseCell) -> Self {
+        Self { at: sys::now(), phase: phase.load() }
+    }
+
+    /// It ended at `now` in `phase`, and the next one begins. It counts if it lay in the window.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, now: u64, phase: u8, latencies: &mut Recorder) {
+        if self.phase == WINDOW && phase == WINDOW {
+            latencies.record(now - self.at);
+        }
+        *self = Self { at: now, phase };
     }
 }
 
@@ -96,7 +119,6 @@ mod tests {
     use super::*;
     use crate::lane::TAIL;
     use crate::lane::latency::merge;
-    use crate::sys;
 
     #[test]
     fn what_was_never_sent_has_waited_until_the_end() {

@@ -26,33 +26,21 @@ const TURNS: u32 = 256;
 /// What a thread does for its lanes, known by their place among them.
 pub(crate) trait Work {
     /// The first thing done for a lane.
-    ///
-    /// # Errors
-    /// As [`Work::serve`].
     fn begin(&mut self, _at: usize) -> Result<()> {
         Ok(())
     }
 
     /// Does what can be done for a lane whose socket is ready, or may be.
-    ///
-    /// # Errors
-    /// A call that failed, or damage.
     fn serve(&mut self, at: usize) -> Result<Next>;
 
     /// Looks after lanes whose sockets are silent; called now and then before senders end. `now` is
     /// that of [`sys::now`].
-    ///
-    /// # Errors
-    /// A lane that has waited too long.
     fn look(&mut self, _now: u64) -> Result<()> {
         Ok(())
     }
 }
 
 /// Serves the lanes until all have ended, or until the phase `over`.
-///
-/// # Errors
-/// The first of any lane.
 pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl Work) -> Result<()> {
     let phase = lanes[0].phase();
     let mut poll = Poll::new(lanes, wake)?;

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::lane::Lane;
 use crate::sys;
 
-/// Sockets that one call tells of at most: few enough that their lanes' state stays in a CPU's own
+/// Sockets that one call reports at most: few enough that their lanes' state stays in a CPU's own
 /// cache.
 const EVENTS: usize = 128;
 
@@ -39,7 +39,6 @@ impl Wake {
 pub(crate) struct Poll {
     epoll: OwnedFd,
     events: Box<[libc::epoll_event]>,
-    /// Which lanes have ended.
     ended: Box<[bool]>,
     left: usize,
 }
@@ -64,7 +63,6 @@ impl Poll {
         Ok(Self { epoll, events, ended: vec![false; lanes.len()].into_boxed_slice(), left: lanes.len() })
     }
 
-    /// How many lanes have not ended.
     pub(crate) fn lanes(&self) -> usize {
         self.left
     }
@@ -80,7 +78,6 @@ impl Poll {
         Ok(ready as usize)
     }
 
-    /// The lane of the ready socket number `turn`.
     #[inline(always)]
     pub(crate) fn ready(&self, turn: usize) -> usize {
         self.events[turn].u64 as usize

@@ -6,18 +6,16 @@ use socket2::Socket;
 use words::Reader;
 
 use crate::error::Result;
-use crate::lane::{ABORT, Call, Lane, Tally};
+use crate::lane::{ABORT, Call, Lane, TAIL, Tally};
 use crate::socket::stall;
 use crate::sys;
 
 /// What became of moving some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moved {
-    /// All of them.
     All,
     /// The other end closed, or reset the connection, after so many.
     Cut(usize),
-    /// The run is over.
     Over,
 }
 
@@ -30,7 +28,6 @@ pub(super) struct Connection<'a> {
 }
 
 impl Connection<'_> {
-    /// Sends all of `bytes`.
     pub(super) fn send(&self, bytes: &[u8], tally: &mut Tally) -> Result<Moved> {
         let mut done = 0;
         self.repeat(Call::Send, tally, || {
@@ -53,6 +50,11 @@ impl Connection<'_> {
         })?;
         // A reset tells no number.
         Ok(if matches!(moved, Moved::Cut(_)) { Moved::Cut(done) } else { moved })
+    }
+
+    /// The other end broke a transaction off, which it may do once the window is over.
+    pub(super) fn cut(&self) -> Result<()> {
+        if self.lane.phase().load() < TAIL { Err(self.lane.closed()) } else { Ok(()) }
     }
 
     /// Repeats `call` until it says that it is over; `moved` is how many bytes it moved, or -1.
@@ -104,7 +106,7 @@ impl Connection<'_> {
     }
 }
 
-/// How a thread receives: waiting until all is there, or, if it spins, taking what is there.
+/// How a thread receives: waiting until all is there, or, if it spins, receiving what is there.
 pub(super) fn wait_flags(lane: &Lane) -> libc::c_int {
     if spins(lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL }
 }

@@ -1,6 +1,5 @@
-//! The receiver's side: accept, take the request, answer, close.
+//! The receiver's side: accept, receive the request, answer, close.
 
-use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use std::time::Duration;
 use socket2::Socket;
 
 use super::connection::{Connection, Moved};
-use crate::error::{Errno, Error, Result};
+use crate::error::{Errno, Result};
 use crate::lane::{ABORT, End, Lane, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{Applied, TICK, options};
@@ -47,10 +46,10 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
                         break;
                     }
                 }
-                // A connection that was reset while it waited is nobody's.
+                // A connection that was reset while it waited has no request.
                 Some(libc::EINTR | libc::ECONNABORTED) => {}
                 _ if lane.phase().load() >= ABORT => break,
-                _ => return Err(failed(lane, &error)),
+                _ => return Err(lane.failed("accept", Errno::of(&error).0)),
             },
         }
     }
@@ -85,7 +84,7 @@ fn serve(
             end.rejected += u64::from(lane.phase().load() < TAIL);
             return Ok(());
         }
-        Moved::Cut(_) => return cut(lane),
+        Moved::Cut(_) => return connection.cut(),
     }
     if lane.traffic.verify {
         lane.verify(request, 0, lane.message)?;
@@ -93,7 +92,7 @@ fn serve(
     match connection.send(answer, tally)? {
         Moved::All => tally.transaction(),
         Moved::Over => return Ok(()),
-        Moved::Cut(_) => return cut(lane),
+        Moved::Cut(_) => return connection.cut(),
     }
     if lane.traffic.busy_poll.is_some() && !end.slept {
         end.sleeps(options::polled_nothing(&connection.socket));
@@ -101,17 +100,8 @@ fn serve(
     Ok(())
 }
 
-/// A transaction was broken off, which the other end may do once the window is over.
-fn cut(lane: &Lane) -> Result<()> {
-    if lane.phase().load() < TAIL { Err(lane.closed()) } else { Ok(()) }
-}
-
 /// A close with a reset tells the other process at once that it is rejected, and leaves nothing
 /// behind.
 fn refuse(socket: &Socket) {
     let _ = socket.set_linger(Some(Duration::ZERO));
-}
-
-fn failed(lane: &Lane, error: &io::Error) -> Error {
-    lane.failed("accept", Errno::of(error).0)
 }

@@ -1,18 +1,17 @@
-//! The transmitter's side: connect, ask, take the answer to its end, close.
+//! The transmitter's side: connect, ask, receive the answer to its end, close.
 
 use std::net::SocketAddr;
 
 use socket2::{SockAddr, Socket};
 
 use super::connection::{Connection, Moved, spins};
-use crate::error::{Errno, Error, Result};
+use crate::error::{Context, Errno, Error, Result};
 use crate::lane::{Call, End, Lane, QUIET, Recorder, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{self, Applied, options};
 use crate::sys;
 use crate::workload::source::{Closed, Open, Source};
 
-/// The transmitter's thread.
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     let caller = Caller {
         lane,
@@ -87,7 +86,7 @@ impl Caller<'_> {
     fn transact(&mut self) -> Result<bool> {
         let (lane, tally) = (self.lane, &mut self.tally);
         let socket = open(lane)?;
-        // Once it could not be had, it is not tried again for each connection.
+        // Once it was not applied, it is not tried again for each connection.
         if let Some(time) = lane.traffic.busy_poll.filter(|_| !self.end.slept) {
             self.end.sleeps(options::poll_busily(&socket, time));
         }
@@ -101,11 +100,11 @@ impl Caller<'_> {
         match connection.send(self.request.as_ref(), tally)? {
             Moved::All => tally.arrived(1, lane.message as u64),
             Moved::Over => return Ok(false),
-            Moved::Cut(_) => return cut(lane),
+            Moved::Cut(_) => return connection.cut().map(|()| false),
         }
         match connection.receive(self.answer.as_mut(), tally)? {
             Moved::Cut(got) if got == lane.response => tally.transaction(),
-            Moved::Cut(_) => return cut(lane),
+            Moved::Cut(_) => return connection.cut().map(|()| false),
             Moved::All => return Err(lane.damaged(lane.response, lane.response + 1)),
             Moved::Over => return Ok(false),
         }
@@ -119,7 +118,6 @@ impl Caller<'_> {
         Ok(true)
     }
 
-    /// Checks the last answer.
     fn verify(&mut self) -> Result<()> {
         let (lane, answer) = (self.lane, &self.answer.as_ref()[..self.lane.response]);
         self.end.verified = lane.verify(answer, 0, lane.response)?;
@@ -134,12 +132,11 @@ fn open(lane: &Lane) -> Result<Socket> {
     socket::bind_later(&socket, SocketAddr::new(lane.local, 0), WHAT)?;
     socket::give_role(&socket, &lane.traffic, true, WHAT)?;
     if spins(lane) {
-        socket.set_nonblocking(true).map_err(|e| Error::setup("fcntl O_NONBLOCK", WHAT, &e))?;
+        socket.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", WHAT)?;
     }
     Ok(socket)
 }
 
-/// Connects; `false` if the run ended meanwhile.
 fn connect(connection: &Connection, peer: &SockAddr, tally: &mut Tally) -> Result<bool> {
     let lane = connection.lane;
     let mut waiting_since = 0;
@@ -149,7 +146,7 @@ fn connect(connection: &Connection, peer: &SockAddr, tally: &mut Tally) -> Resul
         let Err(error) = connected else { return Ok(true) };
         match Errno::of(&error).0 {
             libc::EISCONN => return Ok(true),
-            libc::EADDRNOTAVAIL => return Err(Error::NoPort { flow: lane.number(), peer: lane.peer }),
+            libc::EADDRNOTAVAIL => return Err(Error::no_port(lane.flow, lane.peer)),
             // Under way: it goes on with the next call, and that one waits for it.
             libc::EINPROGRESS | libc::EALREADY => {
                 if connection.judge(Call::Connect, libc::EAGAIN, &mut waiting_since)?.is_some() {
@@ -161,9 +158,4 @@ fn connect(connection: &Connection, peer: &SockAddr, tally: &mut Tally) -> Resul
             errno => return Err(lane.failed(Call::Connect.name(), errno)),
         }
     }
-}
-
-/// The other end broke off, which it may do once the window is over.
-fn cut(lane: &Lane) -> Result<bool> {
-    if lane.phase().load() < TAIL { Err(lane.closed()) } else { Ok(false) }
 }

@@ -49,7 +49,6 @@ pub(super) struct Queue {
     message: usize,
     /// Messages that the buffer holds.
     batch: usize,
-    /// Bytes yet to be sent.
     left: u64,
 }
 

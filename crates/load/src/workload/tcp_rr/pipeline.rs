@@ -23,8 +23,8 @@ fn room(lane: &Lane) -> usize {
     (ROOM_FOR_ALL / lane.flows()).clamp(*ROOM.start(), *ROOM.end())
 }
 
-/// The transmitter's loop. It never waits for room while there are answers to take: both ends could
-/// then wait for each other, each with its buffers full.
+/// The transmitter's loop. It never waits for room while there are answers to receive: both
+/// ends could then wait for each other, each with its buffers full.
 pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port, source: impl Fn(&Lane) -> S) -> Result<End> {
     let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let queue = Queue::new(lane.message, limit, room(lane));
@@ -138,7 +138,7 @@ impl Asker<'_> {
     }
 }
 
-/// The receiver's loop: takes all requests that have come, answers them together.
+/// The receiver's loop: receives all requests that have come, answers them together.
 pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<End> {
     let mut requests = Taken::new(lane, lane.message);
     let mut answers = Messages::new(lane.response, Queue::new(lane.response, MAX_IN_FLIGHT, room(lane)));
@@ -236,7 +236,6 @@ impl Taken {
         Ok(end / message - self.offset / message)
     }
 
-    /// Checks what came last.
     fn verify(&self, lane: &Lane) -> Result<u64> {
         match first_damage(&self.bytes.as_ref()[..self.last], self.offset, self.message) {
             None => Ok(self.last as u64),

@@ -1,10 +1,11 @@
 //! One transaction in flight.
 
 use crate::error::Result;
-use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, Tally, WINDOW};
+use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, Tally};
 use crate::message::Buffer;
 use crate::sys;
 use crate::workload::port::Port;
+use crate::workload::source::Begun;
 
 pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<End> {
     if lane.traffic.verify { ask::<true>(lane, port) } else { ask::<false>(lane, port) }
@@ -22,9 +23,8 @@ fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     let (phase, mut tally) = (lane.phase(), lane.tally());
     let mut answered = false;
     lane.ready();
-    let mut start = sys::now();
-    let mut phase_at_start = phase.load();
-    while phase_at_start < QUIET {
+    let mut begun = Begun::now(phase);
+    while begun.phase < QUIET {
         if send_whole(lane, port, request.as_ref(), &mut tally, true)? == Next::End
             || receive_whole(lane, port, answer.as_mut(), &mut tally, false)? == Next::End
         {
@@ -32,12 +32,7 @@ fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
         }
         tally.transaction();
         answered = true;
-        let end = sys::now();
-        let phase_at_end = phase.load();
-        if phase_at_start == WINDOW && phase_at_end == WINDOW {
-            latencies.record(end - start);
-        }
-        (start, phase_at_start) = (end, phase_at_end);
+        begun.next(sys::now(), phase.load(), &mut latencies);
         if VERIFY {
             lane.verify(answer.as_ref(), 0, lane.response)?;
         }
@@ -46,7 +41,7 @@ fn ask<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     Ok(End { latencies: Some(latencies), verified, ..End::default() })
 }
 
-/// The receiver's loop: takes a whole request, answers it.
+/// The receiver's loop: receives a whole request, answers it.
 fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     let mut request = Buffer::room(lane.message);
     let answer = Buffer::pattern(lane.response);

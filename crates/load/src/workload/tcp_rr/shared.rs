@@ -5,17 +5,16 @@
 //! received in vain.
 
 use crate::error::Result;
-use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, TAIL, Tally, WINDOW};
+use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, TAIL, Tally};
 use crate::message::{Buffer, first_difference};
 use crate::sys;
 use crate::workload::shared::{self, Patience, Wake, Work};
+use crate::workload::source::Begun;
 
-/// The transmitter's thread.
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
     serve::<true>(lanes, QUIET)
 }
 
-/// The receiver's thread.
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
     serve::<false>(lanes, ABORT)
 }
@@ -48,9 +47,7 @@ struct Flow<'a> {
     sends: bool,
     /// Bytes of the message under way that have moved.
     done: usize,
-    /// When the transaction began, and in which phase.
-    start: u64,
-    phase_at_start: u8,
+    begun: Begun,
     /// Bytes of all messages, both ways.
     moved: u64,
     verified: u64,
@@ -64,8 +61,7 @@ impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
             tally: lane.tally(),
             sends: ASKS,
             done: 0,
-            start: 0,
-            phase_at_start: 0,
+            begun: Begun::default(),
             moved: 0,
             verified: 0,
         };
@@ -85,8 +81,7 @@ impl<'a, const ASKS: bool> Transactions<'a, ASKS> {
 impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
     fn begin(&mut self, at: usize) -> Result<()> {
         if ASKS {
-            (self.flows[at].start, self.flows[at].phase_at_start) =
-                (sys::now(), self.lanes[at].phase().load());
+            self.flows[at].begun = Begun::now(self.lanes[at].phase());
             self.serve(at)?;
         }
         Ok(())
@@ -132,11 +127,7 @@ impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
             flow.sends = true;
             if ASKS {
                 flow.tally.transaction();
-                let end = sys::now();
-                if flow.phase_at_start == WINDOW && phase == WINDOW {
-                    self.latencies.record(end - flow.start);
-                }
-                (flow.start, flow.phase_at_start) = (end, phase);
+                flow.begun.next(sys::now(), phase, &mut self.latencies);
                 if phase >= QUIET {
                     return Ok(Next::End);
                 }

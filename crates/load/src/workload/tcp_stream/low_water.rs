@@ -28,7 +28,7 @@ pub(crate) fn of(traffic: &Traffic, local: IpAddr) -> Option<u32> {
     (traffic.kind == Kind::TcpStream && sleeps && helps).then(|| room(traffic.lanes()) / 2)
 }
 
-/// Sets it. The kernel takes less where the receive buffer is small (`tcp_set_rcvlowat` in
+/// Sets it. The kernel sets less where the receive buffer is small (`tcp_set_rcvlowat` in
 /// net/ipv4/tcp.c).
 pub(crate) fn set(socket: &Socket, bytes: u32) -> std::io::Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);

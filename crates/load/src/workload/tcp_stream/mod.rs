@@ -2,33 +2,35 @@
 
 mod content;
 pub(crate) mod low_water;
-mod plain;
+mod receive;
 mod room;
-pub(crate) mod sendfile;
+pub(crate) mod send;
 pub(crate) mod shared;
-pub(crate) mod splice;
 mod uring;
 mod zerocopy;
 
-use content::{Content, Examined, Unexamined};
+use content::{Content, Discarded, Examined, Unexamined};
+use send::{Copied, FromFile, ThroughPipe};
 use words::{Reader, Sender};
 
 use crate::error::Result;
 use crate::lane::{End, Lane};
+use crate::message::Buffer;
 
 /// The sending thread of a flow. (The kernel keeps a TCP connection's pace, `SO_MAX_PACING_RATE`.)
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     match lane.traffic.sender {
-        Sender::Sendfile => sendfile::send(lane),
-        Sender::Splice => splice::send(lane),
+        Sender::Sendfile => send::send(lane, FromFile::new(lane.message, lane.flow)?),
+        Sender::Splice => {
+            send::send(lane, ThroughPipe::new(Buffer::pattern(lane.message).as_ref(), lane.flow)?)
+        }
         Sender::Zerocopy => zerocopy::send(lane),
         Sender::IoUring => uring::send(lane, false),
         Sender::IoUringZerocopy => uring::send(lane, true),
-        _ => plain::send(lane),
+        _ => send::send(lane, Copied::new(Buffer::pattern(lane.message).as_ref(), 0)),
     }
 }
 
-/// The receiving thread of a flow.
 pub(crate) fn receive(lane: &Lane) -> Result<End> {
     if lane.traffic.verify {
         receive_content(lane, Examined::new(lane.message))
@@ -40,9 +42,9 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
 /// Each reader's loop is compiled for content that is examined, and for content that is not.
 fn receive_content(lane: &Lane, content: impl Content) -> Result<End> {
     match lane.traffic.reader {
-        Reader::Spin => plain::spin(lane, content),
-        Reader::Trunc => plain::discard(lane),
+        Reader::Spin => receive::receive::<{ libc::MSG_DONTWAIT }>(lane, content),
+        Reader::Trunc => receive::receive::<{ libc::MSG_TRUNC }>(lane, Discarded),
         Reader::IoUring => uring::receive(lane, content),
-        _ => plain::receive(lane, content),
+        _ => receive::receive::<0>(lane, content),
     }
 }

@@ -26,7 +26,6 @@ fn writes(bytes: usize) -> usize {
     }
 }
 
-/// The sending thread.
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
     let mut sending = Sending {
         lanes,
@@ -44,7 +43,6 @@ struct Sending<'a> {
     /// What each lane counts, and the bytes of its message under way that have gone.
     flows: Vec<(Tally<'a>, usize)>,
     message: Buffer,
-    /// The writes of a turn.
     writes: usize,
     patience: Patience,
 }
@@ -76,7 +74,6 @@ impl Work for Sending<'_> {
     }
 }
 
-/// The receiving thread.
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
     let traffic = &lanes[0].traffic;
     let mut receiving = Receiving {

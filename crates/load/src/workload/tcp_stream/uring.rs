@@ -8,7 +8,9 @@ use crate::error::Result;
 use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Zerocopy};
 use crate::message::Buffer;
 use crate::sys;
-use crate::workload::uring::{Incoming, REPORT_USAGE, Ring, SOCKET, Size, errno, was_copied};
+use crate::workload::uring::{
+    Incoming, LAST, PATIENCE, REPORT_USAGE, Ring, SOCKET, Size, errno, push, was_copied,
+};
 
 /// Bytes that one system call hands over, in whole messages.
 const BATCH: usize = 256 << 10;
@@ -16,10 +18,6 @@ const BATCH: usize = 256 << 10;
 const MESSAGES: usize = 64;
 /// Sends whose pages the kernel may have, at most: beyond them one waits.
 const LENT: isize = 512;
-/// How long one wait for pages is, in ms; then the phase is looked at.
-const PATIENCE: u32 = 100;
-/// How long pages are waited for once the flow has ended, in ns.
-const LAST: u64 = 1_000_000_000;
 /// Buffers of a receiver, and what they are in units of what others ask for at once.
 const BUFFERS: u16 = 16;
 const ROOMS: usize = 4;
@@ -49,7 +47,7 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
             let request = request(if number == 0 { at } else { 0 });
             let link = if number + 1 < count { squeue::Flags::IO_LINK } else { squeue::Flags::empty() };
             // SAFETY: the buffer goes after the ring, and never changes. No request is under way.
-            unsafe { queue.push(&request.flags(link)) };
+            unsafe { push(&mut queue, &request.flags(link)) };
         }
         drop(queue);
         let (mut open, mut trouble) = (count, 0);
@@ -61,8 +59,7 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
                 let (result, flags) = (completion.result(), completion.flags());
                 if cqueue::notif(flags) {
                     lent -= 1;
-                    account.completed += 1;
-                    account.copied += u64::from(was_copied(result));
+                    account.done(1, was_copied(result));
                     continue;
                 }
                 open -= 1;
@@ -100,8 +97,7 @@ fn give_back(lane: &Lane, ring: &mut Ring, lent: &mut isize, account: &mut Zeroc
     ring.enter_for(lane, 1, PATIENCE)?;
     for completion in ring.completed() {
         *lent -= 1;
-        account.completed += 1;
-        account.copied += u64::from(was_copied(completion.result()));
+        account.done(1, was_copied(completion.result()));
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ const PATIENCE: u64 = 1_000_000_000;
 /// How often requests that nobody answers are looked for, ns; also how long a wait may take.
 const LOOK: u64 = 10_000_000;
 
-pub(super) fn send<S: Source>(lane: &Lane, port: impl Port, source: impl Fn(&Lane) -> S) -> Result<End> {
+pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port, source: impl Fn(&Lane) -> S) -> Result<End> {
     let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let asker = Asker {
         lane,
@@ -32,7 +32,7 @@ pub(super) fn send<S: Source>(lane: &Lane, port: impl Port, source: impl Fn(&Lan
         heard: 0,
     };
     lane.ready();
-    asker.run(&port, source(lane))
+    asker.run(port, source(lane))
 }
 
 struct Asker<'a> {
@@ -109,7 +109,6 @@ impl Asker<'_> {
         Ok(Next::Again)
     }
 
-    /// Takes what a receive gave.
     #[inline(always)]
     fn take<S: Source>(&mut self, got: isize, now: u64) -> Result<Next> {
         let lane = self.lane;

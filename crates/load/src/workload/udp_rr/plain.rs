@@ -4,17 +4,18 @@
 
 use super::number;
 use crate::error::Result;
-use crate::lane::{Call, End, Lane, Next, QUIET, Recorder, Tally, WINDOW};
+use crate::lane::{Call, End, Lane, Next, QUIET, Recorder, Tally};
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
 use crate::workload::port::Port;
+use crate::workload::source::Begun;
 
-pub(super) fn send(lane: &Lane, port: impl Port) -> Result<End> {
+pub(super) fn send(lane: &Lane, port: &impl Port) -> Result<End> {
     if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }
 }
 
-fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
+fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     let mut request = Buffer::pattern(lane.message.max(number::NUMBER));
     let mut answer = Buffer::room((lane.response + 1).max(number::NUMBER));
     let mask = number::mask(lane.message.min(lane.response));
@@ -23,13 +24,12 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
     let (mut next, mut lost_in_a_row) = (0u64, 0);
     let mut answered = false;
     lane.ready();
-    let mut start = sys::now();
-    let mut phase_at_start = phase.load();
-    while phase_at_start < QUIET {
+    let mut begun = Begun::now(phase);
+    while begun.phase < QUIET {
         number::write(request.as_mut(), next);
-        let reply = ask(lane, &port, &request.as_ref()[..lane.message], &mut tally)?;
+        let reply = ask(lane, port, &request.as_ref()[..lane.message], &mut tally)?;
         let reply = match reply {
-            Reply::Came => await_answer(lane, &port, answer.as_mut(), next, mask, &mut tally)?,
+            Reply::Came => await_answer(lane, port, answer.as_mut(), next, mask, &mut tally)?,
             other => other,
         };
         match reply {
@@ -40,12 +40,7 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
                 tally.transaction();
                 answered = true;
                 lost_in_a_row = 0;
-                let end = sys::now();
-                let phase_at_end = phase.load();
-                if phase_at_start == WINDOW && phase_at_end == WINDOW {
-                    latencies.record(end - start);
-                }
-                (start, phase_at_start) = (end, phase_at_end);
+                begun.next(sys::now(), phase.load(), &mut latencies);
             }
             Reply::Lost => {
                 tally.timeout();
@@ -53,8 +48,8 @@ fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
                 if answer_time(lane.flows()) * lost_in_a_row >= stall(lane.flows()) && phase.load() < QUIET {
                     return Err(lane.stalled(Call::Recv.silence()));
                 }
-                discard(&port, answer.as_mut(), &mut tally);
-                (start, phase_at_start) = (sys::now(), phase.load());
+                discard(port, answer.as_mut(), &mut tally);
+                begun = Begun::now(phase);
             }
             Reply::End => break,
         }
@@ -129,7 +124,6 @@ fn no_answer(lane: &Lane, got: isize) -> Result<Option<Reply>> {
     Ok(None)
 }
 
-/// Throws away what came late.
 #[cold]
 fn discard(port: &impl Port, room: &mut [u8], tally: &mut Tally) {
     while port.receive(room, libc::MSG_DONTWAIT) > 0 {

@@ -1,4 +1,4 @@
-//! The receiver's side: takes a request, answers it with its number.
+//! The receiver's side: receives a request, answers it with its number.
 
 use super::number;
 use crate::error::Result;
@@ -8,11 +8,11 @@ use crate::sys;
 use crate::workload::drain::drain_with;
 use crate::workload::port::Port;
 
-pub(super) fn receive(lane: &Lane, port: impl Port) -> Result<End> {
+pub(super) fn receive(lane: &Lane, port: &impl Port) -> Result<End> {
     if lane.traffic.verify { run::<true>(lane, port) } else { run::<false>(lane, port) }
 }
 
-fn run<const VERIFY: bool>(lane: &Lane, port: impl Port) -> Result<End> {
+fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     let mut request = Buffer::room((lane.message + 1).max(number::NUMBER));
     let mut answer = Buffer::pattern(lane.response.max(number::NUMBER));
     let (phase, mut tally) = (lane.phase(), lane.tally());

@@ -3,14 +3,14 @@
 use super::number;
 use super::receive::answered;
 use crate::error::Result;
-use crate::lane::{Call, End, Lane, Next, QUIET, Recorder, STOP, TAIL, Tally, WINDOW};
+use crate::lane::{Call, End, Lane, Next, QUIET, Recorder, STOP, TAIL, Tally};
 use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
 use crate::workload::drain::drain_with;
 use crate::workload::shared::{self, Wake, Work};
+use crate::workload::source::Begun;
 
-/// The transmitter's thread.
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
     let mut asking = Asking::new(lanes);
     shared::run(lanes, Wake::Readable, QUIET, &mut asking)?;
@@ -38,9 +38,7 @@ struct Asking<'a> {
 struct Asked<'a> {
     tally: Tally<'a>,
     number: u64,
-    /// When the transaction began, and in which phase.
-    start: u64,
-    phase_at_start: u8,
+    begun: Begun,
     request: Request,
     lost_in_a_row: u32,
     verified: u64,
@@ -64,8 +62,7 @@ impl<'a> Asking<'a> {
         let flow = |lane: &'a Lane| Asked {
             tally: lane.tally(),
             number: 0,
-            start: 0,
-            phase_at_start: 0,
+            begun: Begun::default(),
             request: Request::None,
             lost_in_a_row: 0,
             verified: 0,
@@ -81,14 +78,6 @@ impl<'a> Asking<'a> {
             patience: (ns(answer_time(lane.flows())), ns(stall(lane.flows()))),
             look: 0,
         }
-    }
-
-    /// Begins a transaction on a lane.
-    #[inline(always)]
-    fn transact(&mut self, at: usize, now: u64, phase: u8) -> Result<Next> {
-        let flow = &mut self.flows[at];
-        (flow.start, flow.phase_at_start) = (now, phase);
-        self.ask(at, now)
     }
 
     /// Sends a lane's request, for the first time or again after it was refused.
@@ -113,8 +102,8 @@ impl<'a> Asking<'a> {
 
 impl Work for Asking<'_> {
     fn begin(&mut self, at: usize) -> Result<()> {
-        let phase = self.lanes[at].phase().load();
-        self.transact(at, sys::now(), phase).map(drop)
+        self.flows[at].begun = Begun::now(self.lanes[at].phase());
+        self.ask(at, self.flows[at].begun.at).map(drop)
     }
 
     #[inline(always)]
@@ -136,14 +125,12 @@ impl Work for Asking<'_> {
         }
         flow.tally.transaction();
         flow.lost_in_a_row = 0;
-        if flow.phase_at_start == WINDOW && phase == WINDOW {
-            self.latencies.record(end - flow.start);
-        }
+        flow.begun.next(end, phase, &mut self.latencies);
         flow.number = flow.number.wrapping_add(1);
         if phase >= QUIET {
             return Ok(Next::End);
         }
-        self.transact(at, end, phase)
+        self.ask(at, end)
     }
 
     /// Sends again what was refused. Gives up transactions whose answer is late, and begins others.
@@ -173,14 +160,13 @@ impl Work for Asking<'_> {
             while sys::receive(lane.fd, self.answer.as_mut(), libc::MSG_DONTWAIT) > 0 {
                 flow.tally.late();
             }
-            let phase = lane.phase().load();
-            self.transact(at, now, phase)?;
+            flow.begun = Begun { at: now, phase: lane.phase().load() };
+            self.ask(at, now)?;
         }
         Ok(())
     }
 }
 
-/// The receiver's thread.
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
     let lane = &lanes[0];
     let mut answering = Answering {

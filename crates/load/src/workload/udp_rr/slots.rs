@@ -33,7 +33,6 @@ impl Slots {
         Self { places: (0..stride).map(place).collect(), free, mask }
     }
 
-    /// Whether another request may be sent.
     pub(super) fn has_room(&self) -> bool {
         !self.free.is_empty()
     }

@@ -5,16 +5,10 @@ use crate::error::Result;
 use crate::lane::Lane;
 use crate::message::{Buffer, Sequence, Window, first_damage};
 
-/// What a receiver does with each datagram beyond counting it.
 pub(crate) trait Check {
-    /// # Errors
-    /// Bytes that were not sent so.
     fn datagram(&mut self, lane: &Lane, datagram: &[u8]) -> Result<()>;
 
     /// Bytes found right, and what the numbers say; `last` is the last datagram received.
-    ///
-    /// # Errors
-    /// Bytes that were not sent so.
     fn end(self, lane: &Lane, last: &[u8]) -> Result<(u64, Option<Sequence>)>;
 }
 

@@ -1,16 +1,15 @@
-//! Datagrams put together into one buffer by the kernel or the device (`UDP_GRO`).
+//! Datagrams that the kernel or the device merges into one buffer (`UDP_GRO`).
 
 use std::os::fd::{BorrowedFd, RawFd};
 
 use socket2::SockRef;
 
-use super::check::Check;
-use crate::error::{Error, Result};
-use crate::lane::{Call, End, Lane, Next, STOP};
+use super::receive::{Came, Reader};
+use crate::error::{Context, Result};
+use crate::lane::{Call, Lane};
 use crate::message::Buffer;
 use crate::socket;
 use crate::sys::{self, headers};
-use crate::workload::drain::drain_with;
 
 /// More than any buffer of datagrams holds.
 const ROOM: usize = 1 << 16;
@@ -48,25 +47,15 @@ impl Merged {
         Self { room, header, control, _place: place }
     }
 
-    /// Has the kernel put together what arrives at a flow's socket.
+    /// Makes the kernel merge datagrams that arrive at a flow's socket.
     pub(crate) fn enable(fd: RawFd, flow: usize) -> Result<()> {
-        sys::set_option(fd, libc::SOL_UDP, sys::UDP_GRO, 1)
-            .map_err(|e| Error::setup("setsockopt UDP_GRO", socket::flow(flow), &e))
-    }
-
-    /// Takes one buffer. Returns its bytes, or -1 with `errno` set.
-    #[inline(always)]
-    pub(crate) fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
-        self.header.msg_controllen = size_of_val(self.control.as_slice());
-        // SAFETY: the header points to this value's own place, room and control, and says how large
-        // they are.
-        unsafe { headers::receive_message(fd, &mut self.header, flags) }
+        sys::set_option(fd, libc::SOL_UDP, sys::UDP_GRO, 1).or_setup("setsockopt UDP_GRO", socket::flow(flow))
     }
 
     /// The bytes of each datagram in the last buffer, which has `len`; its last datagram may have
     /// fewer.
     #[inline(always)]
-    pub(crate) fn size(&self, len: usize) -> usize {
+    fn size(&self, len: usize) -> usize {
         // SAFETY: `control` is there; the kernel has written to it behind this function's back.
         let told = unsafe { self.header.msg_control.cast::<Control>().read() };
         let is_size = told.header.cmsg_level == libc::SOL_UDP && told.header.cmsg_type == sys::UDP_GRO;
@@ -79,39 +68,35 @@ impl Merged {
     }
 }
 
-pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
-    Merged::enable(lane.fd, lane.flow)?;
-    let mut merged = Merged::new();
-    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
-    let mut last = 0..0;
-    let mut take = |merged: &mut Merged, flags| -> Result<isize> {
-        let got = merged.receive(fd, flags);
-        if got <= 0 {
-            return Ok(got);
-        }
-        let len = got as usize;
-        let size = merged.size(len);
-        tally.batch(len.div_ceil(size) as u64, len as u64);
-        for datagram in merged.room.as_ref()[..len].chunks(size) {
-            check.datagram(lane, datagram)?;
-        }
-        last = (len - 1) / size * size..len;
-        Ok(got)
-    };
-    lane.ready();
-    while phase.load() < STOP {
-        let got = take(&mut merged, 0)?;
-        if got < 0 && lane.trouble(Call::Recvmsg, got)? == Next::End {
-            break;
-        }
+impl Reader for Merged {
+    const CALL: Call = Call::Recvmsg;
+
+    #[inline(always)]
+    fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
+        self.header.msg_controllen = size_of_val(self.control.as_slice());
+        // SAFETY: the header points to this value's own place, room and control, and says how large
+        // they are.
+        unsafe { headers::receive_message(fd, &mut self.header, flags) }
     }
-    drain_with(lane, || Ok(take(&mut merged, libc::MSG_DONTWAIT)? > 0))?;
-    let end = super::plain::end(lane, &tally, check, &merged.room.as_ref()[last])?;
-    Ok(End { notes: drops_note(lane).into_iter().collect(), ..end })
+
+    #[inline(always)]
+    fn each(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
+        let size = self.size(got);
+        self.room.as_ref()[..got].chunks(size).try_for_each(take)?;
+        Ok(Came {
+            messages: got.div_ceil(size) as u64,
+            bytes: got as u64,
+            last: (got - 1) / size * size..got,
+        })
+    }
+
+    fn room(&self) -> &[u8] {
+        self.room.as_ref()
+    }
 }
 
 /// What must be known of the socket's own count of drops, if there are any.
-fn drops_note(lane: &Lane) -> Option<String> {
+pub(super) fn drops_note(lane: &Lane) -> Option<String> {
     // SAFETY: the flow's socket outlives its thread.
     let socket = unsafe { BorrowedFd::borrow_raw(lane.fd) };
     let dropped = socket::drops(&SockRef::from(&socket)) > 0;

@@ -1,14 +1,10 @@
-//! Datagrams cut from one buffer by the kernel or the device (`UDP_SEGMENT`), and put together into
-//! one (`UDP_GRO`).
+//! Datagrams that the kernel or the device splits from one buffer (`UDP_SEGMENT`).
 
 use std::os::fd::RawFd;
 
-use super::stamp::Stamp;
-use crate::error::{Errno, Error, Result};
-use crate::lane::{Call, End, Lane, Next, QUIET};
-use crate::message::Buffer;
+use crate::error::{Context, Errno, Error, Result};
+use crate::lane::{Call, Lane, Next};
 use crate::sys;
-use crate::workload::pace::Pace;
 
 /// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled
 /// it).
@@ -16,61 +12,50 @@ const MOST_SEGMENTS: usize = 64;
 /// The most bytes of one buffer: what one datagram over IPv4 carries.
 const MOST_BYTES: usize = 65_507;
 
-/// One `send` of a buffer of datagrams.
-pub(super) fn send(lane: &Lane, mut stamp: impl Stamp, mut pace: impl Pace) -> Result<End> {
-    enable(lane.fd, lane.message, lane.flow)?;
-    let segments = segments(lane.message);
-    let mut buffer = Buffer::messages(lane.message, segments);
-    let destination = lane.destination();
-    let to = destination.target();
-    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
-    lane.ready();
-    while phase.load() < QUIET {
-        pace.wait(buffer.as_ref().len() as u64, phase);
-        stamp.stamp(buffer.as_mut(), lane.message);
-        let sent = sys::send_to(fd, buffer.as_ref(), 0, to);
-        if sent > 0 {
-            tally.batch(segments as u64, sent as u64);
-            stamp.advance(segments as u64);
-        } else if sys::errno() == libc::ENOBUFS {
-            tally.call();
-            tally.refused(segments as u64);
-        } else if trouble(lane, Call::Send, sent)? == Next::End {
-            break;
-        }
-    }
-    Ok(End::default())
-}
-
-/// How many datagrams of `message` bytes one buffer holds.
 pub(crate) fn segments(message: usize) -> usize {
     (MOST_BYTES / message).clamp(1, MOST_SEGMENTS)
 }
 
-/// Has the kernel cut whatever a flow's socket sends into datagrams of `message` bytes.
+/// Makes the kernel split all that a flow's socket sends into datagrams of `message` bytes.
 pub(crate) fn enable(fd: RawFd, message: usize, flow: usize) -> Result<()> {
     let size = libc::c_int::try_from(message).unwrap_or(libc::c_int::MAX);
     sys::set_option(fd, libc::SOL_UDP, libc::UDP_SEGMENT, size)
-        .map_err(|e| Error::setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow), &e))
+        .or_setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow))
 }
 
-/// Judges a call that sent nothing: what concerns the cutting is told with the path's MTU.
+/// Judges a call that sent nothing: an error of the splitting is told with the path's MTU.
 #[cold]
 #[inline(never)]
 pub(super) fn trouble(lane: &Lane, call: Call, returned: isize) -> Result<Next> {
     let errno = sys::errno();
     let segmenting = lane.traffic.sender.segments();
     if segmenting && returned < 0 && matches!(errno, libc::EINVAL | libc::EMSGSIZE | libc::EIO) {
-        return Err(Error::Segments {
-            flow: lane.number(),
-            call: call.name(),
-            peer: lane.peer,
-            message: lane.message,
-            most: path_mtu(lane),
-            errno: Errno(errno),
-        });
+        let (call, message, peer, errno) = (call.name(), lane.message, lane.peer, Errno(errno));
+        return Err(Error::flow(
+            lane.flow,
+            format!(
+                "{call} of datagrams of {message} bytes, split from one buffer (UDP_SEGMENT), with {peer}: {errno}; {}",
+                way_out(message, path_mtu(lane), errno)
+            ),
+        ));
     }
     if returned < 0 { lane.judge(call, errno) } else { lane.trouble(call, returned) }
+}
+
+/// Datagrams that were split from one buffer are never fragmented, so the MTU limits each. `most`
+/// is what [`path_mtu`] returned.
+fn way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
+    match most {
+        Some((mtu, most)) if message > most as usize => format!(
+            "the path's MTU is {mtu}: use a `message` of at most {most} bytes, a larger MTU, or the sender `send`"
+        ),
+        _ if errno.0 == libc::EIO => {
+            "the device does not compute UDP checksums, or IPsec is on the path: turn transmit \
+                                      checksumming on, or use the sender `send` or `sendmmsg`"
+                .to_owned()
+        }
+        _ => "use the sender `send` or `sendmmsg`".to_owned(),
+    }
 }
 
 /// The path's MTU, and the payload of the largest datagram that fits it.

@@ -1,10 +1,10 @@
 //! UDP datagrams as fast as they can be sent, in each way that Linux offers.
 
-pub(crate) mod batch;
 mod check;
 pub(crate) mod gro;
 pub(crate) mod gso;
-mod plain;
+pub(crate) mod receive;
+pub(crate) mod send;
 pub(crate) mod shared;
 mod stamp;
 mod uring;
@@ -18,7 +18,6 @@ use crate::workload::pace::{Pace, Paced, Unpaced};
 use check::{Check, Checked, Unchecked};
 use stamp::{Stamp, Stamped, Unstamped};
 
-/// The sending thread of a flow.
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     match lane.traffic.pacing {
         None => send_paced(lane, Unpaced),
@@ -36,18 +35,20 @@ fn send_paced(lane: &Lane, pace: impl Pace) -> Result<End> {
 
 /// Each sender's loop is compiled for datagrams with and without numbers, and with and without a
 /// pace.
-fn send_stamped(lane: &Lane, stamp: impl Stamp, pace: impl Pace) -> Result<End> {
+fn send_stamped<S: Stamp>(lane: &Lane, stamp: S, pace: impl Pace) -> Result<End> {
+    let (message, destination) = (lane.message, lane.destination());
+    let (shape, to) = (send::shape(lane.traffic.sender, message), destination.target());
     match lane.traffic.sender {
-        Sender::Sendmmsg | Sender::GsoSendmmsg => batch::send(lane, stamp, pace),
-        Sender::Gso => gso::send(lane, stamp, pace),
         Sender::Zerocopy => zerocopy::send(lane, stamp, pace),
         Sender::IoUring => uring::send::<false, _, _>(lane, stamp, pace),
         Sender::IoUringZerocopy => uring::send::<true, _, _>(lane, stamp, pace),
-        _ => plain::send(lane, stamp, pace),
+        Sender::Sendmmsg | Sender::GsoSendmmsg => {
+            send::send(lane, send::Many::new(message, shape, S::WRITES, to), stamp, pace)
+        }
+        _ => send::send(lane, send::One::new(message, shape.1, to), stamp, pace),
     }
 }
 
-/// The receiving thread of a flow.
 pub(crate) fn receive(lane: &Lane) -> Result<End> {
     if lane.traffic.verify {
         receive_checked(lane, Checked::new(lane.message))
@@ -58,10 +59,14 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
 
 fn receive_checked(lane: &Lane, check: impl Check) -> Result<End> {
     match lane.traffic.reader {
-        Reader::Recvmmsg => batch::receive(lane, check),
-        Reader::Gro => gro::receive(lane, check),
-        Reader::Spin => plain::spin(lane, check),
+        Reader::Recvmmsg => receive::receive::<false, _>(lane, receive::Many::new(lane.message), check),
+        Reader::Gro => {
+            gro::Merged::enable(lane.fd, lane.flow)?;
+            let end = receive::receive::<false, _>(lane, gro::Merged::new(), check)?;
+            Ok(End { notes: gro::drops_note(lane).into_iter().collect(), ..end })
+        }
         Reader::IoUring => uring::receive(lane, check),
-        _ => plain::receive(lane, check),
+        Reader::Spin => receive::receive::<true, _>(lane, receive::One::new(lane.message), check),
+        _ => receive::receive::<false, _>(lane, receive::One::new(lane.message), check),
     }
 }

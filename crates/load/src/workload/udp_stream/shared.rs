@@ -1,7 +1,7 @@
 //! Datagrams of several lanes that one thread serves, one per call.
 
 use super::check::{Check, Checked, Unchecked};
-use super::plain;
+use super::receive::account;
 use super::stamp::{Stamp, Stamped, Unstamped};
 use crate::error::Result;
 use crate::lane::{Call, End, Lane, Next, QUIET, STOP, TAIL, Tally};
@@ -13,7 +13,6 @@ use crate::workload::shared::{self, Wake, Work};
 /// Datagrams of one turn of a lane.
 const TURN: usize = 16;
 
-/// The sending thread.
 pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
     if lanes[0].traffic.verify { stamped(lanes, Stamped::default) } else { stamped(lanes, || Unstamped) }
 }
@@ -56,7 +55,6 @@ impl<S: Stamp> Work for Sending<'_, S> {
     }
 }
 
-/// The receiving thread.
 pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
     let message = lanes[0].message;
     if lanes[0].traffic.verify {
@@ -85,7 +83,7 @@ fn checked<C: Check>(lanes: &[Lane], check: impl Fn() -> C) -> Result<Vec<End>> 
         Ok(came)
     })?;
     let ends = lanes.iter().zip(receiving.flows).map(|(lane, flow)| {
-        let end = plain::end(lane, &flow.tally, flow.check, &[])?;
+        let end = account(lane, &flow.tally, flow.check, &[])?;
         Ok(End { verified: end.verified + flow.verified, ..end })
     });
     ends.collect()

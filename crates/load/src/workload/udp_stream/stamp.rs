@@ -5,10 +5,8 @@
 //! written and nothing is read, and the loops, which are compiled for both, hold no instruction for
 //! it.
 
-/// Bytes of a number.
 pub(super) const NUMBER: usize = 8;
 
-/// What a sender writes into its datagrams.
 pub(crate) trait Stamp {
     /// Whether it writes anything: then datagrams that wait side by side each need memory of their
     /// own.
@@ -22,7 +20,6 @@ pub(crate) trait Stamp {
     fn advance(&mut self, datagrams: u64);
 }
 
-/// Writes nothing.
 pub(crate) struct Unstamped;
 
 impl Stamp for Unstamped {
@@ -35,7 +32,6 @@ impl Stamp for Unstamped {
     fn advance(&mut self, _: u64) {}
 }
 
-/// Writes each datagram's number.
 #[derive(Default)]
 pub(crate) struct Stamped {
     next: u64,

@@ -3,22 +3,21 @@
 use io_uring::{cqueue, opcode, squeue};
 
 use super::check::Check;
+use super::receive::{One, drain};
 use super::stamp::Stamp;
 use crate::error::Result;
 use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Tally, Zerocopy};
 use crate::message::Buffer;
 use crate::sys::{self, Target};
 use crate::workload::pace::Pace;
-use crate::workload::uring::{Incoming, REPORT_USAGE, Ring, SOCKET, Size, errno, was_copied};
+use crate::workload::uring::{
+    Incoming, LAST, PATIENCE, REPORT_USAGE, Ring, SOCKET, Size, errno, push, was_copied,
+};
 
 /// Datagrams under way, at most. More gain nothing that can be measured.
 const DEPTH: usize = 64;
 /// Completions that a call waits for: the other half keeps the socket busy meanwhile.
 const WANT: usize = DEPTH / 2;
-/// How long one wait for the last of them is, in ms; then the phase is looked at.
-const PATIENCE: u32 = 100;
-/// How long pages are waited for once the flow has ended, in ns.
-const LAST: u64 = 1_000_000_000;
 /// What a receiver's buffers may take in memory, and how many they are.
 const ROOM: usize = 1 << 20;
 const BUFFERS: std::ops::RangeInclusive<usize> = 8..=256;
@@ -27,7 +26,6 @@ const BUFFERS: std::ops::RangeInclusive<usize> = 8..=256;
 struct Requests {
     ring: Ring,
     requests: Vec<squeue::Entry>,
-    /// Requests that are not under way.
     idle: Vec<usize>,
     /// Those whose datagram the queue refused: it keeps its number, and goes again.
     refused: Vec<bool>,
@@ -75,7 +73,7 @@ pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
                 stamp.advance(1);
             }
             // SAFETY: what requests point to goes after the ring; this one is not under way.
-            unsafe { queue.push(&sends.requests[number]) };
+            unsafe { push(&mut queue, &sends.requests[number]) };
         }
         drop(queue);
         let next = sends.ring.enter(lane, WANT)?;
@@ -117,8 +115,7 @@ impl Requests {
             let (number, result, flags) =
                 (completion.user_data() as usize, completion.result(), completion.flags());
             if ZEROCOPY && cqueue::notif(flags) {
-                self.zerocopy.completed += 1;
-                self.zerocopy.copied += u64::from(was_copied(result));
+                self.zerocopy.done(1, was_copied(result));
                 self.idle.push(number);
                 continue;
             }
@@ -154,7 +151,7 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
     })?;
     let mut room = Buffer::room(bytes);
     room.as_mut()[..last.len()].copy_from_slice(last);
-    let last = last.len();
+    let last = 0..last.len();
     drop(incoming);
-    super::plain::drain(lane, room, tally, check, last)
+    drain(lane, One(room), check, tally, last)
 }

@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use io_uring::types::BufRingEntry;
 use io_uring::{cqueue, opcode};
 
-use super::{Ring, SOCKET, errno};
-use crate::error::{Error, Result};
+use super::{Ring, SOCKET, errno, push};
+use crate::error::{Context, Result};
 use crate::lane::{ABORT, Call, Lane, Next, STOP, Tally};
 use crate::message::Buffer;
 use crate::socket;
 
-/// The one group of buffers of a ring.
 const GROUP: u16 = 0;
 
 /// Marks the completion of a request that watches for the socket being shut.
@@ -50,7 +49,7 @@ impl Incoming {
             let entries = buffers.provided.start() as u64;
             ring.submitter().register_buf_ring_with_flags(entries, size.buffers, GROUP, 0)
         }
-        .map_err(|e| Error::setup(what, socket::flow(lane.flow), &e))?;
+        .or_setup(what, socket::flow(lane.flow))?;
         for buffer in 0..size.buffers {
             buffers.provide(buffer);
         }
@@ -123,7 +122,7 @@ impl Incoming {
     fn watch(&mut self) {
         let request = opcode::PollAdd::new(SOCKET, libc::POLLRDHUP as u32).build().user_data(WATCH);
         // SAFETY: it points to nothing, and the one before it has ended.
-        unsafe { self.ring.queue().push(&request) };
+        unsafe { push(&mut self.ring.queue(), &request) };
     }
 
     /// Judges the completion that ended the request.
@@ -143,7 +142,7 @@ impl Incoming {
         let request = opcode::RecvMulti::new(SOCKET, GROUP).build();
         // SAFETY: the buffers of the group go after the ring. It is the only request, and the one
         // before it has ended.
-        unsafe { self.ring.queue().push(&request) };
+        unsafe { push(&mut self.ring.queue(), &request) };
     }
 }
 

@@ -7,7 +7,7 @@ mod probe;
 use io_uring::types::{CancelBuilder, Fixed, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, squeue};
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, Result};
 use crate::lane::{Call, Lane, Next};
 use crate::socket;
 
@@ -17,6 +17,11 @@ pub(crate) use probe::lacking;
 /// The flow's socket, as a ring of ours knows it: taking a reference to it once is cheaper than for
 /// every request.
 pub(crate) const SOCKET: Fixed = Fixed(0);
+
+/// How long one wait for pages that the kernel has is, in ms; then the phase is looked at.
+pub(crate) const PATIENCE: u32 = 100;
+/// How long pages are waited for once the flow has ended, in ns.
+pub(crate) const LAST: u64 = 1_000_000_000;
 
 /// How long the end of a ring waits for the requests that it cancels, in seconds.
 const CANCEL: u64 = 1;
@@ -28,9 +33,6 @@ pub(crate) struct Ring {
 
 impl Ring {
     /// Opens a ring with room for `requests` and `completions`, in the thread that will use it.
-    ///
-    /// # Errors
-    /// A kernel that has no rings, or forbids them.
     pub(crate) fn open(lane: &Lane, requests: usize, completions: usize) -> Result<Self> {
         let failed = |call, error: std::io::Error| Error::setup(call, socket::flow(lane.flow), &error);
         let ring = build(requests, completions).map_err(|e| failed("io_uring_setup", e))?;
@@ -42,28 +44,22 @@ impl Ring {
 
     /// Lets requests name these bytes as memory that the kernel has looked up once.
     ///
-    /// # Errors
-    /// Limits on locked memory.
-    ///
     /// # Safety
     /// The bytes outlive the ring.
     pub(crate) unsafe fn register_memory(&self, lane: &Lane, start: *mut u8, len: usize) -> Result<()> {
         let place = libc::iovec { iov_base: start.cast(), iov_len: len };
         // SAFETY: the caller's word.
         unsafe { self.ring.submitter().register_buffers(&[place]) }
-            .map_err(|e| Error::setup("io_uring_register of memory", socket::flow(lane.flow), &e))
+            .or_setup("io_uring_register of memory", socket::flow(lane.flow))
     }
 
     /// Where requests queue up: once it is dropped, [`Ring::enter`] hands them over.
     #[inline(always)]
-    pub(crate) fn queue(&mut self) -> Queue<'_> {
-        Queue(self.ring.submission())
+    pub(crate) fn queue(&mut self) -> squeue::SubmissionQueue<'_> {
+        self.ring.submission()
     }
 
     /// Hands over what is queued, and waits for `want` completions.
-    ///
-    /// # Errors
-    /// What the kernel refuses.
     #[inline(always)]
     pub(crate) fn enter(&self, lane: &Lane, want: usize) -> Result<Next> {
         match self.ring.submit_and_wait(want) {
@@ -73,9 +69,6 @@ impl Ring {
     }
 
     /// The same, but not for longer than `ms` milliseconds.
-    ///
-    /// # Errors
-    /// What the kernel refuses.
     pub(crate) fn enter_for(&self, lane: &Lane, want: usize, ms: u32) -> Result<Next> {
         let time = Timespec::new().nsec(ms * 1_000_000);
         match self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&time)) {
@@ -85,7 +78,6 @@ impl Ring {
         }
     }
 
-    /// What has completed.
     #[inline(always)]
     pub(crate) fn completed(&mut self) -> cqueue::CompletionQueue<'_> {
         self.ring.completion()
@@ -102,20 +94,17 @@ impl Ring {
     }
 }
 
-/// The requests that are not handed over yet.
-pub(crate) struct Queue<'a>(squeue::SubmissionQueue<'a>);
-
-impl Queue<'_> {
-    /// # Safety
-    /// What the request points to outlives the ring, and is left alone until its completion has
-    /// come. There is room for it.
-    #[inline(always)]
-    pub(crate) unsafe fn push(&mut self, request: &squeue::Entry) {
-        // SAFETY: the caller's word. A full queue, which the callers' counts rule out, would lose
-        // the request.
-        let _full = unsafe { self.0.push(request) };
-        debug_assert!(_full.is_ok());
-    }
+/// Queues a request.
+///
+/// # Safety
+/// What the request points to outlives the ring, and is left alone until its completion has come.
+/// There is room for it.
+#[inline(always)]
+pub(crate) unsafe fn push(queue: &mut squeue::SubmissionQueue<'_>, request: &squeue::Entry) {
+    // SAFETY: the caller's word. A full queue, which the callers' counts rule out, would lose the
+    // request.
+    let _full = unsafe { queue.push(request) };
+    debug_assert!(_full.is_ok());
 }
 
 impl Drop for Ring {

@@ -35,7 +35,7 @@ pub(crate) fn lacking(traffic: &Traffic, socket: &Socket) -> Option<String> {
     let needs_flag = traffic.sender == Sender::IoUringZerocopy || (sends && !traffic.connected);
     if needs_flag && refuses(ring, &send) {
         return Some(format!(
-            "no {} from unconnected sockets or with an account: Linux 6.2 has it",
+            "sender {} not supported for unconnected sockets or without copying: it needs Linux 6.2",
             traffic.sender
         ));
     }
@@ -51,16 +51,16 @@ fn open(fd: RawFd) -> std::io::Result<IoUring> {
 fn no_ring(error: &std::io::Error) -> String {
     let errno = Errno::of(error);
     match errno.0 {
-        libc::ENOSYS => format!("no io_uring: this kernel was built without it ({errno})"),
+        libc::ENOSYS => format!("io_uring not supported: this kernel was built without it ({errno})"),
         libc::EPERM | libc::EACCES => {
             let setting = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
             let setting = setting.map_or_else(|_| "absent".to_owned(), |text| text.trim().to_owned());
             format!(
-                "no io_uring: forbidden ({errno}); the sysctl kernel.io_uring_disabled is {setting}, and 0 allows it; a \
+                "io_uring not permitted ({errno}): the sysctl kernel.io_uring_disabled is {setting}, and 0 permits it; a \
                  container may forbid it as well"
             )
         }
-        _ => format!("no io_uring: {errno}"),
+        _ => format!("io_uring not available: {errno}"),
     }
 }
 
@@ -72,7 +72,7 @@ fn no_zerocopy(ring: &IoUring, message: usize) -> Option<String> {
     match registered.and_then(|()| ring.submitter().unregister_buffers()) {
         Ok(()) => None,
         Err(error) => Some(format!(
-            "no memory that io_uring may send from ({}): raise the limit of locked memory (`ulimit -l`)",
+            "io_uring cannot register the memory that it sends from ({}): raise the limit of locked memory (`ulimit -l`)",
             Errno::of(&error)
         )),
     }
@@ -91,13 +91,13 @@ fn no_multishot(fd: RawFd) -> Option<String> {
         unsafe { ring.submitter().register_buf_ring_with_flags(entries.start() as u64, 1, 0, 0) };
     if let Err(error) = registered {
         return Some(format!(
-            "no buffers for io_uring to receive into ({}): Linux 5.19 has them",
+            "buffers for io_uring to receive into not supported ({}): it needs Linux 5.19",
             Errno::of(&error)
         ));
     }
     let receive = opcode::RecvMulti::new(SOCKET, 0).build();
     refuses(ring, &receive)
-        .then(|| "no receiving with one io_uring request (multishot): Linux 6.0 has it".to_owned())
+        .then(|| "multishot receive of io_uring not supported: it needs Linux 6.0".to_owned())
 }
 
 /// Whether the kernel does not know such a request. What it knows fails for other reasons, or waits
@@ -146,7 +146,7 @@ mod tests {
             lacking(&traffic, &socket)
         });
         let words = words.join().unwrap().unwrap();
-        assert!(words.contains("forbidden") && words.contains("kernel.io_uring_disabled is"), "{words}");
+        assert!(words.contains("not permitted") && words.contains("kernel.io_uring_disabled is"), "{words}");
     }
 
     #[test]

@@ -2,24 +2,26 @@
 
 use std::sync::atomic::Ordering;
 
+use nix::unistd::gettid;
+
 use crate::error::{Errno, Error};
 use crate::lane::{End, Lane};
 use crate::{sys, workload};
 
-/// The life of thread number `thread`, which serves these lanes. Errors go to the control, where
+/// Runs thread number `thread`, which serves these lanes. Errors go to the control, where
 /// they are seen while the others still run.
-pub(super) fn live(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<End>> {
+pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<End>> {
     let first = lanes.first()?;
     let _report = PanicReport(first);
-    let run = || {
+    let work = || {
         if let Some(cpu) = cpu {
-            sys::pin(cpu).map_err(|e| Error::Pin { flow: first.number(), cpu, errno: Errno::of(&e) })?;
+            sys::pin(cpu).map_err(|e| Error::Pin { flow: first.flow as u32, cpu, errno: Errno::of(&e) })?;
         }
-        first.control.threads[thread].store(sys::thread_id(), Ordering::Relaxed);
+        first.control.threads[thread].store(gettid().as_raw().unsigned_abs(), Ordering::Relaxed);
         sys::own_descriptors(lanes.iter().map(|lane| lane.fd));
         workload::run(lanes, sends)
     };
-    match run() {
+    match work() {
         Ok(ends) => Some(ends),
         Err(error) => {
             first.control.fail(error);
@@ -33,7 +35,8 @@ struct PanicReport<'a>(&'a Lane);
 impl Drop for PanicReport<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.control.fail(Error::Panicked { flow: self.0.number() });
+            let bug = "its thread panicked; this is a bug in netassay";
+            self.0.control.fail(Error::flow(self.0.flow, bug));
         }
         // A thread that ended before its loop must not be waited for.
         self.0.readiness.take();

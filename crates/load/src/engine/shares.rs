@@ -10,7 +10,7 @@ const ALONE: u32 = 64;
 
 /// How many threads serve the flows of an end that has `cpus` CPUs, each way. Where nothing is
 /// asked for, flows that ask and answer share a thread for each CPU, and so do many streams.
-pub(crate) fn crew(traffic: &Traffic, cpus: usize) -> u32 {
+pub(crate) fn threads(traffic: &Traffic, cpus: usize) -> u32 {
     let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
     match traffic.threads {
         Some(threads) => threads.min(traffic.flows),
@@ -58,9 +58,8 @@ mod tests {
         ) {
             let direction = if both { Direction::Both } else { Direction::Forward };
             let traffic = Traffic { flows, direction, threads: Some(threads), ..Traffic::new(Kind::TcpStream) };
-            let crew = crew(&traffic, cpus);
-            prop_assert_eq!(crew, threads.min(flows));
-            let shares: Vec<Range<usize>> = shares(&traffic, crew).collect();
+            prop_assert_eq!(super::threads(&traffic, cpus), threads.min(flows));
+            let shares: Vec<Range<usize>> = shares(&traffic, threads.min(flows)).collect();
             let mut next = 0;
             for share in &shares {
                 prop_assert_eq!(share.start, next);

@@ -1,0 +1,187 @@
+//! The senders that write a message by one system call after the other. Each is this loop, compiled
+//! for its [`Writer`].
+
+use std::fs::File;
+use std::io::{PipeReader, PipeWriter, Write};
+use std::os::fd::{AsRawFd, RawFd};
+
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::signal::{SigSet, Signal};
+
+use crate::error::{Context, Result};
+use crate::lane::{Call, Calls, End, Lane, Next, QUIET};
+use crate::message::Buffer;
+use crate::socket;
+use crate::sys;
+
+/// The largest pipe that needs no privilege (`fs.pipe-max-size` where nobody changed it).
+const PIPE: usize = 1 << 20;
+
+/// A way to write the same message again and again to a connection. The next write begins where one
+/// that was cut short ended, so that the stream stays whole messages.
+pub(crate) trait Writer {
+    /// The call that is made next.
+    fn call(&self) -> Call;
+
+    fn len(&self) -> usize;
+
+    /// Writes what follows, as far as there is room. Returns bytes, or what the kernel returned
+    /// instead.
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize;
+}
+
+/// Copied by the kernel.
+pub(crate) struct Copied<'a> {
+    message: &'a [u8],
+    rest: &'a [u8],
+    flags: libc::c_int,
+}
+
+impl<'a> Copied<'a> {
+    #[inline(always)]
+    pub(crate) fn new(message: &'a [u8], flags: libc::c_int) -> Self {
+        Self { message, rest: message, flags }
+    }
+}
+
+impl Writer for Copied<'_> {
+    fn call(&self) -> Call {
+        Call::Send
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.message.len()
+    }
+
+    #[inline(always)]
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
+        let sent = calls.around(|| sys::send_flags(fd, self.rest, self.flags));
+        if sent > 0 {
+            self.rest = after(self.rest, sent as usize, self.message);
+        }
+        sent
+    }
+}
+
+/// What follows the first `done` bytes of the `rest` of a message: at its end all of it again.
+#[inline(always)]
+fn after<'a>(rest: &'a [u8], done: usize, message: &'a [u8]) -> &'a [u8] {
+    match rest.get(done..) {
+        Some(rest) if !rest.is_empty() => rest,
+        _ => message,
+    }
+}
+
+/// From a file in memory.
+pub(crate) struct FromFile {
+    file: File,
+    len: usize,
+    /// Where the next write begins.
+    offset: libc::off_t,
+}
+
+impl FromFile {
+    pub(crate) fn new(len: usize, flow: usize) -> Result<Self> {
+        let what = socket::flow(flow);
+        let file = memfd_create(c"message", MFdFlags::MFD_CLOEXEC).or_setup("memfd_create", &what)?;
+        let mut file = File::from(file);
+        file.write_all(Buffer::pattern(len).as_ref()).or_setup("write of a message", &what)?;
+        // The call has no flag against the signal for a connection that is gone.
+        block_pipe_signal();
+        Ok(Self { file, len, offset: 0 })
+    }
+}
+
+impl Writer for FromFile {
+    fn call(&self) -> Call {
+        Call::Sendfile
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
+        let rest = self.len - self.offset as usize;
+        // The call moves the offset on.
+        let sent = calls.around(|| sys::send_file(fd, self.file.as_raw_fd(), &mut self.offset, rest));
+        if self.offset as usize == self.len {
+            self.offset = 0;
+        }
+        sent
+    }
+}
+
+/// Through a pipe that refers to its pages. They never change, and outlive the buffer where the
+/// kernel still sends from them.
+pub(crate) struct ThroughPipe<'a> {
+    message: &'a [u8],
+    rest: &'a [u8],
+    out: PipeReader,
+    into: PipeWriter,
+    /// Bytes in the pipe.
+    held: usize,
+}
+
+impl<'a> ThroughPipe<'a> {
+    pub(crate) fn new(message: &'a [u8], flow: usize) -> Result<Self> {
+        let (out, into) = std::io::pipe().or_setup("pipe", socket::flow(flow))?;
+        // A smaller pipe only takes more calls.
+        let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(message.len().min(PIPE) as libc::c_int));
+        // The calls have no flag against the signal for a connection that is gone.
+        block_pipe_signal();
+        Ok(Self { message, rest: message, out, into, held: 0 })
+    }
+}
+
+impl Writer for ThroughPipe<'_> {
+    fn call(&self) -> Call {
+        if self.held == 0 { Call::Vmsplice } else { Call::Splice }
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.message.len()
+    }
+
+    #[inline(always)]
+    fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
+        if self.held == 0 {
+            let given = calls.around(|| sys::give_pages(self.into.as_raw_fd(), self.rest));
+            if given <= 0 {
+                return given;
+            }
+            self.held = given as usize;
+            self.rest = after(self.rest, self.held, self.message);
+        }
+        let sent = calls.around(|| sys::splice(self.out.as_raw_fd(), fd, self.held));
+        self.held -= sent.max(0) as usize;
+        sent
+    }
+}
+
+/// Keeps `SIGPIPE` from the calling thread: the error of the call says the same.
+fn block_pipe_signal() {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGPIPE);
+    // It cannot fail: the set is valid.
+    let _ = signals.thread_block();
+}
+
+pub(super) fn send(lane: &Lane, mut writer: impl Writer) -> Result<End> {
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    lane.ready();
+    while phase.load() < QUIET {
+        let sent = writer.write(&mut tally, fd);
+        if sent > 0 {
+            tally.arrived_bytes(sent as u64);
+        } else if lane.trouble(writer.call(), sent)? == Next::End {
+            break;
+        }
+    }
+    Ok(End::default())
+}

@@ -1,0 +1,199 @@
+//! The receivers that make one system call after the other. Each is this loop, compiled for its
+//! [`Reader`].
+
+use std::ops::Range;
+use std::os::fd::RawFd;
+
+use super::check::Check;
+use super::send::DATAGRAMS;
+use crate::error::Result;
+use crate::lane::{Call, End, Lane, Next, STOP, Tally};
+use crate::message::Buffer;
+use crate::sys::{self, headers};
+use crate::workload::drain::drain_with;
+
+/// What a receiver's datagrams of one call may take in memory; there are a few in any case.
+const ROOM: usize = 1 << 20;
+const LEAST: usize = 8;
+
+/// A way to receive datagrams.
+pub(crate) trait Reader {
+    const CALL: Call;
+    /// The flag of a call that waits for the first datagram only.
+    const WAIT: libc::c_int = 0;
+
+    /// Receives. Returns what the kernel returns, or -1 with `errno` set.
+    fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize;
+
+    /// Hands over each datagram of the last call, which returned `got`.
+    fn each(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came>;
+
+    fn room(&self) -> &[u8];
+}
+
+/// What came with one call: how many datagrams, their bytes, and the place of the last one.
+pub(crate) struct Came {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+    pub(crate) last: Range<usize>,
+}
+
+/// One datagram for each `recv`.
+pub(crate) struct One(pub(super) Buffer);
+
+impl One {
+    pub(crate) fn new(message: usize) -> Self {
+        // One byte more than a message, so that one too large shows.
+        Self(Buffer::room(message + 1))
+    }
+}
+
+impl Reader for One {
+    const CALL: Call = Call::Recv;
+
+    #[inline(always)]
+    fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
+        sys::receive(fd, self.0.as_mut(), flags)
+    }
+
+    #[inline(always)]
+    fn each(&self, got: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
+        // Without a check that could panic: nothing is left of this where nobody looks at it.
+        take(self.0.as_ref().get(..got).unwrap_or_default())?;
+        Ok(Came { messages: 1, bytes: got as u64, last: 0..got })
+    }
+
+    fn room(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+}
+
+/// Many datagrams for each `recvmmsg`.
+pub(crate) struct Many {
+    /// Bytes of each place: one more than a message, so that one too large shows.
+    size: usize,
+    room: Buffer,
+    headers: Vec<libc::mmsghdr>,
+    /// What the headers point to, beside the room: they stay where they are while this value moves.
+    _places: Vec<libc::iovec>,
+}
+
+impl Many {
+    pub(crate) fn new(message: usize) -> Self {
+        let (size, count) = (message + 1, Self::capacity(message));
+        let room = Buffer::room(count * size);
+        let place = |number: usize| libc::iovec {
+            iov_base: room.start().wrapping_add(number * size).cast(),
+            iov_len: size,
+        };
+        let mut places: Vec<libc::iovec> = (0..count).map(place).collect();
+        Self { size, headers: headers::headers_of(&mut places), room, _places: places }
+    }
+
+    /// How many datagrams one call receives at most.
+    pub(crate) fn capacity(message: usize) -> usize {
+        (ROOM / (message + 1)).clamp(LEAST, DATAGRAMS)
+    }
+}
+
+impl Reader for Many {
+    const CALL: Call = Call::Recvmmsg;
+    const WAIT: libc::c_int = libc::MSG_WAITFORONE;
+
+    #[inline(always)]
+    fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
+        // SAFETY: the headers point to this value's own room and places, and the kernel writes to
+        // no more of it than each place has.
+        unsafe { headers::receive_many(fd, &mut self.headers, flags) }
+    }
+
+    #[inline(always)]
+    fn each(&self, got: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
+        let mut came = Came { messages: 0, bytes: 0, last: 0..0 };
+        for (number, header) in self.headers.iter().take(got).enumerate() {
+            let len = header.msg_len as usize;
+            came.messages += u64::from(len > 0);
+            came.bytes += len as u64;
+            // What is empty is no datagram of ours, but the end of a socket that is shut.
+            if len > 0 {
+                came.last = number * self.size..number * self.size + len;
+                take(&self.room.as_ref()[came.last.clone()])?;
+            }
+        }
+        Ok(came)
+    }
+
+    fn room(&self) -> &[u8] {
+        self.room.as_ref()
+    }
+}
+
+/// Receives until the stop, and then what is still queued. A thread that `SPINS` never sleeps.
+pub(super) fn receive<const SPINS: bool, R: Reader>(
+    lane: &Lane,
+    mut reader: R,
+    mut check: impl Check,
+) -> Result<End> {
+    let flags = if SPINS { libc::MSG_DONTWAIT } else { R::WAIT };
+    let (phase, mut tally, mut last) = (lane.phase(), lane.tally(), 0..0);
+    lane.ready();
+    while phase.load() < STOP {
+        let got = take(lane, &mut reader, flags, &mut check, &mut tally, &mut last)?;
+        if got <= 0 {
+            if SPINS {
+                tally.call();
+                if sys::errno() == libc::EAGAIN {
+                    continue;
+                }
+            }
+            if got < 0 && lane.trouble(R::CALL, got)? == Next::End {
+                break;
+            }
+        }
+    }
+    drain(lane, reader, check, tally, last)
+}
+
+/// Receives what is still queued, and draws up the account; `last` is where the last datagram lies.
+pub(super) fn drain(
+    lane: &Lane,
+    mut reader: impl Reader,
+    mut check: impl Check,
+    mut tally: Tally,
+    mut last: Range<usize>,
+) -> Result<End> {
+    let flags = libc::MSG_DONTWAIT;
+    drain_with(lane, || Ok(take(lane, &mut reader, flags, &mut check, &mut tally, &mut last)? > 0))?;
+    account(lane, &tally, check, &reader.room()[last])
+}
+
+/// Makes one call. Returns how many datagrams came, or what the kernel returned instead.
+#[inline(always)]
+fn take(
+    lane: &Lane,
+    reader: &mut impl Reader,
+    flags: libc::c_int,
+    check: &mut impl Check,
+    tally: &mut Tally,
+    last: &mut Range<usize>,
+) -> Result<isize> {
+    let got = reader.receive(lane.fd, flags);
+    if got <= 0 {
+        return Ok(got);
+    }
+    let came = reader.each(got as usize, |datagram| check.datagram(lane, datagram))?;
+    tally.batch(came.messages, came.bytes);
+    if came.messages > 0 {
+        *last = came.last;
+    }
+    Ok(came.messages as isize)
+}
+
+/// The account of a receiver; `last` is the last datagram.
+pub(super) fn account(lane: &Lane, tally: &Tally, check: impl Check, last: &[u8]) -> Result<End> {
+    if tally.bytes != tally.messages * lane.message as u64 {
+        return Err(lane.damaged(last.len().min(lane.message), last.len()));
+    }
+    let (verified, sequence) = check.end(lane, last)?;
+    Ok(End { verified, sequence, ..End::default() })
+}

@@ -1,0 +1,190 @@
+//! The senders that hand datagrams over and have them copied: one system call after the other.
+//! Each is this loop, compiled for its [`Writer`].
+
+use std::os::fd::RawFd;
+
+use words::Sender;
+
+use super::gso;
+use super::stamp::Stamp;
+use crate::error::Result;
+use crate::lane::{Call, End, Lane, Next, QUIET, Tally};
+use crate::message::Buffer;
+use crate::sys::error_queue::{self, Notice};
+use crate::sys::{self, Target, headers};
+use crate::workload::pace::Pace;
+
+/// Datagrams per call: more gain nothing that can be measured.
+pub(super) const DATAGRAMS: usize = 64;
+/// Buffers of datagrams per call: each is up to 64 KiB, and the socket's buffer holds a few of
+/// them.
+const BUFFERS: usize = 4;
+
+/// How many buffers a sender hands over in one call, and how many datagrams each of them is.
+pub(crate) fn shape(sender: Sender, message: usize) -> (usize, usize) {
+    let count = match sender {
+        Sender::Sendmmsg => DATAGRAMS,
+        Sender::GsoSendmmsg => BUFFERS,
+        _ => 1,
+    };
+    (count, if sender.segments() { gso::segments(message) } else { 1 })
+}
+
+/// A way to hand datagrams over.
+pub(crate) trait Writer {
+    const CALL: Call;
+
+    /// How many buffers one call hands over, and how many datagrams each of them is.
+    fn shape(&self) -> (usize, usize);
+
+    /// The datagrams, one behind the other.
+    fn bytes(&mut self) -> &mut [u8];
+
+    /// Hands them over. Returns what the kernel returns, or -1 with `errno` set.
+    fn write(&mut self, fd: RawFd) -> isize;
+
+    /// How many buffers the kernel took where it returned `wrote`, more than 0.
+    fn taken(&self, wrote: isize) -> usize;
+}
+
+/// One buffer for each `send`: a datagram, or several that the kernel or the device splits it into.
+pub(crate) struct One<'d> {
+    buffer: Buffer,
+    datagrams: usize,
+    to: Target<'d>,
+}
+
+impl<'d> One<'d> {
+    pub(crate) fn new(message: usize, datagrams: usize, to: Target<'d>) -> Self {
+        Self { buffer: Buffer::messages(message, datagrams), datagrams, to }
+    }
+}
+
+impl Writer for One<'_> {
+    const CALL: Call = Call::Send;
+
+    fn shape(&self) -> (usize, usize) {
+        (1, self.datagrams)
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self) -> &mut [u8] {
+        self.buffer.as_mut()
+    }
+
+    #[inline(always)]
+    fn write(&mut self, fd: RawFd) -> isize {
+        sys::send_to(fd, self.buffer.as_ref(), 0, self.to)
+    }
+
+    #[inline(always)]
+    fn taken(&self, _: isize) -> usize {
+        1
+    }
+}
+
+/// Many buffers for each `sendmmsg`.
+pub(crate) struct Many<'d> {
+    buffer: Buffer,
+    headers: Vec<libc::mmsghdr>,
+    /// What the headers point to, beside the buffer: they stay where they are while this value
+    /// moves.
+    _places: Vec<libc::iovec>,
+    _to: Target<'d>,
+    shape: (usize, usize),
+}
+
+impl<'d> Many<'d> {
+    /// Of a [`shape`]. All are the same buffer, which stays in the CPU's cache, unless they are
+    /// `apart`, because they change.
+    pub(crate) fn new(message: usize, shape: (usize, usize), apart: bool, to: Target<'d>) -> Self {
+        let (count, each) = shape;
+        let buffer = Buffer::messages(message, if apart { each * count } else { each });
+        let len = each * message;
+        let place = |number: usize| libc::iovec {
+            iov_base: buffer.start().wrapping_add(if apart { number * len } else { 0 }).cast(),
+            iov_len: len,
+        };
+        let mut places: Vec<libc::iovec> = (0..count).map(place).collect();
+        let mut headers = headers::headers_of(&mut places);
+        for header in &mut headers {
+            header.msg_hdr.msg_name = to.address.cast_mut().cast();
+            header.msg_hdr.msg_namelen = to.len;
+        }
+        Self { buffer, headers, _places: places, _to: to, shape }
+    }
+}
+
+impl Writer for Many<'_> {
+    const CALL: Call = Call::Sendmmsg;
+
+    fn shape(&self) -> (usize, usize) {
+        self.shape
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self) -> &mut [u8] {
+        self.buffer.as_mut()
+    }
+
+    #[inline(always)]
+    fn write(&mut self, fd: RawFd) -> isize {
+        // SAFETY: the headers point to this value's own buffer and places, and to an address that
+        // outlives it.
+        unsafe { headers::send_many(fd, &mut self.headers) }
+    }
+
+    #[inline(always)]
+    fn taken(&self, wrote: isize) -> usize {
+        wrote as usize
+    }
+}
+
+pub(super) fn send<W: Writer>(
+    lane: &Lane,
+    mut writer: W,
+    mut stamp: impl Stamp,
+    mut pace: impl Pace,
+) -> Result<End> {
+    if lane.traffic.sender.segments() {
+        gso::enable(lane.fd, lane.message, lane.flow)?;
+    }
+    let (message, (count, each)) = (lane.message as u64, writer.shape());
+    let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
+    lane.ready();
+    while phase.load() < QUIET {
+        pace.wait((count * each) as u64 * message, phase);
+        stamp.stamp(writer.bytes(), lane.message);
+        let wrote = writer.write(fd);
+        if wrote > 0 {
+            let taken = writer.taken(wrote);
+            let datagrams = (taken * each) as u64;
+            tally.batch(datagrams, datagrams * message);
+            stamp.advance(datagrams);
+            if taken < count && cut_short(lane, &mut tally, each as u64)? == Next::End {
+                break;
+            }
+        } else if sys::errno() == libc::ENOBUFS {
+            tally.call();
+            tally.refused(each as u64);
+        } else if gso::trouble(lane, W::CALL, wrote)? == Next::End {
+            break;
+        }
+    }
+    Ok(End::default())
+}
+
+/// Finds out why a call took only a part. The kernel forgets the error of the buffer that it
+/// stopped at: what the path said is still in the error queue, and all that is not of this moment
+/// meets the next call again. Else the queue was full.
+#[cold]
+#[inline(never)]
+fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<Next> {
+    match error_queue::take(lane.fd) {
+        Some(Notice::Failed(errno)) => lane.judge(Call::Sendmmsg, errno),
+        _ => {
+            tally.refused(datagrams);
+            Ok(Next::Again)
+        }
+    }
+}
