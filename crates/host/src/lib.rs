@@ -9,7 +9,7 @@ mod counters;
 mod cpu;
 mod environment;
 mod error;
-#[cfg(feature = "fuzz")]
+#[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
 mod kernel;
 mod link;

@@ -135,11 +135,5 @@ mod tests {
             let read: BTreeSet<u32> = parse_cpu_mask(&format_cpu_mask(&list).unwrap()).unwrap().into_iter().collect();
             prop_assert_eq!(read, cpus);
         }
-
-        #[test]
-        fn any_text_is_read_or_refused(text in "[0-9,\\- a-f\n]{0,40}") {
-            let _ = parse_cpu_list(&text);
-            let _ = parse_cpu_mask(&text);
-        }
     }
 }

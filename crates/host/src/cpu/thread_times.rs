@@ -193,15 +193,6 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(
-            stat in prop::collection::vec(any::<u8>(), 0..120),
-            schedstat in "\\PC{0,40}",
-            tick in any::<u64>(),
-        ) {
-            let _ = ThreadTimes::parse(&stat, &schedstat, tick);
-        }
-
-        #[test]
         fn any_name_and_numbers_are_read(name in ".{0,20}", numbers in prop::collection::vec("-?[0-9]{1,22}", 0..20)) {
             let stat = format!("1 ({name}) S {}", numbers.join(" "));
             let parsed = ThreadTimes::parse(stat.as_bytes(), "", TICK);
