@@ -115,7 +115,7 @@ impl Session {
                 Ok(Answer::Done)
             }
             Request::Steer { interface, cpus } => {
-                host::steering::steer(&interface, &cpus)?;
+                host::steering::steer(&interface, &cpus).map_err(|error| error.to_string())?;
                 Ok(Answer::Done)
             }
             Request::SteerNew { cpus } => {

@@ -37,12 +37,12 @@ pub fn usable() -> Vec<(u32, u32)> {
 /// Lets the calling thread run on `cpus` only. Threads that it starts afterwards inherit this.
 ///
 /// # Errors
-/// [`Error::Pin`] if none of them is online, or a cpuset forbids them.
+/// If none of them is online, or a cpuset forbids them.
 pub fn pin_current_thread(cpus: &[u32]) -> Result<(), Error> {
-    let refused = |errno: Errno| Error::Pin {
-        cpus: format_cpu_list(cpus),
-        allowed: format_cpu_list(&allowed_cpus()),
-        errno: errno.into(),
+    let refused = |errno: Errno| {
+        let allowed = format_cpu_list(&allowed_cpus());
+        let way_out = format!("; it may run on CPUs {allowed} (cpuset, taskset)");
+        Error::failed(format!("cannot pin this thread to CPUs {}", format_cpu_list(cpus)), errno, way_out)
     };
     let mut set = CpuSet::new();
     for cpu in cpus {

@@ -31,8 +31,8 @@ impl ThreadTimes {
     /// Reads those of a thread of this process, by the number that the kernel knows it by.
     ///
     /// # Errors
-    /// [`Error::Read`] if there is no such thread (any more), [`Error::Unreadable`] if the kernel
-    /// writes them in another form.
+    /// [`Error::Read`] if there is no such thread (any more); or the kernel writes them in another
+    /// form.
     pub fn read(thread: u32) -> Result<Self, Error> {
         Self::read_from(&format!("/proc/self/task/{thread}"))
     }
@@ -43,9 +43,8 @@ impl ThreadTimes {
         let stat = std::fs::read(&path).map_err(|errno| Error::Read { path: path.into(), errno })?;
         // Not every kernel has it.
         let schedstat = std::fs::read_to_string(format!("{directory}/schedstat")).unwrap_or_default();
-        Self::parse(&stat, &schedstat, tick()?).ok_or_else(|| Error::Unreadable {
-            path: "/proc/self/task/TID/stat",
-            why: "it has no user and system time where it should".to_owned(),
+        Self::parse(&stat, &schedstat, tick()?).ok_or_else(|| {
+            format!("cannot parse {directory}/stat: it has no user and system time where it should").into()
         })
     }
 

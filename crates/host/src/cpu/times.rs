@@ -35,7 +35,7 @@ impl CpuTimes {
     /// Reads the time since boot of `cpus` together.
     ///
     /// # Errors
-    /// [`Error::NoCpu`] if one of them is not online.
+    /// If one of them is not online.
     pub fn read(cpus: &[u32]) -> Result<Self, Error> {
         Self::read_each(cpus).map(|each| Self::sum(&each))
     }
@@ -43,14 +43,14 @@ impl CpuTimes {
     /// Reads the time since boot of each of `cpus`, in their order.
     ///
     /// # Errors
-    /// [`Error::NoCpu`] if one of them is not online.
+    /// If one of them is not online.
     pub fn read_each(cpus: &[u32]) -> Result<Vec<Self>, Error> {
         let text = std::fs::read_to_string(STAT).map_err(|errno| Error::Read { path: STAT.into(), errno })?;
         let table = parse(&text, tick()?);
         let find = |cpu: &u32| {
             table.get(cpu).copied().ok_or_else(|| {
                 let online: Vec<u32> = table.keys().copied().collect();
-                Error::NoCpu { cpu: *cpu, online: format_cpu_list(&online) }
+                format!("CPU {cpu} is not online here (online: {})", format_cpu_list(&online)).into()
             })
         };
         cpus.iter().map(find).collect()
@@ -145,9 +145,8 @@ pub(crate) fn tick() -> Result<u64, Error> {
         .and_then(|hertz| u64::try_from(hertz).ok())
         .filter(|hertz| *hertz > 0)
         .map(|hertz| 1_000_000_000 / hertz)
-        .ok_or_else(|| Error::Unreadable {
-            path: STAT,
-            why: "the system does not report its unit (_SC_CLK_TCK)".to_owned(),
+        .ok_or_else(|| {
+            format!("cannot parse {STAT}: the system does not report its unit (_SC_CLK_TCK)").into()
         })
 }
 

@@ -30,10 +30,11 @@ impl Ethtool {
     /// Opens a generic netlink socket and looks for the family `ethtool`.
     ///
     /// # Errors
-    /// [`Error::NoEthtool`] if this kernel has none.
+    /// If this kernel has none.
     pub fn open() -> Result<Self, Error> {
-        let purpose = "offload features (generic netlink)";
-        let mut netlink = Netlink::open(NETLINK_GENERIC).map_err(|errno| Error::Socket { purpose, errno })?;
+        let mut netlink = Netlink::open(NETLINK_GENERIC).map_err(|errno| {
+            Error::failed("cannot open a netlink socket for offload features (generic netlink)", errno, "")
+        })?;
         let family = family(&mut netlink)?;
         Ok(Self { netlink, family })
     }
@@ -107,7 +108,7 @@ fn family(netlink: &mut Netlink) -> Result<u16, Error> {
         nlas: vec![GenlCtrlAttrs::FamilyName(Request::family_name().to_owned())],
     };
     let payloads = netlink.ask(GenlMessage::from_payload(request), 0).map_err(|failure| match failure {
-        Failure::Refused { .. } => Error::NoEthtool,
+        Failure::Refused { .. } => no_ethtool(),
         failure => Error::netlink("look for ethtool's netlink family", "", failure),
     })?;
     // One attribute only: the parser of the whole answer does not know those of newer kernels.
@@ -116,7 +117,13 @@ fn family(netlink: &mut Netlink) -> Result<u16, Error> {
         .flatten()
         .find(|attribute| libc::c_int::from(attribute.kind()) == libc::CTRL_ATTR_FAMILY_ID)
         .and_then(|attribute| parse_u16(attribute.value()).ok())
-        .ok_or(Error::NoEthtool)
+        .ok_or_else(no_ethtool)
+}
+
+fn no_ethtool() -> Error {
+    "this kernel has no ethtool over netlink: offload features need Linux 5.8 or newer, built with CONFIG_ETHTOOL_NETLINK"
+        .to_owned()
+        .into()
 }
 
 /// A request of the ethtool family: a command and its attributes, ready to be sent.

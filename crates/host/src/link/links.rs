@@ -35,9 +35,9 @@ pub struct Links {
 impl Links {
     /// Opens an rtnetlink socket.
     pub fn open() -> Result<Self, Error> {
-        Netlink::open(NETLINK_ROUTE)
-            .map(|netlink| Self { netlink })
-            .map_err(|errno| Error::Socket { purpose: "interfaces (rtnetlink)", errno })
+        Netlink::open(NETLINK_ROUTE).map(|netlink| Self { netlink }).map_err(|errno| {
+            Error::failed("cannot open a netlink socket for interfaces (rtnetlink)", errno, "")
+        })
     }
 
     /// Every interface of the namespace.
@@ -66,15 +66,18 @@ impl Links {
     /// machine.
     ///
     /// # Errors
-    /// [`Error::NoAddress`] if there is none.
+    /// If there is none.
     pub fn find_by_address(&mut self, address: &str) -> Result<Link, Error> {
         let mut all = self.list()?;
         match all.iter().position(|link| link.address.as_deref() == Some(address)) {
             Some(found) => Ok(all.swap_remove(found)),
-            None => Err(Error::NoAddress {
-                address: address.to_owned(),
-                found: all.into_iter().map(|link| link.name).collect::<Vec<_>>().join(", "),
-            }),
+            None => {
+                let found = all.into_iter().map(|link| link.name).collect::<Vec<_>>().join(", ");
+                Err(Error::from(format!(
+                    "no interface here has the link-layer address {address} (there are: {found}): its device was not \
+                     created, or this kernel has no driver for it"
+                )))
+            }
         }
     }
 
@@ -111,7 +114,7 @@ impl Links {
     /// sends what it is given.
     ///
     /// # Errors
-    /// [`Error::NoCarrier`] if it does not within 3 s; or the interface is gone.
+    /// If it does not within 3 s, or the interface is gone.
     pub fn await_running(&mut self, name: &str) -> Result<(), Error> {
         let deadline = Instant::now() + CARRIER;
         loop {
@@ -121,7 +124,10 @@ impl Links {
                 return Ok(());
             }
             if Instant::now() >= deadline {
-                return Err(Error::NoCarrier { interface: name.to_owned(), seconds: CARRIER.as_secs() });
+                return Err(Error::from(format!(
+                    "interface {name:?} has no carrier after {} s: its other end was removed, or set down",
+                    CARRIER.as_secs()
+                )));
             }
             std::thread::sleep(Duration::from_micros(200));
         }

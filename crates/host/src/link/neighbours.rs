@@ -17,7 +17,7 @@ impl Links {
     /// many.
     ///
     /// # Errors
-    /// [`Error::Refused`] without `CAP_NET_ADMIN` over the network namespace.
+    /// The kernel's refusal, without `CAP_NET_ADMIN` over the network namespace.
     pub fn keep_neighbours(&mut self) -> Result<usize, Error> {
         let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
         let read = |payload: &[u8]| NeighbourMessage::parse(payload).map(found);
