@@ -3,7 +3,8 @@
 use netlink_packet_core::{NlasIterator, Parseable};
 use netlink_packet_route::neighbour::NeighbourMessage;
 
-use crate::counters::snmp::{Table, softnet};
+use crate::SoftnetCounters;
+use crate::counters::snmp::Table;
 use crate::cpu::interrupts::{self, Interrupts};
 use crate::cpu::list::{format_cpu_list, parse_cpu_list, parse_cpu_mask};
 use crate::cpu::tasks::Task;
@@ -60,7 +61,7 @@ pub fn proc(text: &str, tick: u64) {
     let _ = cpu::since_boot(text, tick);
     let table = Table::default().pairs(text).lines(text);
     let _ = table.both(["Udp", "Udp6"], "InDatagrams");
-    let _ = softnet(text);
+    let _ = SoftnetCounters::of(text);
     let mut each = vec![Interrupts::default(); 2];
     for file in ["/proc/interrupts", "/proc/softirqs"] {
         interrupts::parse(file, text, &[0, 1], &mut each);

@@ -6,6 +6,7 @@ pub(crate) mod interrupts;
 pub(crate) mod list;
 pub(crate) mod process_threads;
 pub(crate) mod softirqs;
+pub(crate) mod stat;
 pub(crate) mod tasks;
 pub(crate) mod thread_times;
 pub(crate) mod times;

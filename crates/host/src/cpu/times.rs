@@ -6,29 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu::list::format_cpu_list;
 use crate::error::Error;
+use crate::kernel::counted::counted;
 
-/// Time of a set of CPUs by what it was spent on, in nanoseconds summed over the CPUs, since boot
-/// or between two readings.
-///
-/// The kernel tells it in `/proc/stat` in units of 10 ms (`USER_HZ`), and most kernels find it by
-/// looking at each timer tick (1 to 10 ms) at what runs, so a single short window is coarse: many
-/// runs even it out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CpuTimes {
-    /// In user mode, of normal and low priority; the time of virtual machines that this machine
-    /// runs is in it.
-    pub user: u64,
-    /// In the kernel on behalf of processes.
-    pub system: u64,
-    /// In interrupt handlers.
-    pub irq: u64,
-    /// In software interrupts: most of the receive work of the network.
-    pub softirq: u64,
-    /// Wanted, but given to somebody else by the hypervisor.
-    pub steal: u64,
-    /// Idle, also while waiting for input and output.
-    pub idle: u64,
+counted! {
+    /// Time of a set of CPUs by what it was spent on, in nanoseconds summed over the CPUs, since boot
+    /// or between two readings.
+    ///
+    /// The kernel tells it in `/proc/stat` in units of 10 ms (`USER_HZ`), and most kernels find it by
+    /// looking at each timer tick (1 to 10 ms) at what runs, so a single short window is coarse: many
+    /// runs even it out.
+    pub struct CpuTimes {
+        /// In user mode, of normal and low priority; the time of virtual machines that this machine
+        /// runs is in it.
+        user,
+        /// In the kernel on behalf of processes.
+        system,
+        /// In interrupt handlers.
+        irq,
+        /// In software interrupts: most of the receive work of the network.
+        softirq,
+        /// Wanted, but given to somebody else by the hypervisor.
+        steal,
+        /// Idle, also while waiting for input and output.
+        idle,
+    }
 }
 
 impl CpuTimes {
@@ -56,20 +57,6 @@ impl CpuTimes {
         cpus.iter().map(find).collect()
     }
 
-    /// Of several CPUs together.
-    #[must_use]
-    pub fn sum(each: &[Self]) -> Self {
-        each.iter().fold(Self::default(), |sum, times| sum.plus(times))
-    }
-
-    /// What was spent since `earlier`. A part that went backwards counts as nothing: the kernel
-    /// documents that of the time spent waiting for input and output, and a hypervisor may do it to
-    /// the stolen time.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        self.with(earlier, u64::saturating_sub)
-    }
-
     /// Time in which the CPUs worked for this machine: all but idle and stolen.
     pub fn busy(&self) -> u64 {
         [self.system, self.irq, self.softirq].into_iter().fold(self.user, u64::saturating_add)
@@ -92,21 +79,6 @@ impl CpuTimes {
             steal: percent(self.steal),
             idle: percent(self.idle),
         })
-    }
-
-    fn plus(&self, other: &Self) -> Self {
-        self.with(other, u64::saturating_add)
-    }
-
-    fn with(&self, other: &Self, combine: fn(u64, u64) -> u64) -> Self {
-        Self {
-            user: combine(self.user, other.user),
-            system: combine(self.system, other.system),
-            irq: combine(self.irq, other.irq),
-            softirq: combine(self.softirq, other.softirq),
-            steal: combine(self.steal, other.steal),
-            idle: combine(self.idle, other.idle),
-        }
     }
 }
 
@@ -158,7 +130,7 @@ pub(crate) fn parse(text: &str, tick: u64) -> BTreeMap<u32, CpuTimes> {
 
 /// The times of all CPUs together since boot, if `/proc/stat` can be read.
 pub(crate) fn since_boot(text: &str, tick: u64) -> CpuTimes {
-    parse(text, tick).values().fold(CpuTimes::default(), |sum, times| sum.plus(times))
+    CpuTimes::sum(&parse(text, tick).into_values().collect::<Vec<_>>())
 }
 
 fn parse_line(line: &str, tick: u64) -> Option<(u32, CpuTimes)> {
