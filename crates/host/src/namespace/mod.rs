@@ -165,25 +165,27 @@ fn user_refused(step: &str, errno: io::Error, settings: &UserNamespaces) -> Erro
 mod tests {
     use super::*;
 
-    fn refused(errno: Errno, settings: &UserNamespaces) -> String {
-        user_refused("make a user namespace", errno.into(), settings).to_string()
-    }
-
     #[test]
     fn the_setting_that_forbids_it_is_named() {
         let free = UserNamespaces { supported: true, max: Some(100), ..UserNamespaces::default() };
         let off = UserNamespaces { max: Some(0), ..free.clone() };
-        assert_eq!(
-            refused(Errno::ENOSPC, &off),
-            "cannot make a user namespace: No space left on device (os error 28); user namespaces are off: `sysctl \
-             user.max_user_namespaces=15000` allows them, or run as root"
-        );
-        assert!(refused(Errno::ENOSPC, &free).contains("the limit of user namespaces is reached"));
         let debian = UserNamespaces { unprivileged_clone: Some(false), ..free.clone() };
-        assert!(refused(Errno::EPERM, &debian).contains("kernel.unprivileged_userns_clone=1"));
         let ubuntu = UserNamespaces { apparmor_restricts: Some(true), ..free.clone() };
-        assert!(refused(Errno::EPERM, &ubuntu).contains("kernel.apparmor_restrict_unprivileged_userns=0"));
-        assert!(refused(Errno::EPERM, &free).contains("seccomp"));
-        assert!(refused(Errno::EINVAL, &UserNamespaces::default()).contains("CONFIG_USER_NS"));
+        for (errno, settings, text) in [
+            (
+                Errno::ENOSPC,
+                &off,
+                "cannot make a user namespace: No space left on device (os error 28); user namespaces are off: `sysctl \
+                 user.max_user_namespaces=15000` allows them, or run as root",
+            ),
+            (Errno::ENOSPC, &free, "the limit of user namespaces is reached"),
+            (Errno::EPERM, &debian, "kernel.unprivileged_userns_clone=1"),
+            (Errno::EPERM, &ubuntu, "kernel.apparmor_restrict_unprivileged_userns=0"),
+            (Errno::EPERM, &free, "seccomp"),
+            (Errno::EINVAL, &UserNamespaces::default(), "CONFIG_USER_NS"),
+        ] {
+            let refused = user_refused("make a user namespace", errno.into(), settings).to_string();
+            assert!(refused.contains(text), "{refused}");
+        }
     }
 }
