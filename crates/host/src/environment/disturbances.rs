@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CpuEnvironment, IdleState, LoadEnvironment, hypervisor};
+use super::{CpuEnvironment, IdleState, LoadEnvironment, hypervisor, memory};
 use crate::kernel::files::Files;
 
 /// Facts about this machine that make measurements noisy, or different from those of another day.
@@ -93,11 +93,7 @@ pub(crate) fn choice(text: &str) -> Option<String> {
 }
 
 pub(crate) fn swapped(meminfo: &str) -> Option<u64> {
-    let of = |name: &str| -> Option<u64> {
-        let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().strip_suffix("kB")?.trim().parse().ok()
-    };
-    of("SwapTotal:")?.checked_sub(of("SwapFree:")?)?.checked_mul(1024)
+    memory(meminfo, "SwapTotal")?.checked_sub(memory(meminfo, "SwapFree")?)
 }
 
 /// Looks for the daemon among the processes. Process 1 is not seen where `/proc` hides those of

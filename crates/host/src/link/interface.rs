@@ -6,6 +6,7 @@ use nix::libc;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::counted::counted;
+use crate::kernel::files::Files;
 
 /// One interface of a network namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +63,15 @@ counted! {
 }
 
 impl Link {
+    /// Its directory in sysfs, if that shows this network namespace: another one's may hold a
+    /// namesake.
+    pub(crate) fn sysfs(&self, files: &Files) -> Option<String> {
+        let directory = format!("sys/class/net/{}", self.name);
+        let own = files.number(&format!("{directory}/ifindex")) == Some(self.index)
+            && files.text(&format!("{directory}/address")) == self.address;
+        own.then_some(directory)
+    }
+
     /// Reads an `RTM_NEWLINK` payload. Attributes that are unknown, or of another size than
     /// expected, are passed over: a machine with one odd interface must still list the others.
     ///

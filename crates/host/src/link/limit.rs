@@ -80,11 +80,8 @@ const MINOR: u32 = 0xffff;
 /// veth says 10 Gbit/s, whatever it can do), so only what has hardware (or a hypervisor's device)
 /// below it is believed.
 fn negotiated(files: &Files, link: &Link) -> Option<u64> {
-    let directory = format!("sys/class/net/{}", link.name);
-    // A sysfs of another network namespace may hold a namesake.
-    let own = files.number(&format!("{directory}/ifindex")) == Some(link.index)
-        && files.text(&format!("{directory}/address")) == link.address;
-    if link.kind.is_some() || !own || files.names(&format!("{directory}/device"), "uevent").is_empty() {
+    let directory = link.sysfs(files)?;
+    if link.kind.is_some() || files.names(&format!("{directory}/device"), "uevent").is_empty() {
         return None;
     }
     // Mbit/s; -1 if unknown.

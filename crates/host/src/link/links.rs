@@ -102,6 +102,20 @@ impl Links {
         })
     }
 
+    /// Makes a virtual interface; `action` as with [`Links::dump`].
+    pub(crate) fn create(
+        &mut self,
+        name: &str,
+        kind: InfoKind,
+        data: Option<InfoData>,
+        action: impl FnOnce() -> String,
+    ) -> Result<(), Error> {
+        let mut message = named(name)?;
+        let info = std::iter::once(LinkInfo::Kind(kind)).chain(data.map(LinkInfo::Data));
+        message.attributes.push(LinkAttribute::LinkInfo(info.collect()));
+        self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, action)
+    }
+
     /// Sets the interface up.
     pub fn set_up(&mut self, name: &str) -> Result<(), Error> {
         let mut message = named(name)?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cpu::list::{format_cpu_list, format_cpu_mask, parse_cpu_mask};
 use crate::error::Error;
+use crate::kernel::files::Files;
 use crate::link::links::Links;
 
 /// Has the receive work of every queue of the interface done on `cpus`, and reads that back; no
@@ -81,22 +82,12 @@ fn mask(cpus: &[u32]) -> Result<String, Error> {
 /// namesake in another network namespace: the machine's own `eth0` must not be steered in place of
 /// a testbed's.
 fn own_directory(interface: &str) -> Result<PathBuf, Error> {
-    let link = Links::open()?.find(interface)?;
-    let directory = Path::new("/sys/class/net").join(interface);
-    let wrong = |why: String| {
-        Error::from(format!(
-            "cannot steer the receive work of {interface:?}: /sys/class/net shows another network namespace ({why}); mount a \
-             sysfs of this one first"
-        ))
-    };
-    let read = |file: &str| std::fs::read_to_string(directory.join(file)).map(|text| text.trim().to_owned());
-    let index = read("ifindex").map_err(|_| wrong("the interface does not exist there".to_owned()))?;
-    if index != link.index.to_string() {
-        return Err(wrong(format!("there it has the index {index}, here {}", link.index)));
-    }
-    let address = read("address").unwrap_or_default();
-    if address != link.address.clone().unwrap_or_default() {
-        return Err(wrong(format!("there it has the address {address:?}, here {:?}", link.address)));
-    }
-    Ok(directory)
+    let sysfs = Links::open()?.find(interface)?.sysfs(&Files::system());
+    sysfs.map(|directory| Path::new("/").join(directory)).ok_or_else(|| {
+        format!(
+            "cannot steer the receive work of {interface:?}: /sys/class/net shows another network namespace; mount a sysfs of \
+             this one first"
+        )
+        .into()
+    })
 }

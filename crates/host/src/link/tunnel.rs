@@ -2,14 +2,12 @@
 
 use std::net::IpAddr;
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{InfoData, InfoKind, InfoVxlan, LinkAttribute, LinkInfo};
+use netlink_packet_route::link::{InfoData, InfoKind, InfoVxlan};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::link::links::{Links, named};
+use crate::link::links::Links;
 
 /// A VXLAN tunnel (RFC 7348) between two hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,12 +61,7 @@ impl Links {
         if vxlan.local.is_ipv4() {
             data.push(InfoVxlan::UDPCsum(false));
         }
-        let mut message = named(name)?;
-        message.attributes.push(LinkAttribute::LinkInfo(vec![
-            LinkInfo::Kind(InfoKind::Vxlan),
-            LinkInfo::Data(InfoData::Vxlan(data)),
-        ]));
-        self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
+        self.create(name, InfoKind::Vxlan, Some(InfoData::Vxlan(data)), || {
             format!("make the VXLAN tunnel {name:?} over interface {:?}", vxlan.underlay)
         })
         .map_err(|error| match error.errno().map(Errno::from_raw) {
