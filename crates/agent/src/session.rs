@@ -256,8 +256,8 @@ impl Session {
         let refused = change
             .refused
             .iter()
-            .filter(|refusal| unfulfilled(&refusal.feature))
-            .map(|refusal| (refusal.feature.clone(), refusal.reason.to_string()))
+            .filter(|(name, _)| unfulfilled(name))
+            .map(|(name, reason)| (name.clone(), reason.to_string()))
             .collect();
         // Against the defaults, not against the last condition: a condition's record must not
         // depend on its predecessor.

@@ -11,7 +11,7 @@ use crate::cpu::tasks::Task;
 #[cfg(test)]
 use crate::cpu::thread_times::ThreadTimes;
 use crate::cpu::times as cpu;
-use crate::environment::{self, disturbances};
+use crate::environment;
 use crate::kernel::attributes::bytes;
 use crate::kernel::netlink::{Verdict, frames, verdict};
 use crate::link::bitset::{parse_features, wanted_bits};
@@ -67,7 +67,7 @@ pub fn proc(text: &str, tick: u64) {
         interrupts::parse(file, text, &[0, 1], &mut each);
     }
     let _ = Task::parse(1, 1, text.as_bytes(), tick);
-    let _ = (disturbances::choice(text), disturbances::swapped(text), environment::hypervisor(text));
+    let _ = (environment::hypervisor(text), environment::memory(text, "MemTotal"));
     let _ = parse_cpu_mask(text);
     if let Ok(cpus) = parse_cpu_list(text) {
         assert_eq!(parse_cpu_list(&format_cpu_list(&cpus)).as_ref(), Ok(&cpus));

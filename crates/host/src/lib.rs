@@ -42,7 +42,7 @@ pub use kernel::bpf;
 pub use link::discard::{Discard, DiscardDevice};
 pub use link::discipline::Discipline;
 pub use link::ethtool::Ethtool;
-pub use link::features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
+pub use link::features::{FeatureChange, FeatureState, Features, RefusalReason};
 pub use link::interface::{Link, LinkCounters};
 pub use link::limit::LinkLimit;
 pub use link::links::{Links, forget_path_mtus};

@@ -62,12 +62,6 @@ impl ThreadTimes {
         let running_ns = next().unwrap_or_else(|| user_ns.saturating_add(system_ns));
         Some(Self { running_ns, user_ns, system_ns, waiting_ns: next().unwrap_or(0) })
     }
-
-    /// Time in which the thread wanted a CPU, whether it had one or not.
-    #[must_use]
-    pub fn wanted_ns(&self) -> u64 {
-        self.running_ns.saturating_add(self.waiting_ns)
-    }
 }
 
 counted! {
@@ -123,7 +117,6 @@ mod tests {
         let expected =
             ThreadTimes { running_ns: 424_000_000, user_ns: 30 * TICK, system_ns: 12 * TICK, waiting_ns: 77 };
         assert_eq!(times, expected);
-        assert_eq!(times.wanted_ns(), 424_000_077);
         // Without the scheduler's word the ticks stand for it.
         let coarse = ThreadTimes::parse(stat, "", TICK).unwrap();
         assert_eq!((coarse.running_ns, coarse.waiting_ns), (42 * TICK, 0));
@@ -145,7 +138,7 @@ mod tests {
             assert!(begin.elapsed() < Duration::from_secs(60), "{passed:?}");
         };
         let wall = u64::try_from(begin.elapsed().as_nanos()).unwrap() + TICK;
-        assert!(passed.wanted_ns() <= wall + TICK, "{passed:?} in {wall} ns");
+        assert!(passed.running_ns + passed.waiting_ns <= wall + TICK, "{passed:?} in {wall} ns");
         assert!(ProcessTimes::read().since(&process).total_ns() > 40_000_000);
         assert!(matches!(ThreadTimes::read(u32::MAX), Err(Error::Read { .. })));
     }

@@ -1,7 +1,7 @@
 //! What a host is: everything that could explain why its numbers differ from another's.
 
 mod cpu;
-pub(crate) mod disturbances;
+mod disturbances;
 mod sysctls;
 
 use std::collections::BTreeMap;
@@ -217,7 +217,7 @@ impl LoadEnvironment {
 }
 
 /// A field of `/proc/meminfo`, in bytes.
-fn memory(meminfo: &str, name: &str) -> Option<u64> {
+pub(crate) fn memory(meminfo: &str, name: &str) -> Option<u64> {
     let kibibytes: u64 = field(meminfo, name)?.strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }

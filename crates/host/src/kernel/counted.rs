@@ -54,7 +54,8 @@ mod tests {
                 ThreadTimes { running_ns, user_ns, system_ns, waiting_ns }
             };
             let passed = times(later).since(&times(earlier));
-            prop_assert!(passed.running_ns <= later[0] && passed.wanted_ns() >= passed.waiting_ns);
+            prop_assert!(passed.running_ns <= later[0] && passed.waiting_ns <= later[3]);
+            prop_assert_eq!(passed.plus(&times(earlier)).running_ns, later[0].max(earlier[0]));
         }
     }
 }

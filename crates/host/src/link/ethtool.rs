@@ -78,7 +78,7 @@ impl Ethtool {
             })?;
         }
         let after = self.features(interface)?;
-        Ok(FeatureChange::between(before, requested, after))
+        Ok(FeatureChange::of(requested, after))
     }
 
     fn ask(&mut self, request: Request) -> Result<Vec<Vec<u8>>, Failure> {
