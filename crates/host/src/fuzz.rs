@@ -1,4 +1,5 @@
-//! (fuzzing) Every reader of what the kernel tells. None may panic, whatever it is given.
+//! (fuzzing) Every reader of the kernel's messages and files. None may panic, whatever its input
+//! is.
 
 use netlink_packet_core::{NlasIterator, Parseable};
 use netlink_packet_route::neighbour::NeighbourMessage;

@@ -39,7 +39,7 @@ pub struct Holder {
 }
 
 impl Turn {
-    /// Takes the turn, or says who has it.
+    /// Takes the turn, or names the session that has it.
     ///
     /// # Errors
     /// If sockets cannot be had here.

@@ -12,7 +12,7 @@ pub struct CpuListError {
     pub why: &'static str,
 }
 
-/// The highest number taken for a CPU: beyond what any kernel is built for (`NR_CPUS` is at most
+/// The highest number accepted for a CPU: beyond what any kernel is built for (`NR_CPUS` is at most
 /// 8192), and small enough that a range from a hostile text does not fill the memory.
 const HIGHEST: u32 = 65_535;
 

@@ -1,4 +1,4 @@
-//! CPUs: which there are, what they did, and who runs on them.
+//! CPUs: their list, their times, and the threads that run on them.
 
 pub mod affinity;
 pub(crate) mod clock;

@@ -1,4 +1,4 @@
-//! The line in which the kernel tells of a thread: `/proc/PID/stat`.
+//! The kernel's line about a thread: `/proc/PID/stat`.
 
 use std::str::SplitAsciiWhitespace;
 

@@ -224,7 +224,7 @@ mod tests {
         assert_eq!((read.ns, read.reaped_ns, read.kernel), (290, 330, false));
         assert_eq!(Task::parse(7, 8, line.as_bytes(), 10).unwrap().reaped_ns, 0);
         assert_eq!(Task::parse(7, 7, b"7 (x) R 1 2", 10), None);
-        // Whoever runs the thread chose its name.
+        // The owner of the thread chose its name.
         let line = format!("7 (\u{1b}[2J\u{202e}\n) {}\n", fields.join(" "));
         assert_eq!(Task::parse(7, 7, line.as_bytes(), 10).unwrap().name, "\\u{1b}[2J\\u{202e} ");
     }

@@ -8,15 +8,15 @@ use crate::kernel::counted::counted;
 counted! {
     /// CPU time of one thread, in nanoseconds since it began, or between two readings.
     ///
-    /// `/proc/PID/task/TID/schedstat` tells the time on a CPU and the time waiting for one by the
+    /// `/proc/PID/task/TID/schedstat` has the time on a CPU and the time waiting for one by the
     /// scheduler's own clock. What of it was user and what kernel space comes from
-    /// `/proc/PID/task/TID/stat`, in units of 10 ms (`USER_HZ`), and most kernels find it by looking at
-    /// each timer tick, so the split of a short window is coarse where the sum is not. Of a thread that
-    /// is on a CPU right now the time up to the last tick (1 to 10 ms) is told; of one that waits for a
-    /// CPU right now, nothing of this wait.
+    /// `/proc/PID/task/TID/stat`, in units of 10 ms (`USER_HZ`), and most kernels find it by
+    /// looking at each timer tick, so the split of a short window is coarse where the sum is not.
+    /// Of a thread that is on a CPU right now the time up to the last tick (1 to 10 ms) is told; of
+    /// one that waits for a CPU right now, nothing of this wait.
     pub struct ThreadTimes {
-        /// On a CPU. On kernels that do not count interrupts apart (`CONFIG_IRQ_TIME_ACCOUNTING`), with
-        /// the interrupts and software interrupts that broke in.
+        /// On a CPU. On kernels that do not count interrupts apart (`CONFIG_IRQ_TIME_ACCOUNTING`),
+        /// with the interrupts and software interrupts that broke in.
         running_ns,
         /// Of it, in user mode; coarse.
         user_ns,

@@ -9,12 +9,12 @@ use crate::error::Error;
 use crate::kernel::counted::counted;
 
 counted! {
-    /// Time of a set of CPUs by what it was spent on, in nanoseconds summed over the CPUs, since boot
-    /// or between two readings.
+    /// Time of a set of CPUs by what it was spent on, in nanoseconds summed over the CPUs, since
+    /// boot or between two readings.
     ///
-    /// The kernel tells it in `/proc/stat` in units of 10 ms (`USER_HZ`), and most kernels find it by
-    /// looking at each timer tick (1 to 10 ms) at what runs, so a single short window is coarse: many
-    /// runs even it out.
+    /// The kernel reports it in `/proc/stat` in units of 10 ms (`USER_HZ`), and most kernels find
+    /// it by looking at each timer tick (1 to 10 ms) at what runs, so a single short window is
+    /// coarse: many runs even it out.
     pub struct CpuTimes {
         /// In user mode, of normal and low priority; the time of virtual machines that this machine
         /// runs is in it.
@@ -25,7 +25,7 @@ counted! {
         irq,
         /// In software interrupts: most of the receive work of the network.
         softirq,
-        /// Wanted, but given to somebody else by the hypervisor.
+        /// Ready to run, but the hypervisor gave the time to another guest.
         steal,
         /// Idle, also while waiting for input and output.
         idle,

@@ -6,8 +6,8 @@ use nix::libc;
 const URGENT: i32 = -20;
 
 /// Has the calling thread run soon after it wakes, though many others want its CPUs. What it starts
-/// from now on does not inherit this. It needs `CAP_SYS_NICE` outside of any user namespace; tells
-/// whether it was granted.
+/// from now on does not inherit this. It needs `CAP_SYS_NICE` outside of any user namespace.
+/// Returns whether it was granted.
 pub fn prioritise_current_thread() -> bool {
     // SAFETY: `struct sched_attr` is plain numbers, for which all bits zero are a value.
     let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };

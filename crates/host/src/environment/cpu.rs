@@ -89,7 +89,7 @@ pub(crate) fn hypervisor(cpuinfo: &str) -> Option<bool> {
     field(cpuinfo, "flags").map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// Every architecture calls it something else; Arm tells only numbers.
+/// Each architecture has its own name for the field; Arm reports only numbers.
 fn model(cpuinfo: &str) -> Option<String> {
     let named = ["model name", "cpu model", "cpu", "uarch", "Model Name"]
         .iter()

@@ -59,7 +59,8 @@ pub struct KernelEnvironment {
     pub clock_sources: Option<String>,
     /// Its taints, as a number; 0 is none.
     pub tainted: Option<String>,
-    /// Preemption model, where the kernel tells (`/sys/kernel/debug/sched/preempt` needs root).
+    /// Preemption model, where the kernel reports it (`/sys/kernel/debug/sched/preempt` needs
+    /// root).
     pub preemption: Option<String>,
     /// Transparent huge pages, the choice in brackets.
     pub huge_pages: Option<String>,
@@ -69,7 +70,7 @@ pub struct KernelEnvironment {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineEnvironment {
-    /// Who made it.
+    /// The manufacturer.
     pub vendor: Option<String>,
     /// What it is called; for a virtual machine mostly the hypervisor's name.
     pub product: Option<String>,
@@ -90,7 +91,7 @@ pub struct InterfaceEnvironment {
     pub driver: Option<String>,
     /// How long its receive work may wait for more to put together, in ns (`gro_flush_timeout`).
     pub gro_flush_timeout: Option<u64>,
-    /// How often its receive queue is looked at again before its interrupt is let in
+    /// How often its receive queue is polled again before its interrupt is enabled
     /// (`napi_defer_hard_irqs`).
     pub napi_defer_hard_irqs: Option<u64>,
     /// Its offload features; `None` if this kernel cannot tell.

@@ -1,4 +1,4 @@
-//! The small text files in which the kernel tells about itself.
+//! The small text files in which the kernel describes itself.
 
 use std::path::{Path, PathBuf};
 

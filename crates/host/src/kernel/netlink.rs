@@ -31,8 +31,8 @@ impl From<DecodeError> for Failure {
     }
 }
 
-/// How often a dump that was overtaken by a change is asked for again before its newest answer is
-/// taken as it is.
+/// How often a dump is repeated because something changed meanwhile, before its newest answer is
+/// used all the same.
 const DUMPS: u32 = 8;
 
 impl Netlink {

@@ -99,7 +99,7 @@ impl Links {
         Err(refused.pop().expect("at least one device was tried"))
     }
 
-    /// Tells the kernel where `address` is behind the interface, for good, so that it never asks.
+    /// Adds a permanent neighbour behind the interface, so that the kernel never asks for it.
     pub fn add_neighbour_behind_discard(&mut self, name: &str, address: IpAddr) -> Result<(), Error> {
         let message = permanent(self.find(name)?.index, address, NOBODY.to_vec());
         self.change(RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE | NLM_F_EXCL, name, || {

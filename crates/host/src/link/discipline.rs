@@ -1,4 +1,4 @@
-//! Queueing disciplines as the kernel tells of them, and the rate that one may have.
+//! Queueing disciplines as the kernel reports them, and the rate that one may have.
 
 use netlink_packet_core::{DecodeError, Emitable, NlasIterator, parse_string, parse_u32, parse_u64};
 use netlink_packet_route::tc::TcHeader;
@@ -18,7 +18,7 @@ pub struct Discipline {
     /// The rate that it lets through at most, in bits/s: of `tbf` its rate, of a class of `htb` its
     /// ceiling.
     pub rate_bits: Option<u64>,
-    /// (`htb`) the class, in the minor half, that takes what no filter sorts.
+    /// (`htb`) the class, in the minor half, for packets that no filter classifies.
     pub default_class: Option<u32>,
 }
 

@@ -99,7 +99,7 @@ const FEATURES_HEADER: u16 = 1;
 /// `ETHTOOL_A_HEADER_*`.
 const HEADER_DEV_NAME: u16 = 2;
 const HEADER_FLAGS: u16 = 3;
-/// No description of the change in the answer: what is true now is read afresh.
+/// No description of the change in the answer: the state is read again.
 const FLAG_OMIT_REPLY: u32 = 2;
 
 fn family(netlink: &mut Netlink) -> Result<u16, Error> {

@@ -27,7 +27,7 @@ pub struct FeatureState {
 pub struct FeatureChange {
     /// The state after, read afresh.
     pub after: Features,
-    /// What was asked for and is not so now.
+    /// Each feature that was requested and is not applied, with the reason.
     pub refused: BTreeMap<String, RefusalReason>,
 }
 

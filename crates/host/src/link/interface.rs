@@ -1,4 +1,4 @@
-//! What the kernel tells of one interface.
+//! One interface, as the kernel reports it.
 
 use netlink_packet_core::{DecodeError, Emitable, NlaBuffer, NlasIterator, parse_string, parse_u32};
 use netlink_packet_route::link::{LinkFlags, LinkHeader, Stats64};
@@ -21,9 +21,9 @@ pub struct Link {
     pub kind: Option<String>,
     /// The MTU in bytes.
     pub mtu: u32,
-    /// The smallest MTU the driver takes, in bytes, if it says so.
+    /// The smallest MTU that the driver accepts, in bytes, if it says so.
     pub min_mtu: Option<u32>,
-    /// The largest MTU the driver takes, in bytes, if it says so.
+    /// The largest MTU that the driver accepts, in bytes, if it says so.
     pub max_mtu: Option<u32>,
     /// Whether it was set up by its administrator (`IFF_UP`).
     pub up: bool,
@@ -55,7 +55,7 @@ counted! {
         rx_errors,
         /// Packets that could not be sent.
         tx_errors,
-        /// Packets received but not taken: no space, or a backlog that was full.
+        /// Packets received but dropped: no space, or a backlog that was full.
         rx_dropped,
         /// Packets given to the device but not sent.
         tx_dropped,

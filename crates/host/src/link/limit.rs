@@ -61,7 +61,7 @@ fn is_root(link: &Link, one: &Discipline) -> bool {
 }
 
 /// The rate at the root: of a token bucket, or of the class that a hierarchy gives unsorted traffic
-/// to. Classes are told apart from their discipline by their minor half.
+/// to. A class differs from its discipline in the minor half.
 fn shaper(link: &Link, disciplines: &[Discipline]) -> Option<(u64, String)> {
     let name = &link.name;
     let root = disciplines.iter().find(|one| is_root(link, one) && one.handle & MINOR == 0)?;

@@ -1,4 +1,4 @@
-//! Neighbours: who is behind which link-layer address.
+//! Neighbours: which link-layer address belongs to which IP address.
 
 use std::net::IpAddr;
 
@@ -13,8 +13,8 @@ use crate::link::links::Links;
 
 impl Links {
     /// Makes every neighbour that was found so far permanent: the kernel asks for none of them
-    /// again, and what a packet to one costs no longer depends on when it was found. Tells how
-    /// many.
+    /// again, and what a packet to one costs no longer depends on when it was found. Returns
+    /// their number.
     ///
     /// # Errors
     /// The kernel's refusal, without `CAP_NET_ADMIN` over the network namespace.

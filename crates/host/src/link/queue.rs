@@ -23,8 +23,8 @@ pub struct QueueCounters {
 }
 
 impl QueueCounters {
-    /// What was counted since `earlier`. A 32-bit counter that wrapped is understood; one that was
-    /// reset counts as nothing.
+    /// What was counted since `earlier`. A 32-bit counter that wrapped is corrected; one that was
+    /// reset counts as 0.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

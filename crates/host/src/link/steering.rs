@@ -79,7 +79,7 @@ fn mask(cpus: &[u32]) -> Result<String, Error> {
 }
 
 /// The interface's directory in sysfs, once it is certain that it is this interface and not its
-/// namesake in another network namespace: the machine's own `eth0` must not be steered in place of
+/// namesake in another network namespace: the machine's own `eth0` must not be steered instead of
 /// a testbed's.
 fn own_directory(interface: &str) -> Result<PathBuf, Error> {
     let sysfs = Links::open()?.find(interface)?.sysfs(&Files::system());

@@ -78,7 +78,7 @@ impl Links {
     /// Sets a tunnel up, with which the kernel opens its UDP socket.
     ///
     /// # Errors
-    /// The kernel's refusal, also if somebody in this network namespace has the port already.
+    /// The kernel's refusal, also if the port is in use in this network namespace.
     pub fn set_vxlan_up(&mut self, name: &str, vxlan: &Vxlan) -> Result<(), Error> {
         let Vxlan { port, underlay, .. } = vxlan;
         self.set_up(name).map_err(|error| match error.errno().map(Errno::from_raw) {

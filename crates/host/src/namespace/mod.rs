@@ -103,9 +103,9 @@ pub fn mount_sysfs() -> Result<(), Error> {
 /// Has the kernel kill this process when the parent dies, `kill -9` included, so that nothing is
 /// left behind.
 ///
-/// `parent` is the process number of the parent, known before this process was started. If the parent is gone already, the
-/// signal would never come: that is the error. "The parent" is the *thread* that started this process; when only that thread
-/// ends, the signal comes too.
+/// `parent` is the process number of the parent, known before this process was started. If the
+/// parent is gone already, the signal would never come: that is the error. "The parent" is the
+/// *thread* that started this process; when only that thread ends, the signal comes too.
 ///
 /// Call it after [`enter_user`] or [`join_user`]: a change of credentials clears the death signal
 /// (see above).

@@ -65,8 +65,8 @@ pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
     let kept = needed.iter().fold(0u64, |set, capability| set | 1 << *capability as u8);
     let mut halves = capabilities()?;
     let had = u64::from(halves[0].effective) | u64::from(halves[1].effective) << 32;
-    // The bounds first: it takes a capability to lower them. Who lacks it has no way up with
-    // NO_NEW_PRIVS either.
+    // The bounds first: lowering them needs a capability. A thread without it gains none either,
+    // because of NO_NEW_PRIVS.
     if had & 1 << CAP_SETPCAP != 0 {
         lower_bounds(kept)?;
     }
@@ -129,7 +129,7 @@ const CAP_SETPCAP: u32 = 8;
 /// that owns nothing yet.
 ///
 /// # Errors
-/// When `/proc` does not tell what is open.
+/// If `/proc` does not list the open files.
 pub fn close_inherited() -> io::Result<()> {
     for fd in open_files()? {
         // SAFETY: nothing in this process owns it; the directory that listed it is closed already,
@@ -142,7 +142,7 @@ pub fn close_inherited() -> io::Result<()> {
 /// What this process has open, besides standard input, output and error.
 ///
 /// # Errors
-/// When `/proc` does not tell what is open.
+/// If `/proc` does not list the open files.
 pub fn open_files() -> io::Result<Vec<RawFd>> {
     let open: Vec<RawFd> = numbers("/proc/self/fd")?;
     Ok(open.into_iter().filter(|fd| *fd > libc::STDERR_FILENO).collect())
