@@ -39,12 +39,6 @@ impl From<host::Error> for Refusal {
     }
 }
 
-impl From<host::steering::SteeringError> for Refusal {
-    fn from(error: host::steering::SteeringError) -> Self {
-        error.to_string().into()
-    }
-}
-
 impl From<load::Error> for Refusal {
     fn from(error: load::Error) -> Self {
         error.to_string().into()

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 
-use host::namespace::{self, NamespaceError};
+use host::namespace;
 use thiserror::Error;
 
 use crate::controller;
@@ -17,10 +17,7 @@ use crate::session::{About, Session};
 /// Why an agent could not begin, or had to end.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The namespaces could not be entered.
-    #[error(transparent)]
-    Namespace(#[from] NamespaceError),
-    /// The host's kernel could not be asked.
+    /// The namespaces could not be entered, or the host's kernel could not be asked.
     #[error(transparent)]
     Host(#[from] host::Error),
     /// Standard input or output failed.
@@ -124,7 +121,7 @@ fn reply(answer: &Answer) -> Result<(), ServeError> {
     Ok(out.flush()?)
 }
 
-fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), NamespaceError> {
+fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), host::Error> {
     match isolation {
         Isolation::None => {}
         Isolation::Network => namespace::new_net()?,

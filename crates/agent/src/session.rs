@@ -115,7 +115,7 @@ impl Session {
                 Ok(Answer::Done)
             }
             Request::Steer { interface, cpus } => {
-                host::steering::steer(&interface, &cpus)?;
+                host::steering::steer(&interface, &cpus).map_err(|error| error.to_string())?;
                 Ok(Answer::Done)
             }
             Request::SteerNew { cpus } => {
@@ -262,8 +262,8 @@ impl Session {
         let refused = change
             .refused
             .iter()
-            .filter(|refusal| unfulfilled(&refusal.feature))
-            .map(|refusal| (refusal.feature.clone(), refusal.reason.to_string()))
+            .filter(|(name, _)| unfulfilled(name))
+            .map(|(name, reason)| (name.clone(), reason.to_string()))
             .collect();
         // Against the defaults, not against the last condition: a condition's record must not
         // depend on its predecessor.

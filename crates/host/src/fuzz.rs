@@ -1,12 +1,19 @@
-//! (fuzzing) Every reader of what the kernel tells. None may panic, whatever it is given.
+//! (fuzzing) Every reader of the kernel's messages and files. None may panic, whatever its input
+//! is.
 
-use crate::counters::snmp::{Table, softnet};
+use netlink_packet_core::{NlasIterator, Parseable};
+use netlink_packet_route::neighbour::NeighbourMessage;
+
+use crate::SoftnetCounters;
+use crate::counters::snmp::Table;
 use crate::cpu::interrupts::{self, Interrupts};
 use crate::cpu::list::{format_cpu_list, parse_cpu_list, parse_cpu_mask};
 use crate::cpu::tasks::Task;
+#[cfg(test)]
+use crate::cpu::thread_times::ThreadTimes;
 use crate::cpu::times as cpu;
-use crate::environment::{self, disturbances};
-use crate::kernel::attributes::attributes;
+use crate::environment;
+use crate::kernel::attributes::bytes;
 use crate::kernel::netlink::{Verdict, frames, verdict};
 use crate::link::bitset::{parse_features, wanted_bits};
 use crate::link::discipline::Discipline;
@@ -19,9 +26,9 @@ pub fn netlink(datagram: &[u8]) {
     let mut inside = 0;
     for frame in frames(datagram) {
         let Ok(frame) = frame else { break };
-        inside += frame.payload.len();
+        inside += frame.payload().len();
         if let Verdict::Answer = verdict(&frame) {
-            answer(frame.payload);
+            answer(frame.payload());
         }
     }
     assert!(inside <= datagram.len());
@@ -40,11 +47,11 @@ pub fn answer(payload: &[u8]) {
     if queue.add(1, payload).is_ok() {
         assert_eq!(queue.since(&queue), QueueCounters::default());
     }
-    let _ = neighbours::read(payload);
-    for bytes in [payload, payload.get(4..).unwrap_or_default()] {
-        if let Ok(features) = parse_features(bytes) {
+    let _ = NeighbourMessage::parse(payload).map(neighbours::found);
+    for attributes in [payload, payload.get(4..).unwrap_or_default()] {
+        if let Ok(features) = parse_features(attributes) {
             let requested = features.iter().map(|(name, state)| (name.clone(), state.active)).collect();
-            assert!(attributes(&wanted_bits(&requested)).all(|attribute| attribute.is_ok()));
+            assert!(NlasIterator::new(&bytes(&[wanted_bits(&requested)])).all(|attribute| attribute.is_ok()));
         }
     }
 }
@@ -55,15 +62,87 @@ pub fn proc(text: &str, tick: u64) {
     let _ = cpu::since_boot(text, tick);
     let table = Table::default().pairs(text).lines(text);
     let _ = table.both(["Udp", "Udp6"], "InDatagrams");
-    let _ = softnet(text);
+    let _ = SoftnetCounters::of(text);
     let mut each = vec![Interrupts::default(); 2];
     for file in ["/proc/interrupts", "/proc/softirqs"] {
         interrupts::parse(file, text, &[0, 1], &mut each);
     }
     let _ = Task::parse(1, 1, text.as_bytes(), tick);
-    let _ = (disturbances::choice(text), disturbances::swapped(text), environment::hypervisor(text));
+    let _ = (environment::hypervisor(text), environment::memory(text, "MemTotal"));
     let _ = parse_cpu_mask(text);
     if let Ok(cpus) = parse_cpu_list(text) {
         assert_eq!(parse_cpu_list(&format_cpu_list(&cpus)).as_ref(), Ok(&cpus));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use netlink_packet_core::DefaultNla;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::kernel::attributes::nested;
+    use crate::kernel::netlink::fixture::message;
+
+    /// Attributes inside attributes, some with the names that readers look for.
+    fn attributes() -> impl Strategy<Value = Vec<DefaultNla>> {
+        let known = prop::sample::select(vec![&b"tbf\0"[..], b"htb\0", b"fq_codel\0", b"eth0\0"]);
+        let value = prop_oneof![known.prop_map(<[u8]>::to_vec), prop::collection::vec(any::<u8>(), 0..60)];
+        let kind = 0u16..60;
+        let flat = (kind.clone(), value).prop_map(|(kind, value)| DefaultNla::new(kind, value));
+        let tree = flat.prop_recursive(3, 30, 6, move |inside| {
+            let list = prop::collection::vec(inside, 0..6);
+            (kind.clone(), list).prop_map(|(kind, list)| nested(kind % 12, &list))
+        });
+        prop::collection::vec(tree, 0..8)
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(payload in prop::collection::vec(any::<u8>(), 0..400)) {
+            netlink(&payload);
+            answer(&payload);
+        }
+
+        #[test]
+        fn any_message_is_read_or_refused(
+            kind in 0u16..6,
+            flags in any::<u16>(),
+            payload in prop::collection::vec(any::<u8>(), 0..100),
+        ) {
+            netlink(&message(kind, flags, &payload));
+        }
+
+        #[test]
+        fn any_attributes_are_read_or_refused(list in attributes(), header in 0usize..6) {
+            // The headers of links, neighbours, queueing disciplines and generic netlink.
+            let mut payload = vec![0; 4 * header];
+            // The top of the discipline of interface 1, or a neighbour that was found.
+            payload.iter_mut().skip(4).step_by(4).for_each(|byte| *byte = 1);
+            if let Some(parent) = payload.get_mut(12..16) {
+                parent.fill(0xff);
+            }
+            payload.extend(bytes(&list));
+            answer(&payload);
+        }
+
+        #[test]
+        fn any_text_is_read(
+            text in "([A-Za-z6]{0,6}:?[ 0-9a-f\\-]{0,30}\n){0,8}|(cpu[0-9]{0,3}( [0-9]{1,21}| x|){0,12}\n|[a-z ]*\n){0,6}\
+                |((CPU[0-9]{1,2} ){0,3}\n)?([A-Z]{2,4}:?[ 0-9]{0,30}[a-z]{0,9}\n){0,6}|[0-9,\\- a-f\n]{0,40}|\\PC{0,200}",
+            tick in any::<u64>(),
+        ) {
+            proc(&text, tick);
+        }
+
+        #[test]
+        fn any_account_of_a_thread_is_read_or_refused(
+            stat in prop::collection::vec(any::<u8>(), 0..200),
+            schedstat in "\\PC{0,40}",
+            tick in any::<u64>(),
+        ) {
+            let _ = Task::parse(1, 1, &stat, tick);
+            let _ = ThreadTimes::parse(&stat, &schedstat, tick);
+        }
     }
 }

@@ -9,7 +9,7 @@ mod counters;
 mod cpu;
 mod environment;
 mod error;
-#[cfg(feature = "fuzz")]
+#[cfg(any(test, feature = "fuzz"))]
 pub mod fuzz;
 mod kernel;
 mod link;
@@ -42,7 +42,7 @@ pub use kernel::bpf;
 pub use link::discard::{Discard, DiscardDevice};
 pub use link::discipline::Discipline;
 pub use link::ethtool::Ethtool;
-pub use link::features::{FeatureChange, FeatureState, Features, FollowOn, Refusal, RefusalReason};
+pub use link::features::{FeatureChange, FeatureState, Features, RefusalReason};
 pub use link::impairment::Impairment;
 pub use link::interface::{Link, LinkCounters};
 pub use link::limit::LinkLimit;

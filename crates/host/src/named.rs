@@ -11,7 +11,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
-/// How long a pipe may have nobody who writes into it.
+/// How long a pipe may be without a writer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens a regular file, or a pipe (`<(…)` of a shell is one) that somebody writes into. Links are

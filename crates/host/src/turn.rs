@@ -39,12 +39,15 @@ pub struct Holder {
 }
 
 impl Turn {
-    /// Takes the turn, or says who has it.
+    /// Takes the turn, or names the session that has it.
     ///
     /// # Errors
-    /// [`Error::Turn`] if sockets cannot be had here.
+    /// If sockets cannot be had here.
     pub fn take() -> Result<Result<Self, Holder>, Error> {
-        Self::take_named("netassay/turn").map_err(|errno| Error::Turn { errno })
+        Self::take_named("netassay/turn").map_err(|errno| {
+            let what = "cannot find out whether another netassay session measures on this machine";
+            Error::failed(what, errno, "")
+        })
     }
 
     fn take_named(name: &str) -> io::Result<Result<Self, Holder>> {

@@ -4,12 +4,10 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use host::bpf::{Program, load_return};
 
 /// What tracing the running kernel, with the privileges of this process, allows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// The kernel describes its own types (BTF): programs find fields by name on any kernel.
     pub types: Capability,
@@ -24,7 +22,7 @@ pub struct Capabilities {
 }
 
 /// One thing that tracing needs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capability {
     /// Whether it can be had.
     pub verdict: Verdict,
@@ -33,8 +31,7 @@ pub struct Capability {
 }
 
 /// Whether something can be had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It can.
     Yes,
@@ -66,11 +63,6 @@ impl Capabilities {
 }
 
 impl Capability {
-    /// Whether it can be had for certain.
-    pub fn available(&self) -> bool {
-        self.verdict == Verdict::Yes
-    }
-
     fn yes(reason: impl Into<String>) -> Self {
         Self { verdict: Verdict::Yes, reason: reason.into() }
     }
@@ -169,7 +161,7 @@ mod tests {
     #[test]
     fn types_need_a_file_with_the_right_magic() {
         let magic = BTF_MAGIC.to_ne_bytes();
-        assert!(types(machine(&[(BTF, &magic)]).path()).available());
+        assert_eq!(types(machine(&[(BTF, &magic)]).path()).verdict, Verdict::Yes);
         assert!(types(machine(&[(BTF, b"xx")]).path()).reason.contains("not in the format"));
         assert!(types(machine(&[(BTF, b"x")]).path()).reason.contains("cannot be read"));
         assert!(types(machine(&[]).path()).reason.contains("CONFIG_DEBUG_INFO_BTF"));
@@ -178,7 +170,7 @@ mod tests {
     #[test]
     fn probes_and_trace_files_are_found_where_they_are() {
         let root = machine(&[(KPROBE, b"8\n"), ("sys/kernel/debug/tracing/events/enable", b"0\n")]);
-        assert!(kernel_probes(root.path()).available());
+        assert_eq!(kernel_probes(root.path()).verdict, Verdict::Yes);
         assert_eq!(trace_files(root.path()).reason, "mounted on /sys/kernel/debug/tracing");
         let root = machine(&[]);
         assert!(kernel_probes(root.path()).reason.contains("CONFIG_KPROBE_EVENTS"));
@@ -229,8 +221,8 @@ mod tests {
             );
             eprintln!("SKIPPED: {name}: {}", found.reason);
         } else if capable && first {
-            assert!(found.available(), "{found:?}");
-        } else if !capable && !found.available() {
+            assert_eq!(found.verdict, Verdict::Yes, "{found:?}");
+        } else if !capable && found.verdict != Verdict::Yes {
             assert!(found.reason.contains("CAP_BPF"), "{found:?}");
         }
     }

@@ -24,7 +24,7 @@ pub fn allowed_cpus() -> Vec<u32> {
 }
 
 /// The CPUs that the calling thread may run on, each with the number of its core: the lowest CPU of
-/// that core. A CPU whose core is not told is a core of its own.
+/// that core. A CPU whose core is unknown is a core of its own.
 pub fn usable() -> Vec<(u32, u32)> {
     let core = |cpu: u32| {
         let siblings = Files::system()
@@ -37,12 +37,12 @@ pub fn usable() -> Vec<(u32, u32)> {
 /// Lets the calling thread run on `cpus` only. Threads that it starts afterwards inherit this.
 ///
 /// # Errors
-/// [`Error::Pin`] if none of them is online, or a cpuset forbids them.
+/// If none of them is online, or a cpuset forbids them.
 pub fn pin_current_thread(cpus: &[u32]) -> Result<(), Error> {
-    let refused = |errno: Errno| Error::Pin {
-        cpus: format_cpu_list(cpus),
-        allowed: format_cpu_list(&allowed_cpus()),
-        errno: errno.into(),
+    let refused = |errno: Errno| {
+        let allowed = format_cpu_list(&allowed_cpus());
+        let way_out = format!("; it may run on CPUs {allowed} (cpuset, taskset)");
+        Error::failed(format!("cannot pin this thread to CPUs {}", format_cpu_list(cpus)), errno, way_out)
     };
     let mut set = CpuSet::new();
     for cpu in cpus {
@@ -51,7 +51,7 @@ pub fn pin_current_thread(cpus: &[u32]) -> Result<(), Error> {
     sched_setaffinity(THIS_THREAD, &set).map_err(refused)
 }
 
-/// The kernel takes 0 for the calling thread.
+/// 0 means the calling thread.
 const THIS_THREAD: Pid = Pid::from_raw(0);
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Whether this host's clocks agreed with each other while something was measured.
 
+use std::time::Duration;
+
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -62,9 +64,7 @@ impl ClockReading {
 
 /// 0 on a kernel without that clock: Linux has had all three since 2.6.39.
 fn now(clock: ClockId) -> u64 {
-    let Ok(time) = clock_gettime(clock) else { return 0 };
-    let seconds = u64::try_from(time.tv_sec()).unwrap_or(0);
-    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(time.tv_nsec()).unwrap_or(0))
+    clock_gettime(clock).map_or(0, |time| u64::try_from(Duration::from(time).as_nanos()).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn the_clocks_go_on_and_a_change_of_their_source_shows() {
         let first = ClockReading::read();
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(5));
         let last = ClockReading::read();
         let check = last.since(&first);
         assert!(check.monotonic_ns >= 5_000_000, "{check:?}");

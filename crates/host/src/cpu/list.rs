@@ -12,7 +12,7 @@ pub struct CpuListError {
     pub why: &'static str,
 }
 
-/// The highest number taken for a CPU: beyond what any kernel is built for (`NR_CPUS` is at most
+/// The highest number accepted for a CPU: beyond what any kernel is built for (`NR_CPUS` is at most
 /// 8192), and small enough that a range from a hostile text does not fill the memory.
 const HIGHEST: u32 = 65_535;
 
@@ -134,12 +134,6 @@ mod tests {
             let list: Vec<u32> = cpus.iter().copied().collect();
             let read: BTreeSet<u32> = parse_cpu_mask(&format_cpu_mask(&list).unwrap()).unwrap().into_iter().collect();
             prop_assert_eq!(read, cpus);
-        }
-
-        #[test]
-        fn any_text_is_read_or_refused(text in "[0-9,\\- a-f\n]{0,40}") {
-            let _ = parse_cpu_list(&text);
-            let _ = parse_cpu_mask(&text);
         }
     }
 }

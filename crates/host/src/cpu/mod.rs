@@ -1,4 +1,4 @@
-//! CPUs: which there are, what they did, and who runs on them.
+//! CPUs: their list, their times, and the threads that run on them.
 
 pub mod affinity;
 pub(crate) mod clock;
@@ -6,6 +6,7 @@ pub(crate) mod interrupts;
 pub(crate) mod list;
 pub(crate) mod process_threads;
 pub(crate) mod softirqs;
+pub(crate) mod stat;
 pub(crate) mod tasks;
 pub(crate) mod thread_times;
 pub(crate) mod times;

@@ -5,6 +5,7 @@ use std::fs;
 
 use crate::cpu::thread_times::ThreadTimes;
 use crate::error::Error;
+use crate::kernel::files::numbers;
 
 /// The threads of a process with their names and CPU times, at one moment or between two.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,13 +22,9 @@ impl ProcessThreads {
     /// passed over.
     pub fn read(process: u32) -> Result<Self, Error> {
         let tasks = format!("/proc/{process}/task");
-        let entries =
-            fs::read_dir(&tasks).map_err(|errno| Error::Read { path: tasks.clone().into(), errno })?;
+        let found = numbers(&tasks).map_err(|errno| Error::Read { path: tasks.clone().into(), errno })?;
         let mut threads = BTreeMap::new();
-        for entry in entries.flatten() {
-            let Some(thread) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
-                continue;
-            };
+        for thread in found {
             let directory = format!("{tasks}/{thread}");
             let (Ok(name), Ok(times)) =
                 (fs::read_to_string(format!("{directory}/comm")), ThreadTimes::read_from(&directory))

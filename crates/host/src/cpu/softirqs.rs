@@ -1,8 +1,8 @@
 //! The time that passes in soft interrupts, where packets are received, to the nanosecond.
 //!
 //! The kernel's own account of it (`/proc/stat`) is by the tick, unless it was built with
-//! `CONFIG_IRQ_TIME_ACCOUNTING`, which distributions leave out; and then it is told in steps of 10
-//! ms.
+//! `CONFIG_IRQ_TIME_ACCOUNTING`, which distributions leave out; and then it is counted in steps of
+//! 10 ms.
 
 use std::io;
 use std::os::fd::OwnedFd;

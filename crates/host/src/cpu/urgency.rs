@@ -5,33 +5,16 @@ use nix::libc;
 /// The nice value of such a thread: the most urgent there is.
 const URGENT: i32 = -20;
 
-/// `struct sched_attr` (linux/sched/types.h) in its first version.
-#[repr(C)]
-#[derive(Debug, Default)]
-struct Attributes {
-    size: u32,
-    policy: u32,
-    flags: u64,
-    nice: i32,
-    priority: u32,
-    runtime: u64,
-    deadline: u64,
-    period: u64,
-}
-
-/// Threads and processes that this thread starts are like any other again.
-const SCHED_FLAG_RESET_ON_FORK: u64 = 1;
-
 /// Has the calling thread run soon after it wakes, though many others want its CPUs. What it starts
-/// from now on does not inherit this. It needs `CAP_SYS_NICE` outside of any user namespace; tells
-/// whether it was granted.
+/// from now on does not inherit this. It needs `CAP_SYS_NICE` outside of any user namespace.
+/// Returns whether it was granted.
 pub fn prioritise_current_thread() -> bool {
-    let attributes = Attributes {
-        size: size_of::<Attributes>() as u32,
-        flags: SCHED_FLAG_RESET_ON_FORK,
-        nice: URGENT,
-        ..Attributes::default()
-    };
+    // SAFETY: `struct sched_attr` is plain numbers, for which all bits zero are a value.
+    let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
+    attributes.size = size_of::<libc::sched_attr>() as u32;
+    // Threads and processes that this thread starts are like any other again.
+    attributes.sched_flags = libc::SCHED_FLAG_RESET_ON_FORK as u64;
+    attributes.sched_nice = URGENT;
     // SAFETY: 0 is the calling thread; the kernel reads as many bytes as the structure says it has,
     // and the flags of the call must be 0.
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(&attributes), 0) == 0 }

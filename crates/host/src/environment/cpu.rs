@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::list::{format_cpu_list, parse_cpu_list};
-use crate::kernel::files::Files;
+use crate::kernel::files::{Files, field};
 
 /// The CPUs of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,13 +89,7 @@ pub(crate) fn hypervisor(cpuinfo: &str) -> Option<bool> {
     field(cpuinfo, "flags").map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// The first value of a field of `/proc/cpuinfo`.
-fn field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
-    let of_line = |line: &'a str| line.split_once(':').filter(|(key, _)| key.trim() == name);
-    cpuinfo.lines().find_map(of_line).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
-}
-
-/// Every architecture calls it something else; Arm tells only numbers.
+/// Each architecture has its own name for the field; Arm reports only numbers.
 fn model(cpuinfo: &str) -> Option<String> {
     let named = ["model name", "cpu model", "cpu", "uarch", "Model Name"]
         .iter()

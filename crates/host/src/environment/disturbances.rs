@@ -1,49 +1,30 @@
 //! What on this machine disturbs measurements, as facts; what to think of them is for others to
 //! say.
 
-use serde::{Deserialize, Serialize};
-
-use super::{CpuEnvironment, IdleState, LoadEnvironment, hypervisor};
+use super::{CpuEnvironment, IdleState, KernelEnvironment, LoadEnvironment, MachineEnvironment};
 use crate::kernel::files::Files;
 
 /// Facts about this machine that make measurements noisy, or different from those of another day.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Disturbances {
-    /// CPUs online.
-    pub cpus: usize,
-    /// The frequency governors in use, each once; empty if the kernel does not set the frequency,
-    /// as in most virtual machines.
-    pub governors: Vec<String>,
-    /// Whether the CPUs may go above their nominal frequency.
-    pub turbo: Option<bool>,
+    /// The CPUs.
+    pub cpu: CpuEnvironment,
+    /// The kernel. A clock source other than `tsc` (x86) or `arch_sys_counter` (Arm) costs a system
+    /// call per reading, or an exit to the hypervisor.
+    pub kernel: KernelEnvironment,
+    /// The machine, and whether it is a virtual one.
+    pub machine: MachineEnvironment,
+    /// How busy it was.
+    pub load: LoadEnvironment,
     /// Whether two threads share a core: they slow each other down.
     pub multithreading_active: Option<bool>,
-    /// The deepest idle state that may be used; waking up from it delays packets. `None` if the CPU
-    /// never sleeps, or the kernel does not tell.
-    pub deepest_idle_state: Option<IdleState>,
-    /// CPU time that the hypervisor gave to others since boot, in %.
-    pub stolen_percent: Option<f64>,
-    /// Average number of runnable tasks over the last 1, 5 and 15 minutes.
-    pub load_average: Option<[f64; 3]>,
     /// Whether a daemon (irqbalance) moves interrupts between CPUs. `None` if `/proc` hides other
     /// users' processes.
     pub interrupt_balancing: Option<bool>,
-    /// Transparent huge pages: `always`, `madvise` or `never`.
-    pub huge_pages: Option<String>,
     /// Whether the kernel moves memory between nodes behind the program's back.
     pub numa_balancing: Option<bool>,
     /// Whether the kernel merges equal pages of memory.
     pub page_merging: Option<bool>,
-    /// Memory in use that lies in swap, in bytes.
-    pub swapped: Option<u64>,
-    /// The clock that the kernel reads: anything but `tsc` (x86) or `arch_sys_counter` (Arm) costs
-    /// a system call per reading, or an exit to the hypervisor.
-    pub clock_source: Option<String>,
-    /// Whether the machine is a virtual one.
-    pub hypervisor: Option<bool>,
-    /// Whether the CPUs give performance events to programs: without them there is no cycle counter
-    /// (hidden by many hypervisors).
-    pub performance_counters: bool,
 }
 
 impl Disturbances {
@@ -53,51 +34,24 @@ impl Disturbances {
     }
 
     fn read_from(files: &Files) -> Self {
-        let cpu = CpuEnvironment::read(files);
-        let load = LoadEnvironment::read(files);
         Self {
-            cpus: cpu.online,
-            deepest_idle_state: deepest(&cpu.idle_states),
-            governors: cpu.governors,
-            turbo: cpu.turbo,
+            cpu: CpuEnvironment::read(files),
+            kernel: KernelEnvironment::read(files),
+            machine: MachineEnvironment::read(files),
+            load: LoadEnvironment::read(files),
             multithreading_active: files.switch("sys/devices/system/cpu/smt/active"),
-            stolen_percent: load.stolen_percent,
-            load_average: load.average,
             interrupt_balancing: interrupt_balancing(files),
-            huge_pages: files
-                .text("sys/kernel/mm/transparent_hugepage/enabled")
-                .and_then(|text| choice(&text)),
             numa_balancing: files.switch("proc/sys/kernel/numa_balancing"),
             page_merging: files.switch("sys/kernel/mm/ksm/run"),
-            swapped: files.text("proc/meminfo").and_then(|text| swapped(&text)),
-            clock_source: files.text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
-            hypervisor: hypervisor(&files.text("proc/cpuinfo").unwrap_or_default()),
-            performance_counters: !files.names("sys/bus/event_source/devices", "cpu").is_empty()
-                || !files.names("sys/bus/event_source/devices", "armv8_").is_empty(),
         }
     }
-}
 
-/// The enabled state with the longest way back.
-fn deepest(states: &[IdleState]) -> Option<IdleState> {
-    states
-        .iter()
-        .filter(|state| state.enabled && state.latency > 0)
-        .max_by_key(|state| state.latency)
-        .cloned()
-}
-
-/// The word in brackets, as in `always [madvise] never`.
-pub(crate) fn choice(text: &str) -> Option<String> {
-    text.split_once('[')?.1.split_once(']').map(|(word, _)| word.to_owned())
-}
-
-pub(crate) fn swapped(meminfo: &str) -> Option<u64> {
-    let of = |name: &str| -> Option<u64> {
-        let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim().strip_suffix("kB")?.trim().parse().ok()
-    };
-    of("SwapTotal:")?.checked_sub(of("SwapFree:")?)?.checked_mul(1024)
+    /// The deepest idle state that may be used; waking up from it delays packets. `None` if the CPU
+    /// never sleeps, or the kernel does not tell.
+    pub fn deepest_idle_state(&self) -> Option<&IdleState> {
+        let states = self.cpu.idle_states.iter();
+        states.filter(|state| state.enabled && state.latency > 0).max_by_key(|state| state.latency)
+    }
 }
 
 /// Looks for the daemon among the processes. Process 1 is not seen where `/proc` hides those of
@@ -127,18 +81,14 @@ mod tests {
             ("sys/devices/system/cpu/cpu0/cpuidle/state2/name", "C6\n"),
             ("sys/devices/system/cpu/cpu0/cpuidle/state2/latency", "133\n"),
             ("sys/devices/system/cpu/cpu0/cpuidle/state2/disable", "1\n"),
-            ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
-            ("proc/meminfo", "MemTotal: 10 kB\nSwapTotal:       100 kB\nSwapFree:  60 kB\n"),
             ("proc/1/comm", "init\n"),
             ("proc/812/comm", "irqbalance\n"),
         ]);
         let facts = Disturbances::read_from(&files);
-        assert_eq!(facts.deepest_idle_state.map(|state| state.name).as_deref(), Some("C1"));
+        assert_eq!(facts.deepest_idle_state().map(|state| state.name.as_str()), Some("C1"));
         assert_eq!(facts.multithreading_active, Some(true));
-        assert_eq!(facts.huge_pages.as_deref(), Some("madvise"));
-        assert_eq!(facts.swapped, Some(40 * 1024));
         assert_eq!(facts.interrupt_balancing, Some(true));
-        assert_eq!(facts.stolen_percent, None);
+        assert_eq!(facts.load.stolen_percent, None);
     }
 
     #[test]
@@ -146,13 +96,13 @@ mod tests {
         let (_keep, files) = files(&[]);
         let facts = Disturbances::read_from(&files);
         assert_eq!(facts.interrupt_balancing, None);
-        assert_eq!((facts.turbo, facts.deepest_idle_state, facts.load_average), (None, None, None));
+        assert_eq!((facts.cpu.turbo, facts.deepest_idle_state(), facts.load.average), (None, None, None));
     }
 
     #[test]
     fn this_machine_is_read() {
         let facts = Disturbances::read();
-        assert!(facts.cpus > 0);
-        assert!(facts.load_average.is_some());
+        assert!(facts.cpu.online > 0);
+        assert!(facts.load.average.is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! What a host is: everything that could explain why its numbers differ from another's.
 
 mod cpu;
-pub(crate) mod disturbances;
+mod disturbances;
 mod sysctls;
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub use cpu::{CpuEnvironment, IdleState};
 pub use disturbances::Disturbances;
 pub use sysctls::visible_sysctls;
 
-use crate::kernel::files::Files;
+use crate::kernel::files::{Files, field};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::Link;
@@ -59,7 +59,8 @@ pub struct KernelEnvironment {
     pub clock_sources: Option<String>,
     /// Its taints, as a number; 0 is none.
     pub tainted: Option<String>,
-    /// Preemption model, where the kernel tells (`/sys/kernel/debug/sched/preempt` needs root).
+    /// Preemption model, where the kernel reports it (`/sys/kernel/debug/sched/preempt` needs
+    /// root).
     pub preemption: Option<String>,
     /// Transparent huge pages, the choice in brackets.
     pub huge_pages: Option<String>,
@@ -69,7 +70,7 @@ pub struct KernelEnvironment {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineEnvironment {
-    /// Who made it.
+    /// The manufacturer.
     pub vendor: Option<String>,
     /// What it is called; for a virtual machine mostly the hypervisor's name.
     pub product: Option<String>,
@@ -90,7 +91,7 @@ pub struct InterfaceEnvironment {
     pub driver: Option<String>,
     /// How long its receive work may wait for more to put together, in ns (`gro_flush_timeout`).
     pub gro_flush_timeout: Option<u64>,
-    /// How often its receive queue is looked at again before its interrupt is let in
+    /// How often its receive queue is polled again before its interrupt is enabled
     /// (`napi_defer_hard_irqs`).
     pub napi_defer_hard_irqs: Option<u64>,
     /// Its offload features; `None` if this kernel cannot tell.
@@ -166,7 +167,6 @@ impl KernelEnvironment {
 
 impl MachineEnvironment {
     fn read(files: &Files) -> Self {
-        let memory = files.text("proc/meminfo").and_then(|text| total_memory(&text));
         let cpuinfo = files.text("proc/cpuinfo").unwrap_or_default();
         Self {
             vendor: files.text("sys/class/dmi/id/sys_vendor"),
@@ -174,7 +174,7 @@ impl MachineEnvironment {
                 .text("sys/class/dmi/id/product_name")
                 .or_else(|| files.text("sys/firmware/devicetree/base/model")),
             hypervisor: hypervisor(&cpuinfo),
-            memory,
+            memory: files.text("proc/meminfo").and_then(|text| memory(&text, "MemTotal")),
         }
     }
 }
@@ -183,27 +183,20 @@ impl InterfaceEnvironment {
     fn read(files: &Files, name: &str) -> Option<Self> {
         let link = Links::open().and_then(|mut links| links.find(name)).ok()?;
         let features = Ethtool::open().and_then(|mut ethtool| ethtool.features(name)).ok();
-        let directory = format!("sys/class/net/{name}");
-        // A sysfs of another network namespace may hold a namesake.
-        let own = files.number(&format!("{directory}/ifindex")) == Some(link.index)
-            && files.text(&format!("{directory}/address")) == link.address;
-        let queues = format!("{directory}/queues");
-        let masks = |prefix: &str, file: &str| -> BTreeMap<String, String> {
-            let names = if own { files.names(&queues, prefix) } else { Vec::new() };
-            let read =
-                |queue: String| Some((queue.clone(), files.text(&format!("{queues}/{queue}/{file}"))?));
-            names.into_iter().filter_map(read).collect()
+        let sysfs = link.sysfs(files);
+        let file = |name: &str| files.text(&format!("{}/{name}", sysfs.as_ref()?));
+        let number = |name: &str| file(name)?.parse().ok();
+        let masks = |prefix: &str, mask: &str| -> BTreeMap<String, String> {
+            let queues = sysfs.as_ref().map(|directory| files.names(&format!("{directory}/queues"), prefix));
+            let read = |queue: String| Some((queue.clone(), file(&format!("queues/{queue}/{mask}"))?));
+            queues.unwrap_or_default().into_iter().filter_map(read).collect()
         };
-        let number = |file: &str| files.number(&format!("{directory}/{file}")).filter(|_| own);
         Some(Self {
             gro_flush_timeout: number("gro_flush_timeout"),
             napi_defer_hard_irqs: number("napi_defer_hard_irqs"),
             receive_steering: masks("rx-", "rps_cpus"),
             transmit_steering: masks("tx-", "xps_cpus"),
-            driver: own
-                .then(|| files.text(&format!("{directory}/device/uevent")))
-                .flatten()
-                .and_then(|t| driver(&t)),
+            driver: file("device/uevent").and_then(|text| driver(&text)),
             features,
             link,
         })
@@ -224,9 +217,9 @@ impl LoadEnvironment {
     }
 }
 
-fn total_memory(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+/// A field of `/proc/meminfo`, in bytes.
+pub(crate) fn memory(meminfo: &str, name: &str) -> Option<u64> {
+    let kibibytes: u64 = field(meminfo, name)?.strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
 

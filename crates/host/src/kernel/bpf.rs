@@ -111,7 +111,7 @@ impl Cell {
 unsafe fn made<T>(command: libc::c_long, attributes: &T) -> io::Result<OwnedFd> {
     // SAFETY: the caller's word.
     let descriptor = unsafe { call(command, attributes) }?;
-    // SAFETY: the kernel has just made this descriptor for us and nobody else knows of it.
+    // SAFETY: the kernel has just made this descriptor for us and no other code has it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 

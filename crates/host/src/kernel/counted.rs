@@ -1,6 +1,6 @@
-//! Groups of counters that only grow, and what passed between two readings of them.
+//! Groups of counters that only grow: what passed between two readings of them, and their sums.
 
-/// Declares a struct of `u64` counters with `since`.
+/// Declares a struct of `u64` counters with `since`, `plus` and `sum`.
 macro_rules! counted {
     ($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* $field:ident),* $(,)? }) => {
         $(#[$meta])*
@@ -9,11 +9,23 @@ macro_rules! counted {
         pub struct $name { $($(#[$field_meta])* pub $field: u64),* }
 
         impl $name {
-            /// What was counted since `earlier`. A counter that went backwards (its owner was
-            /// replaced) counts as nothing.
+            /// What was counted since `earlier`. A counter that went backwards counts as nothing:
+            /// its owner was replaced, or the kernel estimated it anew.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($field: self.$field.saturating_sub(earlier.$field)),* }
+            }
+
+            /// Both together.
+            #[must_use]
+            pub fn plus(&self, other: &Self) -> Self {
+                Self { $($field: self.$field.saturating_add(other.$field)),* }
+            }
+
+            /// All of them together.
+            #[must_use]
+            pub fn sum(each: &[Self]) -> Self {
+                each.iter().fold(Self::default(), |sum, one| sum.plus(one))
             }
         }
     };
@@ -23,6 +35,9 @@ pub(crate) use counted;
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    use crate::cpu::thread_times::ThreadTimes;
     use crate::link::interface::LinkCounters;
 
     #[test]
@@ -30,5 +45,17 @@ mod tests {
         let earlier = LinkCounters { rx_packets: 3, rx_bytes: 10, ..LinkCounters::default() };
         let later = LinkCounters { rx_packets: 8, rx_bytes: 4, ..LinkCounters::default() };
         assert_eq!(later.since(&earlier), LinkCounters { rx_packets: 5, ..LinkCounters::default() });
+    }
+
+    proptest! {
+        #[test]
+        fn what_passed_is_at_most_what_was_counted(earlier in any::<[u64; 4]>(), later in any::<[u64; 4]>()) {
+            let times = |[running_ns, user_ns, system_ns, waiting_ns]: [u64; 4]| {
+                ThreadTimes { running_ns, user_ns, system_ns, waiting_ns }
+            };
+            let passed = times(later).since(&times(earlier));
+            prop_assert!(passed.running_ns <= later[0] && passed.waiting_ns <= later[3]);
+            prop_assert_eq!(passed.plus(&times(earlier)).running_ns, later[0].max(earlier[0]));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The small text files in which the kernel tells about itself.
+//! The small text files in which the kernel describes itself.
 
 use std::path::{Path, PathBuf};
 
@@ -48,6 +48,18 @@ impl Files {
         names.sort_by_cached_key(|name| (name[prefix.len()..].parse::<u64>().ok(), name.clone()));
         names
     }
+}
+
+/// The first value of a field in lines such as `MemTotal:  16318480 kB`.
+pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let value = |line: &'a str| line.split_once(':').filter(|(key, _)| key.trim() == name);
+    text.lines().find_map(value).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+}
+
+/// The names in a directory that are numbers, in no order.
+pub(crate) fn numbers<T: std::str::FromStr>(directory: &str) -> std::io::Result<Vec<T>> {
+    let entries = std::fs::read_dir(directory)?;
+    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How the kernel is asked: netlink, BPF, and the text files in which it tells about itself.
+//! How the kernel is asked: netlink, BPF, and the text files in which it describes itself.
 
 pub(crate) mod attributes;
 pub mod bpf;

@@ -1,8 +1,7 @@
 //! Bridges, which join interfaces of one host as a switch does.
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{InfoBridge, InfoData, InfoKind, LinkAttribute, LinkInfo};
+use netlink_packet_route::link::{InfoBridge, InfoData, InfoKind, LinkAttribute};
 
 use crate::error::Error;
 use crate::link::links::{Links, named};
@@ -14,14 +13,8 @@ impl Links {
     /// # Errors
     /// The kernel's refusal.
     pub fn create_bridge(&mut self, name: &str) -> Result<(), Error> {
-        let mut message = named(name)?;
-        message.attributes.push(LinkAttribute::LinkInfo(vec![
-            LinkInfo::Kind(InfoKind::Bridge),
-            LinkInfo::Data(InfoData::Bridge(vec![InfoBridge::MulticastSnooping(false)])),
-        ]));
-        self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
-            format!("make the bridge {name:?}")
-        })
+        let data = InfoData::Bridge(vec![InfoBridge::MulticastSnooping(false)]);
+        self.create(name, InfoKind::Bridge, Some(data), || format!("make the bridge {name:?}"))
     }
 
     /// Makes an interface a port of a bridge.

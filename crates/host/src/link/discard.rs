@@ -7,11 +7,11 @@ use std::str::FromStr;
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{InfoBridge, InfoData, InfoKind, LinkAttribute, LinkInfo};
+use netlink_packet_route::link::InfoKind;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::link::links::{Links, named};
+use crate::link::links::Links;
 use crate::link::neighbours::permanent;
 use crate::link::xdp;
 
@@ -86,27 +86,20 @@ impl Links {
     /// # Errors
     /// The kernel's refusal of `asked`, or of the last one tried.
     pub fn create_discard(&mut self, name: &str, asked: Option<DiscardDevice>) -> Result<Discard, Error> {
-        if let Some(device) = asked {
-            self.make(name, device)?;
-            return Ok(Discard { device, lacking: Vec::new() });
-        }
-        let [first, then @ ..] = DiscardDevice::ALL;
-        let mut refused = match self.make(name, first) {
-            Ok(()) => return Ok(Discard { device: first, lacking: Vec::new() }),
-            Err(error) => error,
-        };
-        let mut lacking = Vec::new();
-        for device in then {
-            lacking.push(refused.to_string());
+        let mut refused = Vec::new();
+        for device in asked.map_or_else(|| DiscardDevice::ALL.to_vec(), |device| vec![device]) {
             match self.make(name, device) {
-                Ok(()) => return Ok(Discard { device, lacking }),
-                Err(error) => refused = error,
+                Ok(()) => {
+                    let lacking = refused.iter().map(Error::to_string).collect();
+                    return Ok(Discard { device, lacking });
+                }
+                Err(error) => refused.push(error),
             }
         }
-        Err(refused)
+        Err(refused.pop().expect("at least one device was tried"))
     }
 
-    /// Tells the kernel where `address` is behind the interface, for good, so that it never asks.
+    /// Adds a permanent neighbour behind the interface, so that the kernel never asks for it.
     pub fn add_neighbour_behind_discard(&mut self, name: &str, address: IpAddr) -> Result<(), Error> {
         let message = permanent(self.find(name)?.index, address, NOBODY.to_vec());
         self.change(RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
@@ -116,23 +109,13 @@ impl Links {
 
     fn make(&mut self, name: &str, device: DiscardDevice) -> Result<(), Error> {
         match device {
-            DiscardDevice::Dummy => self.make_virtual(name, InfoKind::Dummy, None),
-            DiscardDevice::Bridge => {
-                // No look into multicast packets, and none of its own.
-                let data = InfoData::Bridge(vec![InfoBridge::MulticastSnooping(false)]);
-                self.make_virtual(name, InfoKind::Bridge, Some(data))
+            DiscardDevice::Dummy => {
+                self.create(name, InfoKind::Dummy, None, || format!("make the dummy device {name:?}"))
             }
+            DiscardDevice::Bridge => self.create_bridge(name),
             DiscardDevice::VethXdp => self.make_veth_xdp(name),
         }?;
         self.quiet_ipv6(name)
-    }
-
-    fn make_virtual(&mut self, name: &str, kind: InfoKind, data: Option<InfoData>) -> Result<(), Error> {
-        let what = format!("make the {kind} device {name:?}");
-        let mut message = named(name)?;
-        let info = std::iter::once(LinkInfo::Kind(kind)).chain(data.map(LinkInfo::Data)).collect();
-        message.attributes.push(LinkAttribute::LinkInfo(info));
-        self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, || what)
     }
 
     /// Both ends are in this network namespace: nobody has to enter another one, and they go

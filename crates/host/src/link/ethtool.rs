@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use netlink_packet_core::Emitable;
+use netlink_packet_core::{DefaultNla, Emitable, NlasIterator, parse_u16};
 use netlink_packet_generic::ctrl::nlas::GenlCtrlAttrs;
 use netlink_packet_generic::ctrl::{GenlCtrl, GenlCtrlCmd};
 use netlink_packet_generic::{GenlFamily, GenlMessage};
 use netlink_sys::protocols::NETLINK_GENERIC;
+use nix::libc;
 
 use crate::error::Error;
-use crate::kernel::attributes::{NESTED, attributes, push};
+use crate::kernel::attributes::{nested, string};
 use crate::kernel::netlink::{Failure, Netlink};
 use crate::link::bitset::{parse_features, wanted_bits};
 use crate::link::features::{FeatureChange, Features, sendable};
@@ -29,10 +30,11 @@ impl Ethtool {
     /// Opens a generic netlink socket and looks for the family `ethtool`.
     ///
     /// # Errors
-    /// [`Error::NoEthtool`] if this kernel has none.
+    /// If this kernel has none.
     pub fn open() -> Result<Self, Error> {
-        let purpose = "offload features (generic netlink)";
-        let mut netlink = Netlink::open(NETLINK_GENERIC).map_err(|errno| Error::Socket { purpose, errno })?;
+        let mut netlink = Netlink::open(NETLINK_GENERIC).map_err(|errno| {
+            Error::failed("cannot open a netlink socket for offload features (generic netlink)", errno, "")
+        })?;
         let family = family(&mut netlink)?;
         Ok(Self { netlink, family })
     }
@@ -42,14 +44,13 @@ impl Ethtool {
     /// # Errors
     /// [`Error::NoInterface`] if there is no such interface.
     pub fn features(&mut self, interface: &str) -> Result<Features, Error> {
-        let mut message = GenlMessage::from_payload(Request::features_of(interface)?);
-        message.set_resolved_family_id(self.family);
+        let request = Request { command: FEATURES_GET, attributes: vec![header(interface, 0)?] };
         let read =
             |payloads: Vec<Vec<u8>>| match payloads.first().and_then(|payload| payload.get(GENL_HEADER..)) {
                 Some(attributes) => Ok(parse_features(attributes)?),
                 None => Err(Failure::Malformed("no features in it".to_owned())),
             };
-        self.netlink.ask(message, 0).and_then(read).map_err(|failure| {
+        self.ask(request).and_then(read).map_err(|failure| {
             Error::netlink(format!("read the features of interface {interface:?}"), interface, failure)
         })
     }
@@ -69,22 +70,26 @@ impl Ethtool {
         let before = self.features(interface)?;
         let sendable = sendable(requested, &before);
         if !sendable.is_empty() {
-            let mut message = GenlMessage::from_payload(Request::features_to(interface, &sendable)?);
-            message.set_resolved_family_id(self.family);
-            self.netlink.ask(message, 0).map_err(|failure| {
+            let attributes = vec![header(interface, FLAG_OMIT_REPLY)?, wanted_bits(&sendable)];
+            self.ask(Request { command: FEATURES_SET, attributes }).map_err(|failure| {
                 let names = sendable.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
                 let action = format!("change the features {names} of interface {interface:?}");
                 Error::netlink(action, interface, failure)
             })?;
         }
         let after = self.features(interface)?;
-        Ok(FeatureChange::between(before, requested, after))
+        Ok(FeatureChange::of(requested, after))
+    }
+
+    fn ask(&mut self, request: Request) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut message = GenlMessage::from_payload(request);
+        message.set_resolved_family_id(self.family);
+        self.netlink.ask(message, 0)
     }
 }
 
 /// `struct genlmsghdr`: command, version, padding.
 const GENL_HEADER: usize = 4;
-const CTRL_ATTR_FAMILY_ID: u16 = 1;
 
 /// `ETHTOOL_MSG_*` of requests.
 const FEATURES_GET: u8 = 11;
@@ -94,7 +99,7 @@ const FEATURES_HEADER: u16 = 1;
 /// `ETHTOOL_A_HEADER_*`.
 const HEADER_DEV_NAME: u16 = 2;
 const HEADER_FLAGS: u16 = 3;
-/// No description of the change in the answer: what is true now is read afresh.
+/// No description of the change in the answer: the state is read again.
 const FLAG_OMIT_REPLY: u32 = 2;
 
 fn family(netlink: &mut Netlink) -> Result<u16, Error> {
@@ -103,45 +108,35 @@ fn family(netlink: &mut Netlink) -> Result<u16, Error> {
         nlas: vec![GenlCtrlAttrs::FamilyName(Request::family_name().to_owned())],
     };
     let payloads = netlink.ask(GenlMessage::from_payload(request), 0).map_err(|failure| match failure {
-        Failure::Refused { .. } => Error::NoEthtool,
+        Failure::Refused { .. } => no_ethtool(),
         failure => Error::netlink("look for ethtool's netlink family", "", failure),
     })?;
-    payloads
-        .first()
-        .and_then(|payload| payload.get(GENL_HEADER..))
-        .and_then(|bytes| attributes(bytes).flatten().find(|attribute| attribute.kind == CTRL_ATTR_FAMILY_ID))
-        .and_then(|attribute| attribute.value.try_into().ok().map(u16::from_ne_bytes))
-        .ok_or(Error::NoEthtool)
+    // One attribute only: the parser of the whole answer does not know those of newer kernels.
+    let answer = payloads.first().and_then(|payload| payload.get(GENL_HEADER..)).unwrap_or_default();
+    NlasIterator::new(answer)
+        .flatten()
+        .find(|attribute| libc::c_int::from(attribute.kind()) == libc::CTRL_ATTR_FAMILY_ID)
+        .and_then(|attribute| parse_u16(attribute.value()).ok())
+        .ok_or_else(no_ethtool)
+}
+
+fn no_ethtool() -> Error {
+    "this kernel has no ethtool over netlink: offload features need Linux 5.8 or newer, built with CONFIG_ETHTOOL_NETLINK"
+        .to_owned()
+        .into()
 }
 
 /// A request of the ethtool family: a command and its attributes, ready to be sent.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Request {
     command: u8,
-    attributes: Vec<u8>,
+    attributes: Vec<DefaultNla>,
 }
 
-impl Request {
-    fn features_of(interface: &str) -> Result<Self, Error> {
-        Ok(Self { command: FEATURES_GET, attributes: header(interface, 0)? })
-    }
-
-    fn features_to(interface: &str, requested: &BTreeMap<String, bool>) -> Result<Self, Error> {
-        let mut attributes = header(interface, FLAG_OMIT_REPLY)?;
-        attributes.extend(wanted_bits(requested));
-        Ok(Self { command: FEATURES_SET, attributes })
-    }
-}
-
-fn header(interface: &str, flags: u32) -> Result<Vec<u8>, Error> {
+fn header(interface: &str, flags: u32) -> Result<DefaultNla, Error> {
     check_name(interface)?;
-    let mut inner = Vec::new();
-    let name: Vec<u8> = interface.bytes().chain([0]).collect();
-    push(&mut inner, HEADER_DEV_NAME, &name);
-    push(&mut inner, HEADER_FLAGS, &flags.to_ne_bytes());
-    let mut outer = Vec::new();
-    push(&mut outer, FEATURES_HEADER | NESTED, &inner);
-    Ok(outer)
+    let flags = DefaultNla::new(HEADER_FLAGS, flags.to_ne_bytes().to_vec());
+    Ok(nested(FEATURES_HEADER, &[string(HEADER_DEV_NAME, interface), flags]))
 }
 
 impl GenlFamily for Request {
@@ -160,10 +155,10 @@ impl GenlFamily for Request {
 
 impl Emitable for Request {
     fn buffer_len(&self) -> usize {
-        self.attributes.len()
+        self.attributes.as_slice().buffer_len()
     }
 
     fn emit(&self, buffer: &mut [u8]) {
-        buffer.copy_from_slice(&self.attributes);
+        self.attributes.as_slice().emit(buffer);
     }
 }

@@ -3,13 +3,16 @@
 
 use std::time::Duration;
 
-use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_core::{
+    DecodeError, DefaultNla, Emitable, NLM_F_CREATE, NLM_F_EXCL, NlasIterator, parse_u32, parse_u64,
+};
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::tc::{TcAttribute, TcMessage};
+use netlink_packet_route::tc::{TcAttribute, TcHeader, TcMessage};
 use nix::errno::Errno;
+use nix::libc;
 
 use crate::error::Error;
-use crate::kernel::attributes::{Attribute, attributes, number, push};
+use crate::kernel::attributes::bytes;
 use crate::kernel::netlink::Failure;
 use crate::link::discipline::Discipline;
 use crate::link::links::Links;
@@ -49,7 +52,6 @@ const BURST: Duration = Duration::from_millis(1);
 const HEADERS: u32 = 128;
 
 // linux/pkt_sched.h
-const TCA_OPTIONS: u16 = 2;
 const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RATE64: u16 = 4;
 const TCA_TBF_BURST: u16 = 6;
@@ -87,16 +89,17 @@ impl Impairment {
 
     /// Adds what one of our disciplines does, by a payload of `RTM_NEWQDISC`; others are passed
     /// over.
-    fn add(&mut self, index: u32, payload: &[u8]) -> Result<(), String> {
+    fn add(&mut self, index: u32, payload: &[u8]) -> Result<(), DecodeError> {
         let discipline = Discipline::parse(payload)?;
         match (discipline.index == index, discipline.handle) {
             (true, TBF) => self.rate = discipline.rate_bits.unwrap_or(0) / 8,
             (true, NETEM) => {
                 let options = options(payload)?;
-                self.loss = options.get(8..12).and_then(number).unwrap_or(0);
-                for attribute in attributes(options.get(NETEM_OPTIONS..).unwrap_or_default()) {
-                    if let Attribute { kind: TCA_NETEM_LATENCY64, value } = attribute? {
-                        self.delay_ns = value.try_into().map_or(0, u64::from_ne_bytes);
+                self.loss = options.get(8..12).and_then(|loss| parse_u32(loss).ok()).unwrap_or(0);
+                for attribute in NlasIterator::new(options.get(NETEM_OPTIONS..).unwrap_or_default()) {
+                    let attribute = attribute?;
+                    if attribute.kind() == TCA_NETEM_LATENCY64 {
+                        self.delay_ns = parse_u64(attribute.value())?;
                     }
                 }
             }
@@ -166,14 +169,14 @@ impl Links {
 
     fn impairment(&mut self, index: u32, name: &str) -> Result<Impairment, Error> {
         let request = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
-        let read = |payloads: Vec<Vec<u8>>| {
-            let mut found = Impairment::default();
-            payloads.iter().try_for_each(|payload| found.add(index, payload))?;
-            Ok(found)
-        };
-        self.netlink.dump(request).and_then(read).map_err(|failure| {
-            Error::netlink(format!("read the queueing disciplines of interface {name:?}"), name, failure)
-        })
+        let mut found = Impairment::default();
+        self.dump(
+            request,
+            |payload| found.add(index, payload),
+            name,
+            || format!("read the queueing disciplines of interface {name:?}"),
+        )?;
+        Ok(found)
     }
 }
 
@@ -186,7 +189,9 @@ fn message(index: u32, order: &Order) -> TcMessage {
         message.attributes.push(TcAttribute::Kind(order.kind.to_owned()));
     }
     if !order.options.is_empty() {
-        message.attributes.push(TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, order.options.clone())));
+        message
+            .attributes
+            .push(TcAttribute::Other(DefaultNla::new(libc::TCA_OPTIONS, order.options.clone())));
     }
     message
 }
@@ -195,19 +200,19 @@ fn message(index: u32, order: &Order) -> TcMessage {
 fn netem(delay_ns: u64, loss: u32) -> Vec<u8> {
     // The first number is the delay in ticks, which its attribute overrides.
     let mut options: Vec<u8> = [0, HELD, loss, 0, 0, 0].into_iter().flat_map(u32::to_ne_bytes).collect();
-    push(&mut options, TCA_NETEM_LATENCY64, &delay_ns.to_ne_bytes());
+    options.extend(bytes(&[DefaultNla::new(TCA_NETEM_LATENCY64, delay_ns.to_ne_bytes().to_vec())]));
     options
 }
 
 /// The options of `tbf`. A burst holds a packet of the interface's MTU at least: a larger one,
 /// which an offload made, is cut into segments first.
 fn tbf(rate: u64, mtu: u32) -> Vec<u8> {
-    let bytes = |time: Duration| {
+    let in_time = |time: Duration| {
         let bytes = u128::from(rate) * time.as_nanos() / 1_000_000_000;
         u32::try_from(bytes).unwrap_or(u32::MAX)
     };
-    let burst = bytes(BURST).max(mtu.saturating_add(HEADERS));
-    let limit = bytes(QUEUE).max(burst);
+    let burst = in_time(BURST).max(mtu.saturating_add(HEADERS));
+    let limit = in_time(QUEUE).max(burst);
     let narrow = u32::try_from(rate).unwrap_or(u32::MAX);
     // `struct tc_tbf_qopt`: rate, peak rate, limit, and the burst in ticks, which its attribute
     // overrides.
@@ -215,23 +220,24 @@ fn tbf(rate: u64, mtu: u32) -> Vec<u8> {
     parameters.extend(narrow.to_ne_bytes());
     parameters.extend([0; 12]);
     parameters.extend([limit, 0, 0].into_iter().flat_map(u32::to_ne_bytes));
-    let mut options = Vec::new();
-    push(&mut options, TCA_TBF_PARMS, &parameters);
-    push(&mut options, TCA_TBF_BURST, &burst.to_ne_bytes());
+    let mut options = vec![
+        DefaultNla::new(TCA_TBF_PARMS, parameters),
+        DefaultNla::new(TCA_TBF_BURST, burst.to_ne_bytes().to_vec()),
+    ];
     if u64::from(narrow) < rate {
-        push(&mut options, TCA_TBF_RATE64, &rate.to_ne_bytes());
+        options.push(DefaultNla::new(TCA_TBF_RATE64, rate.to_ne_bytes().to_vec()));
     }
-    options
+    bytes(&options)
 }
 
 /// The options in a payload of `RTM_NEWQDISC`.
-fn options(payload: &[u8]) -> Result<&[u8], String> {
-    /// `struct tcmsg`
-    const HEADER: usize = 20;
-    let mut found: &[u8] = &[];
-    for attribute in attributes(payload.get(HEADER..).unwrap_or_default()) {
-        if let Attribute { kind: TCA_OPTIONS, value } = attribute? {
-            found = value;
+fn options(payload: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    let header = TcHeader::parse(payload)?.buffer_len();
+    let mut found = Vec::new();
+    for attribute in NlasIterator::new(&payload[header..]) {
+        let attribute = attribute?;
+        if attribute.kind() == libc::TCA_OPTIONS {
+            found = attribute.value().to_vec();
         }
     }
     Ok(found)
@@ -242,18 +248,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::kernel::attributes::NESTED;
+    use crate::kernel::attributes::string;
 
     /// What a kernel with these disciplines tells of interface 3.
     fn told(orders: &[Order]) -> Vec<Vec<u8>> {
-        let payload = |order: &Order| {
-            let mut bytes = vec![0; 4];
-            for number in [3, order.handle, order.parent, 0] {
-                bytes.extend(u32::to_ne_bytes(number));
-            }
-            push(&mut bytes, 1, format!("{}\0", order.kind).as_bytes());
-            push(&mut bytes, TCA_OPTIONS | NESTED, &order.options);
-            bytes
+        let payload = |Order { handle, parent, kind, options }: &Order| {
+            let header = TcHeader {
+                index: 3,
+                handle: (*handle).into(),
+                parent: (*parent).into(),
+                ..TcHeader::default()
+            };
+            let mut payload = vec![0; header.buffer_len()];
+            header.emit(&mut payload);
+            let options = DefaultNla::new(libc::TCA_OPTIONS, options.clone());
+            payload.extend(bytes(&[string(libc::TCA_KIND, kind), options]));
+            payload
         };
         orders.iter().map(payload).collect()
     }

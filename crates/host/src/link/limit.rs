@@ -61,7 +61,7 @@ fn is_root(link: &Link, one: &Discipline) -> bool {
 }
 
 /// The rate at the root: of a token bucket, or of the class that a hierarchy gives unsorted traffic
-/// to. Classes are told apart from their discipline by their minor half.
+/// to. A class differs from its discipline in the minor half.
 fn shaper(link: &Link, disciplines: &[Discipline]) -> Option<(u64, String)> {
     let name = &link.name;
     let root = disciplines.iter().find(|one| is_root(link, one) && one.handle & MINOR == 0)?;
@@ -85,11 +85,8 @@ const MINOR: u32 = 0xffff;
 /// veth says 10 Gbit/s, whatever it can do), so only what has hardware (or a hypervisor's device)
 /// below it is believed.
 fn negotiated(files: &Files, link: &Link) -> Option<u64> {
-    let directory = format!("sys/class/net/{}", link.name);
-    // A sysfs of another network namespace may hold a namesake.
-    let own = files.number(&format!("{directory}/ifindex")) == Some(link.index)
-        && files.text(&format!("{directory}/address")) == link.address;
-    if link.kind.is_some() || !own || files.names(&format!("{directory}/device"), "uevent").is_empty() {
+    let directory = link.sysfs(files)?;
+    if link.kind.is_some() || files.names(&format!("{directory}/device"), "uevent").is_empty() {
         return None;
     }
     // Mbit/s; -1 if unknown.
@@ -131,42 +128,35 @@ mod tests {
     }
 
     #[test]
-    fn the_lower_of_bucket_and_wire_counts() {
-        let bucket = [root("tbf", Some(100_000_000))];
-        let limit = LinkLimit::of(&link(None), &bucket, Some(1_000_000_000));
-        assert!(limit.shaped);
-        assert_eq!((limit.rate_bits, limit.from.as_str()), (Some(100_000_000), "tbf at the root of eth0"));
-        let limit = LinkLimit::of(&link(None), &bucket, Some(10_000_000));
-        assert!(!limit.shaped);
-        assert_eq!(
-            (limit.rate_bits, limit.from.as_str()),
-            (Some(10_000_000), "the speed that eth0 negotiated")
-        );
-    }
-
-    #[test]
-    fn without_a_limit_it_says_what_was_looked_at() {
-        let limit = LinkLimit::of(&link(Some("veth")), &[root("noqueue", None)], None);
-        assert_eq!(
-            (limit.rate_bits, limit.from.as_str()),
-            (None, "eth0 is a veth, its queueing discipline noqueue")
-        );
+    fn the_lowest_known_rate_counts_and_is_named() {
+        const WIRE: &str = "the speed that eth0 negotiated";
+        let bucket = root("tbf", Some(100_000_000));
         // Another interface's bucket, and one below the root, are not this interface's limit.
         let other = Discipline { index: 3, ..root("tbf", Some(1)) };
         let below = Discipline { parent: 0x1_0001, ..root("tbf", Some(1)) };
-        assert_eq!(LinkLimit::of(&link(Some("veth")), &[other, below], None).rate_bits, None);
-    }
-
-    #[test]
-    fn a_hierarchys_default_class_is_its_limit() {
         let top = Discipline { default_class: Some(0x30), ..root("htb", None) };
         let class = |handle, bits| Discipline { handle, parent: 0x1_0001, ..root("htb", Some(bits)) };
-        let all = [top, class(0x1_0010, 5), class(0x1_0030, 7)];
-        let limit = LinkLimit::of(&link(None), &all, None);
-        assert_eq!(
-            (limit.rate_bits, limit.from.as_str()),
-            (Some(7), "the default class of htb at the root of eth0")
-        );
+        let hierarchy = vec![top, class(0x1_0010, 5), class(0x1_0030, 7)];
+        let looked_at = |queue: &str| format!("eth0 is a veth, its queueing discipline {queue}");
+        let device = link(None);
+        let veth = link(Some("veth"));
+        for (link, disciplines, speed, rate_bits, shaped, from) in [
+            (
+                &device,
+                vec![bucket.clone()],
+                Some(1_000_000_000),
+                Some(100_000_000),
+                true,
+                "tbf at the root of eth0",
+            ),
+            (&device, vec![bucket], Some(10_000_000), Some(10_000_000), false, WIRE),
+            (&device, hierarchy, None, Some(7), true, "the default class of htb at the root of eth0"),
+            (&veth, vec![root("noqueue", None)], None, None, false, &looked_at("noqueue")),
+            (&veth, vec![other, below], None, None, false, &looked_at("none")),
+        ] {
+            let expected = LinkLimit { rate_bits, shaped, from: from.to_owned() };
+            assert_eq!(LinkLimit::of(link, &disciplines, speed), expected);
+        }
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use netlink_packet_core::{DefaultNla, NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_core::{DecodeError, NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+    AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags,
+    LinkInfo, LinkMessage,
 };
 use netlink_packet_route::tc::TcMessage;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
@@ -28,27 +29,21 @@ const CARRIER: Duration = Duration::from_secs(3);
 /// Changes need `CAP_NET_ADMIN` in the user namespace that owns the network namespace.
 #[derive(Debug)]
 pub struct Links {
-    pub(crate) netlink: Netlink,
+    netlink: Netlink,
 }
 
 impl Links {
     /// Opens an rtnetlink socket.
     pub fn open() -> Result<Self, Error> {
-        Netlink::open(NETLINK_ROUTE)
-            .map(|netlink| Self { netlink })
-            .map_err(|errno| Error::Socket { purpose: "interfaces (rtnetlink)", errno })
+        Netlink::open(NETLINK_ROUTE).map(|netlink| Self { netlink }).map_err(|errno| {
+            Error::failed("cannot open a netlink socket for interfaces (rtnetlink)", errno, "")
+        })
     }
 
     /// Every interface of the namespace.
     pub fn list(&mut self) -> Result<Vec<Link>, Error> {
         let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
-        let read = |payloads: Vec<Vec<u8>>| {
-            payloads.iter().map(|payload| Ok(Link::parse(payload)?)).collect::<Result<_, Failure>>()
-        };
-        self.netlink
-            .dump(request)
-            .and_then(read)
-            .map_err(|failure| Error::netlink("list the interfaces", "", failure))
+        self.dump(request, Link::parse, "", || "list the interfaces".to_owned())
     }
 
     /// The interface called `name`.
@@ -71,15 +66,18 @@ impl Links {
     /// machine.
     ///
     /// # Errors
-    /// [`Error::NoAddress`] if there is none.
+    /// If there is none.
     pub fn find_by_address(&mut self, address: &str) -> Result<Link, Error> {
         let mut all = self.list()?;
         match all.iter().position(|link| link.address.as_deref() == Some(address)) {
             Some(found) => Ok(all.swap_remove(found)),
-            None => Err(Error::NoAddress {
-                address: address.to_owned(),
-                found: all.into_iter().map(|link| link.name).collect::<Vec<_>>().join(", "),
-            }),
+            None => {
+                let found = all.into_iter().map(|link| link.name).collect::<Vec<_>>().join(", ");
+                Err(Error::from(format!(
+                    "no interface here has the link-layer address {address} (there are: {found}): its device was not \
+                     created, or this kernel has no driver for it"
+                )))
+            }
         }
     }
 
@@ -104,6 +102,20 @@ impl Links {
         })
     }
 
+    /// Makes a virtual interface; `action` as with [`Links::dump`].
+    pub(crate) fn create(
+        &mut self,
+        name: &str,
+        kind: InfoKind,
+        data: Option<InfoData>,
+        action: impl FnOnce() -> String,
+    ) -> Result<(), Error> {
+        let mut message = named(name)?;
+        let info = std::iter::once(LinkInfo::Kind(kind)).chain(data.map(LinkInfo::Data));
+        message.attributes.push(LinkAttribute::LinkInfo(info.collect()));
+        self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, action)
+    }
+
     /// Sets the interface up.
     pub fn set_up(&mut self, name: &str) -> Result<(), Error> {
         let mut message = named(name)?;
@@ -116,7 +128,7 @@ impl Links {
     /// sends what it is given.
     ///
     /// # Errors
-    /// [`Error::NoCarrier`] if it does not within 3 s; or the interface is gone.
+    /// If it does not within 3 s, or the interface is gone.
     pub fn await_running(&mut self, name: &str) -> Result<(), Error> {
         let deadline = Instant::now() + CARRIER;
         loop {
@@ -126,7 +138,10 @@ impl Links {
                 return Ok(());
             }
             if Instant::now() >= deadline {
-                return Err(Error::NoCarrier { interface: name.to_owned(), seconds: CARRIER.as_secs() });
+                return Err(Error::from(format!(
+                    "interface {name:?} has no carrier after {} s: its other end was removed, or set down",
+                    CARRIER.as_secs()
+                )));
             }
             std::thread::sleep(Duration::from_micros(200));
         }
@@ -148,7 +163,8 @@ impl Links {
     /// Works where [`Links::add_address`] gives the interface the IPv6 addresses it needs.
     pub fn quiet_ipv6(&mut self, name: &str) -> Result<(), Error> {
         let mut message = named(name)?;
-        message.attributes.push(LinkAttribute::Other(address_generation_off()));
+        let off = AfSpecInet6::AddrGenMode(In6AddrGenMode::None);
+        message.attributes.push(LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![off])]));
         self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
             format!("turn the automatic IPv6 addresses of interface {name:?} off")
         })
@@ -193,15 +209,14 @@ impl Links {
     pub(crate) fn queue_of(&mut self, index: u32, name: &str) -> Result<QueueCounters, Error> {
         // The kernel dumps the queues of all interfaces, whatever index is asked for.
         let request = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
-        let read = |payloads: Vec<Vec<u8>>| {
-            let mut sum = QueueCounters::default();
-            payloads.iter().try_for_each(|payload| sum.add(index, payload))?;
-            Ok(sum)
-        };
-        self.netlink
-            .dump(request)
-            .and_then(read)
-            .map_err(|failure| Error::netlink(format!("read the queue of interface {name:?}"), name, failure))
+        let mut sum = QueueCounters::default();
+        self.dump(
+            request,
+            |payload| sum.add(index, payload),
+            name,
+            || format!("read the queue of interface {name:?}"),
+        )?;
+        Ok(sum)
     }
 
     /// The queueing disciplines of an interface just found, and the classes of its root where that
@@ -220,15 +235,30 @@ impl Links {
         request: RouteNetlinkMessage,
         link: &Link,
     ) -> Result<Vec<Discipline>, Error> {
-        let read = |payloads: Vec<Vec<u8>>| {
-            payloads.iter().map(|payload| Ok(Discipline::parse(payload)?)).collect::<Result<_, Failure>>()
-        };
         let name = &link.name;
-        self.netlink.dump(request).and_then(read).map_err(|failure| {
-            Error::netlink(format!("read the queueing disciplines of interface {name:?}"), name, failure)
+        self.dump(request, Discipline::parse, name, || {
+            format!("read the queueing disciplines of interface {name:?}")
         })
     }
 
+    /// Asks for all there is of something, and reads each answer. `action` is for the message of
+    /// an error, `name` the interface that it is about, or nothing.
+    pub(crate) fn dump<T>(
+        &mut self,
+        request: RouteNetlinkMessage,
+        mut read: impl FnMut(&[u8]) -> Result<T, DecodeError>,
+        name: &str,
+        action: impl FnOnce() -> String,
+    ) -> Result<Vec<T>, Error> {
+        let read_all = |payloads: Vec<Vec<u8>>| {
+            payloads.iter().map(|payload| Ok(read(payload)?)).collect::<Result<_, Failure>>()
+        };
+        let answered = self.netlink.dump(request).and_then(read_all);
+        answered.map_err(|failure| Error::netlink(action(), name, failure))
+    }
+
+    /// Asks for a change, and for nothing but its acknowledgement; `name` and `action` as with
+    /// [`Links::dump`].
     pub(crate) fn change(
         &mut self,
         message: RouteNetlinkMessage,
@@ -280,20 +310,6 @@ pub(crate) fn check_name(name: &str) -> Result<(), Error> {
         return Err(Error::InterfaceName { name: name.to_owned() });
     }
     Ok(())
-}
-
-/// `IFLA_AF_SPEC { AF_INET6 { IFLA_INET6_ADDR_GEN_MODE = none } }`.
-fn address_generation_off() -> DefaultNla {
-    use crate::kernel::attributes::{NESTED, push};
-    const IFLA_AF_SPEC: u16 = 26;
-    const AF_INET6: u16 = 10;
-    const IFLA_INET6_ADDR_GEN_MODE: u16 = 8;
-    const IN6_ADDR_GEN_MODE_NONE: u8 = 1;
-    let mut mode = Vec::new();
-    push(&mut mode, IFLA_INET6_ADDR_GEN_MODE, &[IN6_ADDR_GEN_MODE_NONE]);
-    let mut family = Vec::new();
-    push(&mut family, AF_INET6 | NESTED, &mode);
-    DefaultNla::new(IFLA_AF_SPEC | NESTED, family)
 }
 
 #[cfg(test)]

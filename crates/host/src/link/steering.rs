@@ -3,85 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
-
 use crate::cpu::list::{format_cpu_list, format_cpu_mask, parse_cpu_mask};
 use crate::error::Error;
+use crate::kernel::files::Files;
 use crate::link::links::Links;
-
-/// Why receive work could not be steered.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum SteeringError {
-    /// The interface could not be looked at.
-    #[error(transparent)]
-    Link(#[from] Error),
-    /// `/sys` does not show this network namespace's interfaces.
-    #[error(
-        "cannot steer the receive work of {interface:?}: /sys/class/net shows another network namespace ({why}); \
-         mount a sysfs of this one first"
-    )]
-    WrongSysfs {
-        /// The interface.
-        interface: String,
-        /// How that shows.
-        why: String,
-    },
-    /// The kernel wants a privilege of the whole machine.
-    #[error(
-        "cannot steer the receive work of {interface:?} to CPUs {cpus}: {errno}; the kernel asks for CAP_NET_ADMIN in the \
-         first user namespace, so run as root, or on Linux 6.3 or later, where new interfaces can be steered without. Without steering, packets between namespaces are received on the CPU that \
-         sent them: the receiver's softirq time is spent, and counted, on the transmitter's CPUs"
-    )]
-    Forbidden {
-        /// The interface.
-        interface: String,
-        /// The CPUs asked for, as a list.
-        cpus: String,
-        /// The kernel's answer.
-        errno: io::Error,
-    },
-    /// No machine has such a CPU.
-    #[error("cannot steer receive work to CPU {cpu}: no machine has a CPU with this number")]
-    NoCpu {
-        /// Its number.
-        cpu: u32,
-    },
-    /// Reading or writing failed for another reason.
-    #[error("cannot steer the receive work of {interface:?} to CPUs {cpus}: {}: {errno}", path.display())]
-    Io {
-        /// The interface.
-        interface: String,
-        /// The CPUs asked for, as a list.
-        cpus: String,
-        /// The file.
-        path: PathBuf,
-        /// The kernel's answer.
-        errno: io::Error,
-    },
-    /// Interfaces that are not there yet could not be steered.
-    #[error(
-        "cannot steer the receive work of new interfaces to CPUs {cpus}: {NEW}: {errno} (Linux 6.3 and later have it)"
-    )]
-    New {
-        /// The CPUs asked for, as a list.
-        cpus: String,
-        /// The kernel's answer.
-        errno: io::Error,
-    },
-    /// Written, but not so when read back.
-    #[error(
-        "cannot steer the receive work of {interface:?} to CPUs {cpus}: the kernel applied {got:?} (offline or isolated CPUs?)"
-    )]
-    NotTaken {
-        /// The interface.
-        interface: String,
-        /// The CPUs asked for, as a list.
-        cpus: String,
-        /// The mask read back.
-        got: String,
-    },
-}
 
 /// Has the receive work of every queue of the interface done on `cpus`, and reads that back; no
 /// CPUs at all ends the steering.
@@ -91,16 +16,14 @@ pub enum SteeringError {
 /// namespace.
 ///
 /// # Errors
-/// [`SteeringError::Forbidden`] without that privilege. A rootless run steers with [`steer_new`].
-pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), SteeringError> {
+/// Among others without that privilege. A rootless run steers with [`steer_new`].
+pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), Error> {
     let mask = mask(cpus)?;
     let directory = own_directory(interface)?;
-    let fail = |path: &Path, errno: io::Error| {
-        let (interface, cpus) = (interface.to_owned(), format_cpu_list(cpus));
-        match errno.kind() {
-            io::ErrorKind::PermissionDenied => SteeringError::Forbidden { interface, cpus, errno },
-            _ => SteeringError::Io { interface, cpus, path: path.to_owned(), errno },
-        }
+    let what = format!("cannot steer the receive work of {interface:?} to CPUs {}", format_cpu_list(cpus));
+    let fail = |path: &Path, errno: io::Error| match errno.kind() {
+        io::ErrorKind::PermissionDenied => Error::failed(&what, errno, FORBIDDEN),
+        _ => Error::failed(format!("{what}: {}", path.display()), errno, ""),
     };
     let mut wanted = cpus.to_vec();
     wanted.sort_unstable();
@@ -119,12 +42,17 @@ pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), SteeringError> {
         std::fs::write(&file, &mask).map_err(|errno| fail(&file, errno))?;
         let got = read()?;
         if parse_cpu_mask(&got).as_ref() != Some(&wanted) {
-            let (interface, cpus) = (interface.to_owned(), format_cpu_list(cpus));
-            return Err(SteeringError::NotTaken { interface, cpus, got: got.trim().to_owned() });
+            let got = got.trim();
+            return Err(format!("{what}: the kernel applied {got:?} (offline or isolated CPUs?)").into());
         }
     }
     Ok(())
 }
+
+const FORBIDDEN: &str = "; the kernel asks for CAP_NET_ADMIN in the first user namespace, so run as root, or on Linux 6.3 or \
+                         later, where new interfaces can be steered without. Without steering, packets between namespaces \
+                         are received on the CPU that sent them: the receiver's softirq time is spent, and counted, on the \
+                         transmitter's CPUs";
 
 /// The mask that a network namespace gives the receive queues of interfaces made in it. Unlike a
 /// queue's own mask, the owner of the namespace may write it.
@@ -135,31 +63,31 @@ const NEW: &str = "/proc/sys/net/core/rps_default_mask";
 /// namespace only.
 ///
 /// # Errors
-/// [`SteeringError::New`] before Linux 6.3.
-pub fn steer_new(cpus: &[u32]) -> Result<(), SteeringError> {
-    let fail = |errno| SteeringError::New { cpus: format_cpu_list(cpus), errno };
-    std::fs::write(NEW, mask(cpus)?).map_err(fail)
+/// Always before Linux 6.3.
+pub fn steer_new(cpus: &[u32]) -> Result<(), Error> {
+    let list = format_cpu_list(cpus);
+    std::fs::write(NEW, mask(cpus)?).map_err(|errno| {
+        let what = format!("cannot steer the receive work of new interfaces to CPUs {list}: {NEW}");
+        Error::failed(what, errno, " (Linux 6.3 and later have it)")
+    })
 }
 
-fn mask(cpus: &[u32]) -> Result<String, SteeringError> {
-    format_cpu_mask(cpus).map_err(|cpu| SteeringError::NoCpu { cpu })
+fn mask(cpus: &[u32]) -> Result<String, Error> {
+    format_cpu_mask(cpus).map_err(|cpu| {
+        format!("cannot steer receive work to CPU {cpu}: no machine has a CPU with this number").into()
+    })
 }
 
 /// The interface's directory in sysfs, once it is certain that it is this interface and not its
-/// namesake in another network namespace: the machine's own `eth0` must not be steered in place of
+/// namesake in another network namespace: the machine's own `eth0` must not be steered instead of
 /// a testbed's.
-fn own_directory(interface: &str) -> Result<PathBuf, SteeringError> {
-    let link = Links::open()?.find(interface)?;
-    let directory = Path::new("/sys/class/net").join(interface);
-    let wrong = |why: String| SteeringError::WrongSysfs { interface: interface.to_owned(), why };
-    let read = |file: &str| std::fs::read_to_string(directory.join(file)).map(|text| text.trim().to_owned());
-    let index = read("ifindex").map_err(|_| wrong("the interface does not exist there".to_owned()))?;
-    if index != link.index.to_string() {
-        return Err(wrong(format!("there it has the index {index}, here {}", link.index)));
-    }
-    let address = read("address").unwrap_or_default();
-    if address != link.address.clone().unwrap_or_default() {
-        return Err(wrong(format!("there it has the address {address:?}, here {:?}", link.address)));
-    }
-    Ok(directory)
+fn own_directory(interface: &str) -> Result<PathBuf, Error> {
+    let sysfs = Links::open()?.find(interface)?.sysfs(&Files::system());
+    sysfs.map(|directory| Path::new("/").join(directory)).ok_or_else(|| {
+        format!(
+            "cannot steer the receive work of {interface:?}: /sys/class/net shows another network namespace; mount a sysfs of \
+             this one first"
+        )
+        .into()
+    })
 }

@@ -20,10 +20,14 @@ const DEVICE: &str = "/dev/net/tun";
 /// interface can be switched at all.
 ///
 /// # Errors
-/// [`Error::Tap`]: no `/dev/net/tun`, no right to it, or to this network namespace.
+/// No `/dev/net/tun`, no right to it, or to this network namespace.
 pub fn create_tap(name: &str) -> Result<(), Error> {
     check_name(name)?;
-    let refused = |step: &'static str, errno: io::Error| Error::Tap { name: name.to_owned(), step, errno };
+    let refused = |step: &str, errno: io::Error| {
+        let way_out = "; it needs a kernel with CONFIG_TUN, the right to read and write /dev/net/tun (`sudo chmod 0666 \
+                       /dev/net/tun` gives it to all, as most distributions do) and CAP_NET_ADMIN over this network namespace";
+        Error::failed(format!("cannot make the tap {name:?}: {step}"), errno, way_out)
+    };
     let device = File::options().read(true).write(true).open(DEVICE);
     let device = device.map_err(|errno| refused("open /dev/net/tun", errno))?;
     // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are a value.

@@ -2,14 +2,12 @@
 
 use std::net::IpAddr;
 
-use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
-use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{InfoData, InfoKind, InfoVxlan, LinkAttribute, LinkInfo};
+use netlink_packet_route::link::{InfoData, InfoKind, InfoVxlan};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::link::links::{Links, named};
+use crate::link::links::Links;
 
 /// A VXLAN tunnel (RFC 7348) between two hosts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,8 +45,8 @@ impl Links {
     /// does; over IPv6, where such packets are for special cases only (RFC 6936), it is not.
     ///
     /// # Errors
-    /// [`Error::Tunnel`] if this network namespace has such a network already; the kernel's
-    /// refusal; no such underlay.
+    /// The kernel's refusal, also if this network namespace has such a network already; no such
+    /// underlay.
     pub fn create_vxlan(&mut self, name: &str, vxlan: &Vxlan) -> Result<(), Error> {
         let underlay = self.find(&vxlan.underlay)?.index;
         let mut data = vec![InfoVxlan::Id(vxlan.id), InfoVxlan::Link(underlay), InfoVxlan::Port(vxlan.port)];
@@ -63,18 +61,16 @@ impl Links {
         if vxlan.local.is_ipv4() {
             data.push(InfoVxlan::UDPCsum(false));
         }
-        let mut message = named(name)?;
-        message.attributes.push(LinkAttribute::LinkInfo(vec![
-            LinkInfo::Kind(InfoKind::Vxlan),
-            LinkInfo::Data(InfoData::Vxlan(data)),
-        ]));
-        self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
+        self.create(name, InfoKind::Vxlan, Some(InfoData::Vxlan(data)), || {
             format!("make the VXLAN tunnel {name:?} over interface {:?}", vxlan.underlay)
         })
         .map_err(|error| match error.errno().map(Errno::from_raw) {
-            Some(Errno::EEXIST) => {
-                Error::Tunnel { interface: name.to_owned(), id: vxlan.id, port: vxlan.port }
-            }
+            Some(Errno::EEXIST) => Error::from(format!(
+                "cannot make the VXLAN tunnel {name:?}: this network namespace has an interface of that name, or a tunnel of \
+                 network {} on UDP port {}, already: delete it (`ip -d link show type vxlan` lists them), or use another \
+                 network namespace",
+                vxlan.id, vxlan.port
+            )),
             _ => error,
         })
     }
@@ -82,14 +78,14 @@ impl Links {
     /// Sets a tunnel up, with which the kernel opens its UDP socket.
     ///
     /// # Errors
-    /// [`Error::TunnelPort`] if somebody in this network namespace has the port already.
+    /// The kernel's refusal, also if the port is in use in this network namespace.
     pub fn set_vxlan_up(&mut self, name: &str, vxlan: &Vxlan) -> Result<(), Error> {
+        let Vxlan { port, underlay, .. } = vxlan;
         self.set_up(name).map_err(|error| match error.errno().map(Errno::from_raw) {
-            Some(Errno::EADDRINUSE) => Error::TunnelPort {
-                interface: name.to_owned(),
-                port: vxlan.port,
-                underlay: vxlan.underlay.clone(),
-            },
+            Some(Errno::EADDRINUSE) => Error::from(format!(
+                "cannot set the VXLAN tunnel {name:?} up: UDP port {port} is in use in the network namespace of its underlay \
+                 {underlay:?}: stop the process that holds it (`ss -uapn sport = :{port}` names it)"
+            )),
             _ => error,
         })
     }

@@ -13,10 +13,13 @@ use crate::link::links::{Links, named};
 /// program lives as long as the interface.
 ///
 /// # Errors
-/// [`Error::Xdp`] if the kernel takes no program from this process; a refusal by netlink if the
-/// interface takes none.
+/// The kernel takes no program from this process, or the interface takes none.
 pub(crate) fn drop_all(links: &mut Links, name: &str) -> Result<(), Error> {
-    let program = load_return(Program::Xdp, XDP_DROP).map_err(|errno| Error::Xdp { errno })?;
+    let program = load_return(Program::Xdp, XDP_DROP).map_err(|errno| {
+        let way_out = "; it needs root (CAP_BPF and CAP_NET_ADMIN outside of any user namespace) and a kernel with \
+                       CONFIG_BPF_SYSCALL";
+        Error::failed("cannot load an XDP program", errno, way_out)
+    })?;
     let mut message = named(name)?;
     message.attributes.push(LinkAttribute::Xdp(vec![LinkXdp::Fd(program.as_raw_fd())]));
     links.change(RouteNetlinkMessage::SetLink(message), 0, name, || {

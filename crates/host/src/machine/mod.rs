@@ -214,7 +214,7 @@ fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value)
         target: target.clone(),
         value: value.to_string(),
         got: now.map_or("nothing", |state| switch(state.wanted)).to_owned(),
-        why: change.refused.first().map_or_else(String::new, |refusal| refusal.reason.to_string()),
+        why: change.refused.values().next().map_or_else(String::new, ToString::to_string),
     })
 }
 

@@ -7,8 +7,6 @@
 //! of somebody else (seen on Linux 6.18; entering one's own, or a fellow's of the same user, leaves
 //! it).
 
-mod error;
-
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -20,8 +18,7 @@ use nix::sys::prctl;
 use nix::sys::signal::Signal;
 use nix::unistd::{getegid, geteuid, getppid};
 
-pub use error::NamespaceError;
-
+use crate::error::Error;
 use crate::privileges::UserNamespaces;
 
 /// Puts this process into a new user namespace in which it is root (user and group 0, all
@@ -33,12 +30,11 @@ use crate::privileges::UserNamespaces;
 /// by other processes of the same user.
 ///
 /// # Errors
-/// [`NamespaceError::Threads`] with more than one thread; [`NamespaceError::User`] if the kernel
-/// refuses, naming the setting that forbids it.
-pub fn enter_user() -> Result<(), NamespaceError> {
+/// With more than one thread; or if the kernel refuses, naming the setting that forbids it.
+pub fn enter_user() -> Result<(), Error> {
     single_thread()?;
     let (user, group) = (geteuid(), getegid());
-    let refused = |step: String, errno: io::Error| NamespaceError::user(step, errno, &UserNamespaces::read());
+    let refused = |step: String, errno: io::Error| user_refused(&step, errno, &UserNamespaces::read());
     prctl::set_dumpable(true)
         .map_err(|errno| refused("make the process dumpable".to_owned(), errno.into()))?;
     unshare(CloneFlags::CLONE_NEWUSER)
@@ -63,19 +59,22 @@ pub fn enter_user() -> Result<(), NamespaceError> {
 /// testbed joins that of the first.
 ///
 /// The process must have a single thread, and run as the user who made that namespace.
-pub fn join_user(pid: u32) -> Result<(), NamespaceError> {
+pub fn join_user(pid: u32) -> Result<(), Error> {
     single_thread()?;
     join("user", pid, CloneFlags::CLONE_NEWUSER)
 }
 
 /// Puts the calling thread, and the threads and processes it starts from now on, into a new network
 /// namespace. It holds only a loopback interface, which is down.
-pub fn new_net() -> Result<(), NamespaceError> {
-    unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| NamespaceError::Net { errno: errno.into() })
+pub fn new_net() -> Result<(), Error> {
+    let way_out = "; it needs CAP_SYS_ADMIN: be root, or enter a user namespace first (the limit of them is `sysctl \
+                   user.max_net_namespaces`)";
+    unshare(CloneFlags::CLONE_NEWNET)
+        .map_err(|errno| Error::failed("cannot make a network namespace", errno, way_out))
 }
 
 /// Puts the calling thread into the network namespace of the process (or thread) `pid`.
-pub fn join_net(pid: u32) -> Result<(), NamespaceError> {
+pub fn join_net(pid: u32) -> Result<(), Error> {
     join("net", pid, CloneFlags::CLONE_NEWNET)
 }
 
@@ -86,9 +85,14 @@ pub fn join_net(pid: u32) -> Result<(), NamespaceError> {
 /// Tracing and debugging file systems below `/sys` are covered by this. Without root it works only
 /// where the whole of `/sys` can be seen: containers often cover parts of it, and then the kernel
 /// refuses.
-pub fn mount_sysfs() -> Result<(), NamespaceError> {
-    let refused =
-        |step: &'static str| move |errno: Errno| NamespaceError::Sysfs { step, errno: errno.into() };
+pub fn mount_sysfs() -> Result<(), Error> {
+    let refused = |step: &'static str| {
+        move |errno: Errno| {
+            let what = format!("cannot mount a sysfs of this network namespace: {step}");
+            let way_out = "; receive work cannot be steered then (inside containers that cover parts of /sys this needs root)";
+            Error::failed(what, errno, way_out)
+        }
+    };
     unshare(CloneFlags::CLONE_NEWNS).map_err(refused("make a mount namespace"))?;
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(refused("make the mounts private"))?;
@@ -99,29 +103,40 @@ pub fn mount_sysfs() -> Result<(), NamespaceError> {
 /// Has the kernel kill this process when the parent dies, `kill -9` included, so that nothing is
 /// left behind.
 ///
-/// `parent` is the process number of the parent, known before this process was started. If the parent is gone already, the
-/// signal would never come: that is the error. "The parent" is the *thread* that started this process; when only that thread
-/// ends, the signal comes too.
+/// `parent` is the process number of the parent, known before this process was started. If the
+/// parent is gone already, the signal would never come: that is the error. "The parent" is the
+/// *thread* that started this process; when only that thread ends, the signal comes too.
 ///
 /// Call it after [`enter_user`] or [`join_user`]: a change of credentials clears the death signal
 /// (see above).
-pub fn die_with_parent(parent: u32) -> Result<(), NamespaceError> {
+pub fn die_with_parent(parent: u32) -> Result<(), Error> {
     prctl::set_pdeathsig(Signal::SIGKILL)
-        .map_err(|errno| NamespaceError::DeathSignal { errno: errno.into() })?;
+        .map_err(|errno| Error::failed("cannot request to be killed with the parent", errno, ""))?;
     // Asked for only now, so that a death before the line above cannot be missed.
     let found = u32::try_from(getppid().as_raw()).unwrap_or(0);
-    if found == parent { Ok(()) } else { Err(NamespaceError::ParentGone { parent, found }) }
+    if found == parent {
+        return Ok(());
+    }
+    // 0 is a parent outside of this process namespace.
+    Err(format!("the process that started this one ({parent}) has exited; the parent is now {found}").into())
 }
 
 const NOTHING: Option<&str> = None;
 
-fn single_thread() -> Result<(), NamespaceError> {
+fn single_thread() -> Result<(), Error> {
     let threads = std::fs::read_dir("/proc/self/task").map(Iterator::count).unwrap_or(1);
-    if threads > 1 { Err(NamespaceError::Threads { threads }) } else { Ok(()) }
+    if threads <= 1 {
+        return Ok(());
+    }
+    let why = format!("this process has {threads} threads and may have only one");
+    Err(format!("cannot change the user namespace: {why}").into())
 }
 
-fn join(kind: &'static str, pid: u32, flag: CloneFlags) -> Result<(), NamespaceError> {
-    let refused = |errno: io::Error| NamespaceError::Join { kind, pid, errno };
+fn join(kind: &str, pid: u32, flag: CloneFlags) -> Result<(), Error> {
+    let refused = |errno: io::Error| {
+        let what = format!("cannot join the {kind} namespace of process {pid}");
+        Error::failed(what, errno, " (the process must run, and belong to the same user)")
+    };
     let namespace = File::open(format!("/proc/{pid}/ns/{kind}")).map_err(refused)?;
     setns(namespace.as_fd(), flag).map_err(|errno| refused(errno.into()))
 }
@@ -129,4 +144,48 @@ fn join(kind: &'static str, pid: u32, flag: CloneFlags) -> Result<(), NamespaceE
 /// The kernel takes these files only in one single write.
 fn write_once(path: &str, text: &str) -> io::Result<()> {
     File::options().write(true).open(path)?.write_all(text.as_bytes())
+}
+
+/// Says what, by the machine's settings, made a step towards a user namespace fail.
+fn user_refused(step: &str, errno: io::Error, settings: &UserNamespaces) -> Error {
+    let way_out = match errno.raw_os_error().map(Errno::from_raw) {
+        Some(Errno::ENOSPC | Errno::EUSERS) if settings.max != Some(0) => {
+            "the limit of user namespaces is reached: raise it with `sysctl user.max_user_namespaces`, or leave some of those \
+             nested here"
+        }
+        _ => settings.obstacle().unwrap_or(
+            "no setting forbids it, so a security module, a seccomp filter (a container's?) or a chroot does; run as root, or \
+             outside of it",
+        ),
+    };
+    Error::failed(format!("cannot {step}"), errno, format!("; {way_out}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_setting_that_forbids_it_is_named() {
+        let free = UserNamespaces { supported: true, max: Some(100), ..UserNamespaces::default() };
+        let off = UserNamespaces { max: Some(0), ..free.clone() };
+        let debian = UserNamespaces { unprivileged_clone: Some(false), ..free.clone() };
+        let ubuntu = UserNamespaces { apparmor_restricts: Some(true), ..free.clone() };
+        for (errno, settings, text) in [
+            (
+                Errno::ENOSPC,
+                &off,
+                "cannot make a user namespace: No space left on device (os error 28); user namespaces are off: `sysctl \
+                 user.max_user_namespaces=15000` allows them, or run as root",
+            ),
+            (Errno::ENOSPC, &free, "the limit of user namespaces is reached"),
+            (Errno::EPERM, &debian, "kernel.unprivileged_userns_clone=1"),
+            (Errno::EPERM, &ubuntu, "kernel.apparmor_restrict_unprivileged_userns=0"),
+            (Errno::EPERM, &free, "seccomp"),
+            (Errno::EINVAL, &UserNamespaces::default(), "CONFIG_USER_NS"),
+        ] {
+            let refused = user_refused("make a user namespace", errno.into(), settings).to_string();
+            assert!(refused.contains(text), "{refused}");
+        }
+    }
 }

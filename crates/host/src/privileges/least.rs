@@ -6,6 +6,8 @@ use std::os::fd::RawFd;
 
 use nix::libc;
 
+use crate::kernel::files::numbers;
+
 /// A capability by its number (linux/capability.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -61,13 +63,10 @@ const VERSION: u32 = 0x2008_0522;
 /// What the kernel said.
 pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
     let kept = needed.iter().fold(0u64, |set, capability| set | 1 << *capability as u8);
-    let mut header = Header { version: VERSION, process: 0 };
-    let mut halves = [Half::default(); 2];
-    // SAFETY: a header and the two halves that its version has, which outlive the call.
-    check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, halves.as_mut_ptr()) })?;
+    let mut halves = capabilities()?;
     let had = u64::from(halves[0].effective) | u64::from(halves[1].effective) << 32;
-    // The bounds first: it takes a capability to lower them. Who lacks it has no way up with
-    // NO_NEW_PRIVS either.
+    // The bounds first: lowering them needs a capability. A thread without it gains none either,
+    // because of NO_NEW_PRIVS.
     if had & 1 << CAP_SETPCAP != 0 {
         lower_bounds(kept)?;
     }
@@ -77,9 +76,22 @@ pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
         half.effective &= kept;
         half.inheritable = 0;
     }
-    // SAFETY: as above; the kernel reads both.
-    check(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) })?;
+    set_capabilities(&halves)?;
     gain_no_privileges()
+}
+
+fn capabilities() -> io::Result<[Half; 2]> {
+    let mut header = Header { version: VERSION, process: 0 };
+    let mut halves = [Half::default(); 2];
+    // SAFETY: a header and the two halves that its version has, which outlive the call.
+    check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, halves.as_mut_ptr()) })?;
+    Ok(halves)
+}
+
+fn set_capabilities(halves: &[Half; 2]) -> io::Result<()> {
+    let mut header = Header { version: VERSION, process: 0 };
+    // SAFETY: a header and the two halves that its version has, which outlive the call.
+    check(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) })
 }
 
 /// Takes every capability but those in the set `kept` (a bit for each) from what the calling
@@ -108,8 +120,7 @@ pub fn lower_bounds(kept: u64) -> io::Result<()> {
 /// # Errors
 /// What the kernel said.
 pub fn gain_no_privileges() -> io::Result<()> {
-    // SAFETY: plain numbers, the last three of which must be 0.
-    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }.into())
+    Ok(nix::sys::prctl::set_no_new_privs()?)
 }
 
 const CAP_SETPCAP: u32 = 8;
@@ -118,7 +129,7 @@ const CAP_SETPCAP: u32 = 8;
 /// that owns nothing yet.
 ///
 /// # Errors
-/// When `/proc` does not tell what is open.
+/// If `/proc` does not list the open files.
 pub fn close_inherited() -> io::Result<()> {
     for fd in open_files()? {
         // SAFETY: nothing in this process owns it; the directory that listed it is closed already,
@@ -131,11 +142,10 @@ pub fn close_inherited() -> io::Result<()> {
 /// What this process has open, besides standard input, output and error.
 ///
 /// # Errors
-/// When `/proc` does not tell what is open.
+/// If `/proc` does not list the open files.
 pub fn open_files() -> io::Result<Vec<RawFd>> {
-    let entries = std::fs::read_dir("/proc/self/fd")?;
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    Ok(numbers.filter(|fd| *fd > libc::STDERR_FILENO).collect())
+    let open: Vec<RawFd> = numbers("/proc/self/fd")?;
+    Ok(open.into_iter().filter(|fd| *fd > libc::STDERR_FILENO).collect())
 }
 
 fn check(result: libc::c_long) -> io::Result<()> {
@@ -145,42 +155,38 @@ fn check(result: libc::c_long) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::files::field;
 
-    fn status(field: &str) -> String {
+    fn status(name: &str) -> String {
         let text = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-        let line = text.lines().find_map(|line| line.strip_prefix(field)).unwrap();
-        line.trim_start_matches(':').trim().to_owned()
+        field(&text, name).unwrap().to_owned()
+    }
+
+    fn set(name: &str) -> u64 {
+        u64::from_str_radix(&status(name), 16).unwrap()
     }
 
     /// Makes all capabilities inheritable, as the program that started netassay may have done.
     fn inherit_all() {
-        let mut header = Header { version: VERSION, process: 0 };
-        let mut halves = [Half::default(); 2];
-        // SAFETY: a header and the two halves that its version has, which outlive the call.
-        check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, halves.as_mut_ptr()) }).unwrap();
+        let mut halves = capabilities().unwrap();
         halves.iter_mut().for_each(|half| half.inheritable = half.permitted);
-        // SAFETY: as above; the kernel reads both.
-        check(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) }).unwrap();
+        set_capabilities(&halves).unwrap();
     }
 
     #[test]
     fn what_is_not_needed_is_given_up_and_does_not_come_back() {
         std::thread::spawn(|| {
-            let before = u64::from_str_radix(&status("CapEff"), 16).unwrap();
+            let before = set("CapEff");
             inherit_all();
-            assert_eq!(u64::from_str_radix(&status("CapInh"), 16).unwrap(), before);
+            assert_eq!(set("CapInh"), before);
             keep_capabilities(&[Capability::NetAdmin]).unwrap();
             let kept = before & 1 << Capability::NetAdmin as u8;
-            for set in ["CapEff", "CapPrm"] {
-                assert_eq!(u64::from_str_radix(&status(set), 16).unwrap(), kept, "{set}");
-            }
-            assert_eq!(status("CapInh"), "0000000000000000");
+            assert_eq!((set("CapEff"), set("CapPrm"), set("CapInh")), (kept, kept, 0));
             if before & 1 << CAP_SETPCAP != 0 {
-                assert_eq!(u64::from_str_radix(&status("CapBnd"), 16).unwrap() & !kept, 0, "CapBnd");
+                assert_eq!(set("CapBnd") & !kept, 0);
             }
             assert_eq!(status("NoNewPrivs"), "1");
-            let child = std::thread::spawn(|| status("CapEff")).join().unwrap();
-            assert_eq!(u64::from_str_radix(&child, 16).unwrap(), kept);
+            assert_eq!(std::thread::spawn(|| set("CapEff")).join().unwrap(), kept);
         })
         .join()
         .unwrap();

@@ -2,36 +2,27 @@
 
 mod least;
 
-use serde::{Deserialize, Serialize};
-
 pub use least::{
     Capability, close_inherited, gain_no_privileges, keep_capabilities, lower_bounds, open_files,
 };
 
-use crate::kernel::files::Files;
+use crate::kernel::files::{Files, field};
 
 /// The privileges of this process, and whether it could get more inside a user namespace of its
 /// own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Privileges {
-    /// The effective user, as numbered in its user namespace.
-    pub effective_uid: u32,
+    /// The effective capabilities, a bit for each; none if `/proc` does not tell.
+    capabilities: u64,
     /// Whether the process is inside a user namespace other than the machine's first; `None` if
     /// `/proc` does not tell.
     pub in_user_namespace: Option<bool>,
-    /// Whether `CAP_NET_ADMIN` is effective: interfaces and features can be changed (in the network
-    /// namespaces that the user namespace owns).
-    pub net_admin: bool,
-    /// Whether `CAP_SYS_ADMIN` is effective: namespaces can be made without a user namespace.
-    pub sys_admin: bool,
-    /// The lines of `/proc/self/uid_map`: first number inside, first number outside, count.
-    pub uid_map: Vec<String>,
     /// What the machine's settings say about user namespaces.
     pub user_namespaces: UserNamespaces,
 }
 
 /// The settings that allow or forbid user namespaces to ordinary users.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserNamespaces {
     /// Whether the kernel has them at all (`/proc/self/ns/user`).
     pub supported: bool,
@@ -47,32 +38,26 @@ pub struct UserNamespaces {
 impl Privileges {
     /// Reads them.
     pub fn read() -> Self {
-        Self::read_from(&Files::system(), nix::unistd::geteuid().as_raw())
+        Self::read_from(&Files::system())
     }
 
-    fn read_from(files: &Files, effective_uid: u32) -> Self {
-        let capabilities =
-            files.text("proc/self/status").and_then(|text| effective_capabilities(&text)).unwrap_or(0);
-        let uid_map: Vec<String> = files
-            .text("proc/self/uid_map")
-            .map(|text| {
-                text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
-            })
-            .unwrap_or_default();
+    fn read_from(files: &Files) -> Self {
+        let status = files.text("proc/self/status").unwrap_or_default();
+        let capabilities = field(&status, "CapEff").and_then(|mask| u64::from_str_radix(mask, 16).ok());
+        let map = files.text("proc/self/uid_map");
         Self {
-            effective_uid,
+            capabilities: capabilities.unwrap_or(0),
             // The machine's first user namespace maps every number to itself.
-            in_user_namespace: (!uid_map.is_empty()).then(|| uid_map != ["0 0 4294967295"]),
-            net_admin: capabilities & CAP_NET_ADMIN != 0,
-            sys_admin: capabilities & CAP_SYS_ADMIN != 0,
-            uid_map,
+            in_user_namespace: map.map(|map| !map.split_whitespace().eq(["0", "0", "4294967295"])),
             user_namespaces: UserNamespaces::read_from(files),
         }
     }
 
-    /// Whether network namespaces can be made straight away, without a user namespace.
+    /// Whether network namespaces can be made and changed straight away, without a user namespace.
     pub fn privileged(&self) -> bool {
-        self.net_admin && self.sys_admin
+        [Capability::NetAdmin, Capability::SysAdmin]
+            .into_iter()
+            .all(|needed| self.capabilities & 1 << needed as u8 != 0)
     }
 }
 
@@ -117,59 +102,48 @@ impl UserNamespaces {
     }
 }
 
-/// From `linux/capability.h`.
-const CAP_NET_ADMIN: u64 = 1 << 12;
-const CAP_SYS_ADMIN: u64 = 1 << 21;
-
-fn effective_capabilities(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
-    u64::from_str_radix(line.trim(), 16).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::kernel::files::fixture::files;
 
     #[test]
-    fn root_on_the_machine_and_an_ordinary_user_are_told_apart() {
-        let (_keep, root) = files(&[
-            ("proc/self/status", "Name:\tx\nCapEff:\t000001ffffffffff\n"),
-            ("proc/self/uid_map", "         0          0 4294967295\n"),
-            ("proc/self/ns/user", ""),
-        ]);
-        let root = Privileges::read_from(&root, 0);
-        assert_eq!(root.in_user_namespace, Some(false));
-        assert!(root.privileged());
-
-        let (_keep, user) = files(&[
-            ("proc/self/status", "CapEff:\t0000000000001000\n"),
-            ("proc/self/uid_map", "         0       1000          1\n"),
-        ]);
-        let user = Privileges::read_from(&user, 0);
-        assert_eq!(user.in_user_namespace, Some(true));
-        assert_eq!(user.uid_map, ["0 1000 1"]);
-        assert!(user.net_admin && !user.sys_admin && !user.privileged());
+    fn both_capabilities_make_privileged_and_the_map_tells_the_user_namespace() {
+        for (mask, privileged, map, inside) in [
+            ("000001ffffffffff", true, "         0          0 4294967295\n", Some(false)),
+            ("0000000000201000", true, "         0       1000          1\n", Some(true)),
+            ("0000000000001000", false, "", None),
+            ("?", false, "", None),
+        ] {
+            let status = format!("Name:\tx\nCapEff:\t{mask}\n");
+            let (_keep, files) = files(&[("proc/self/status", &status), ("proc/self/uid_map", map)]);
+            let read = Privileges::read_from(&files);
+            assert_eq!((read.privileged(), read.in_user_namespace), (privileged, inside), "{mask}");
+        }
     }
 
     #[test]
     fn the_first_obstacle_to_a_user_namespace_is_named_with_the_way_out() {
         let free = UserNamespaces { supported: true, max: Some(100), ..UserNamespaces::default() };
         assert_eq!(free.obstacle(), None);
-        let off = UserNamespaces { max: Some(0), ..free.clone() };
-        assert!(off.obstacle().unwrap().contains("user.max_user_namespaces=15000"));
-        let debian = UserNamespaces { unprivileged_clone: Some(false), ..free.clone() };
-        assert!(debian.obstacle().unwrap().contains("kernel.unprivileged_userns_clone=1"));
-        let ubuntu = UserNamespaces { apparmor_restricts: Some(true), ..free.clone() };
-        assert!(ubuntu.obstacle().unwrap().contains("kernel.apparmor_restrict_unprivileged_userns=0"));
-        let none = UserNamespaces { supported: false, ..free };
-        assert!(none.obstacle().unwrap().contains("CONFIG_USER_NS"));
+        for (settings, way_out) in [
+            (UserNamespaces { max: Some(0), ..free.clone() }, "user.max_user_namespaces=15000"),
+            (
+                UserNamespaces { unprivileged_clone: Some(false), ..free.clone() },
+                "kernel.unprivileged_userns_clone=1",
+            ),
+            (
+                UserNamespaces { apparmor_restricts: Some(true), ..free.clone() },
+                "kernel.apparmor_restrict_unprivileged_userns=0",
+            ),
+            (UserNamespaces { supported: false, ..free }, "CONFIG_USER_NS"),
+        ] {
+            assert!(settings.obstacle().unwrap().contains(way_out), "{settings:?}");
+        }
     }
 
     #[test]
     fn this_process_is_read() {
-        let privileges = Privileges::read();
-        assert!(!privileges.uid_map.is_empty());
-        assert!(privileges.user_namespaces.supported);
+        assert!(Privileges::read().user_namespaces.supported);
     }
 }

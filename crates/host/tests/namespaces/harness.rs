@@ -149,7 +149,7 @@ fn missing(identity: Identity) -> Option<String> {
 /// path to it may lead through directories that are closed to an ordinary user.
 fn child(identity: Identity) -> Command {
     let mut command = Command::new("/proc/self/exe");
-    if identity == Identity::User && Privileges::read().effective_uid == 0 {
+    if identity == Identity::User && nix::unistd::geteuid().is_root() {
         command.uid(ORDINARY_USER).gid(ORDINARY_USER).current_dir("/");
     }
     command

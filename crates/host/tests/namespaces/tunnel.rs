@@ -30,8 +30,11 @@ pub(crate) fn made(stage: &mut Stage) {
         assert_eq!(links.find_by_address(&link.address.unwrap()).unwrap().name, NAME);
         for name in [NAME, "another"] {
             let twice = links.create_vxlan(name, &tunnel).unwrap_err();
-            assert!(matches!(twice, Error::Tunnel { port: Vxlan::PORT, id: 7, .. }), "{twice:?}");
-            assert!(twice.to_string().contains("ip -d link show type vxlan"), "{twice}");
+            let twice = twice.to_string();
+            assert!(
+                twice.contains("network 7 on UDP port 4789") && twice.contains("ip -d link show type vxlan"),
+                "{twice}"
+            );
         }
         links.delete(NAME).unwrap();
     }
@@ -48,7 +51,6 @@ pub(crate) fn port_in_use(stage: &mut Stage) {
     let tunnel = vxlan(&stage.here, "10.11.12.1", "10.11.12.2");
     links.create_vxlan(NAME, &tunnel).unwrap();
     let error = links.set_vxlan_up(NAME, &tunnel).unwrap_err();
-    assert!(matches!(error, Error::TunnelPort { port: Vxlan::PORT, .. }), "{error:?}");
     let underlay = &stage.here;
     assert_eq!(
         error.to_string(),
@@ -84,8 +86,8 @@ pub(crate) fn bridged(stage: &mut Stage) {
 pub(crate) fn tap(stage: &mut Stage) {
     let mut links = Links::open().unwrap();
     match create_tap(&stage.here) {
-        Err(Error::Tap { step: "open /dev/net/tun", errno, .. })
-            if errno.kind() == std::io::ErrorKind::PermissionDenied
+        Err(error)
+            if error.to_string().contains("open /dev/net/tun: Permission denied")
                 && stage.identity == crate::harness::Identity::User =>
         {
             println!("note: /dev/net/tun is not for ordinary users here");

@@ -6,8 +6,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use netassay_host::affinity::online_cpus;
-use netassay_host::namespace::{self, NamespaceError, enter_user, join_net, join_user, mount_sysfs, new_net};
-use netassay_host::steering::{SteeringError, steer, steer_new};
+use netassay_host::namespace::{self, enter_user, join_net, join_user, mount_sysfs, new_net};
+use netassay_host::steering::{steer, steer_new};
 use netassay_host::{Environment, Links, Privileges, UserNamespaces};
 
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -48,8 +48,7 @@ pub(crate) fn threads(stage: &mut Stage) {
     let other = std::thread::spawn(move || wait.recv().is_err());
     for result in [enter_user(), join_user(pid)] {
         let error = result.unwrap_err();
-        assert!(matches!(error, NamespaceError::Threads { threads: 2 }), "{error}");
-        assert!(error.to_string().contains("has 2 threads"), "{error}");
+        assert!(error.to_string().contains("has 2 threads and may have only one"), "{error}");
     }
     drop(stop);
     other.join().unwrap();
@@ -77,7 +76,7 @@ pub(crate) fn steering(stage: &mut Stage) {
     let cpus = online_cpus();
     let error = steer(&stage.here, &cpus).unwrap_err();
     assert!(
-        matches!(error, SteeringError::WrongSysfs { .. }),
+        error.to_string().contains("shows another network namespace"),
         "the machine's sysfs is still mounted: {error}"
     );
     let error = steer("nothing", &cpus).unwrap_err().to_string();
@@ -109,7 +108,7 @@ pub(crate) fn steering(stage: &mut Stage) {
         }
         Identity::User => {
             let error = steer(&stage.here, &cpus).unwrap_err();
-            assert!(matches!(error, SteeringError::Forbidden { .. }), "{error:?}");
+            assert!(error.to_string().contains("the kernel asks for CAP_NET_ADMIN"), "{error}");
             assert!(error.to_string().contains("the receiver's softirq time"), "{error}");
             if let Err(error) = steer_new(&cpus[..1]) {
                 return skipped("receive_work_is_steered_or_refused, new interfaces", &error.to_string());
@@ -172,7 +171,7 @@ pub(crate) fn die_with_parent(stage: &mut Stage) {
     }
 
     let error = namespace::die_with_parent(stage.peer.pid()).unwrap_err();
-    assert!(matches!(error, NamespaceError::ParentGone { .. }), "{error}");
+    assert!(error.to_string().contains("has exited; the parent is now"), "{error}");
 }
 
 fn alive(process: &str) -> bool {
@@ -219,13 +218,12 @@ pub(crate) fn dropped_root(stage: &mut Stage) {
 pub(crate) fn privileges(stage: &mut Stage) {
     let privileges = Privileges::read();
     assert!(privileges.privileged(), "{privileges:?}");
-    assert_eq!(privileges.effective_uid, 0);
+    assert!(nix::unistd::geteuid().is_root());
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap();
+    let ids: Vec<&str> = map.split_whitespace().collect();
     assert_eq!(privileges.in_user_namespace, Some(stage.identity == Identity::User), "{privileges:?}");
     if stage.identity == Identity::User {
-        assert!(
-            privileges.uid_map[0].starts_with("0 ") && privileges.uid_map[0].ends_with(" 1"),
-            "{privileges:?}"
-        );
+        assert_eq!((ids[0], ids[2]), ("0", "1"), "{map}");
     }
     assert!(UserNamespaces::read().supported);
 }

@@ -62,6 +62,9 @@ pub(crate) fn exchange(stage: &mut Stage) {
     let link = links.find(&stage.here).unwrap();
     assert_eq!((link.kind.as_deref(), link.mtu, link.up, link.carrier), (Some("veth"), 1500, true, true));
     assert_eq!((link.min_mtu, link.max_mtu), (Some(68), Some(65_535)));
+    let addresses = std::fs::read_to_string("/proc/thread-self/net/if_inet6").unwrap();
+    let automatic = addresses.lines().find(|line| line.starts_with("fe80") && line.ends_with(&stage.here));
+    assert_eq!(automatic, None, "quiet_ipv6 leaves no address that nobody asked for");
     let names: Vec<String> = links.list().unwrap().into_iter().map(|link| link.name).collect();
     assert_eq!(names, ["lo", &stage.here], "the other end was made in the peer's namespace");
     assert_eq!(stage.peer.ask("names"), format!("lo {}", stage.there));

@@ -47,7 +47,7 @@ fn session() -> Vec<Finding> {
 }
 
 fn cpus(facts: &Disturbances) -> Vec<Finding> {
-    let cpus = facts.cpus;
+    let cpus = facts.cpu.online;
     let (status, what) = match cpus {
         0 | 1 => {
             (Status::Warn, "1 CPU: both hosts share it, so their CPU use cannot be separated".to_owned())
@@ -80,8 +80,8 @@ fn cpus(facts: &Disturbances) -> Vec<Finding> {
 
 fn governor(facts: &Disturbances) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let governors = facts.governors.join(", ");
-    findings.push(match facts.governors.as_slice() {
+    let governors = facts.cpu.governors.join(", ");
+    findings.push(match facts.cpu.governors.as_slice() {
         [] => Finding::new(
             AREA,
             "CPU frequency",
@@ -99,7 +99,7 @@ fn governor(facts: &Disturbances) -> Vec<Finding> {
         )
         .fix("cpupower frequency-set -g performance"),
     });
-    if facts.turbo == Some(true) {
+    if facts.cpu.turbo == Some(true) {
         findings.push(
             Finding::new(AREA, "turbo", Status::Warn, "on: the speed of a core depends on its temperature and on the other cores")
                 .fix("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (or: echo 0 > /sys/devices/system/cpu/cpufreq/boost)"),
@@ -109,7 +109,7 @@ fn governor(facts: &Disturbances) -> Vec<Finding> {
 }
 
 fn idle(facts: &Disturbances) -> Vec<Finding> {
-    vec![match &facts.deepest_idle_state {
+    vec![match facts.deepest_idle_state() {
         None => Finding::new(AREA, "idle states", Status::Ok, "the kernel knows none"),
         Some(state) if state.latency <= SLOW_WAKE_US => Finding::new(
             AREA,
@@ -127,7 +127,7 @@ fn idle(facts: &Disturbances) -> Vec<Finding> {
 }
 
 fn steal(facts: &Disturbances) -> Vec<Finding> {
-    let Some(percent) = facts.stolen_percent else { return Vec::new() };
+    let Some(percent) = facts.load.stolen_percent else { return Vec::new() };
     let what = format!("the hypervisor took {percent:.2} % of the CPU time since boot");
     vec![if percent > STEAL_PERCENT {
         Finding::new(AREA, "steal", Status::Warn, what)
@@ -138,7 +138,7 @@ fn steal(facts: &Disturbances) -> Vec<Finding> {
 }
 
 fn load(facts: &Disturbances) -> Vec<Finding> {
-    let Some([minute, ..]) = facts.load_average else { return Vec::new() };
+    let Some([minute, ..]) = facts.load.average else { return Vec::new() };
     let what = format!("{minute:.2} runnable tasks in the last minute");
     vec![if minute > OTHER_LOAD {
         Finding::new(AREA, "other load", Status::Warn, what).fix("stop other work, and wait a minute")
@@ -148,7 +148,7 @@ fn load(facts: &Disturbances) -> Vec<Finding> {
 }
 
 fn clock(facts: &Disturbances) -> Vec<Finding> {
-    let Some(source) = &facts.clock_source else { return Vec::new() };
+    let Some(source) = &facts.kernel.clock_source else { return Vec::new() };
     let fast = ["tsc", "arch_sys_counter", "kvm-clock", "timebase", "stp"].contains(&source.as_str());
     vec![if fast {
         Finding::new(AREA, "clock", Status::Ok, source.clone())
@@ -165,7 +165,7 @@ fn clock(facts: &Disturbances) -> Vec<Finding> {
 
 fn others(facts: &Disturbances) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if facts.hypervisor == Some(true) {
+    if facts.machine.hypervisor == Some(true) {
         let what = "the effect of the hypervisor on the figures is unknown";
         findings.push(
             Finding::new(AREA, "virtual machine", Status::Warn, what)
