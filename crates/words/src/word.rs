@@ -35,6 +35,14 @@ pub struct Vocabulary {
     pub words: &'static [(&'static str, &'static [&'static str])],
 }
 
+impl Vocabulary {
+    /// Lines of documentation as sentences in one line.
+    #[must_use]
+    pub fn sentences(lines: &[&str]) -> String {
+        lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// Declares a [`Word`]: each value with its meaning and its one spelling, which messages, files,
 /// options, serde and the JSON schema share. The words are offered in this order. The crate that
 /// uses it needs `serde`.

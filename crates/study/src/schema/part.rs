@@ -78,10 +78,9 @@ impl Parts {
 
 /// One of these words.
 fn one_of(vocabulary: &Vocabulary) -> Value {
-    let sentences = |lines: &[&str]| lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-    let word = |(word, meaning): &(&str, &[&str])| json!({ "const": word, "description": sentences(meaning), "type": "string" });
+    let word = |(word, meaning): &(&str, &[&str])| json!({ "const": word, "description": Vocabulary::sentences(meaning), "type": "string" });
     let words: Vec<Value> = vocabulary.words.iter().map(word).collect();
-    json!({ "description": sentences(vocabulary.about), "oneOf": words })
+    json!({ "description": Vocabulary::sentences(vocabulary.about), "oneOf": words })
 }
 
 /// On or off.
