@@ -15,8 +15,8 @@ use study::{Assignment, Percent};
 
 use crate::exit;
 
-pub(crate) use common::{Database, DesignWord, Format, Formatted, Stored, Tables, TurnFlags};
-pub(crate) use compare::{BetterWord, Compare, CompareFiles, MeasurementFormat};
+pub(crate) use common::{Database, Format, Formatted, Stored, Tables, TurnFlags};
+pub(crate) use compare::{Compare, CompareFiles};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};
 pub(crate) use simulate::Simulate;

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use stats::Design;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -52,10 +54,22 @@ pub(crate) struct Stored {
     pub(crate) output: Formatted,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DesignWord {
-    /// Each boot measured every condition
-    Crossed,
-    /// Each condition has boots of its own
-    Nested,
+/// How boots of different conditions belong together.
+pub(crate) const DESIGNS: &[Choice<Design>] = &[
+    (Design::Crossed, "crossed", "Each boot measured every condition"),
+    (Design::Nested, "nested", "Each condition has boots of its own"),
+];
+
+/// A value that an option may have, its word, and what help says of it.
+pub(crate) type Choice<T> = (T, &'static str, &'static str);
+
+/// Reads an option that has one of these values.
+pub(crate) fn one_of<T: Copy + Send + Sync>(
+    choices: &'static [Choice<T>],
+) -> impl TypedValueParser<Value = T> {
+    let words = choices.iter().map(|(_, word, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(words).try_map(|word: String| {
+        let choice = choices.iter().find(|(_, known, _)| *known == word);
+        choice.map(|(value, ..)| *value).ok_or("not one of the possible values")
+    })
 }

@@ -3,10 +3,12 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use samples::InputFormat;
 use stats::{Correction, Design, Margin};
+use words::metric::Better;
 
-use super::common::{DesignWord, Stored, Tables};
+use super::common::{Choice, DESIGNS, Stored, Tables, one_of};
 
 #[derive(Debug, Args)]
 #[command(
@@ -41,8 +43,8 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "SIZE", value_parser = margin, conflicts_with = "classic")]
     pub(crate) margin: Option<Margin>,
     /// Whether the conditions share boots; left out: those that have boots in common do
-    #[arg(long, value_enum, conflicts_with = "classic")]
-    pub(crate) design: Option<DesignWord>,
+    #[arg(long, value_parser = one_of(DESIGNS), conflicts_with = "classic")]
+    pub(crate) design: Option<Design>,
     /// Give each interval its confidence by itself; otherwise all of a comparison's hold together
     #[arg(long, conflicts_with = "classic")]
     pub(crate) uncorrected: bool,
@@ -55,14 +57,6 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
-    /// How boots of different conditions belong together; none: as the data say.
-    pub(crate) fn design(&self) -> Option<Design> {
-        self.design.map(|design| match design {
-            DesignWord::Crossed => Design::Crossed,
-            DesignWord::Nested => Design::Nested,
-        })
-    }
-
     /// Whether the comparisons share the error rate.
     pub(crate) fn correction(&self) -> Correction {
         if self.uncorrected { Correction::None } else { Correction::Family }
@@ -86,8 +80,8 @@ fn margin(text: &str) -> Result<Margin, String> {
 #[command(next_help_heading = "Files of measurements")]
 pub(crate) struct CompareFiles {
     /// The program that wrote the files; left out: detected from their content
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) input_format: Option<MeasurementFormat>,
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT")]
+    pub(crate) input_format: Option<InputFormat>,
     /// Which runs belong to the same boot: 10,10,10 for boots of so many values each, in order;
     /// `file` if each file is a boot
     #[arg(long, value_name = "COUNTS | file")]
@@ -106,35 +100,28 @@ pub(crate) struct CompareFiles {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) condition: Option<String>,
     /// Which values are better; left out: as the unit says, if it is known
-    #[arg(long, value_enum, value_name = "DIRECTION")]
-    pub(crate) better: Option<BetterWord>,
+    #[arg(long, value_parser = one_of(BETTER), value_name = "DIRECTION")]
+    pub(crate) better: Option<Better>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BetterWord {
-    /// Rates, for example
-    Higher,
-    /// Times and costs, for example
-    Lower,
-}
+const BETTER: &[Choice<Better>] = &[
+    (Better::Higher, "higher", "Rates, for example"),
+    (Better::Lower, "lower", "Times and costs, for example"),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MeasurementFormat {
-    /// One value per line, as ministat reads them; a second column may name the boot
-    Stat,
-    /// Columns with names
-    Csv,
-    /// netperf -- -o, or -- -k
-    Netperf,
-    /// iperf -y C
-    Iperf,
-    /// iperf3 -J
-    Iperf3,
-    /// hyperfine --export-json
-    Hyperfine,
-    /// go test -bench
-    Go,
-}
+const FORMATS: &[Choice<InputFormat>] = &[
+    (
+        InputFormat::Stat,
+        "stat",
+        "One value per line, as ministat reads them; a second column may name the boot",
+    ),
+    (InputFormat::Csv, "csv", "Columns with names"),
+    (InputFormat::Netperf, "netperf", "netperf -- -o, or -- -k"),
+    (InputFormat::Iperf, "iperf", "iperf -y C"),
+    (InputFormat::Iperf3, "iperf3", "iperf3 -J"),
+    (InputFormat::Hyperfine, "hyperfine", "hyperfine --export-json"),
+    (InputFormat::Go, "go", "go test -bench"),
+];
 
 #[cfg(test)]
 mod tests {

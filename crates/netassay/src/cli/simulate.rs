@@ -4,9 +4,10 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use stats::Design;
 use stats::simulate::{Method, Shape};
 
-use super::common::{DesignWord, Stored, Tables};
+use super::common::{DESIGNS, Stored, Tables, one_of};
 
 #[derive(Debug, Args)]
 #[command(
@@ -30,8 +31,8 @@ pub(crate) struct Simulate {
     #[arg(long, requires = "from_study")]
     pub(crate) metric: Option<String>,
     /// Whether boots are shared [default: nested]
-    #[arg(long, value_enum)]
-    pub(crate) design: Option<DesignWord>,
+    #[arg(long, value_parser = one_of(DESIGNS))]
+    pub(crate) design: Option<Design>,
     /// Boots, of each condition if nested [default: 3]
     #[arg(long, value_name = "N")]
     pub(crate) boots: Option<usize>,

@@ -4,12 +4,11 @@ use report::{Sizing, SizingRequest, Spread};
 use store::Store;
 use study::Study;
 
-use crate::cli::{Format, Plan};
+use crate::cli::Plan;
 use crate::commands::stored::open_read_only;
 use crate::commands::studies::find;
 use crate::failure::Failure;
-use crate::layout;
-use crate::output::{named, print_json, print_page};
+use crate::output::{self, named};
 
 pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     let study = find(&flags.study, &flags.set)?;
@@ -35,11 +34,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
         _ => measured(flags, &study)?,
     };
     let sizing = Sizing::new(&study, spread, &request)?;
-    let layout = layout::of_standard_output(false);
-    match flags.stored.output.format {
-        Format::Json => print_json(&sizing),
-        Format::Text => print_page(&sizing.text(layout), layout),
-    }
+    output::show(&sizing, &flags.stored.output, false, Sizing::text)
 }
 
 /// The spread that this machine showed: in the newest stored study that tells it, or the one asked

@@ -7,15 +7,14 @@ use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StudyId};
 use study::{BootState, Study};
 
-use crate::cli::{Format, RunFlags};
+use crate::cli::RunFlags;
 use crate::commands::stored::open_read_only;
 use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here;
-use crate::layout;
 use crate::machine::{self, Changed};
-use crate::output::{named, print_json, print_page};
+use crate::output::{self, named};
 use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
@@ -26,13 +25,9 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     // Where no run counts, the page says why.
     let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored)?;
-    match flags.output.format {
-        Format::Json => print_json(&results)?,
-        Format::Text => {
-            let layout = layout::of_standard_output(flags.tables.wide);
-            print_page(&results.text(&flags.database.db, layout), layout)?;
-        }
-    }
+    output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
+        results.text(&flags.database.db, layout)
+    })?;
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
     let again = again + &studies::again(&flags.set);
     Ok(conclude(&again, flags, &summary))
@@ -116,11 +111,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         .map_err(|error| error.to_string())
         .and_then(|document| report::PlanListing::new(study, &document, notes, costs.as_ref()))
         .map_err(Failure::Internal)?;
-    let layout = layout::of_standard_output(flags.tables.wide);
-    match flags.output.format {
-        Format::Json => print_json(&listing),
-        Format::Text => print_page(&listing.text(layout), layout),
-    }
+    output::show(&listing, &flags.output, flags.tables.wide, report::PlanListing::text)
 }
 
 /// Which stored study `--resume` means.

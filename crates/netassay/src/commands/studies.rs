@@ -9,8 +9,7 @@ use study::{Assignment, Study, bundled};
 
 use crate::cli::{Changes, Check, Format, Formatted, New};
 use crate::failure::{Failure, say};
-use crate::layout;
-use crate::output::{named, print, print_json, print_page};
+use crate::output::{layout, named, print, print_json, print_page};
 
 /// Finds a study by its bundled name or its file, and changes it.
 pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
@@ -55,7 +54,7 @@ pub(crate) fn list(output: &Formatted) -> Result<(), Failure> {
             .collect();
         return print_json(&rows);
     }
-    let layout = layout::of_standard_output(false);
+    let layout = layout(false);
     let texts = rows.iter().map(|(name, study)| {
         let time = report::duration(study::expected_duration(&study.plan(), study.protocol()));
         format!("{name} ({}, {time})\n  {}\n", study.scenario_names(), study.question())
