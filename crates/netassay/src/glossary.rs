@@ -4,7 +4,8 @@
 
 use words::metric::{Better, METRICS, Metric};
 use words::{
-    Direction, Family, KEYS, Key, Kind, Label, Reader, Scenario, Sender, Side, Vocabulary, feature, suggest,
+    Direction, Family, KEYS, Key, Kind, Label, Reader, Scenario, Sender, Side, Vocabulary, Word, feature,
+    suggest,
 };
 
 /// How many near words an unknown word is answered with.

@@ -10,6 +10,7 @@ use crate::kind::Kind;
 use crate::mode::{Direction, Reader, Sender};
 use crate::shape::{Shape, Words};
 use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS};
+use crate::word::Word;
 
 const ALL: &[Kind] = &Kind::ALL;
 const NONE: &[Kind] = &[];
@@ -114,8 +115,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "sender",
         shape: Shape::Word(Words {
-            what: "a sender",
-            all: || Sender::ALL.map(Sender::word).to_vec(),
+            vocabulary: Sender::VOCABULARY,
             of: |kind, exact| {
                 let fits = |one: &Sender| one.sends(kind) && (one.is_countable() || !exact);
                 Sender::ALL.into_iter().filter(fits).map(Sender::word).collect()
@@ -130,8 +130,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "reader",
         shape: Shape::Word(Words {
-            what: "a reader",
-            all: || Reader::ALL.map(Reader::word).to_vec(),
+            vocabulary: Reader::VOCABULARY,
             of: |kind, exact| {
                 let fits = |one: &Reader| one.takes(kind) && (one.is_countable() || !exact);
                 Reader::ALL.into_iter().filter(fits).map(Reader::word).collect()
@@ -157,8 +156,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "direction",
         shape: Shape::Word(Words {
-            what: "a direction",
-            all: || Direction::ALL.map(Direction::word).to_vec(),
+            vocabulary: Direction::VOCABULARY,
             of: |_, _| Direction::ALL.map(Direction::word).to_vec(),
         }),
         kinds: STREAMS,
@@ -202,7 +200,7 @@ pub const KEYS: &[Key] = &[
         // The kernel keeps TCP's pace.
         alone: UDP,
         slug: "pacing",
-        default: "as fast as it goes",
+        default: "no limit",
         help: "Bits of payload per second and flow: `500Mbit`",
         field: (|w| &w.traffic.pacing, |w| &mut w.traffic.pacing),
         ..PLAIN
@@ -216,7 +214,7 @@ pub const KEYS: &[Key] = &[
         exact: NONE,
         alone: ALL,
         slug: "busy-poll",
-        default: "not at all",
+        default: "off",
         help: "How long a receive polls the device's queue instead of sleeping: `50us` (`SO_BUSY_POLL`)",
         field: (|w| &w.traffic.busy_poll, |w| &mut w.traffic.busy_poll),
         ..PLAIN

@@ -195,7 +195,7 @@ metrics! {
         "cpu_irq", "%", Lower, Every, Nothing, "CPU in hardware interrupts";
         "cpu_softirq", "%", Lower, Every, Nothing, "CPU in soft interrupts, where packets are received";
         "cpu_steal", "%", Lower, Every, Nothing, "CPU that the hypervisor gave to others";
-        "cpu_idle", "%", Higher, Every, Nothing, "CPU left over";
+        "cpu_idle", "%", Higher, Every, Nothing, "idle CPU";
         "service_demand_byte", "ns", Lower, Streams, Nothing, "CPU time per byte received";
         "service_demand_packet", "ns", Lower, Packets, Nothing, "CPU time per datagram received, of `pps` per packet across the interface";
         "service_demand_transaction", "ns", Lower, Rr, Nothing, "CPU time per transaction";

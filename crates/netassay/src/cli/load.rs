@@ -124,7 +124,7 @@ fn of_key(key: &'static Key) -> Arg {
         .value_name(placeholder(key))
         .help(format!("{of}{} [default: {}]", key.help, key.default));
     match key.shape {
-        Shape::Word(words) => arg.value_parser(PossibleValuesParser::new((words.all)())),
+        Shape::Word(words) => arg.value_parser(PossibleValuesParser::new(words.vocabulary.all())),
         _ => arg.value_parser(move |text: &str| match key.parse(text) {
             Ok(value) => Ok(value.to_string()),
             Err(Mistake { message, help: Some(help), .. }) => Err(format!("{message}; {help}")),

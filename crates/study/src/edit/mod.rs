@@ -4,7 +4,6 @@
 pub(crate) mod assignment;
 mod document;
 mod file;
-mod literal;
 mod looks;
 mod prune;
 mod target;

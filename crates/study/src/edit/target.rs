@@ -8,8 +8,9 @@ use words::suggest::{self, quoted};
 use crate::edit::assignment::Assignment;
 use crate::edit::document::{Base, Document};
 use crate::edit::file::File;
-use crate::edit::{literal, prune};
+use crate::edit::prune;
 use crate::model::factor::Subject;
+use crate::model::literal;
 use crate::model::scope::{Scope, UNDERLAY};
 use crate::model::tables::{self, COMPARISON, DESIGN, GUEST, PROTOCOL, Part, STOP, STUDY, Table};
 use crate::read::diagnostic::Problem;
@@ -188,8 +189,8 @@ fn elsewhere(file: &mut File, subject: &Subject, name: &str) {
             file.take(Base::Root, &[key]);
             return;
         }
-        subject if subject.is_of_guest() => "guest",
-        Subject::UnderlayFamily | Subject::UnderlayMtu => UNDERLAY,
+        Subject::Guest(_) => "guest",
+        Subject::Underlay(_) => UNDERLAY,
         _ => return,
     };
     file.take(Base::Root, &[table, key]);

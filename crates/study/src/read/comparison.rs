@@ -7,7 +7,7 @@ use words::{
     suggest::{self, quoted},
 };
 
-use crate::model::request::Request;
+use crate::model::selection::Request;
 use crate::model::tables::COMPARISON;
 use crate::plan::comparison::Unresolved;
 use crate::read::diagnostic::Problem;
@@ -76,7 +76,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
         let near = problems.nearest(key, metric::keys());
         let help = near.map(|near| format!("did you mean `{near}`?"));
         let help = help.unwrap_or_else(|| format!("this study's traffic yields {}", yields(offer)));
-        problems.push(Problem::new(value.span(), format!("`{}` is not a metric", quoted(key))).help(help));
+        problems.report(value.span(), format!("`{}` is not a metric", quoted(key)), help);
         return None;
     };
     let kinds = offer.kinds;
