@@ -57,7 +57,7 @@ pub const KEYS: &[Key] = &[
         unit: "bytes",
         kinds: RR,
         is_factor: false,
-        default: "as many as the message",
+        default: "the size of the message",
         help: "Bytes per response",
         field: (|w| &w.traffic.response, |w| &mut w.traffic.response),
         ..PLAIN
@@ -98,7 +98,7 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Number(1_024, 1 << 29),
         unit: "bytes",
         slug: "socket-buffer",
-        default: "the kernel's own sizing, and 1 MiB to receive a stream of datagrams",
+        default: "the kernel sizes it; 1 MiB to receive a stream of datagrams",
         help: "Send and receive buffer of each socket (`SO_SNDBUF`, `SO_RCVBUF`)",
         field: (|w| &w.traffic.socket_buffer, |w| &mut w.traffic.socket_buffer),
         ..PLAIN
@@ -149,7 +149,7 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Number(1, MAX_THREADS as u64),
         slug: "threads",
         default: "chosen by the program",
-        help: "Threads on each side that share the flows out",
+        help: "Threads on each side, among which the flows are divided",
         field: (|w| &w.traffic.threads, |w| &mut w.traffic.threads),
         ..PLAIN
     },
@@ -186,7 +186,7 @@ pub const KEYS: &[Key] = &[
         exact: NONE,
         alone: ALL,
         slug: "rate",
-        default: "the next request follows an answer",
+        default: "each request follows the response to the one before",
         help: "Requests per second over all flows, each sent at its intended time whether earlier ones are answered or not",
         field: (|w| &w.traffic.rate, |w| &mut w.traffic.rate),
         ..PLAIN

@@ -23,7 +23,7 @@ pub(crate) struct Database {
 
 #[derive(Debug, Args)]
 pub(crate) struct Tables {
-    /// Print every figure, in tables as wide as they are, and each sentence on one line
+    /// Print every figure in tables of full width, and each sentence on one line
     #[arg(long)]
     pub(crate) wide: bool,
 }
@@ -37,11 +37,11 @@ pub(crate) struct Formatted {
 
 #[derive(Debug, Args)]
 pub(crate) struct TurnFlags {
-    /// Refuse at once when another session measures on this machine, instead of waiting until it
-    /// has ended
+    /// Do not wait if another session measures on this machine: exit at once
     #[arg(long, conflicts_with = "beside")]
     pub(crate) no_wait: bool,
-    /// Measure beside another session: both are disturbed, and every run of this one is marked so
+    /// Measure at the same time as another session; every run of this session is marked as
+    /// disturbed
     #[arg(long)]
     pub(crate) beside: bool,
 }

@@ -20,12 +20,12 @@ pub(crate) struct Compare {
     /// standard input
     #[arg(value_name = "STUDY | FILE")]
     pub(crate) what: Vec<OsString>,
-    /// What to compare, such as throughput, receiver.cpu, latency_p99; left out: as the study or
-    /// the file says
+    /// The metric, such as throughput, receiver.cpu, latency_p99 [default: as the study or the file
+    /// says]
     #[arg(long)]
     pub(crate) metric: Option<String>,
-    /// The condition to compare with, by its label or its short name; left out: as the study says,
-    /// or the first file
+    /// The condition to compare with, by its label or its short name [default: as the study says,
+    /// or the first file]
     #[arg(long, value_name = "CONDITION")]
     pub(crate) baseline: Option<String>,
     /// The classic pooled Student's t on the runs, in ministat's words; it treats runs as
@@ -38,14 +38,14 @@ pub(crate) struct Compare {
     /// Compare every condition with every other
     #[arg(long, conflicts_with_all = ["baseline", "classic"])]
     pub(crate) all_pairs: bool,
-    /// How large a difference would not matter: 2% of the baseline, or 50 in the metric's unit. It
-    /// lets a verdict be `equivalent`
+    /// The largest difference that does not matter: 2% of the baseline, or 50 in the metric's unit.
+    /// The verdict can then be `equivalent`
     #[arg(long, value_name = "SIZE", value_parser = margin, conflicts_with = "classic")]
     pub(crate) margin: Option<Margin>,
-    /// Whether the conditions share boots; left out: those that have boots in common do
+    /// Whether the conditions share boots [default: as the data show]
     #[arg(long, value_parser = one_of(DESIGNS), conflicts_with = "classic")]
     pub(crate) design: Option<Design>,
-    /// Give each interval its confidence by itself; otherwise all of a comparison's hold together
+    /// Apply the confidence to each interval by itself, not to all of a comparison together
     #[arg(long, conflicts_with = "classic")]
     pub(crate) uncorrected: bool,
     #[command(flatten)]
@@ -79,7 +79,7 @@ fn margin(text: &str) -> Result<Margin, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Files of measurements")]
 pub(crate) struct CompareFiles {
-    /// The program that wrote the files; left out: detected from their content
+    /// The program that wrote the files [default: detected from their content]
     #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT")]
     pub(crate) input_format: Option<InputFormat>,
     /// Which runs belong to the same boot: 10,10,10 for boots of so many values each, in order;
@@ -93,13 +93,13 @@ pub(crate) struct CompareFiles {
     /// (stat) The column of the values, from 1
     #[arg(short = 'C', long, value_name = "NUMBER")]
     pub(crate) column: Option<NonZeroUsize>,
-    /// (csv) The column of the values; left out: value
+    /// (csv) The column of the values [default: value]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) value: Option<String>,
-    /// (csv) The column of the conditions; left out: label, or condition
+    /// (csv) The column of the conditions [default: label, or condition]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) condition: Option<String>,
-    /// Which values are better; left out: as the unit says, if it is known
+    /// Which values are better [default: as the unit says, if it is known]
     #[arg(long, value_parser = one_of(BETTER), value_name = "DIRECTION")]
     pub(crate) better: Option<Better>,
 }

@@ -25,7 +25,7 @@ pub(crate) struct Load {
     /// has]
     #[arg(long, value_name = "DEVICE", value_parser = device())]
     pub(crate) discard_device: Option<host::DiscardDevice>,
-    /// Use a user namespace even when privileges would allow more
+    /// Use a user namespace even if privileges allow more
     #[arg(long)]
     pub(crate) rootless: bool,
     /// Interval at which counters are read, 10ms to 1s [default: a hundredth of the duration]
@@ -183,7 +183,7 @@ mod tests {
             let said = format!("{name}=no such value").parse().unwrap();
             let told = study::Study::parse_with("x", text, &[said])
                 .map_or_else(|why| why.to_string(), |_| String::new());
-            assert!(!told.contains("nothing that `--set` can change"), "{name}: {told}");
+            assert!(!told.contains("`--set` cannot change"), "{name}: {told}");
         }
     }
 

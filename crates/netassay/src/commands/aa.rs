@@ -39,7 +39,7 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
         condition.workload.duration = duration;
     }
     let Some(boots) = flags.experiments.checked_mul(flags.boots) else {
-        return Err(Failure::Usage("so many boots cannot be counted: give fewer --experiments".to_owned()));
+        return Err(Failure::Usage("too many boots: use fewer --experiments".to_owned()));
     };
     let runs = flags.runs.unwrap_or(study.protocol().runs);
     let protocol = Protocol { boots, runs, stop: None, ..study.protocol().clone() };

@@ -11,7 +11,7 @@ use crate::output;
 pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     if !(flags.confidence > 0.0 && flags.confidence < 100.0) {
         return Err(Failure::Usage(format!(
-            "a confidence of {} % means nothing: give one between 0 and 100, such as 95",
+            "a confidence of {} % is not possible: use more than 0 and less than 100, such as 95",
             flags.confidence
         )));
     }

@@ -137,7 +137,7 @@ fn boots(word: &str) -> Result<Boots, Failure> {
     let size = |text: &str| text.trim().parse().ok().filter(|size| *size > 0);
     word.split(',').map(size).collect::<Option<Vec<usize>>>().map(Boots::Sizes).ok_or_else(|| {
         Failure::Usage(format!(
-            "--boots {word:?} is no list of counts: give how many runs each boot has, such as 10,10,10, or `file`"
+            "--boots {word:?} is not a list of counts: write how many runs each boot has, such as 10,10,10, or `file`"
         ))
     })
 }

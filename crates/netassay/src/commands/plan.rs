@@ -19,9 +19,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
         metric: flags.metric.clone(),
     };
     if !(request.power < 1.0 && request.confidence < 1.0) {
-        return Err(Failure::Usage(
-            "no study proves anything with 100 % power or confidence: ask for less".to_owned(),
-        ));
+        return Err(Failure::Usage("100 % power or confidence is not possible: use less".to_owned()));
     }
     let spread = match (flags.interaction, flags.within) {
         (Some(interaction), Some(within)) => Spread {
@@ -49,7 +47,7 @@ fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
     }
     let of = flags.from.map_or_else(|| named(path), |id| format!("study {id}"));
     Err(Failure::Nothing(format!(
-        "{of} has no runs of this kind to take the spread from: run a short pilot of two boots or more first (such as this \
+        "the spread is unknown: {of} has no runs of this kind. Run a short pilot of two boots or more first (such as this \
          study with shorter windows), or state the spread in % of the mean with --interaction (condition x boot) and --within \
          (between runs)"
     )))

@@ -102,7 +102,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         Err(error) if error.is_interrupt() => return Err(error.into()),
         Err(error) => {
             say(&format!(
-                "netassay: the switches cannot be tried here, so the plan shows only what the file says: {error}"
+                "netassay: the features cannot be set here, so the plan shows only what the file says: {error}"
             ));
             (serde_json::to_value(plan), studies::crowding(study), None)
         }
@@ -129,7 +129,7 @@ fn to_resume(store: &Store, study: &Study, id: Option<i64>) -> Result<StudyId, F
             || format!("no unfinished study {:?} is stored", study.name()),
             |id| format!("there is no stored study {id}"),
         );
-        return Err(Failure::Nothing(format!("{what}: `netassay list` shows what is")));
+        return Err(Failure::Nothing(format!("{what}: `netassay list` shows the stored studies")));
     };
     if row.name != study.name() {
         return Err(Failure::Usage(format!(
@@ -157,7 +157,7 @@ pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> Exit
         let invalid = report::counted(summary.invalid, "run");
         let id = summary.study;
         say(&format!(
-            "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them (netassay show {id} --runs) and try again: {again} --resume {id}. With --keep-disturbed they count"
+            "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them (netassay show {id} --runs shows it) and try again: {again} --resume {id}. With --keep-disturbed they count"
         ));
     }
     let code = match summary.ending {

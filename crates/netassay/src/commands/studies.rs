@@ -66,7 +66,7 @@ pub(crate) fn new(flags: &New) -> Result<(), Failure> {
     let name = flags.name.strip_suffix(".toml").unwrap_or(&flags.name);
     if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c)) {
         return Err(Failure::Usage(format!(
-            "{name:?} cannot be a study's name: use letters, digits, - and _ (the file goes into this directory)"
+            "{name:?} is not a name for a study: use letters, digits, - and _ (the file goes into this directory)"
         )));
     }
     let path = PathBuf::from(format!("{name}.toml"));
@@ -118,7 +118,7 @@ fn parse(name: &str, text: &str, changes: &[Assignment]) -> Result<Study, Failur
 fn read(path: &Path) -> Result<String, Failure> {
     let bytes = host::named::read(path, study::MAX_TEXT as u64).map_err(|source| match source.kind() {
         ErrorKind::FileTooLarge => {
-            Failure::Usage(format!("{}: {source}, the most of a study file", named(path)))
+            Failure::Usage(format!("{}: {source}, the limit of a study file", named(path)))
         }
         _ => Failure::Read { path: path.to_owned(), source },
     })?;

@@ -81,22 +81,22 @@ impl Guest {
 words::vocabulary! {
     /// The network interface of a virtual machine.
     pub enum Nic: "a network interface of a guest" {
-        /// Made for virtual machines: guest and host share rings, and the host takes over checksums
-        /// and segmentation.
+        /// Made for virtual machines: guest and host share rings, and the host does checksums and
+        /// segmentation.
         VirtioNet = "virtio-net";
-        /// A model of Intel's 82574L: every register access is a way out of the guest.
+        /// A model of Intel's 82574L: every register access exits the guest.
         E1000e = "e1000e";
     }
 }
 
 words::vocabulary! {
-    /// Who executes a guest's instructions.
+    /// How the instructions of a guest are executed.
     pub enum Acceleration: "an acceleration" {
-        /// The processor where a guest boots under KVM, else software.
+        /// By the processor where a guest boots under KVM, else by software.
         Auto = "auto";
         /// By the processor (KVM); without KVM the guest does not boot.
         Kvm = "kvm";
-        /// Software (QEMU's TCG).
+        /// By software (QEMU's TCG).
         Emulation = "emulation";
     }
 }

@@ -178,8 +178,8 @@ pub(crate) const STUDY: Table = Table {
             "What is varied, and the levels it takes. The last factor varies fastest.",
         ),
         may("design", Part::Table(&DESIGN), DESIGN.help),
-        may("exclude", Part::Exclusions, "Combinations that are left out."),
-        may("machine", Part::Table(&MACHINE), "What is changed of the machine itself."),
+        may("exclude", Part::Exclusions, "Combinations that are not measured."),
+        may("machine", Part::Table(&MACHINE), "Settings of the machine itself."),
         may("protocol", Part::Table(&PROTOCOL), PROTOCOL.help),
         may(
             "comparison",
@@ -210,13 +210,13 @@ pub(crate) const GUEST: Table = Table {
         may(
             "acceleration",
             Part::Word(Acceleration::VOCABULARY),
-            "Who executes its instructions. Default: auto.",
+            "How its instructions are executed. Default: auto.",
         ),
         may("pin", Part::Switch, "Whether its CPUs stay on the CPUs of its side. Default: on."),
         vary(
             "copies",
             Part::Word(Copies::VOCABULARY),
-            "Exact mode: whether its kernel copies and clears by eight bytes, or by string instructions of which every byte counts as an instruction. Default: words.",
+            "Exact mode: whether its kernel copies and clears memory by eight bytes, or by string instructions, which count one instruction per byte. Default: words.",
         ),
     ],
 };
@@ -276,7 +276,7 @@ pub(crate) const PROTOCOL: Table = Table {
             Part::Word(Order::VOCABULARY),
             "The order of the runs inside a boot. Default: interleaved.",
         ),
-        may("seed", Part::Number("Seed", limit::SEED), "What the order is drawn from. Default: 1."),
+        may("seed", Part::Number("Seed", limit::SEED), "The seed of the random order. Default: 1."),
         may("stop", Part::Table(&STOP), "When it may stop before the last boot. Default: never."),
     ],
 };
@@ -284,7 +284,7 @@ pub(crate) const PROTOCOL: Table = Table {
 /// `stop` of `[protocol]`
 pub(crate) const STOP: Table = Table {
     name: "Stop",
-    help: "Looks at the data while they come in; the study stops when every comparison is decided.",
+    help: "Planned looks at the data; the study stops when every comparison is decided.",
     rows: &[
         may(
             "bounds",
@@ -327,7 +327,7 @@ pub(crate) const COMPARISON: Table = Table {
 /// `[machine]`
 pub(crate) const MACHINE: Table = Table {
     name: "Machine",
-    help: "What is changed of the machine itself, if the command line says `--change-machine`, and undone at the end.",
+    help: "Settings of the machine itself: changed if the command line has `--change-machine`, and undone at the end.",
     rows: &[
         may(
             "sysctl",
@@ -338,7 +338,7 @@ pub(crate) const MACHINE: Table = Table {
         may(
             "irq_affinity",
             Part::Cpus,
-            "The CPUs that take all interrupts of an interface: `\"eth0\" = [0]`.",
+            "The CPUs that handle all interrupts of an interface: `\"eth0\" = [0]`.",
         ),
         may("features", Part::Features, "Features of an interface: `\"eth0\" = { tso = false }`."),
     ],

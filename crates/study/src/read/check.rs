@@ -86,8 +86,8 @@ pub(crate) fn plan(
     let size = grid::size(&study.factors()[..study.undesigned()], study.rows.len());
     if size.is_none_or(|size| size > limit::CONDITIONS) {
         let size =
-            size.map_or("more conditions than can be counted".to_owned(), |size| format!("{size} conditions"));
-        let message = format!("the factors combine to {size}, and {} is the most", limit::CONDITIONS);
+            size.map_or("too many conditions to count".to_owned(), |size| format!("{size} conditions"));
+        let message = format!("the factors combine to {size}: at most {} are allowed", limit::CONDITIONS);
         problems.report(place_of(study, "[factors]"), message, "use fewer factors or levels");
         return;
     }
@@ -123,7 +123,7 @@ fn exclusions_act(study: &Study, places: &[Range<usize>], problems: &mut Problem
         if left.len() == before {
             problems.report(
                 place.clone(),
-                "this excludes nothing: those before it exclude it all",
+                "this excludes nothing: earlier exclusions exclude the same conditions",
                 "remove it",
             );
         }
@@ -136,8 +136,8 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
     let differ = draft.conditions.windows(2).any(|pair| pair[0].boot != pair[1].boot);
     if differ {
         let message =
-            "a study that may stop early looks after whole boots, and here each boot measures a part of the conditions";
-        let help = "remove `stop`, or what takes a fresh boot to change (scenario, kernel, command_line, vcpus, nic, copies, underlay.family)";
+            "`stop` needs boots that measure every condition, and here each boot measures only some of them";
+        let help = "remove `stop`, or the factors that need a fresh boot to change (scenario, kernel, command_line, vcpus, nic, copies, underlay.family)";
         problems.report(place, message, help);
     }
 }
@@ -154,7 +154,7 @@ fn sizes(
     let runs = (u64::from(protocol.warmup) + u64::from(protocol.runs)) * u64::from(protocol.boots);
     let runs = runs.saturating_mul(draft.conditions.len() as u64);
     if runs > limit::RUNS {
-        let message = format!("the study has {runs} runs, and {} is the most", limit::RUNS);
+        let message = format!("the study has {runs} runs: at most {} are allowed", limit::RUNS);
         problems.report(place_of(study, "[protocol]"), message, "use fewer boots, runs or conditions");
     }
     for read in workloads {

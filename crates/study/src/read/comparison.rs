@@ -105,7 +105,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
 fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
     let (why, help) = match metric.needs {
         Needs::Exact => (
-            "it counts instructions, which exact mode does",
+            "it is counted in exact mode only",
             "write `exact = true` at the top, or use `service_demand_byte`, `_packet` or `_transaction`",
         ),
         Needs::Tunnel => (
@@ -144,6 +144,6 @@ pub(crate) fn explain(read: &Read, why: Unresolved) -> Problem {
             Problem::new(at_baseline, message).help("name the level of every factor that varies")
         }
         Unresolved::NothingToCompare => Problem::new(read.place.clone(), "there is nothing to compare")
-            .label("apart from the baseline it has no condition"),
+            .label("it has no condition beside the baseline"),
     }
 }

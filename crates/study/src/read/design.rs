@@ -43,13 +43,13 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
     let kind = kind?;
     let mut of_one_kind = |entry: &Option<Entry<'_>>, only: DesignKind, what: &str| {
         if let Some(entry) = entry.as_ref().filter(|_| kind != only) {
-            let message = format!("`{}` is for `{only}`: a `{kind}` has no {what}", entry.key);
+            let message = format!("`{}` is for `{only}`: a `{kind}` {what}", entry.key);
             let help = format!("remove it, or use `kind = \"{only}\"`");
             problems.report(entry.key_span.clone(), message, help);
         }
     };
     of_one_kind(&order_entry, DesignKind::Ladder, "has no order");
-    of_one_kind(&most_entry, DesignKind::Fractional, "part of its combinations to choose");
+    of_one_kind(&most_entry, DesignKind::Fractional, "does not choose among its combinations");
     if problems.count() != found || factors.is_empty() {
         return None;
     }
@@ -78,11 +78,11 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
 fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) -> Vec<factor::Read> {
     let array = Value::items(entry.value);
     if array.is_empty() {
-        let message = "a design needs an offload to turn on and off";
+        let message = "a design needs at least one offload";
         problems.report(entry.span(), message, "name some: `offloads = [\"tso\", \"gso\"]`");
     }
     if array.len() > limit::OFFLOADS {
-        let message = format!("there are {} offloads, and {} is the most", array.len(), limit::OFFLOADS);
+        let message = format!("there are {} offloads: at most {} are allowed", array.len(), limit::OFFLOADS);
         problems.push(Problem::new(entry.key_span.clone(), message));
         return Vec::new();
     }
@@ -108,7 +108,7 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         };
         if let Some(earlier) = factors.iter().find(overlaps) {
             let earlier = earlier.factor.name();
-            let message = format!("`{}` and `{earlier}` switch the same", quoted(name));
+            let message = format!("`{}` and `{earlier}` switch the same features", quoted(name));
             problems.report(place, message, "keep one of the two");
             continue;
         }
@@ -141,17 +141,17 @@ fn sized(
     let problem = if kind != DesignKind::Fractional {
         let count = count.map_or(format!("2^{offloads}"), |count| count.to_string());
         let message = format!(
-            "{offloads} offloads have {count} combinations, and {} is the most",
+            "{offloads} offloads have {count} combinations: at most {} are allowed",
             limit::CONDITIONS
         );
         Problem::new(place, message).help("use `kind = \"fractional\"`, or fewer offloads")
     } else if offloads > Fraction::MOST_FACTORS {
-        let message = format!("there is no fraction of {offloads} offloads here, but of up to {}", Fraction::MOST_FACTORS);
+        let message = format!("a fraction has at most {} offloads, not {offloads}", Fraction::MOST_FACTORS);
         Problem::new(place, message).help("use fewer offloads, or `kind = \"one-out\"`")
     } else {
         let fewest = Fraction::fewest(offloads);
         let message = format!(
-            "{offloads} offloads cannot be separated from each other's pairs in {most} combinations: {fewest} are needed"
+            "{most} combinations are too few to separate {offloads} offloads from their pairs: {fewest} are needed"
         );
         Problem::new(place, message).help(format!("set `most = {fewest}`, or use fewer offloads"))
     };

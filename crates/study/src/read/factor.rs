@@ -99,7 +99,7 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
     let place = table.span.clone();
     let written = flatten(table.rest(), problems);
     if written.len() > limit::FACTORS {
-        let message = format!("there are {} factors, and {} is the most", written.len(), limit::FACTORS);
+        let message = format!("there are {} factors: at most {} are allowed", written.len(), limit::FACTORS);
         problems.push(Problem::new(place, message));
         return (factors, false);
     }
@@ -140,7 +140,7 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
                 .help(format!("write `{both}{name}` without `{side}`; features and `offloads` have sides"))
         }
         None if scope.underlay && Subject::named(Scope::default(), named.name).is_some() => {
-            Problem::new(at, format!("`{name}` is nothing that an underlay has of its own")).help(format!(
+            Problem::new(at, format!("`{name}` is not a setting of the underlay")).help(format!(
                 "write `{name}`; an underlay has `family`, `mtu`, `offloads` and the features of `ethtool -k`"
             ))
         }
@@ -179,7 +179,7 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
     }
     if values.len() > limit::LEVELS {
         let message =
-            format!("`{}` has {} levels, and {} is the most", named.full(), values.len(), limit::LEVELS);
+            format!("`{}` has {} levels: at most {} are allowed", named.full(), values.len(), limit::LEVELS);
         problems.push(Problem::new(named.place.clone(), message));
         return (Vec::new(), Vec::new());
     }

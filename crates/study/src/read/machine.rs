@@ -48,8 +48,8 @@ fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, Strin
         }
         let value = sysctl_value(&entry, problems);
         if !is_sysctl(&name) {
-            let message = format!("`{}` cannot be the name of a sysctl that tunes", quoted(&name));
-            let help = "the kernel's names are meant, of `net.`, `vm.` and `kernel.`: \"net.core.rmem_max\"";
+            let message = format!("`{}` is not the name of a sysctl that a study can set", quoted(&name));
+            let help = "write the kernel's name, which begins with `net.`, `vm.` or `kernel.`: \"net.core.rmem_max\"";
             problems.report(entry.key_span.clone(), message, help);
         } else if let Some(value) = value {
             sysctls.insert(name, value);
@@ -218,8 +218,8 @@ mod tests {
     fn what_is_wrong_is_told_with_the_way_out() {
         for (table, words) in [
             ("[machine]\nsysctl = 1", "must be a table"),
-            ("[machine]\nsysctl = { \"fs.file-max\" = 1 }", "cannot be the name of a sysctl"),
-            ("[machine]\nsysctl = { \"net..x\" = 1 }", "cannot be the name of a sysctl"),
+            ("[machine]\nsysctl = { \"fs.file-max\" = 1 }", "is not the name of a sysctl"),
+            ("[machine]\nsysctl = { \"net..x\" = 1 }", "is not the name of a sysctl"),
             ("[machine]\nsysctl = { \"net.core.x\" = 1.5 }", "a whole number or a string"),
             ("[machine]\ngovernor = 1", "must be a string"),
             ("[machine]\nirq_affinity = { \"../x\" = [0] }", "cannot be the name of an interface"),

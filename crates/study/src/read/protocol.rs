@@ -47,7 +47,7 @@ fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> 
         let message =
             format!("{} looks need more than {} boots, and there are {boots}", stop.looks, stop.looks);
         let help =
-            format!("set `boots = {}` (the most it may take), fewer `looks`, or no `stop`", 2 * stop.looks);
+            format!("set more boots, such as `boots = {}`, fewer `looks`, or no `stop`", 2 * stop.looks);
         problems.report(place, message, help);
         return None;
     }

@@ -28,7 +28,7 @@ impl Study {
     /// and its work is bounded (1 MiB of text, 10,000 conditions).
     pub fn parse(file_name: &str, text: &str) -> Result<Self, Diagnostics> {
         if text.len() > limit::TEXT {
-            let message = format!("the file has {} bytes, and {} is the most", text.len(), limit::TEXT);
+            let message = format!("the file has {} bytes: at most {} are allowed", text.len(), limit::TEXT);
             return Err(Diagnostics::new(file_name, "", vec![Problem::new(0..0, message)], 0));
         }
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -49,7 +49,7 @@ impl Study {
 
 /// A mistake in TOML itself.
 fn syntax(error: &toml::de::Error) -> Problem {
-    Problem::new(error.span().unwrap_or(0..0), error.message()).label("here the file stops being TOML")
+    Problem::new(error.span().unwrap_or(0..0), error.message()).label("not valid TOML from here")
 }
 
 /// The study, if it can be had; `problems` tells whether it is valid.

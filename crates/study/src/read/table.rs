@@ -73,7 +73,7 @@ impl<'t> Table<'t> {
             return Vec::new();
         };
         if array.len() > most {
-            let message = format!("there are {} tables `{name}`, and {most} is the most", array.len());
+            let message = format!("there are {} tables `{name}`: at most {most} are allowed", array.len());
             problems.push(Problem::new(entry.key_span.clone(), message));
             return Vec::new();
         }

@@ -114,7 +114,7 @@ impl Testbed<'_> {
         let is_of_guest = |read: &&factor::Read| matches!(read.factor.subject(), Subject::Guest(_));
         for read in self.factors.iter().filter(is_of_guest) {
             let message = format!(
-                "`{}` is of virtual machines, and `{scenario}` has none",
+                "`{}` is a setting of virtual machines, and `{scenario}` has none",
                 read.factor.name()
             );
             problems.report(read.name.clone(), message, HELP);
@@ -140,14 +140,14 @@ impl Testbed<'_> {
     fn without_tunnel(&self, scenario: Scenario, problems: &mut Problems) {
         let tunnel = if scenario.has_guests() { Scenario::VmVxlan } else { Scenario::Vxlan };
         if let Some(place) = &self.underlay_place {
-            let message = format!("`[underlay]` is what carries a tunnel, and `{scenario}` has none");
+            let message = format!("`[underlay]` is for tunnels, and `{scenario}` has none");
             let help = format!("use the scenario `{tunnel}`, or remove it");
             problems.report(place.clone(), message, help);
         }
         for read in self.factors.iter().filter(|read| read.factor.subject().scope().underlay) {
             let name = read.factor.name();
             let message = format!(
-                "`{name}` is under a tunnel, and `{scenario}` has none"
+                "`{name}` is a setting of the interfaces under a tunnel, and `{scenario}` has no tunnel"
             );
             let bare = name.replacen("underlay.", "", 1);
             let help = format!("write `{bare}`, or use the scenario `{tunnel}`");
@@ -171,7 +171,7 @@ impl Testbed<'_> {
         }
         let kvm = guest.acceleration == Acceleration::Kvm;
         if let Some(place) = part::place_of(self.guest, "acceleration").filter(|_| kvm) {
-            let message = "exact mode counts what an emulator executes, and KVM executes none of it there";
+            let message = "exact mode needs emulation: KVM does not count instructions";
             problems.report(place, message, "remove it, or set `exact = false`");
         }
     }

@@ -27,7 +27,7 @@ impl Parts {
 
     /// `[[exclude]]`
     pub(super) fn exclusion(&mut self) -> Value {
-        let mut schema = self.choice("Combinations that are left out.");
+        let mut schema = self.choice("Combinations that are not measured.");
         schema["minProperties"] = 1.into();
         schema["properties"]["reason"] = json!({ "description": "Why, for the plan.", "type": "string" });
         self.named("Exclude", schema)

@@ -81,7 +81,7 @@ impl Origin {
             .collect();
         let lacks = |what: &str| {
             Failure::Nothing(format!(
-                "study {} tells nothing of the spread between {what} of {metric}: measure two boots of two runs or more, or \
+                "study {} does not show the spread between {what} of {metric}: measure two boots of two runs or more, or \
                  state it with --between and --within",
                 stored.row.id.0
             ))
