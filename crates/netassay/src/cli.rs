@@ -15,8 +15,8 @@ use study::{Assignment, Percent};
 
 use crate::exit;
 
-pub(crate) use common::{Database, DesignWord, Format, Formatted, Stored, Tables, TurnFlags};
-pub(crate) use compare::{BetterWord, Compare, CompareFiles, MeasurementFormat};
+pub(crate) use common::{Database, Format, Formatted, Stored, Tables, TurnFlags};
+pub(crate) use compare::{Compare, CompareFiles};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};
 pub(crate) use simulate::Simulate;
@@ -119,14 +119,14 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "ID", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "absent, present, and present with a number are three things")]
     pub(crate) resume: Option<Option<i64>>,
-    /// Use a user namespace even when privileges would allow more
+    /// Use a user namespace even if privileges allow more
     #[arg(long)]
     pub(crate) rootless: bool,
-    /// Count disturbed runs and repeat none: for a machine that is never idle
+    /// Count disturbed runs and do not repeat them: for a machine that is never idle
     #[arg(long)]
     pub(crate) keep_disturbed: bool,
-    /// Allow the study to change this machine itself, as its table `machine` says; undone at the
-    /// end
+    /// Allow the study to change this machine itself, as its table `machine` says; netassay undoes
+    /// the changes at the end
     #[arg(long)]
     pub(crate) change_machine: bool,
     #[command(flatten)]
@@ -165,10 +165,10 @@ pub(crate) struct Aa {
     /// Boots of each experiment
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..))]
     pub(crate) boots: u32,
-    /// Recorded runs of each label in each boot; left out: as the study says
+    /// Recorded runs of each label in each boot [default: as the study says]
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u32>,
-    /// The window of each run, such as 200ms; left out: as the study says
+    /// The window of each run, such as 200ms [default: as the study says]
     #[arg(long, value_parser = study::parse_duration)]
     pub(crate) duration: Option<std::time::Duration>,
     /// Judge this stored A/A study, and measure nothing
@@ -196,10 +196,10 @@ pub(crate) struct Plan {
     /// Confidence of the intervals
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "95%")]
     pub(crate) confidence: Percent,
-    /// The metric; left out: that of the study's first comparison
+    /// The metric [default: that of the study's first comparison]
     #[arg(long)]
     pub(crate) metric: Option<String>,
-    /// Take the spread from this stored study; left out: from the newest that tells it
+    /// Take the spread from this stored study [default: the newest that shows it]
     #[arg(long, value_name = "ID", conflicts_with = "within")]
     pub(crate) from: Option<i64>,
     /// State the spread of condition x boot, in % of the mean, instead of taking it from stored
@@ -237,7 +237,7 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// The study's number (`netassay list`); the newest when left out
+    /// The study's number (`netassay list`) [default: the newest]
     pub(crate) study: Option<i64>,
     /// Show every run, not only the conditions
     #[arg(long)]
@@ -268,15 +268,15 @@ pub(crate) enum ExportFormat {
     after_help = "Examples:\n  netassay export --format stat --out results\n  netassay export 3 --format csv > runs.csv"
 )]
 pub(crate) struct Export {
-    /// The study's number (`netassay list`); the newest when left out
+    /// The study's number (`netassay list`) [default: the newest]
     pub(crate) study: Option<i64>,
     /// What to write
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
-    /// (stat) Which metric: left out, the study's own; `all` for a directory of files for each
+    /// (stat) The metric, or `all` for a directory of files for each [default: the study's own]
     #[arg(long)]
     pub(crate) metric: Option<String>,
-    /// Where to: a directory for `stat`, a file for the others (left out: standard output)
+    /// Where to write: a directory for `stat`, a file for the others [default: standard output]
     #[arg(long, value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -298,7 +298,7 @@ pub(crate) struct Ministat {
     after_help = "Examples:\n  netassay explain\n  netassay explain disturbed\n  netassay explain no difference proven"
 )]
 pub(crate) struct Explain {
-    /// The term: a word of the output, a key of traffic, a metric, a feature; left out: all terms
+    /// The term: a word of the output, a key of traffic, a metric, a feature [default: all terms]
     pub(crate) word: Vec<String>,
     /// Print the whole glossary as docs/glossary.md has it
     #[arg(long, conflicts_with_all = ["word", "format"])]
@@ -324,10 +324,10 @@ pub(crate) struct Restore {
     /// Show what would be undone, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Also restore what another program has changed since
+    /// Also restore settings that another program has changed since
     #[arg(long)]
     pub(crate) force: bool,
-    /// Set aside journals whose changes could not all be undone
+    /// Rename journals whose changes could not all be undone, so that they are ignored
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) forget: bool,
     #[command(flatten)]

@@ -1,16 +1,29 @@
 //! Every term of the output and the docs with its definition: for `netassay explain` and
-//! `docs/glossary.md`. Keys of traffic, metrics and features come from the tables in `words`; all
-//! other terms are in `terms`.
-
-mod terms;
+//! `docs/glossary.md`. Words of a vocabulary, keys of traffic, metrics and the names of features come
+//! from the tables in `words`; all other terms are in `terms.txt`.
 
 use words::metric::{Better, METRICS, Metric};
-use words::{KEYS, Key, Side, feature, suggest};
-
-use terms::{Section, Term};
+use words::{
+    Direction, Family, KEYS, Key, Kind, Label, Reader, Scenario, Sender, Side, Vocabulary, Word, feature,
+    suggest,
+};
 
 /// How many near words an unknown word is answered with.
 const NEAR: usize = 3;
+
+/// The sections (`# TITLE`) in their order, each with the terms that no table declares: on a line
+/// each term's name, its other names, and behind a colon its meaning.
+const TERMS: &str = include_str!("glossary/terms.txt");
+
+/// Other names of words of a vocabulary.
+const ALSO: &[(&str, &str)] = &[
+    ("loopback", "lo"),
+    ("transmitter", "tx side"),
+    ("receiver", "rx side"),
+    ("zerocopy", "msg_zerocopy"),
+    ("splice", "vmsplice"),
+    ("trunc", "msg_trunc"),
+];
 
 /// One definition.
 #[derive(Debug, Clone, serde::Serialize)]
@@ -26,23 +39,34 @@ pub(crate) struct Entry {
 
 /// All definitions, section by section, in the order of `docs/glossary.md`.
 pub(crate) fn entries() -> Vec<Entry> {
-    let written = |section: &'static Section| section.terms.iter().map(|term| written(section, term));
-    let mut entries: Vec<Entry> =
-        [&terms::STUDY, &terms::TESTBED, &terms::TRAFFIC].into_iter().flat_map(written).collect();
-    entries.extend(KEYS.iter().map(of_key));
-    entries.extend(
-        [&terms::SENDERS, &terms::READERS, &terms::DIRECTIONS, &terms::MEASUREMENT]
-            .into_iter()
-            .flat_map(written),
-    );
-    entries.extend(METRICS.iter().filter(|metric| metric.side() != Some(Side::Receiver)).map(of_metric));
-    entries.extend(
-        [&terms::STATISTICS, &terms::VERDICTS, &terms::LIMITS, &terms::WARNINGS]
-            .into_iter()
-            .flat_map(written),
-    );
-    entries.extend(terms::FEATURES.terms.iter().map(of_feature));
-    entries
+    let sections = TERMS.split("# ").filter_map(|section| section.split_once('\n'));
+    sections
+        .flat_map(|(section, terms)| {
+            let written = terms.lines().filter_map(move |line| written(section, line));
+            written.chain(declared(section))
+        })
+        .collect()
+}
+
+/// The definitions of a section that tables declare.
+fn declared(section: &'static str) -> Vec<Entry> {
+    let words = |what, vocabulary| of_words(section, what, vocabulary);
+    match section {
+        "Testbed" => [words("Side", Side::VOCABULARY), words("Scenario", Scenario::VOCABULARY)].concat(),
+        "Traffic" => {
+            [words("Kind of traffic", Kind::VOCABULARY), words("Family", Family::VOCABULARY)].concat()
+        }
+        "Keys of traffic" => KEYS.iter().map(|key| of_key(section, key)).collect(),
+        "Senders" => words("", Sender::VOCABULARY),
+        "Readers" => words("", Reader::VOCABULARY),
+        "Directions" => words("", Direction::VOCABULARY),
+        "Metrics" => {
+            let once = METRICS.iter().filter(|metric| metric.side() != Some(Side::Receiver));
+            once.map(|metric| of_metric(section, metric)).collect()
+        }
+        "Limits" => words("", Label::VOCABULARY),
+        _ => Vec::new(),
+    }
 }
 
 /// The definitions of a word: one for each meaning that it has.
@@ -75,48 +99,56 @@ fn fold(word: &str) -> String {
     word.trim().to_lowercase().replace([' ', '_'], "-")
 }
 
-fn written(section: &Section, term: &Term) -> Entry {
-    Entry {
-        section: section.title,
-        name: term.name.to_owned(),
-        also: term.also.iter().map(|&name| name.to_owned()).collect(),
-        meaning: term.meaning.to_owned(),
-    }
+/// A line of `terms.txt`. A feature has all the names that `ethtool` and the kernel have for it.
+fn written(section: &'static str, line: &str) -> Option<Entry> {
+    let (names, meaning) = line.split_once(": ")?;
+    let mut names = names.split(", ").map(str::to_owned);
+    let name = names.next()?;
+    let mut also: Vec<String> = names.collect();
+    let group = feature::GROUPS.iter().filter(|group| section == "Interface features" && group.short == name);
+    let of_group = group.flat_map(|group| [&[group.long], group.members].concat());
+    also.extend(of_group.map(str::to_owned));
+    Some(Entry { section, name, also, meaning: meaning.to_owned() })
 }
 
-fn of_key(key: &Key) -> Entry {
+/// The words of a vocabulary, which say what they are where the section does not.
+fn of_words(section: &'static str, what: &str, vocabulary: Vocabulary) -> Vec<Entry> {
+    let entry = |(word, lines): &(&str, &[&str])| {
+        let meaning = Vocabulary::sentences(lines);
+        let also = ALSO.iter().filter(|(known, _)| known == word).map(|(_, other)| (*other).to_owned());
+        Entry {
+            section,
+            name: (*word).to_owned(),
+            also: also.collect(),
+            meaning: if what.is_empty() { meaning } else { format!("{what}: {}", fragment(&meaning)) },
+        }
+    };
+    vocabulary.words.iter().map(entry).collect()
+}
+
+fn of_key(section: &'static str, key: &Key) -> Entry {
     let factor = if key.is_factor { "" } else { " It cannot be a factor." };
     Entry {
-        section: "Keys of traffic",
+        section,
         name: key.name.to_owned(),
         also: vec![format!("--{}", key.name.replace('_', "-"))],
         meaning: format!("{} Values: {}.{factor}", key.description(), key.range()),
     }
 }
 
-fn of_metric(metric: &Metric) -> Entry {
+fn of_metric(section: &'static str, metric: &Metric) -> Entry {
     let better = match metric.better {
         Better::Higher => " Higher is better.",
         Better::Lower => " Lower is better.",
         Better::Neither => "",
     };
-    let quantity = metric.quantity;
-    let meaning = format!("{}. Unit: {}.{better}", sentence(quantity), metric.unit);
+    let meaning = format!("{}. Unit: {}.{better}", sentence(metric.quantity), metric.unit);
     // Both sides have the same metrics: one definition serves both.
     let (name, also) = match metric.key.split_once('.') {
         Some((_, bare)) => (bare.to_owned(), Side::BOTH.map(|side| format!("{side}.{bare}")).to_vec()),
         None => (metric.key.to_owned(), Vec::new()),
     };
-    Entry { section: "Metrics", name, also, meaning }
-}
-
-fn of_feature(term: &Term) -> Entry {
-    let mut entry = written(&terms::FEATURES, term);
-    if let Some(group) = feature::GROUPS.iter().find(|group| group.short == term.name) {
-        entry.also.push(group.long.to_owned());
-        entry.also.extend(group.members.iter().map(|&member| member.to_owned()));
-    }
-    entry
+    Entry { section, name, also, meaning }
 }
 
 /// A fragment as the beginning of a sentence.
@@ -125,13 +157,23 @@ fn sentence(fragment: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// A sentence as it continues behind a colon: an abbreviation keeps its letters.
+fn fragment(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    match letters.next() {
+        Some(first) if letters.clone().next().is_some_and(char::is_lowercase) => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => sentence.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use stats::Verdict;
     use stats::diagnostics::Kind as Flag;
-    use words::{Direction, Family, Kind, Reader, Scenario, Sender};
 
     use super::*;
 
@@ -142,28 +184,26 @@ mod tests {
 
     #[test]
     fn every_word_of_the_vocabularies_is_defined() {
-        let lacks = |section: &Section, words: &[&str]| {
-            let names = names(section.title);
+        let lacks = |section: &str, words: &[&str]| {
+            let names = names(section);
             assert!(!words.is_empty());
             for word in words {
-                assert!(names.contains(*word), "{} lacks {word}", section.title);
+                assert!(names.contains(*word), "{section} lacks {word}");
             }
         };
-        lacks(&terms::TESTBED, &Scenario::ALL.map(Scenario::word));
-        lacks(&terms::TESTBED, &Side::BOTH.map(Side::word));
-        lacks(&terms::TRAFFIC, &Kind::ALL.map(Kind::word));
-        lacks(&terms::TRAFFIC, &[Family::Ipv4, Family::Ipv6].map(Family::word));
-        lacks(&terms::SENDERS, &Sender::ALL.map(Sender::word));
-        lacks(&terms::READERS, &Reader::ALL.map(Reader::word));
-        lacks(&terms::DIRECTIONS, &Direction::ALL.map(Direction::word));
+        lacks("Testbed", &Scenario::ALL.map(Scenario::word));
+        lacks("Testbed", &Side::BOTH.map(Side::word));
+        lacks("Traffic", &Kind::ALL.map(Kind::word));
+        lacks("Traffic", &[Family::Ipv4, Family::Ipv6].map(Family::word));
+        lacks("Senders", &Sender::ALL.map(Sender::word));
+        lacks("Readers", &Reader::ALL.map(Reader::word));
+        lacks("Directions", &Direction::ALL.map(Direction::word));
         use Verdict::{Equivalent, Higher, Inconclusive, Lower, NoDifferenceProven};
-        lacks(
-            &terms::VERDICTS,
-            &[Higher, Lower, NoDifferenceProven, Equivalent, Inconclusive].map(Verdict::as_str),
-        );
-        lacks(&terms::LIMITS, &words::Label::ALL.map(words::Label::word));
+        let verdicts = [Higher, Lower, NoDifferenceProven, Equivalent, Inconclusive];
+        lacks("Verdicts", &verdicts.map(Verdict::as_str));
+        lacks("Limits", &Label::ALL.map(Label::word));
         let groups: Vec<&str> = feature::GROUPS.iter().map(|group| group.short).collect();
-        lacks(&terms::FEATURES, &groups);
+        lacks("Interface features", &groups);
         for name in KEYS
             .iter()
             .map(|key| key.name)
@@ -176,7 +216,7 @@ mod tests {
 
     #[test]
     fn each_kind_of_warning_is_defined() {
-        let defined = names(terms::WARNINGS.title);
+        let defined = names("Data-quality warnings");
         for kind in Flag::ALL {
             let name = match kind {
                 Flag::Drift | Flag::DriftInBoots => "drift",

@@ -55,8 +55,8 @@ pub(crate) fn during<T>(
     }
     if !allowed {
         return Err(Failure::Usage(format!(
-            "the study {:?} changes this machine itself ([machine]: {}): --change-machine allows that, and it is undone at the \
-             end; or take [machine] out of the file",
+            "the study {:?} changes this machine itself ([machine]: {}): allow it with --change-machine (netassay undoes it at the \
+             end), or remove [machine] from the file",
             study.name(),
             outline(wanted)
         )));
@@ -163,11 +163,11 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
         text.push_str(&format!("  {}\n", sentence(undoing, dry_run)));
     }
     for damage in &report.damaged {
-        text.push_str(&format!("  {damage}; what it said is not undone\n"));
+        text.push_str(&format!("  {damage}; its change is not undone\n"));
     }
     if report.fate == Fate::Kept && !report.damaged.is_empty() {
         text.push_str(
-            "  read the file and undo that by hand, then `netassay restore --forget` sets it aside\n",
+            "  read the file and undo these changes by hand, then `netassay restore --forget` sets it aside\n",
         );
     }
     text
@@ -182,8 +182,8 @@ fn sentence(undoing: &Undoing, dry_run: bool) -> String {
         Outcome::Undone => format!("{target}: {after} -> {before}, undone"),
         Outcome::AlreadySo => format!("{target}: is {before} already"),
         Outcome::ChangedMeanwhile { now } => format!(
-            "{target}: is {now}, not the {after} that netassay set: another program changed it, so it is left; `netassay restore --force` \
-             sets it to {before}, --forget leaves it for good"
+            "{target}: is {now}, not the {after} that netassay set: another program changed it, so it stays; `netassay restore --force` \
+             sets it to {before}, --forget keeps it for good"
         ),
         Outcome::Failed { why } => format!("{target}: cannot be set back to {before}: {why}"),
     }

@@ -7,7 +7,6 @@ mod exit;
 mod failure;
 mod glossary;
 mod here;
-mod layout;
 mod machine;
 mod output;
 mod signals;

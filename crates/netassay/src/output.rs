@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use anstream::{AutoStream, ColorChoice};
 use report::Layout;
 use serde::Serialize;
 
+use crate::cli::{Format, Formatted};
 use crate::failure::Failure;
 
 const ESCAPE: char = '\u{1b}';
@@ -22,6 +24,29 @@ fn write(text: &str) -> Result<(), Failure> {
         io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
         _ => Failure::Write { path: "standard output".into(), source: error },
     })
+}
+
+/// What pages are laid out for: `COLUMNS`, else the terminal's width, else 80; colours on a terminal
+/// that did not refuse them (`NO_COLOR`).
+pub(crate) fn layout(wide: bool) -> Layout {
+    let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    let terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    let width = named.or_else(terminal).filter(|width| *width > 0).unwrap_or(Layout::PLAIN.width);
+    Layout { width, wide, colour: AutoStream::choice(&io::stdout()) != ColorChoice::Never }
+}
+
+/// Writes a result in the format that was asked for.
+pub(crate) fn show<T: Serialize>(
+    result: &T,
+    output: &Formatted,
+    wide: bool,
+    page: impl FnOnce(&T, Layout) -> String,
+) -> Result<(), Failure> {
+    let layout = layout(wide);
+    match output.format {
+        Format::Json => print_json(result),
+        Format::Text => print_page(&page(result, layout), layout),
+    }
 }
 
 /// Writes a page for people as wide as its layout. Its colours reach the terminal, and no other

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
 use runner::{Event, Invalid};
+use study::{Dropped, LooksDropped};
 
 use crate::cli::ProgressStyle;
 use crate::failure::say;
@@ -84,11 +85,8 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
     let Some(bar) = slot else { return };
     match event {
         Event::Planned { expected_s, lacking, looks_dropped, .. } => {
-            if let Some(dropped) = looks_dropped {
-                above(bar, format!("  looks: {dropped}"));
-            }
-            for dropped in lacking {
-                above(bar, format!("  not measured: {}: {}", dropped.label, dropped.why));
+            for line in left_out(looks_dropped.as_ref(), lacking) {
+                above(bar, line);
             }
             bar.set_prefix(duration(*expected_s));
         }
@@ -123,6 +121,13 @@ fn above(bar: &ProgressBar, lines: String) {
     bar.println(text::lines(&lines));
 }
 
+/// What of a study is not measured here, on lines of their own.
+fn left_out(looks: Option<&LooksDropped>, lacking: &[Dropped]) -> Vec<String> {
+    let looks = looks.map(|dropped| format!("  looks: {dropped}"));
+    let lacking = lacking.iter().map(|one| format!("  not measured: {}: {}", one.label, one.why));
+    looks.into_iter().chain(lacking).collect()
+}
+
 /// An event as one line, if it deserves one.
 fn line(event: &Event) -> Option<String> {
     Some(match event {
@@ -134,11 +139,8 @@ fn line(event: &Event) -> Option<String> {
                 report::counted(*runs, "run"),
                 duration(*expected_s)
             );
-            if let Some(dropped) = looks_dropped {
-                text.push_str(&format!("\n  looks: {dropped}"));
-            }
-            for dropped in lacking {
-                text.push_str(&format!("\n  not measured: {}: {}", dropped.label, dropped.why));
+            for line in left_out(looks_dropped.as_ref(), lacking) {
+                text.push_str(&format!("\n{line}"));
             }
             text
         }

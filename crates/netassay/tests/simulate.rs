@@ -169,7 +169,7 @@ fn a_stored_study_lends_its_spread() {
     let output = bench.run(&["simulate", "--from-study", &single]);
     expect(&output, 4);
     assert!(
-        stderr(&output).contains("tells nothing of the spread between runs of throughput"),
+        stderr(&output).contains("does not show the spread between runs of throughput"),
         "{}",
         stderr(&output)
     );

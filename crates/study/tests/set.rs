@@ -216,8 +216,11 @@ fn what_is_wrong_with_the_file_itself_is_said_as_ever() {
     shows!(refused("name = [", &["boots=2"]));
     shows!(refused("name = 'x'\nscenario = 'veht'\n", &["boots=2"]));
     let huge = format!("{SEVERAL}#{}", "x".repeat(1 << 20));
-    assert!(refused(&huge, &["boots=2"]).contains("is the most"));
-    assert!(refused("workload = 5\nfactors = 6\n", &["mtu=5"]).contains("is written in a way"));
+    assert!(refused(&huge, &["boots=2"]).contains("at most 1048576 are allowed"));
+    assert!(
+        refused("workload = 5\nfactors = 6\n", &["mtu=5"])
+            .contains("`--set` cannot change a file that is written like this")
+    );
 }
 
 #[test]

@@ -3,9 +3,9 @@
 crate::vocabulary! {
     /// The version of the Internet Protocol that carries the traffic.
     pub enum Family: "a family" {
-        /// IPv4.
+        /// IP version 4.
         Ipv4 = "ipv4";
-        /// IPv6.
+        /// IP version 6.
         Ipv6 = "ipv6";
     }
 }

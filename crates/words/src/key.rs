@@ -90,7 +90,7 @@ impl Key {
             Shape::Time(least, most, _) => {
                 format!("`{}` to `{}`", format_duration(least), format_duration(most))
             }
-            Shape::Word(words) => suggest::list(&(words.all)()),
+            Shape::Word(words) => suggest::list(&words.vocabulary.all()),
             Shape::Name(_) => "a name".to_owned(),
         };
         if self.has_default() { format!("{range}, `{}`", crate::DEFAULT) } else { range }

@@ -10,6 +10,7 @@ use crate::kind::Kind;
 use crate::mode::{Direction, Reader, Sender};
 use crate::shape::{Shape, Words};
 use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS};
+use crate::word::Word;
 
 const ALL: &[Kind] = &Kind::ALL;
 const NONE: &[Kind] = &[];
@@ -56,7 +57,7 @@ pub const KEYS: &[Key] = &[
         unit: "bytes",
         kinds: RR,
         is_factor: false,
-        default: "as many as the message",
+        default: "the size of the message",
         help: "Bytes per response",
         field: (|w| &w.traffic.response, |w| &mut w.traffic.response),
         ..PLAIN
@@ -97,7 +98,7 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Number(1_024, 1 << 29),
         unit: "bytes",
         slug: "socket-buffer",
-        default: "the kernel's own sizing, and 1 MiB to receive a stream of datagrams",
+        default: "the kernel sizes it; 1 MiB to receive a stream of datagrams",
         help: "Send and receive buffer of each socket (`SO_SNDBUF`, `SO_RCVBUF`)",
         field: (|w| &w.traffic.socket_buffer, |w| &mut w.traffic.socket_buffer),
         ..PLAIN
@@ -114,8 +115,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "sender",
         shape: Shape::Word(Words {
-            what: "a sender",
-            all: || Sender::ALL.map(Sender::word).to_vec(),
+            vocabulary: Sender::VOCABULARY,
             of: |kind, exact| {
                 let fits = |one: &Sender| one.sends(kind) && (one.is_countable() || !exact);
                 Sender::ALL.into_iter().filter(fits).map(Sender::word).collect()
@@ -130,8 +130,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "reader",
         shape: Shape::Word(Words {
-            what: "a reader",
-            all: || Reader::ALL.map(Reader::word).to_vec(),
+            vocabulary: Reader::VOCABULARY,
             of: |kind, exact| {
                 let fits = |one: &Reader| one.takes(kind) && (one.is_countable() || !exact);
                 Reader::ALL.into_iter().filter(fits).map(Reader::word).collect()
@@ -150,15 +149,14 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Number(1, MAX_THREADS as u64),
         slug: "threads",
         default: "chosen by the program",
-        help: "Threads on each side that share the flows out",
+        help: "Threads on each side, among which the flows are divided",
         field: (|w| &w.traffic.threads, |w| &mut w.traffic.threads),
         ..PLAIN
     },
     Key {
         name: "direction",
         shape: Shape::Word(Words {
-            what: "a direction",
-            all: || Direction::ALL.map(Direction::word).to_vec(),
+            vocabulary: Direction::VOCABULARY,
             of: |_, _| Direction::ALL.map(Direction::word).to_vec(),
         }),
         kinds: STREAMS,
@@ -188,7 +186,7 @@ pub const KEYS: &[Key] = &[
         exact: NONE,
         alone: ALL,
         slug: "rate",
-        default: "the next request follows an answer",
+        default: "each request follows the response to the one before",
         help: "Requests per second over all flows, each sent at its intended time whether earlier ones are answered or not",
         field: (|w| &w.traffic.rate, |w| &mut w.traffic.rate),
         ..PLAIN
@@ -202,7 +200,7 @@ pub const KEYS: &[Key] = &[
         // The kernel keeps TCP's pace.
         alone: UDP,
         slug: "pacing",
-        default: "as fast as it goes",
+        default: "no limit",
         help: "Bits of payload per second and flow: `500Mbit`",
         field: (|w| &w.traffic.pacing, |w| &mut w.traffic.pacing),
         ..PLAIN
@@ -216,7 +214,7 @@ pub const KEYS: &[Key] = &[
         exact: NONE,
         alone: ALL,
         slug: "busy-poll",
-        default: "not at all",
+        default: "off",
         help: "How long a receive polls the device's queue instead of sleeping: `50us` (`SO_BUSY_POLL`)",
         field: (|w| &w.traffic.busy_poll, |w| &mut w.traffic.busy_poll),
         ..PLAIN

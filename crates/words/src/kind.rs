@@ -1,19 +1,21 @@
 //! The kinds of traffic.
 
 crate::vocabulary! {
-    /// The shape of the traffic.
+    /// The kind of traffic.
     pub enum Kind: "a kind of workload" {
-        /// Bulk TCP from the transmitter to the receiver.
+        /// Bulk data over TCP.
         TcpStream = "tcp_stream";
-        /// Bulk UDP from the transmitter to the receiver.
+        /// Bulk datagrams over UDP.
         UdpStream = "udp_stream";
-        /// Request and response over one TCP connection for each flow.
+        /// Requests and responses over established TCP connections.
         TcpRr = "tcp_rr";
-        /// Request and response over UDP.
+        /// Requests and responses over UDP.
         UdpRr = "udp_rr";
-        /// Connect, one request and its response over TCP, close.
+        /// Each transaction opens a TCP connection, sends one request, receives its response and
+        /// closes the connection.
         TcpCrr = "tcp_crr";
-        /// UDP into an interface that throws it away: nobody receives.
+        /// UDP datagrams into an interface that discards them (scenario `discard`). The metric is
+        /// packets per second.
         Pps = "pps";
     }
 }

@@ -3,29 +3,29 @@
 use crate::side::Side;
 
 crate::vocabulary! {
-    /// What limited a run. In the order of the alphabet: of two that limited as many runs, pages
-    /// name the first.
+    /// What limited a run. In alphabetical order: of two that limited equally many runs, pages name
+    /// the first.
     #[derive(PartialOrd, Ord)]
     pub enum Label: "a limit" {
-        /// Others than the run, who had the CPUs: other processes, or the hypervisor.
+        /// Other processes, or the hypervisor, used the CPUs that the run needed.
         Contended = "contended";
-        /// A queue before the wire, or the one behind it.
+        /// A queue or an interface dropped packets.
         Device = "device";
-        /// The sending program's own code.
+        /// The sending program used its CPU in its own code.
         Generator = "generator";
-        /// The CPUs of the host that runs the guests: these have too few for their own threads.
+        /// The guests have more busy threads than the host has CPUs.
         HostCpu = "host CPU";
-        /// The configured or negotiated rate of the wire.
+        /// The configured or negotiated rate of the link was used.
         Link = "link";
-        /// The rate that was asked for.
+        /// The traffic reached the rate that was asked for (`pacing`, `rate`).
         Pacing = "pacing";
-        /// The way between: TCP's windows, loss, the time of a round trip.
+        /// No other label fits: TCP windows, uncounted loss, or round-trip time.
         Path = "path";
-        /// The CPUs of the receiver.
+        /// The CPUs of the receiver were busy with this traffic.
         ReceiverCpu = "receiver CPU";
-        /// The buffer of the socket that received.
+        /// The buffer of the receiving UDP socket was full and datagrams were dropped.
         ReceiverSocket = "receiver socket";
-        /// The CPUs of the transmitter.
+        /// The CPUs of the transmitter were busy with this traffic.
         TransmitterCpu = "transmitter CPU";
     }
 }

@@ -49,6 +49,6 @@ pub use side::{BySide, Side};
 pub use traffic::{
     LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic,
 };
-pub use value::Value;
+pub use value::{Field, Plain, Value};
 pub use word::{Vocabulary, Word};
 pub use workload::Workload;

@@ -148,7 +148,7 @@ macro_rules! metrics {
 
 metrics! {
     run {
-        "throughput", "Mbit/s", Higher, Streams, "payload that reached the receiving applications in the window, of both directions";
+        "throughput", "Mbit/s", Higher, Streams, "payload that reached the receiving applications in the window, in both directions";
         "throughput_forward", "Mbit/s", Higher, BothWays, "payload that reached the receiver in the window";
         "throughput_reverse", "Mbit/s", Higher, BothWays, "payload that reached the transmitter in the window";
         "packets", "1/s", Higher, Packets, "datagrams that reached the receiving application in the window; of `pps` packets across the interface, counted there";
@@ -166,7 +166,7 @@ metrics! {
         "received", "1", Neither, Udp, "messages the receiving application received in the whole run";
         "lost", "1", Lower, Udp, "messages sent but not received in the whole run";
         "lost_queue", "1", Lower, Udp, "messages lost in the sender's queue";
-        "lost_device", "1", Lower, Udp, "messages lost in a device or on the wire between";
+        "lost_device", "1", Lower, Udp, "messages lost in a device or on the link";
         "lost_socket", "1", Lower, Udp, "messages lost because the receiving socket was full";
         "lost_unaccounted", "1", Lower, Udp, "messages lost at a place without a counter";
     }
@@ -194,8 +194,8 @@ metrics! {
         "cpu_system", "%", Lower, Every, Nothing, "CPU in system calls and kernel threads";
         "cpu_irq", "%", Lower, Every, Nothing, "CPU in hardware interrupts";
         "cpu_softirq", "%", Lower, Every, Nothing, "CPU in soft interrupts, where packets are received";
-        "cpu_steal", "%", Lower, Every, Nothing, "CPU that the hypervisor gave to others";
-        "cpu_idle", "%", Higher, Every, Nothing, "CPU left over";
+        "cpu_steal", "%", Lower, Every, Nothing, "CPU time that the hypervisor gave to others";
+        "cpu_idle", "%", Higher, Every, Nothing, "idle CPU";
         "service_demand_byte", "ns", Lower, Streams, Nothing, "CPU time per byte received";
         "service_demand_packet", "ns", Lower, Packets, Nothing, "CPU time per datagram received, of `pps` per packet across the interface";
         "service_demand_transaction", "ns", Lower, Rr, Nothing, "CPU time per transaction";
@@ -204,13 +204,13 @@ metrics! {
         "segments", "1", Neither, Every, Nothing, "segments or datagrams across the interface in the window, after segmentation";
         "segments_per_wire_packet", "1", Neither, Every, Nothing, "segments carried by one packet: above 1, offloads acted";
         "retransmits", "1", Lower, Tcp, Nothing, "TCP segments retransmitted in the window";
-        "retransmits_needless", "1", Lower, Tcp, Nothing, "TCP segments retransmitted though they had arrived, by the other end's duplicate acknowledgments in the window";
-        "reorderings", "1", Lower, Tcp, Nothing, "times in the window that TCP saw segments overtake each other";
-        "drops", "1", Lower, Every, Nothing, "packets the kernel's counters say were dropped in the window";
+        "retransmits_needless", "1", Lower, Tcp, Nothing, "TCP segments retransmitted although they had arrived, by the other end's duplicate acknowledgments in the window";
+        "reorderings", "1", Lower, Tcp, Nothing, "times in the window that TCP detected reordered segments";
+        "drops", "1", Lower, Every, Nothing, "packets dropped in the window, by the kernel's counters";
         "underlay_packets", "1", Neither, Every, Tunnel, "packets across the interface under the tunnel in the window, as it counts them";
         "bytes_per_underlay_packet", "bytes", Neither, Every, Tunnel, "mean size of what the interface under the tunnel counts as a packet";
         "segments_per_underlay_packet", "1", Neither, Every, Tunnel, "segments carried by one packet of the underlay: above 1, the underlay's offloads acted";
-        "underlay_fragments", "1", Lower, Every, Tunnel, "IP fragments made in the window: packets of the tunnel that did not fit";
+        "underlay_fragments", "1", Lower, Every, Tunnel, "IP fragments created in the window: packets of the tunnel that exceeded the MTU";
         "host_cpu", "%", Lower, Every, Guests, "CPU that the virtual machine uses of its host, of the host's CPUs of this side";
         "host_cpu_vcpu", "%", Lower, Every, Guests, "CPU of the host that executes the guest, of the host's CPUs of this side";
         "host_cpu_io", "%", Lower, Every, Guests, "CPU of the host that moves the guest's packets, of the host's CPUs of this side";
@@ -220,8 +220,8 @@ metrics! {
         "host_service_demand_transaction", "ns", Lower, Rr, Guests, "the host's CPU time per transaction";
         "context_switches", "1", Lower, Every, Nothing, "context switches of the traffic's threads in the window";
         "timer_interrupts", "1/s", Neither, Every, Nothing, "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing";
-        "reschedule_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU asked another one to run another thread";
-        "call_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU asked another one to call a function";
+        "reschedule_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU requested another CPU to reschedule";
+        "call_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU requested another CPU to call a function";
         "softirqs_hrtimer", "1/s", Neither, Every, Nothing, "software interrupts for high-resolution timers: the timers of TCP's pacing are among them";
         "softirqs_timer", "1/s", Neither, Every, Nothing, "software interrupts for timers of the tick";
         "softirqs_net_rx", "1/s", Neither, Every, Nothing, "software interrupts for receive work";
@@ -229,8 +229,8 @@ metrics! {
         "softirqs_tasklet", "1/s", Neither, Every, Nothing, "software interrupts for tasklets";
         "softirqs_sched", "1/s", Neither, Every, Nothing, "software interrupts for the scheduler's balancing";
         "host_timer_interrupts", "1/s", Neither, Every, Guests, "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing, on the host's CPUs of this side";
-        "host_reschedule_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU asked another one to run another thread, on the host's CPUs of this side";
-        "host_call_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU asked another one to call a function, on the host's CPUs of this side";
+        "host_reschedule_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU requested another CPU to reschedule, on the host's CPUs of this side";
+        "host_call_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU requested another CPU to call a function, on the host's CPUs of this side";
         "host_softirqs_hrtimer", "1/s", Neither, Every, Guests, "software interrupts for high-resolution timers: the timers of TCP's pacing are among them, on the host's CPUs of this side";
         "host_softirqs_timer", "1/s", Neither, Every, Guests, "software interrupts for timers of the tick, on the host's CPUs of this side";
         "host_softirqs_net_rx", "1/s", Neither, Every, Guests, "software interrupts for receive work, on the host's CPUs of this side";

@@ -1,5 +1,4 @@
-//! How the sending program hands data over, how the receiving one takes them, and which way they
-//! go.
+//! How the sending program hands data over, how the receiving one reads them, and the direction.
 
 use crate::kind::Kind;
 
@@ -7,24 +6,26 @@ crate::vocabulary! {
     /// How the sending program hands its data to the kernel.
     #[derive(Default)]
     pub enum Sender: "a sender" {
-        /// One `send` for each write or datagram.
+        /// One `send` per write or datagram.
         Send = "send", default;
-        /// Many datagrams in one `sendmmsg`.
+        /// Many datagrams per `sendmmsg` call (UDP).
         Sendmmsg = "sendmmsg";
-        /// One `send` of a buffer that the kernel or the device cuts into datagrams
+        /// One `send` of a large buffer, which the kernel or the device splits into datagrams
         /// (`UDP_SEGMENT`).
         Gso = "gso";
-        /// Many such buffers in one `sendmmsg`.
+        /// Many buffers, each split as with `gso`, per `sendmmsg` call (UDP).
         GsoSendmmsg = "gso+sendmmsg";
-        /// One `send` with `MSG_ZEROCOPY`.
+        /// One `send` with `MSG_ZEROCOPY`: the kernel sends from the pages of the program and
+        /// reports when it has finished with them.
         Zerocopy = "zerocopy";
-        /// Sends queued in a ring, many for each system call.
+        /// Sends are queued in an io_uring, many per system call.
         IoUring = "io_uring";
-        /// The same without copying (`IORING_OP_SEND_ZC`).
+        /// As `io_uring`, without copying (`IORING_OP_SEND_ZC`).
         IoUringZerocopy = "io_uring-zerocopy";
-        /// `sendfile` from a file in memory.
+        /// `sendfile` from a file in memory (TCP).
         Sendfile = "sendfile";
-        /// Pages given to a pipe (`vmsplice`) and from it to the socket (`splice`).
+        /// Pages are mapped into a pipe (`vmsplice`) and moved from it to the socket (`splice`)
+        /// (TCP).
         Splice = "splice";
     }
 }
@@ -33,17 +34,17 @@ crate::vocabulary! {
     /// How the receiving program takes its data from the kernel.
     #[derive(Default)]
     pub enum Reader: "a reader" {
-        /// One `recv` at a time, asleep while there is nothing.
+        /// One `recv` at a time. The thread sleeps while no data are there.
         Recv = "recv", default;
-        /// Many datagrams in one `recvmmsg`.
+        /// Many datagrams per `recvmmsg` call (UDP).
         Recvmmsg = "recvmmsg";
-        /// Datagrams of one flow in one large buffer (`UDP_GRO`).
+        /// Many datagrams of one flow per `recv`, merged into one buffer (`UDP_GRO`).
         Gro = "gro";
-        /// One request to a ring that goes on receiving (multishot).
+        /// One multishot request to an io_uring receives until it is cancelled.
         IoUring = "io_uring";
-        /// `recv` with `MSG_TRUNC`: the kernel throws the data away instead of copying them.
+        /// `recv` with `MSG_TRUNC`: the kernel discards the data instead of copying them (TCP).
         Trunc = "trunc";
-        /// Non-blocking `recv` in a loop: the thread never sleeps.
+        /// Non-blocking `recv` in a loop. The thread never sleeps.
         Spin = "spin";
     }
 }
@@ -56,7 +57,7 @@ crate::vocabulary! {
         Forward = "forward", default;
         /// From the receiver to the transmitter.
         Reverse = "reverse";
-        /// Both ways at once, each on sockets of its own.
+        /// Both directions at once, each on its own sockets.
         Both = "both";
     }
 }

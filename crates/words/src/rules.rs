@@ -89,7 +89,7 @@ impl Traffic {
             return misfit("checksum", why, "remove `checksum`, or use IPv4");
         }
         if self.verify && self.reader == Reader::Trunc {
-            let why = "reader `trunc` discards the bytes unread, and `verify` is to check them";
+            let why = "reader `trunc` discards the bytes unread, and `verify` checks them";
             return misfit("verify", why, "remove one of the two");
         }
         // The kernel (`udp_send_skb`) cuts no buffer whose datagrams are to have no checksum.

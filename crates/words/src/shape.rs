@@ -8,6 +8,7 @@ use crate::pacing::{Pacing, PacingError};
 use crate::percent::Percent;
 use crate::suggest::{self, quoted};
 use crate::value::Value;
+use crate::word::Vocabulary;
 
 /// What a value may be.
 #[derive(Debug, Clone, Copy)]
@@ -31,10 +32,8 @@ pub enum Shape {
 /// The words of a key.
 #[derive(Debug, Clone, Copy)]
 pub struct Words {
-    /// What one is, with its article.
-    pub what: &'static str,
     /// All of them.
-    pub all: fn() -> Vec<&'static str>,
+    pub vocabulary: Vocabulary,
     /// Those that a kind of traffic can have, in exact mode or not.
     pub of: fn(Kind, bool) -> Vec<&'static str>,
 }
@@ -109,14 +108,12 @@ impl Shape {
                 mistake(format!("`{quoted}` is not a duration: {error}"), Some(TIMES.to_owned()))
             }),
             Self::Word(words) => {
-                let all = (words.all)();
-                let known = all.iter().find(|word| **word == text);
-                known.map(|word| Value::Text((*word).to_owned())).ok_or_else(|| {
-                    mistake(
-                        format!("`{quoted}` is not {}", words.what),
-                        suggest::help(text, all.iter().copied()),
-                    )
-                })
+                let all = words.vocabulary.all();
+                if all.contains(&text) {
+                    return Ok(Value::Text(text.to_owned()));
+                }
+                let message = format!("`{quoted}` is not {}", words.vocabulary.what);
+                Err(mistake(message, suggest::help(text, all)))
             }
             Self::Name(most) if is_name(text, *most) => Ok(Value::Text(text.to_owned())),
             Self::Name(most) => Err(mistake(

@@ -8,7 +8,7 @@ crate::vocabulary! {
     pub enum Side: "a side" {
         /// The host that sends the stream, or the requests.
         Transmitter = "transmitter";
-        /// The host that takes the stream, or answers the requests.
+        /// The host that receives the stream, or answers the requests.
         Receiver = "receiver";
     }
 }

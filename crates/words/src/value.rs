@@ -44,16 +44,19 @@ impl fmt::Display for Value {
     }
 }
 
-/// A field of a workload. A value that is not of its type leaves it as it is:
-/// [`Key::parse`](crate::Key::parse) makes none.
-pub(crate) trait Field {
+/// A field that a value can be read from and written to.
+pub trait Field {
+    /// Its value.
     fn value(&self) -> Value;
+    /// Sets it. A value that is not of its type leaves it as it is: reading makes none.
     fn set(&mut self, value: &Value);
 }
 
 /// A type that some values are made of.
-pub(crate) trait Plain: Copy {
+pub trait Plain: Copy {
+    /// As a value.
     fn to_value(self) -> Value;
+    /// From a value of this type.
     fn of_value(value: &Value) -> Option<Self>;
 }
 
@@ -109,6 +112,7 @@ macro_rules! plain {
     };
 }
 
+plain!(u64, Number(number) => Some(*number));
 plain!(u32, Number(number) => Self::try_from(*number).ok());
 plain!(u16, Number(number) => Self::try_from(*number).ok());
 plain!(u8, Number(number) => Self::try_from(*number).ok());

@@ -3,14 +3,11 @@
 /// A type whose values are written as one of a few words. [`vocabulary`](crate::vocabulary)
 /// declares them.
 pub trait Word: Copy + PartialEq + 'static {
-    /// What such a word is called in messages, with its article: "a scenario".
-    const WHAT: &'static str;
-
     /// Every word with its value, in the order in which they are offered to the user.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// Words of the vocabulary that this version knows of but does not support yet.
-    const NOT_BUILT_YET: &'static [&'static str] = &[];
+    /// The words with their meanings.
+    const VOCABULARY: Vocabulary;
 
     /// The value of a spelling.
     fn from_word(word: &str) -> Option<Self> {
@@ -20,7 +17,8 @@ pub trait Word: Copy + PartialEq + 'static {
     /// Why a text is none of the words.
     fn unknown(word: &str) -> String {
         let known: Vec<&str> = Self::WORDS.iter().map(|(word, _)| *word).collect();
-        format!("`{}` is not {}: use one of {}", crate::suggest::quoted(word), Self::WHAT, known.join(", "))
+        let what = Self::VOCABULARY.what;
+        format!("`{}` is not {what}: use one of {}", crate::suggest::quoted(word), known.join(", "))
     }
 }
 
@@ -29,10 +27,28 @@ pub trait Word: Copy + PartialEq + 'static {
 pub struct Vocabulary {
     /// The name of the type.
     pub name: &'static str,
+    /// What one is called in messages, with its article: "a scenario".
+    pub what: &'static str,
     /// What it is.
     pub about: &'static [&'static str],
     /// Each word, and what it means.
     pub words: &'static [(&'static str, &'static [&'static str])],
+    /// Words that this version knows of but does not support yet.
+    pub later: &'static [&'static str],
+}
+
+impl Vocabulary {
+    /// All its words.
+    #[must_use]
+    pub fn all(&self) -> Vec<&'static str> {
+        self.words.iter().map(|(word, _)| *word).collect()
+    }
+
+    /// Lines of documentation as sentences in one line.
+    #[must_use]
+    pub fn sentences(lines: &[&str]) -> String {
+        lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// Declares a [`Word`]: each value with its meaning and its one spelling, which messages, files,
@@ -54,19 +70,17 @@ macro_rules! vocabulary {
         }
 
         impl $crate::Word for $type {
-            const WHAT: &'static str = $what;
             const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
-            $(const NOT_BUILT_YET: &'static [&'static str] = &[$($later),+];)?
+            const VOCABULARY: $crate::Vocabulary = $crate::Vocabulary {
+                name: stringify!($type),
+                what: $what,
+                about: &[$($about),+],
+                words: &[$(($word, &[$($meaning),+])),+],
+                later: &[$($($later),+)?],
+            };
         }
 
         impl $type {
-            /// What it is, and what each word means.
-            pub const VOCABULARY: $crate::Vocabulary = $crate::Vocabulary {
-                name: stringify!($type),
-                about: &[$($about),+],
-                words: &[$(($word, &[$($meaning),+])),+],
-            };
-
             /// Every value, in the order in which they are offered.
             pub const ALL: [Self; <$type as $crate::Word>::WORDS.len()] = {
                 let words = <$type as $crate::Word>::WORDS;

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use stats::Design;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -21,7 +23,7 @@ pub(crate) struct Database {
 
 #[derive(Debug, Args)]
 pub(crate) struct Tables {
-    /// Print every figure, in tables as wide as they are, and each sentence on one line
+    /// Print every figure in tables of full width, and each sentence on one line
     #[arg(long)]
     pub(crate) wide: bool,
 }
@@ -35,11 +37,11 @@ pub(crate) struct Formatted {
 
 #[derive(Debug, Args)]
 pub(crate) struct TurnFlags {
-    /// Refuse at once when another session measures on this machine, instead of waiting until it
-    /// has ended
+    /// Do not wait if another session measures on this machine: exit at once
     #[arg(long, conflicts_with = "beside")]
     pub(crate) no_wait: bool,
-    /// Measure beside another session: both are disturbed, and every run of this one is marked so
+    /// Measure at the same time as another session; every run of this session is marked as
+    /// disturbed
     #[arg(long)]
     pub(crate) beside: bool,
 }
@@ -52,10 +54,22 @@ pub(crate) struct Stored {
     pub(crate) output: Formatted,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DesignWord {
-    /// Each boot measured every condition
-    Crossed,
-    /// Each condition has boots of its own
-    Nested,
+/// How boots of different conditions belong together.
+pub(crate) const DESIGNS: &[Choice<Design>] = &[
+    (Design::Crossed, "crossed", "Each boot measured every condition"),
+    (Design::Nested, "nested", "Each condition has boots of its own"),
+];
+
+/// A value that an option may have, its word, and what help says of it.
+pub(crate) type Choice<T> = (T, &'static str, &'static str);
+
+/// Reads an option that has one of these values.
+pub(crate) fn one_of<T: Copy + Send + Sync>(
+    choices: &'static [Choice<T>],
+) -> impl TypedValueParser<Value = T> {
+    let words = choices.iter().map(|(_, word, help)| PossibleValue::new(*word).help(*help));
+    PossibleValuesParser::new(words).try_map(|word: String| {
+        let choice = choices.iter().find(|(_, known, _)| *known == word);
+        choice.map(|(value, ..)| *value).ok_or("not one of the possible values")
+    })
 }

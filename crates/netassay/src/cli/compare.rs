@@ -3,10 +3,12 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use samples::InputFormat;
 use stats::{Correction, Design, Margin};
+use words::metric::Better;
 
-use super::common::{DesignWord, Stored, Tables};
+use super::common::{Choice, DESIGNS, Stored, Tables, one_of};
 
 #[derive(Debug, Args)]
 #[command(
@@ -18,12 +20,12 @@ pub(crate) struct Compare {
     /// standard input
     #[arg(value_name = "STUDY | FILE")]
     pub(crate) what: Vec<OsString>,
-    /// What to compare, such as throughput, receiver.cpu, latency_p99; left out: as the study or
-    /// the file says
+    /// The metric, such as throughput, receiver.cpu, latency_p99 [default: as the study or the file
+    /// says]
     #[arg(long)]
     pub(crate) metric: Option<String>,
-    /// The condition to compare with, by its label or its short name; left out: as the study says,
-    /// or the first file
+    /// The condition to compare with, by its label or its short name [default: as the study says,
+    /// or the first file]
     #[arg(long, value_name = "CONDITION")]
     pub(crate) baseline: Option<String>,
     /// The classic pooled Student's t on the runs, in ministat's words; it treats runs as
@@ -36,14 +38,14 @@ pub(crate) struct Compare {
     /// Compare every condition with every other
     #[arg(long, conflicts_with_all = ["baseline", "classic"])]
     pub(crate) all_pairs: bool,
-    /// How large a difference would not matter: 2% of the baseline, or 50 in the metric's unit. It
-    /// lets a verdict be `equivalent`
+    /// The largest difference that does not matter: 2% of the baseline, or 50 in the metric's unit.
+    /// The verdict can then be `equivalent`
     #[arg(long, value_name = "SIZE", value_parser = margin, conflicts_with = "classic")]
     pub(crate) margin: Option<Margin>,
-    /// Whether the conditions share boots; left out: those that have boots in common do
-    #[arg(long, value_enum, conflicts_with = "classic")]
-    pub(crate) design: Option<DesignWord>,
-    /// Give each interval its confidence by itself; otherwise all of a comparison's hold together
+    /// Whether the conditions share boots [default: as the data show]
+    #[arg(long, value_parser = one_of(DESIGNS), conflicts_with = "classic")]
+    pub(crate) design: Option<Design>,
+    /// Apply the confidence to each interval by itself, not to all of a comparison together
     #[arg(long, conflicts_with = "classic")]
     pub(crate) uncorrected: bool,
     #[command(flatten)]
@@ -55,14 +57,6 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
-    /// How boots of different conditions belong together; none: as the data say.
-    pub(crate) fn design(&self) -> Option<Design> {
-        self.design.map(|design| match design {
-            DesignWord::Crossed => Design::Crossed,
-            DesignWord::Nested => Design::Nested,
-        })
-    }
-
     /// Whether the comparisons share the error rate.
     pub(crate) fn correction(&self) -> Correction {
         if self.uncorrected { Correction::None } else { Correction::Family }
@@ -85,9 +79,9 @@ fn margin(text: &str) -> Result<Margin, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Files of measurements")]
 pub(crate) struct CompareFiles {
-    /// The program that wrote the files; left out: detected from their content
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) input_format: Option<MeasurementFormat>,
+    /// The program that wrote the files [default: detected from their content]
+    #[arg(long, value_parser = one_of(FORMATS), value_name = "FORMAT")]
+    pub(crate) input_format: Option<InputFormat>,
     /// Which runs belong to the same boot: 10,10,10 for boots of so many values each, in order;
     /// `file` if each file is a boot
     #[arg(long, value_name = "COUNTS | file")]
@@ -99,42 +93,35 @@ pub(crate) struct CompareFiles {
     /// (stat) The column of the values, from 1
     #[arg(short = 'C', long, value_name = "NUMBER")]
     pub(crate) column: Option<NonZeroUsize>,
-    /// (csv) The column of the values; left out: value
+    /// (csv) The column of the values [default: value]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) value: Option<String>,
-    /// (csv) The column of the conditions; left out: label, or condition
+    /// (csv) The column of the conditions [default: label, or condition]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) condition: Option<String>,
-    /// Which values are better; left out: as the unit says, if it is known
-    #[arg(long, value_enum, value_name = "DIRECTION")]
-    pub(crate) better: Option<BetterWord>,
+    /// Which values are better [default: as the unit says, if it is known]
+    #[arg(long, value_parser = one_of(BETTER), value_name = "DIRECTION")]
+    pub(crate) better: Option<Better>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BetterWord {
-    /// Rates, for example
-    Higher,
-    /// Times and costs, for example
-    Lower,
-}
+const BETTER: &[Choice<Better>] = &[
+    (Better::Higher, "higher", "Rates, for example"),
+    (Better::Lower, "lower", "Times and costs, for example"),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MeasurementFormat {
-    /// One value per line, as ministat reads them; a second column may name the boot
-    Stat,
-    /// Columns with names
-    Csv,
-    /// netperf -- -o, or -- -k
-    Netperf,
-    /// iperf -y C
-    Iperf,
-    /// iperf3 -J
-    Iperf3,
-    /// hyperfine --export-json
-    Hyperfine,
-    /// go test -bench
-    Go,
-}
+const FORMATS: &[Choice<InputFormat>] = &[
+    (
+        InputFormat::Stat,
+        "stat",
+        "One value per line, as ministat reads them; a second column may name the boot",
+    ),
+    (InputFormat::Csv, "csv", "Columns with names"),
+    (InputFormat::Netperf, "netperf", "netperf -- -o, or -- -k"),
+    (InputFormat::Iperf, "iperf", "iperf -y C"),
+    (InputFormat::Iperf3, "iperf3", "iperf3 -J"),
+    (InputFormat::Hyperfine, "hyperfine", "hyperfine --export-json"),
+    (InputFormat::Go, "go", "go test -bench"),
+];
 
 #[cfg(test)]
 mod tests {

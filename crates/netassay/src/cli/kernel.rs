@@ -19,8 +19,7 @@ pub(crate) enum KernelAction {
     Fetch(Fetch),
     /// List the kernels that were fetched
     List(Listing),
-    /// Forget what trying kernels out has shown (KVM, switches), so that the next session tries
-    /// anew
+    /// Forget the results of earlier trials of kernels (KVM, features): the next session tries again
     Forget,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Load {
     /// has]
     #[arg(long, value_name = "DEVICE", value_parser = device())]
     pub(crate) discard_device: Option<host::DiscardDevice>,
-    /// Use a user namespace even when privileges would allow more
+    /// Use a user namespace even if privileges allow more
     #[arg(long)]
     pub(crate) rootless: bool,
     /// Interval at which counters are read, 10ms to 1s [default: a hundredth of the duration]
@@ -124,7 +124,7 @@ fn of_key(key: &'static Key) -> Arg {
         .value_name(placeholder(key))
         .help(format!("{of}{} [default: {}]", key.help, key.default));
     match key.shape {
-        Shape::Word(words) => arg.value_parser(PossibleValuesParser::new((words.all)())),
+        Shape::Word(words) => arg.value_parser(PossibleValuesParser::new(words.vocabulary.all())),
         _ => arg.value_parser(move |text: &str| match key.parse(text) {
             Ok(value) => Ok(value.to_string()),
             Err(Mistake { message, help: Some(help), .. }) => Err(format!("{message}; {help}")),
@@ -184,7 +184,7 @@ mod tests {
             let said = format!("{name}=no such value").parse().unwrap();
             let told = study::Study::parse_with("x", text, &[said])
                 .map_or_else(|why| why.to_string(), |_| String::new());
-            assert!(!told.contains("nothing that `--set` can change"), "{name}: {told}");
+            assert!(!told.contains("`--set` cannot change"), "{name}: {told}");
         }
     }
 

@@ -4,41 +4,42 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use stats::Design;
 use stats::simulate::{Method, Shape};
 
-use super::common::{DesignWord, Stored, Tables};
+use super::common::{DESIGNS, Stored, Tables, one_of};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  netassay simulate\n  netassay simulate --between 0,1 --boots 5 --design crossed --differences 1,2\n  netassay simulate --from-study 3 --metric throughput\n  netassay simulate --sequential looks=5,boots=10 --methods pooled-boot-means"
 )]
 pub(crate) struct Simulate {
-    /// Standard deviations between boots, one column each (crossed: of what a boot does to one
-    /// condition and not to another) [default: 0,0.25,0.5,1,2]
+    /// Standard deviations between boots, one column each (crossed: of the effect of a boot on
+    /// single conditions) [default: 0,0.25,0.5,1,2]
     #[arg(long, value_name = "SD,...", value_delimiter = ',', conflicts_with = "from_study")]
     pub(crate) between: Vec<f64>,
     /// Standard deviation between the runs of a boot: the unit of the others [default: 1]
     #[arg(long, value_name = "SD", conflicts_with = "from_study")]
     pub(crate) within: Option<f64>,
-    /// (crossed) Standard deviation of what a boot does to all conditions alike [default: 0]
+    /// (crossed) Standard deviation of the effect of a boot on all conditions alike [default: 0]
     #[arg(long, value_name = "SD", conflicts_with = "from_study")]
     pub(crate) shared: Option<f64>,
     /// Take mean, spreads, design and sizes from this stored study
     #[arg(long, value_name = "ID")]
     pub(crate) from_study: Option<i64>,
-    /// (--from-study) Of which metric; left out: as the study says
+    /// (--from-study) The metric [default: as the study says]
     #[arg(long, requires = "from_study")]
     pub(crate) metric: Option<String>,
     /// Whether boots are shared [default: nested]
-    #[arg(long, value_enum)]
-    pub(crate) design: Option<DesignWord>,
+    #[arg(long, value_parser = one_of(DESIGNS))]
+    pub(crate) design: Option<Design>,
     /// Boots, of each condition if nested [default: 3]
     #[arg(long, value_name = "N")]
     pub(crate) boots: Option<usize>,
     /// Runs of each condition in each boot [default: 10]
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<usize>,
-    /// Conditions; two are compared, all contribute their spread where it is pooled [default: 8]
+    /// Conditions; two are compared, and all contribute to a pooled spread [default: 8]
     #[arg(long, value_name = "N")]
     pub(crate) conditions: Option<usize>,
     /// Differences to find [default: 1, 2 and 4 times the spread between runs; of a study: 1, 2 and
@@ -48,10 +49,11 @@ pub(crate) struct Simulate {
     /// How the runs of a boot are distributed
     #[arg(long, value_name = "SHAPE", default_value = "normal", value_parser = PossibleValuesParser::new(Shape::ALL.map(Shape::as_str)))]
     pub(crate) shape: String,
-    /// The methods to judge by; left out: all that fit the design
+    /// The methods to judge by [default: all that fit the design]
     #[arg(long, value_name = "METHOD,...", value_delimiter = ',', value_parser = PossibleValuesParser::new(Method::ALL.map(Method::word)))]
     pub(crate) methods: Vec<String>,
-    /// Also look early, in so many equal parts of the boots, such as looks=5 or looks=5,boots=20
+    /// Also judge with early looks after equal parts of the boots, such as looks=5 or
+    /// looks=5,boots=20
     #[arg(long, value_name = "looks=N[,boots=N]")]
     pub(crate) sequential: Option<Sequential>,
     /// Experiments for each spread and difference

@@ -6,14 +6,13 @@ use std::process::ExitCode;
 use report::FalsePositives;
 use study::{Protocol, Study};
 
-use crate::cli::{Aa, Format};
+use crate::cli::Aa;
 use crate::commands::run::{conclude, measure};
 use crate::commands::stored::load;
 use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::Failure;
-use crate::layout;
-use crate::output::{print_json, print_page};
+use crate::output;
 
 pub(crate) fn aa(flags: &Aa) -> Result<ExitCode, Failure> {
     let Some(name) = &flags.study else {
@@ -40,7 +39,7 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
         condition.workload.duration = duration;
     }
     let Some(boots) = flags.experiments.checked_mul(flags.boots) else {
-        return Err(Failure::Usage("so many boots cannot be counted: give fewer --experiments".to_owned()));
+        return Err(Failure::Usage("too many boots: use fewer --experiments".to_owned()));
     };
     let runs = flags.runs.unwrap_or(study.protocol().runs);
     let protocol = Protocol { boots, runs, stop: None, ..study.protocol().clone() };
@@ -61,11 +60,7 @@ fn show(flags: &Aa, study: Option<i64>) -> Result<(), Failure> {
         report::Error::NothingRecorded { .. } => Failure::Nothing(error.to_string()),
         _ => Failure::from(error),
     })?;
-    let layout = layout::of_standard_output(flags.run.tables.wide);
-    match flags.run.output.format {
-        Format::Json => print_json(&found),
-        Format::Text => print_page(&found.text(layout), layout),
-    }
+    output::show(&found, &flags.run.output, flags.run.tables.wide, FalsePositives::text)
 }
 
 /// The command that goes on with this study: it must make the same one.

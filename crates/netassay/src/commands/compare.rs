@@ -2,19 +2,16 @@
 
 use std::path::Path;
 
-use store::StoredStudy;
-
-use crate::cli::{Compare, Format};
+use crate::cli::Compare;
 use crate::commands::compare_files;
 use crate::commands::stored::load;
 use crate::failure::Failure;
-use crate::layout;
-use crate::output::{print_json, print_page};
+use crate::output;
 
 pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     if !(flags.confidence > 0.0 && flags.confidence < 100.0) {
         return Err(Failure::Usage(format!(
-            "a confidence of {} % means nothing: give one between 0 and 100, such as 95",
+            "a confidence of {} % is not possible: use more than 0 and less than 100, such as 95",
             flags.confidence
         )));
     }
@@ -29,10 +26,15 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         confidence: flags.confidence / 100.0,
         all_pairs: flags.all_pairs,
         margin: flags.margin,
-        design: flags.design(),
+        design: flags.design,
         correction: flags.correction(),
     };
-    if flags.classic { classic(flags, &stored, &request) } else { by_boots(flags, &stored, &request) }
+    let (output, wide) = (&flags.stored.output, flags.tables.wide);
+    if flags.classic {
+        let classic = report::Classic::new(&stored, &request)?;
+        return output::show(&classic, output, wide, |classic, _| classic.text());
+    }
+    output::show(&report::Comparisons::new(&stored, &request)?, output, wide, report::Comparisons::text)
 }
 
 /// The stored study that is meant: none if files are, `Some(None)` for the newest.
@@ -45,30 +47,5 @@ fn study(flags: &Compare) -> Option<Option<i64>> {
         [] => Some(None),
         [word] if !Path::new(word).exists() => word.to_str().and_then(|text| text.parse().ok()).map(Some),
         _ => None,
-    }
-}
-
-fn by_boots(
-    flags: &Compare,
-    stored: &StoredStudy,
-    request: &report::ComparisonRequest,
-) -> Result<(), Failure> {
-    let comparisons = report::Comparisons::new(stored, request)?;
-    let layout = layout::of_standard_output(flags.tables.wide);
-    match flags.stored.output.format {
-        Format::Json => print_json(&comparisons),
-        Format::Text => print_page(&comparisons.text(layout), layout),
-    }
-}
-
-fn classic(
-    flags: &Compare,
-    stored: &StoredStudy,
-    request: &report::ComparisonRequest,
-) -> Result<(), Failure> {
-    let classic = report::Classic::new(stored, request)?;
-    match flags.stored.output.format {
-        Format::Json => print_json(&classic),
-        Format::Text => print_page(&classic.text(), layout::of_standard_output(flags.tables.wide)),
     }
 }

@@ -5,14 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use report::{BootNames, Comparisons, Subject};
-use samples::{Boots, Column, Dataset, Group, Input, InputFormat, Layout, Options, Sheet};
+use samples::{Boots, Column, Dataset, Group, Input, Layout, Options, Sheet};
 use stats::{Against, Design, Question};
-use study::{Quality, metric::Better};
+use study::Quality;
 
-use crate::cli::{BetterWord, Compare, CompareFiles, Format, MeasurementFormat};
+use crate::cli::{Compare, CompareFiles};
 use crate::failure::Failure;
-use crate::layout;
-use crate::output::{print_json, print_page};
+use crate::output;
 
 /// Compares the conditions that the files hold.
 pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
@@ -24,11 +23,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     }
     let comparisons =
         Comparisons::of(&headline, subjects).map_err(|error| Failure::Usage(error.to_string()))?;
-    let layout = layout::of_standard_output(flags.tables.wide);
-    match flags.stored.output.format {
-        Format::Json => print_json(&comparisons),
-        Format::Text => print_page(&comparisons.text(layout), layout),
-    }
+    output::show(&comparisons, &flags.stored.output, flags.tables.wide, Comparisons::text)
 }
 
 /// What is compared, and what is known of its boots: nothing weighs more on how far the intervals
@@ -50,7 +45,7 @@ fn subject(group: Group, flags: &Compare) -> Subject {
         against: if flags.all_pairs { Against::AllPairs } else { Against::Baseline(group.baseline) },
         level: flags.confidence / 100.0,
         margin: flags.margin,
-        design: flags.design(),
+        design: flags.design,
         correction: flags.correction(),
         look: None,
         non_negative: group.observations.iter().all(|run| run.value >= 0.0),
@@ -59,11 +54,7 @@ fn subject(group: Group, flags: &Compare) -> Subject {
     let metric = group.metric.unwrap_or_else(|| "value".to_owned());
     let unit = group.unit.unwrap_or_default();
     let mut subject = Subject::new(&name, (&metric, &unit), group.labels, group.observations, question);
-    subject.quality = match flags.files.better {
-        Some(BetterWord::Higher) => Some(Quality::stated(Better::Higher)),
-        Some(BetterWord::Lower) => Some(Quality::stated(Better::Lower)),
-        None => Quality::of_file(&metric, &unit),
-    };
+    subject.quality = flags.files.better.map(Quality::stated).or_else(|| Quality::of_file(&metric, &unit));
     subject.notes = group.notes;
     subject.boots = group.boots.map_or(BootNames::Unknown, BootNames::Named);
     subject
@@ -120,7 +111,7 @@ fn files(word: &OsStr) -> (Option<String>, Vec<PathBuf>) {
 fn options(flags: &Compare) -> Result<Options, Failure> {
     let files = &flags.files;
     Ok(Options {
-        format: files.input_format.map(format),
+        format: files.input_format,
         metric: flags.metric.clone(),
         value_column: files.column.map(usize::from),
         value: files.value.clone(),
@@ -130,7 +121,7 @@ fn options(flags: &Compare) -> Result<Options, Failure> {
             name => Column::Named(name.to_owned()),
         }),
         boots: files.boots.as_deref().map_or(Ok(Boots::Named), boots)?,
-        layout: flags.design().map(|design| match design {
+        layout: flags.design.map(|design| match design {
             Design::Crossed => Layout::Crossed,
             Design::Nested => Layout::Nested,
         }),
@@ -146,21 +137,9 @@ fn boots(word: &str) -> Result<Boots, Failure> {
     let size = |text: &str| text.trim().parse().ok().filter(|size| *size > 0);
     word.split(',').map(size).collect::<Option<Vec<usize>>>().map(Boots::Sizes).ok_or_else(|| {
         Failure::Usage(format!(
-            "--boots {word:?} is no list of counts: give how many runs each boot has, such as 10,10,10, or `file`"
+            "--boots {word:?} is not a list of counts: write how many runs each boot has, such as 10,10,10, or `file`"
         ))
     })
-}
-
-fn format(word: MeasurementFormat) -> InputFormat {
-    match word {
-        MeasurementFormat::Stat => InputFormat::Stat,
-        MeasurementFormat::Csv => InputFormat::Csv,
-        MeasurementFormat::Netperf => InputFormat::Netperf,
-        MeasurementFormat::Iperf => InputFormat::Iperf,
-        MeasurementFormat::Iperf3 => InputFormat::Iperf3,
-        MeasurementFormat::Hyperfine => InputFormat::Hyperfine,
-        MeasurementFormat::Go => InputFormat::Go,
-    }
 }
 
 impl CompareFiles {

@@ -5,8 +5,7 @@ use report::Layout;
 use crate::cli::{Explain, Format};
 use crate::failure::Failure;
 use crate::glossary::{Entry, entries, find, near};
-use crate::layout;
-use crate::output::{print, print_json, print_page};
+use crate::output::{layout, print, print_json, print_page};
 
 /// Explains a word, or lists all terms.
 pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
@@ -18,7 +17,7 @@ pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
     if found.is_empty() {
         return Err(Failure::Usage(unknown(&word)));
     }
-    let layout = layout::of_standard_output(false);
+    let layout = layout(false);
     let definitions = || found.iter().map(|entry| definition(entry, layout)).collect::<Vec<_>>();
     match flags.output.format {
         Format::Json => print_json(&found),

@@ -5,8 +5,7 @@ use serde_json::json;
 
 use crate::cli::{Format, Kernel, KernelAction, Listing};
 use crate::failure::{Failure, say};
-use crate::layout;
-use crate::output::{print_json, print_page};
+use crate::output::{layout, print_json, print_page};
 
 pub(crate) fn kernel(flags: &Kernel) -> Result<(), Failure> {
     match &flags.action {
@@ -50,7 +49,7 @@ fn list(flags: &Listing) -> Result<(), Failure> {
             fetched.aliases.iter().map(|alias| format!("  also called {alias}\n")).collect::<String>();
         format!("{} (release {}, version {version})\n{aliases}", fetched.package, release(fetched))
     });
-    print_page(&texts.collect::<String>(), layout::of_standard_output(flags.tables.wide))
+    print_page(&texts.collect::<String>(), layout(flags.tables.wide))
 }
 
 fn release(fetched: &Fetched) -> String {

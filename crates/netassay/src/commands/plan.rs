@@ -4,12 +4,11 @@ use report::{Sizing, SizingRequest, Spread};
 use store::Store;
 use study::Study;
 
-use crate::cli::{Format, Plan};
+use crate::cli::Plan;
 use crate::commands::stored::open_read_only;
 use crate::commands::studies::find;
 use crate::failure::Failure;
-use crate::layout;
-use crate::output::{named, print_json, print_page};
+use crate::output::{self, named};
 
 pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     let study = find(&flags.study, &flags.set)?;
@@ -20,9 +19,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
         metric: flags.metric.clone(),
     };
     if !(request.power < 1.0 && request.confidence < 1.0) {
-        return Err(Failure::Usage(
-            "no study proves anything with 100 % power or confidence: ask for less".to_owned(),
-        ));
+        return Err(Failure::Usage("100 % power or confidence is not possible: use less".to_owned()));
     }
     let spread = match (flags.interaction, flags.within) {
         (Some(interaction), Some(within)) => Spread {
@@ -35,11 +32,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
         _ => measured(flags, &study)?,
     };
     let sizing = Sizing::new(&study, spread, &request)?;
-    let layout = layout::of_standard_output(false);
-    match flags.stored.output.format {
-        Format::Json => print_json(&sizing),
-        Format::Text => print_page(&sizing.text(layout), layout),
-    }
+    output::show(&sizing, &flags.stored.output, false, Sizing::text)
 }
 
 /// The spread that this machine showed: in the newest stored study that tells it, or the one asked
@@ -54,7 +47,7 @@ fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
     }
     let of = flags.from.map_or_else(|| named(path), |id| format!("study {id}"));
     Err(Failure::Nothing(format!(
-        "{of} has no runs of this kind to take the spread from: run a short pilot of two boots or more first (such as this \
+        "the spread is unknown: {of} has no runs of this kind. Run a short pilot of two boots or more first (such as this \
          study with shorter windows), or state the spread in % of the mean with --interaction (condition x boot) and --within \
          (between runs)"
     )))

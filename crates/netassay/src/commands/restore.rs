@@ -8,9 +8,8 @@ use host::machine::Machine;
 use crate::cli::{Format, Restore};
 use crate::exit;
 use crate::failure::Failure;
-use crate::layout;
 use crate::machine::words;
-use crate::output::{print, print_json, print_page};
+use crate::output::{layout, print, print_json, print_page};
 
 pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
     let manner = Manner { dry_run: flags.dry_run, force: flags.force, forget: flags.forget };
@@ -20,7 +19,7 @@ pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
         Format::Text if reports.is_empty() => print("nothing to undo\n")?,
         Format::Text => {
             let texts = reports.iter().map(|report| words(report, flags.dry_run));
-            print_page(&texts.collect::<String>(), layout::of_standard_output(false))?;
+            print_page(&texts.collect::<String>(), layout(false))?;
         }
     }
     let code = if reports.iter().any(Report::needs_a_look) { exit::ENVIRONMENT } else { exit::OK };

@@ -7,15 +7,14 @@ use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StudyId};
 use study::{BootState, Study};
 
-use crate::cli::{Format, RunFlags};
+use crate::cli::RunFlags;
 use crate::commands::stored::open_read_only;
 use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here;
-use crate::layout;
 use crate::machine::{self, Changed};
-use crate::output::{named, print_json, print_page};
+use crate::output::{self, named};
 use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
@@ -26,13 +25,9 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     // Where no run counts, the page says why.
     let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored)?;
-    match flags.output.format {
-        Format::Json => print_json(&results)?,
-        Format::Text => {
-            let layout = layout::of_standard_output(flags.tables.wide);
-            print_page(&results.text(&flags.database.db, layout), layout)?;
-        }
-    }
+    output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
+        results.text(&flags.database.db, layout)
+    })?;
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
     let again = again + &studies::again(&flags.set);
     Ok(conclude(&again, flags, &summary))
@@ -107,7 +102,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         Err(error) if error.is_interrupt() => return Err(error.into()),
         Err(error) => {
             say(&format!(
-                "netassay: the switches cannot be tried here, so the plan shows only what the file says: {error}"
+                "netassay: the features cannot be set here, so the plan shows only what the file says: {error}"
             ));
             (serde_json::to_value(plan), studies::crowding(study), None)
         }
@@ -116,11 +111,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         .map_err(|error| error.to_string())
         .and_then(|document| report::PlanListing::new(study, &document, notes, costs.as_ref()))
         .map_err(Failure::Internal)?;
-    let layout = layout::of_standard_output(flags.tables.wide);
-    match flags.output.format {
-        Format::Json => print_json(&listing),
-        Format::Text => print_page(&listing.text(layout), layout),
-    }
+    output::show(&listing, &flags.output, flags.tables.wide, report::PlanListing::text)
 }
 
 /// Which stored study `--resume` means.
@@ -138,7 +129,7 @@ fn to_resume(store: &Store, study: &Study, id: Option<i64>) -> Result<StudyId, F
             || format!("no unfinished study {:?} is stored", study.name()),
             |id| format!("there is no stored study {id}"),
         );
-        return Err(Failure::Nothing(format!("{what}: `netassay list` shows what is")));
+        return Err(Failure::Nothing(format!("{what}: `netassay list` shows the stored studies")));
     };
     if row.name != study.name() {
         return Err(Failure::Usage(format!(
@@ -166,7 +157,7 @@ pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> Exit
         let invalid = report::counted(summary.invalid, "run");
         let id = summary.study;
         say(&format!(
-            "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them (netassay show {id} --runs) and try again: {again} --resume {id}. With --keep-disturbed they count"
+            "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them (netassay show {id} --runs shows it) and try again: {again} --resume {id}. With --keep-disturbed they count"
         ));
     }
     let code = match summary.ending {

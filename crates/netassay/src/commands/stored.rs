@@ -6,8 +6,7 @@ use store::{Store, StoredStudy};
 
 use crate::cli::{Format, List, Show};
 use crate::failure::Failure;
-use crate::layout;
-use crate::output::{print_json, print_page};
+use crate::output::{self, layout, print_json, print_page};
 
 pub(crate) fn open_read_only(path: &Path) -> Result<Store, Failure> {
     Ok(Store::open_read_only(path)?)
@@ -34,11 +33,7 @@ pub(crate) fn load_from(store: &Store, id: Option<i64>) -> Result<StoredStudy, F
 pub(crate) fn list(flags: &List) -> Result<(), Failure> {
     let store = open_read_only(&flags.stored.database.db)?;
     let rows = report::list(&store.studies()?);
-    let layout = layout::of_standard_output(flags.tables.wide);
-    match flags.stored.output.format {
-        Format::Json => print_json(&rows),
-        Format::Text => print_page(&rows.text(layout), layout),
-    }
+    output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
 }
 
 pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
@@ -50,7 +45,7 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     }
     let stored = stored.shown();
     let results = report::Results::new(&stored)?;
-    let layout = layout::of_standard_output(flags.tables.wide);
+    let layout = layout(flags.tables.wide);
     let mut text = results.text(db, layout);
     if layout.wide {
         text.push_str(&results.proof());

@@ -9,8 +9,7 @@ use study::{Assignment, Study, bundled};
 
 use crate::cli::{Changes, Check, Format, Formatted, New};
 use crate::failure::{Failure, say};
-use crate::layout;
-use crate::output::{named, print, print_json, print_page};
+use crate::output::{layout, named, print, print_json, print_page};
 
 /// Finds a study by its bundled name or its file, and changes it.
 pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
@@ -55,7 +54,7 @@ pub(crate) fn list(output: &Formatted) -> Result<(), Failure> {
             .collect();
         return print_json(&rows);
     }
-    let layout = layout::of_standard_output(false);
+    let layout = layout(false);
     let texts = rows.iter().map(|(name, study)| {
         let time = report::duration(study::expected_duration(&study.plan(), study.protocol()));
         format!("{name} ({}, {time})\n  {}\n", study.scenario_names(), study.question())
@@ -67,7 +66,7 @@ pub(crate) fn new(flags: &New) -> Result<(), Failure> {
     let name = flags.name.strip_suffix(".toml").unwrap_or(&flags.name);
     if name.is_empty() || name.contains(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c)) {
         return Err(Failure::Usage(format!(
-            "{name:?} cannot be a study's name: use letters, digits, - and _ (the file goes into this directory)"
+            "{name:?} is not a name for a study: use letters, digits, - and _ (the file goes into this directory)"
         )));
     }
     let path = PathBuf::from(format!("{name}.toml"));
@@ -119,7 +118,7 @@ fn parse(name: &str, text: &str, changes: &[Assignment]) -> Result<Study, Failur
 fn read(path: &Path) -> Result<String, Failure> {
     let bytes = host::named::read(path, study::MAX_TEXT as u64).map_err(|source| match source.kind() {
         ErrorKind::FileTooLarge => {
-            Failure::Usage(format!("{}: {source}, the most of a study file", named(path)))
+            Failure::Usage(format!("{}: {source}, the limit of a study file", named(path)))
         }
         _ => Failure::Read { path: path.to_owned(), source },
     })?;

@@ -2,7 +2,7 @@
 
 use host::Disturbances;
 
-use super::finding::{Finding, Status};
+use super::finding::Finding;
 
 const AREA: &str = "noise";
 
@@ -14,181 +14,132 @@ const SLOW_WAKE_US: u64 = 10;
 /// Other work beyond this many runnable tasks competes with the measurement.
 const OTHER_LOAD: f64 = 0.5;
 
+/// Clock sources that are read without a system call.
+const FAST_CLOCKS: [&str; 5] = ["tsc", "arch_sys_counter", "kvm-clock", "timebase", "stp"];
+
 pub(super) fn findings() -> Vec<Finding> {
     let facts = Disturbances::read();
+    let disturbs = |is: Option<bool>, name, what, fix| (is == Some(true)).then(|| warn(name, what, fix));
     [
-        session(),
-        cpus(&facts),
-        governor(&facts),
-        idle(&facts),
-        steal(&facts),
-        load(&facts),
-        clock(&facts),
-        others(&facts),
+        Some(session()),
+        Some(cpus(facts.cpu.online)),
+        disturbs(
+            facts.multithreading_active,
+            "hardware threads",
+            "two threads share a core and slow each other down",
+            "echo off > /sys/devices/system/cpu/smt/control",
+        ),
+        Some(governor(&facts.cpu.governors)),
+        disturbs(
+            facts.cpu.turbo,
+            "turbo",
+            "on: the speed of a core depends on its temperature and on the other cores",
+            "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (or: echo 0 > /sys/devices/system/cpu/cpufreq/boost)",
+        ),
+        Some(idle(facts.deepest_idle_state())),
+        facts.load.stolen_percent.map(steal),
+        facts.load.average.map(|[minute, ..]| load(minute)),
+        facts.kernel.clock_source.as_deref().map(clock),
+        disturbs(
+            facts.machine.hypervisor,
+            "virtual machine",
+            "the effect of the hypervisor on the figures is unknown",
+            "compare rates only with rates of this machine, or measure on bare metal",
+        ),
+        disturbs(
+            facts.interrupt_balancing,
+            "irqbalance",
+            "moves interrupts between CPUs during runs",
+            "systemctl stop irqbalance",
+        ),
+        disturbs(
+            facts.numa_balancing,
+            "NUMA balancing",
+            "moves memory during runs",
+            "sysctl kernel.numa_balancing=0",
+        ),
+        disturbs(
+            facts.page_merging,
+            "page merging",
+            "scans memory during runs",
+            "echo 0 > /sys/kernel/mm/ksm/run",
+        ),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-fn session() -> Vec<Finding> {
-    let (status, what) = match host::Turn::take() {
-        Ok(Ok(_)) => (Status::Ok, "no other session of netassay measures".to_owned()),
-        Ok(Err(holder)) => (Status::Warn, format!("another session of netassay measures: {holder}")),
-        Err(error) => (Status::Warn, error.to_string()),
+fn ok(name: &str, what: impl Into<String>) -> Finding {
+    Finding::ok(AREA, name, what)
+}
+
+fn warn(name: &str, what: impl Into<String>, fix: impl Into<String>) -> Finding {
+    Finding::warn(AREA, name, what, fix)
+}
+
+fn session() -> Finding {
+    let why = match host::Turn::take() {
+        Ok(Ok(_)) => return ok("sessions", "no other session of netassay measures"),
+        Ok(Err(holder)) => format!("another session of netassay measures: {holder}"),
+        Err(error) => error.to_string(),
     };
-    let finding = Finding::new(AREA, "sessions", status, what);
-    vec![if status == Status::Warn {
-        finding
-            .fix("nothing to do: a session waits for the other's end, unless --no-wait or --beside is given")
-    } else {
-        finding
-    }]
+    let fix = "nothing to do: a session waits for the other's end, unless --no-wait or --beside is given";
+    warn("sessions", why, fix)
 }
 
-fn cpus(facts: &Disturbances) -> Vec<Finding> {
-    let cpus = facts.cpu.online;
-    let (status, what) = match cpus {
-        0 | 1 => {
-            (Status::Warn, "1 CPU: both hosts share it, so their CPU use cannot be separated".to_owned())
-        }
-        2..5 => (
-            Status::Warn,
-            format!("{cpus} CPUs: no CPU is left for the controller and the rest of the machine"),
-        ),
-        _ => (Status::Ok, format!("{cpus} CPUs: a set for each host, and one for the controller")),
+fn cpus(cpus: usize) -> Finding {
+    let what = match cpus {
+        0 | 1 => "1 CPU: both hosts share it, so their CPU use cannot be separated".to_owned(),
+        2..5 => format!("{cpus} CPUs: no CPU is left for the controller and the rest of the machine"),
+        _ => return ok("CPUs", format!("{cpus} CPUs: a set for each host, and one for the controller")),
     };
-    let mut finding = Finding::new(AREA, "CPUs", status, what);
-    if status == Status::Warn {
-        finding =
-            finding.fix("use a machine of 5 cores or more; on this one, stop other work while measuring");
-    }
-    let mut findings = vec![finding];
-    if facts.multithreading_active == Some(true) {
-        findings.push(
-            Finding::new(
-                AREA,
-                "hardware threads",
-                Status::Warn,
-                "two threads share a core and slow each other down",
-            )
-            .fix("echo off > /sys/devices/system/cpu/smt/control"),
-        );
-    }
-    findings
+    warn("CPUs", what, "use a machine of 5 cores or more; on this one, stop other work while measuring")
 }
 
-fn governor(facts: &Disturbances) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let governors = facts.cpu.governors.join(", ");
-    findings.push(match facts.cpu.governors.as_slice() {
-        [] => Finding::new(
-            AREA,
-            "CPU frequency",
-            Status::Ok,
-            "not set by this kernel (usual in a virtual machine)",
-        ),
-        [one] if one == "performance" => {
-            Finding::new(AREA, "CPU frequency", Status::Ok, "governor performance")
+fn governor(governors: &[String]) -> Finding {
+    const NAME: &str = "CPU frequency";
+    match governors {
+        [] => ok(NAME, "not set by this kernel (usual in a virtual machine)"),
+        [one] if one == "performance" => ok(NAME, "governor performance"),
+        several => {
+            let what = format!("governor {}: the speed of a CPU follows its load", several.join(", "));
+            warn(NAME, what, "cpupower frequency-set -g performance")
         }
-        _ => Finding::new(
-            AREA,
-            "CPU frequency",
-            Status::Warn,
-            format!("governor {governors}: the speed of a CPU follows its load"),
-        )
-        .fix("cpupower frequency-set -g performance"),
-    });
-    if facts.cpu.turbo == Some(true) {
-        findings.push(
-            Finding::new(AREA, "turbo", Status::Warn, "on: the speed of a core depends on its temperature and on the other cores")
-                .fix("echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (or: echo 0 > /sys/devices/system/cpu/cpufreq/boost)"),
-        );
     }
-    findings
 }
 
-fn idle(facts: &Disturbances) -> Vec<Finding> {
-    vec![match facts.deepest_idle_state() {
-        None => Finding::new(AREA, "idle states", Status::Ok, "the kernel knows none"),
-        Some(state) if state.latency <= SLOW_WAKE_US => Finding::new(
-            AREA,
-            "idle states",
-            Status::Ok,
-            format!("deepest {}: wakes in {} us", state.name, state.latency),
-        ),
-        Some(state) => {
-            let what =
-                format!("deepest {}: waking takes {} us, which adds to latencies", state.name, state.latency);
-            Finding::new(AREA, "idle states", Status::Warn, what)
-                .fix(format!("cpupower idle-set -D {SLOW_WAKE_US}"))
-        }
-    }]
+fn idle(deepest: Option<&host::IdleState>) -> Finding {
+    const NAME: &str = "idle states";
+    let Some(state) = deepest else { return ok(NAME, "the kernel knows none") };
+    let (name, latency) = (&state.name, state.latency);
+    if latency <= SLOW_WAKE_US {
+        return ok(NAME, format!("deepest {name}: wakes in {latency} us"));
+    }
+    let what = format!("deepest {name}: waking takes {latency} us, which adds to latencies");
+    warn(NAME, what, format!("cpupower idle-set -D {SLOW_WAKE_US}"))
 }
 
-fn steal(facts: &Disturbances) -> Vec<Finding> {
-    let Some(percent) = facts.load.stolen_percent else { return Vec::new() };
+fn steal(percent: f64) -> Finding {
     let what = format!("the hypervisor took {percent:.2} % of the CPU time since boot");
-    vec![if percent > STEAL_PERCENT {
-        Finding::new(AREA, "steal", Status::Warn, what)
-            .fix("measure on a dedicated machine, or plan more boots")
-    } else {
-        Finding::new(AREA, "steal", Status::Ok, what)
-    }]
+    if percent > STEAL_PERCENT {
+        return warn("steal", what, "measure on a dedicated machine, or plan more boots");
+    }
+    ok("steal", what)
 }
 
-fn load(facts: &Disturbances) -> Vec<Finding> {
-    let Some([minute, ..]) = facts.load.average else { return Vec::new() };
+fn load(minute: f64) -> Finding {
     let what = format!("{minute:.2} runnable tasks in the last minute");
-    vec![if minute > OTHER_LOAD {
-        Finding::new(AREA, "other load", Status::Warn, what).fix("stop other work, and wait a minute")
-    } else {
-        Finding::new(AREA, "other load", Status::Ok, what)
-    }]
+    if minute > OTHER_LOAD {
+        return warn("other load", what, "stop other work, and wait a minute");
+    }
+    ok("other load", what)
 }
 
-fn clock(facts: &Disturbances) -> Vec<Finding> {
-    let Some(source) = &facts.kernel.clock_source else { return Vec::new() };
-    let fast = ["tsc", "arch_sys_counter", "kvm-clock", "timebase", "stp"].contains(&source.as_str());
-    vec![if fast {
-        Finding::new(AREA, "clock", Status::Ok, source.clone())
-    } else {
-        Finding::new(
-            AREA,
-            "clock",
-            Status::Warn,
-            format!("{source}: slow to read, which lowers request-response rates"),
-        )
-        .fix("boot with tsc=reliable if the machine's TSC can be trusted")
-    }]
-}
-
-fn others(facts: &Disturbances) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if facts.machine.hypervisor == Some(true) {
-        let what = "the effect of the hypervisor on the figures is unknown";
-        findings.push(
-            Finding::new(AREA, "virtual machine", Status::Warn, what)
-                .fix("compare rates only with rates of this machine, or measure on bare metal"),
-        );
+fn clock(source: &str) -> Finding {
+    if FAST_CLOCKS.contains(&source) {
+        return ok("clock", source);
     }
-    if facts.interrupt_balancing == Some(true) {
-        findings.push(
-            Finding::new(AREA, "irqbalance", Status::Warn, "moves interrupts between CPUs during runs")
-                .fix("systemctl stop irqbalance"),
-        );
-    }
-    if facts.numa_balancing == Some(true) {
-        findings.push(
-            Finding::new(AREA, "NUMA balancing", Status::Warn, "moves memory during runs")
-                .fix("sysctl kernel.numa_balancing=0"),
-        );
-    }
-    if facts.page_merging == Some(true) {
-        findings.push(
-            Finding::new(AREA, "page merging", Status::Warn, "scans memory during runs")
-                .fix("echo 0 > /sys/kernel/mm/ksm/run"),
-        );
-    }
-    findings
+    let what = format!("{source}: slow to read, which lowers request-response rates");
+    warn("clock", what, "boot with tsc=reliable if the machine's TSC can be trusted")
 }

@@ -7,7 +7,7 @@ use host::Privileges;
 use study::{Scenario, feature};
 use testbed::{Switches, Testbed};
 
-use super::finding::{Finding, Status};
+use super::finding::Finding;
 use crate::failure::Failure;
 use crate::here;
 
@@ -28,24 +28,20 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
         let off = state(&mut testbed, &names, Some(false))?;
         let on = state(&mut testbed, &names, Some(true))?;
         let usually = if usual.is_empty() { "off" } else { "on" };
-        let (status, what) = match (off.is_empty(), on.is_empty()) {
-            (true, false) => (Status::Ok, format!("{usually} by default, can be switched")),
-            (true, true) => {
-                (Status::Warn, "off, cannot be switched on: conditions with it on merge with off".to_owned())
+        let name = format!("{word} (veth)");
+        let what = match (off.is_empty(), on.is_empty()) {
+            (true, false) => {
+                findings.push(Finding::ok(AREA, name, format!("{usually} by default, can be switched")));
+                continue;
             }
-            (false, _) => (
-                Status::Warn,
-                format!(
-                    "on, cannot be switched off ({}): conditions with it off merge with on",
-                    off.join(" ")
-                ),
-            ),
+            (true, true) => "off, cannot be switched on: conditions with it on merge with off".to_owned(),
+            (false, _) => {
+                let off = off.join(" ");
+                format!("on, cannot be switched off ({off}): conditions with it off merge with on")
+            }
         };
-        let mut finding = Finding::new(AREA, format!("{word} (veth)"), status, what);
-        if status == Status::Warn {
-            finding = finding.fix("the veth driver does not allow it: leave it out of studies on veth");
-        }
-        findings.push(finding);
+        let fix = "the veth driver does not allow it: leave it out of studies on veth";
+        findings.push(Finding::warn(AREA, name, what, fix));
     }
     Ok(findings)
 }

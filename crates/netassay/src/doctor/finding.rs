@@ -1,4 +1,4 @@
-//! What looking at the machine finds.
+//! One thing that an examination of the machine finds.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ pub(crate) struct Finding {
     pub(super) name: String,
     pub(super) status: Status,
     pub(super) what: String,
-    /// What to do about it; `None` where there is nothing to do.
+    /// The remedy; `None` where all is well.
     pub(super) fix: Option<String>,
 }
 
@@ -32,17 +32,27 @@ impl Status {
 }
 
 impl Finding {
-    pub(crate) fn new(
-        area: &'static str,
-        name: impl Into<String>,
-        status: Status,
-        what: impl Into<String>,
-    ) -> Self {
-        Self { area, name: name.into(), status, what: what.into(), fix: None }
+    pub(super) fn ok(area: &'static str, name: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { area, name: name.into(), status: Status::Ok, what: what.into(), fix: None }
     }
 
-    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Self {
-        self.fix = Some(fix.into());
-        self
+    /// What hinders or disturbs, with its remedy.
+    pub(super) fn warn(
+        area: &'static str,
+        name: impl Into<String>,
+        what: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self { status: Status::Warn, fix: Some(fix.into()), ..Self::ok(area, name, what) }
+    }
+
+    /// What does not work at all, with its remedy.
+    pub(super) fn fail(
+        area: &'static str,
+        name: impl Into<String>,
+        what: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self { status: Status::Fail, ..Self::warn(area, name, what, fix) }
     }
 }

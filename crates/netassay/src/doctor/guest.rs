@@ -2,7 +2,7 @@
 
 use ::guest::{Error, Fetched, Kernel, Tools};
 
-use super::finding::{Finding, Status};
+use super::finding::Finding;
 
 const AREA: &str = "guests";
 const FETCH: &str = "netassay kernel fetch linux-image-cloud-amd64";
@@ -17,16 +17,17 @@ pub(super) fn findings() -> Vec<Finding> {
 
 fn qemu(tools: &Tools) -> Finding {
     match tools.qemu() {
-        Ok(path) => Finding::new(AREA, "QEMU", Status::Ok, format!("found: {}", path.display())),
-        // Only two scenarios need it.
-        Err(error) => Finding::new(AREA, "QEMU", Status::Warn, error.to_string())
-            .fix("needed only for the scenarios vm and vm-vxlan, and for inside = \"guest\""),
+        Ok(path) => Finding::ok(AREA, "QEMU", format!("found: {}", path.display())),
+        Err(error) => {
+            let fix = "needed only for the scenarios vm and vm-vxlan, and for inside = \"guest\"";
+            Finding::warn(AREA, "QEMU", error.to_string(), fix)
+        }
     }
 }
 
 /// KVM is tried where there is something to try it with.
 fn kvm(tools: &Tools, kernel: Option<&Kernel>) -> Finding {
-    let finding = |status, what: String| Finding::new(AREA, "KVM", status, what);
+    let warn = |what: String, fix| Finding::warn(AREA, "KVM", what, fix);
     let slow = "guests are emulated: rates compare with each other, not with hardware; counts of instructions are exact";
     match kernel {
         Some(kernel) => {
@@ -38,30 +39,28 @@ fn kvm(tools: &Tools, kernel: Option<&Kernel>) -> Finding {
                 )
             });
             match verdict.outcome {
-                Ok(()) => finding(Status::Ok, format!("works: a guest printed its first line{when}")),
-                Err(why) => finding(Status::Warn, format!("{why}{when}")).fix(slow),
+                Ok(()) => Finding::ok(AREA, "KVM", format!("works: a guest printed its first line{when}")),
+                Err(why) => warn(format!("{why}{when}"), slow),
             }
         }
         None if tools.kvm.exists() => {
-            let what =
-                format!("{} exists, but was not tried: no kernel to boot was found", tools.kvm.display());
-            finding(Status::Warn, what).fix(FETCH)
+            let kvm = tools.kvm.display();
+            warn(format!("{kvm} exists, but was not tried: no kernel to boot was found"), FETCH)
         }
-        None => finding(Status::Warn, format!("{} does not exist", tools.kvm.display())).fix(slow),
+        None => warn(format!("{} does not exist", tools.kvm.display()), slow),
     }
 }
 
 fn image(running: &Result<Kernel, Error>, fetched: &[Fetched]) -> Finding {
     let names: Vec<&str> = fetched.iter().map(|fetched| fetched.package.as_str()).collect();
     let fetched = if names.is_empty() { String::new() } else { format!("; fetched: {}", names.join(", ")) };
-    let finding = |status, what: String| Finding::new(AREA, "kernels", status, format!("{what}{fetched}"));
-    match running {
-        Ok(kernel) => finding(Status::Ok, format!("image of the running kernel: {}", kernel.image.display())),
-        Err(_) if !names.is_empty() => {
-            finding(Status::Ok, "the image of the running kernel was not found".to_owned())
+    let what = match running {
+        Ok(kernel) => format!("image of the running kernel: {}", kernel.image.display()),
+        Err(_) if names.is_empty() => {
+            let what = "none: the image of the running kernel was not found";
+            return Finding::warn(AREA, "kernels", what, FETCH);
         }
-        Err(_) => {
-            finding(Status::Warn, "none: the image of the running kernel was not found".to_owned()).fix(FETCH)
-        }
-    }
+        Err(_) => "the image of the running kernel was not found".to_owned(),
+    };
+    Finding::ok(AREA, "kernels", what + &fetched)
 }

@@ -74,8 +74,8 @@ mod tests {
     use super::*;
 
     fn examination(status: Status) -> Examination {
-        let finding = Finding::new(scenario::AREA, "veth", status, "tried").fix("mend it");
-        Examination { findings: vec![finding] }
+        let finding = Finding::warn(scenario::AREA, "veth", "tried", "mend it");
+        Examination { findings: vec![Finding { status, ..finding }] }
     }
 
     #[test]

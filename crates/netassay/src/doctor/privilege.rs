@@ -2,36 +2,23 @@
 
 use host::Privileges;
 
-use super::finding::{Finding, Status};
+use super::finding::Finding;
 
 const AREA: &str = "privileges";
 
 pub(super) fn findings(privileges: &Privileges) -> Vec<Finding> {
+    const USER: &str = "user namespaces";
     let root = if privileges.privileged() {
-        Finding::new(
-            AREA,
-            "network namespaces",
-            Status::Ok,
-            "can be created directly (CAP_SYS_ADMIN and CAP_NET_ADMIN)",
-        )
+        "can be created directly (CAP_SYS_ADMIN and CAP_NET_ADMIN)"
     } else {
-        Finding::new(
-            AREA,
-            "network namespaces",
-            Status::Ok,
-            "inside a user namespace only: netassay runs rootless",
-        )
+        "inside a user namespace only: netassay runs rootless"
     };
     let user = match (privileges.user_namespaces.obstacle(), privileges.privileged()) {
-        (None, _) => Finding::new(AREA, "user namespaces", Status::Ok, "allowed by the machine's settings"),
-        (Some(obstacle), true) => {
-            Finding::new(AREA, "user namespaces", Status::Warn, "not allowed for ordinary users")
-                .fix(obstacle)
-        }
+        (None, _) => Finding::ok(AREA, USER, "allowed by the machine's settings"),
+        (Some(obstacle), true) => Finding::warn(AREA, USER, "not allowed for ordinary users", obstacle),
         (Some(obstacle), false) => {
-            Finding::new(AREA, "user namespaces", Status::Fail, "not allowed here, and this is not root")
-                .fix(obstacle)
+            Finding::fail(AREA, USER, "not allowed here, and this is not root", obstacle)
         }
     };
-    vec![root, user]
+    vec![Finding::ok(AREA, "network namespaces", root), user]
 }

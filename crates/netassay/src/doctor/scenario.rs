@@ -7,7 +7,7 @@ use host::Privileges;
 use study::Scenario;
 use testbed::{Options, Testbed};
 
-use super::finding::{Finding, Status};
+use super::finding::Finding;
 use crate::failure::Failure;
 use crate::here;
 
@@ -40,7 +40,7 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
                         // Which device it is shapes the figures, but is no limit.
                         how = testbed.notes().iter().map(|note| format!("; {note}")).collect();
                     } else {
-                        let limit = |note| Finding::new("limit", &name, Status::Warn, note).fix(remedy);
+                        let limit = |note| Finding::warn("limit", &name, note, remedy);
                         notes.extend(testbed.notes().iter().map(limit));
                     }
                     drop(testbed);
@@ -49,12 +49,10 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
                         built.as_secs_f64() * 1e3,
                         (begun.elapsed() - built).as_secs_f64() * 1e3
                     );
-                    findings.push(Finding::new(AREA, name, Status::Ok, what));
+                    findings.push(Finding::ok(AREA, name, what));
                 }
                 Err(error) if error.is_interrupt() => return Err(error.into()),
-                Err(error) => {
-                    findings.push(Finding::new(AREA, name, Status::Fail, error.to_string()).fix(AS_ROOT));
-                }
+                Err(error) => findings.push(Finding::fail(AREA, name, error.to_string(), AS_ROOT)),
             }
         }
     }

@@ -2,22 +2,19 @@
 
 use trace::{Capabilities, Capability, Verdict};
 
-use super::finding::{Finding, Status};
+use super::finding::Finding;
 
 const AREA: &str = "tracing";
 
 pub(super) fn findings() -> Vec<Finding> {
     let can = Capabilities::probe();
     let finding = |name: &str, capability: &Capability| {
-        // Nothing here needs tracing yet, so what is missing is no failure.
-        let status = if capability.verdict == Verdict::No { Status::Warn } else { Status::Ok };
-        let finding =
-            Finding::new(AREA, name, status, format!("{}: {}", capability.verdict, capability.reason));
-        if status == Status::Warn {
-            finding.fix("needed only for tracing; measurements do not need it")
-        } else {
-            finding
+        let what = format!("{}: {}", capability.verdict, capability.reason);
+        if capability.verdict == Verdict::No {
+            // Nothing here needs tracing yet, so what is missing is no failure.
+            return Finding::warn(AREA, name, what, "needed only for tracing; measurements do not need it");
         }
+        Finding::ok(AREA, name, what)
     };
     vec![
         finding("type information", &can.types),

@@ -37,7 +37,7 @@ pub enum AssignmentError {
     #[error("the value of `{0}` holds control or invisible characters")]
     Control(String),
     /// It is longer than any key and its values.
-    #[error("it has {0} bytes, and {most} is the most", most = limit::ASSIGNMENT)]
+    #[error("it has {0} bytes: at most {most} are allowed", most = limit::ASSIGNMENT)]
     TooLong(usize),
 }
 

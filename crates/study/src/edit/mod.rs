@@ -4,7 +4,6 @@
 pub(crate) mod assignment;
 mod document;
 mod file;
-mod literal;
 mod looks;
 mod prune;
 mod target;
@@ -58,7 +57,7 @@ impl Study {
 /// The text after one change.
 fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Problem> {
     let refused = || {
-        Problem::new(0..assignment.key().len(), "the file is written in a way that this cannot change")
+        Problem::new(0..assignment.key().len(), "`--set` cannot change a file that is written like this")
             .help("change it in the file itself")
     };
     let text = file::in_order(document).ok_or_else(refused)?;

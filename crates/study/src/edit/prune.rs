@@ -5,8 +5,8 @@ use toml::de::{DeTable, DeValue};
 
 use crate::edit::document::{Base, Document};
 use crate::edit::file::File;
-use crate::edit::literal;
 use crate::model::factor::Subject;
+use crate::model::literal;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::table::entries;

@@ -8,8 +8,9 @@ use words::suggest::{self, quoted};
 use crate::edit::assignment::Assignment;
 use crate::edit::document::{Base, Document};
 use crate::edit::file::File;
-use crate::edit::{literal, prune};
+use crate::edit::prune;
 use crate::model::factor::Subject;
+use crate::model::literal;
 use crate::model::scope::{Scope, UNDERLAY};
 use crate::model::tables::{self, COMPARISON, DESIGN, GUEST, PROTOCOL, Part, STOP, STUDY, Table};
 use crate::read::diagnostic::Problem;
@@ -188,8 +189,8 @@ fn elsewhere(file: &mut File, subject: &Subject, name: &str) {
             file.take(Base::Root, &[key]);
             return;
         }
-        subject if subject.is_of_guest() => "guest",
-        Subject::UnderlayFamily | Subject::UnderlayMtu => UNDERLAY,
+        Subject::Guest(_) => "guest",
+        Subject::Underlay(_) => UNDERLAY,
         _ => return,
     };
     file.take(Base::Root, &[table, key]);
@@ -234,12 +235,12 @@ fn written<'d>(document: &'d Document<'_>, subject: &Subject) -> Option<Named<'d
 /// Says that nothing goes by a key, and what may have been meant.
 fn unknown(document: &Document<'_>, key: &str) -> Problem {
     let bare = key.rsplit('.').next().unwrap_or(key);
-    let message = format!("`{}` is nothing that `--set` can change", quoted(key));
+    let message = format!("`--set` cannot change `{}`", quoted(key));
     let of_study = study_keys().chain(PROTOCOL.keys()).chain(GUEST.keys()).chain(workload_keys());
     let workloads = document.tables("workload").into_iter();
     let names: Vec<&str> = workloads.filter_map(|(_, table)| name_of(table)).collect();
     let help = if COMPARISON.has(bare) {
-        "comparisons stay as the file has them; `netassay compare` judges stored results in other ways"
+        "`--set` does not change comparisons; `netassay compare` judges stored results in other ways"
             .to_owned()
     } else if is_key_of_workload(bare) && key != bare {
         format!("write `{bare}`, or `NAME.{bare}` for one of the workloads {}", suggest::list(&names))

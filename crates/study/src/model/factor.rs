@@ -1,21 +1,20 @@
 //! What a study varies, and the values it takes.
 
-use words::{DEFAULT, Family, KEYS, Key, Scenario, Side, Value, feature};
+use words::{KEYS, Key, Scenario, Side, Value, Word, feature};
 
-use crate::model::guest::{Copies, Nic};
-use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
+use crate::model::tables::{FAMILY, GUEST, MTU, OFFLOADS, Part, SCENARIO, UNDERLAY};
 
 /// A factor with its levels, as the file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Factor {
     name: String,
     subject: Subject,
-    levels: Vec<Level>,
+    levels: Vec<Value>,
 }
 
 impl Factor {
-    pub(crate) fn new(name: String, subject: Subject, levels: Vec<Level>) -> Self {
+    pub(crate) fn new(name: String, subject: Subject, levels: Vec<Value>) -> Self {
         Self { name, subject, levels }
     }
 
@@ -26,16 +25,12 @@ impl Factor {
 
     /// Its levels as the file has them.
     pub fn levels(&self) -> impl ExactSizeIterator<Item = String> {
-        self.levels.iter().map(Level::text)
+        self.levels.iter().map(Value::to_string)
     }
 
     /// The kinds of testbed among its levels.
     pub(crate) fn scenarios(&self) -> Vec<Scenario> {
-        let scenario = |level: &Level| match level {
-            Level::Scenario(scenario) => Some(*scenario),
-            _ => None,
-        };
-        self.levels.iter().filter_map(scenario).collect()
+        self.levels().filter_map(|level| Scenario::from_word(&level)).collect()
     }
 
     /// Whether it has more than one level.
@@ -44,10 +39,10 @@ impl Factor {
     }
 
     /// A level as labels have it: a kernel by its release, unless two of its levels share that.
-    pub(crate) fn short(&self, level: &Level) -> String {
-        let short = level.short();
-        let shared = self.levels.iter().any(|other| other != level && other.short() == short);
-        if shared { level.text() } else { short }
+    pub(crate) fn short(&self, level: &Value) -> String {
+        let short = self.subject.short(level);
+        let shared = self.levels.iter().any(|other| other != level && self.subject.short(other) == short);
+        if shared { level.to_string() } else { short }
     }
 
     /// The level that labels have this for.
@@ -56,7 +51,7 @@ impl Factor {
     }
 
     /// The place of a level.
-    pub(crate) fn position(&self, level: &Level) -> Option<usize> {
+    pub(crate) fn position(&self, level: &Value) -> Option<usize> {
         self.levels.iter().position(|known| known == level)
     }
 
@@ -64,7 +59,7 @@ impl Factor {
         &self.subject
     }
 
-    pub(crate) fn level(&self, index: usize) -> &Level {
+    pub(crate) fn level(&self, index: usize) -> &Value {
         &self.levels[index]
     }
 }
@@ -73,6 +68,7 @@ impl Factor {
 /// equal here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
+    /// Which of several workloads, by name.
     Workload,
     /// The kind of testbed.
     Scenario,
@@ -83,20 +79,10 @@ pub(crate) enum Subject {
     /// Nothing at all: the same condition under several labels, which shows how often a method sees
     /// differences that are not.
     Twin,
-    /// The kernel of the virtual machines.
-    Kernel,
-    /// What is added to its command line.
-    CommandLine,
-    /// The CPUs of a virtual machine.
-    Vcpus,
-    /// The interface of a virtual machine.
-    Nic,
-    /// How a virtual machine copies.
-    Copies,
-    /// The version of IP that carries the tunnel.
-    UnderlayFamily,
-    /// The MTU of the interfaces under the tunnel.
-    UnderlayMtu,
+    /// A key of `[guest]`.
+    Guest(&'static str),
+    /// A key of `[underlay]`.
+    Underlay(&'static str),
     /// All offloads of some interfaces.
     Offloads(Scope),
     /// Some features of some interfaces by their kernel names.
@@ -104,22 +90,9 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// The factors that are about the testbed as a whole and so have no sides.
-    pub(crate) const WHOLE: &'static [(&'static str, Self)] = &[
-        ("scenario", Self::Scenario),
-        ("family", Self::Family),
-        ("mtu", Self::Mtu),
-        ("twin", Self::Twin),
-        ("kernel", Self::Kernel),
-        ("command_line", Self::CommandLine),
-        ("vcpus", Self::Vcpus),
-        ("nic", Self::Nic),
-        ("copies", Self::Copies),
-    ];
-
-    /// The factors that are about the tunnel's underlay as a whole: `underlay.mtu`.
-    pub(crate) const OF_UNDERLAY: &'static [(&'static str, Self)] =
-        &[("family", Self::UnderlayFamily), ("mtu", Self::UnderlayMtu)];
+    /// The factors that are about the testbed as a whole and are keys of no table.
+    const WHOLE: [(&'static str, Self); 4] =
+        [("scenario", Self::Scenario), ("family", Self::Family), ("mtu", Self::Mtu), ("twin", Self::Twin)];
 
     /// The subject that a factor's name means, after the scope (if any) is taken off it.
     pub(crate) fn named(scope: Scope, name: &str) -> Option<Self> {
@@ -129,10 +102,16 @@ impl Subject {
         if let Some(features) = feature::expand(name) {
             return Some(Self::Feature(scope, features));
         }
-        let whole = if scope.underlay { Self::OF_UNDERLAY } else { Self::WHOLE };
-        let whole = whole.iter().find(|(known, _)| *known == name).map(|(_, subject)| subject.clone());
-        let key = || Key::find(name).filter(|key| key.is_factor && !scope.underlay).map(Self::Key);
-        whole.or_else(key).filter(|_| scope.side.is_none())
+        match scope {
+            Scope { side: Some(_), .. } => None,
+            Scope { underlay: true, .. } => UNDERLAY.factor(name).map(Self::Underlay),
+            _ => {
+                let whole = Self::WHOLE.into_iter().find(|(known, _)| *known == name);
+                let key = || Key::find(name).filter(|key| key.is_factor).map(Self::Key);
+                let of_guest = || GUEST.factor(name).map(Self::Guest);
+                whole.map(|(_, subject)| subject).or_else(of_guest).or_else(key)
+            }
+        }
     }
 
     /// The subject of a factor by its whole name.
@@ -149,12 +128,27 @@ impl Subject {
     /// The names of factors that have no sides.
     pub(crate) fn whole_names() -> impl Iterator<Item = &'static str> {
         let of_traffic = KEYS.iter().filter(|key| key.is_factor).map(|key| key.name);
-        Self::WHOLE.iter().map(|(name, _)| *name).chain(of_traffic)
+        Self::WHOLE.into_iter().map(|(name, _)| name).chain(GUEST.factors()).chain(of_traffic)
     }
 
     /// Every name that a factor of a scope can have behind it.
     pub(crate) fn names_in(scope: Scope) -> impl Iterator<Item = &'static str> {
         Self::names().filter(move |name| Self::named(scope, name).is_some())
+    }
+
+    /// What a level may be; of a key of the traffic, the key says it.
+    pub(crate) fn part(&self) -> Option<&'static Part> {
+        match self {
+            Self::Key(_) => None,
+            Self::Workload | Self::Twin => Some(&Part::Name),
+            Self::Scenario => Some(&SCENARIO),
+            Self::Family => Some(&FAMILY),
+            Self::Mtu => Some(&MTU),
+            Self::Guest(key) => GUEST.row(key).map(|row| &row.part),
+            Self::Underlay(key) => UNDERLAY.row(key).map(|row| &row.part),
+            Self::Offloads(_) => Some(&OFFLOADS),
+            Self::Feature(..) => Some(&Part::Switch),
+        }
     }
 
     /// A level in the one spelling that [`Factor::levels`] has: `0.05ms` of `busy_poll` is `50us`.
@@ -165,11 +159,21 @@ impl Subject {
         }
     }
 
+    /// What labels have for a level.
+    fn short(&self, level: &Value) -> String {
+        let text = level.to_string();
+        match self {
+            Self::Guest("kernel") => release(&text).to_owned(),
+            Self::Guest("command_line") if text.contains(' ') => format!("\"{text}\""),
+            _ => text,
+        }
+    }
+
     /// The interfaces it is confined to.
     pub(crate) fn scope(&self) -> Scope {
         match self {
             Self::Offloads(scope) | Self::Feature(scope, _) => *scope,
-            Self::UnderlayFamily | Self::UnderlayMtu => Scope { side: None, underlay: true },
+            Self::Underlay(_) => Scope { side: None, underlay: true },
             _ => Scope::default(),
         }
     }
@@ -182,76 +186,12 @@ impl Subject {
         }
     }
 
-    /// Whether it is about virtual machines.
-    pub(crate) fn is_of_guest(&self) -> bool {
-        matches!(self, Self::Kernel | Self::CommandLine | Self::Vcpus | Self::Nic | Self::Copies)
-    }
-
     /// The same subject, of one side or of both.
     pub(crate) fn on(&self, side: Option<Side>) -> Self {
         match self {
             Self::Offloads(scope) => Self::Offloads(Scope { side, ..*scope }),
             Self::Feature(scope, features) => Self::Feature(Scope { side, ..*scope }, features.clone()),
             whole => whole.clone(),
-        }
-    }
-}
-
-/// A value that a factor takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Level {
-    /// The index of a workload, and its name.
-    Workload(usize, String),
-    Scenario(Scenario),
-    Family(Family),
-    Offloads(Offloads),
-    /// On or off.
-    Switch(bool),
-    /// A number, or `None` for what the system does by default.
-    Number(Option<u32>),
-    /// The value of a key of the traffic.
-    Value(Value),
-    /// A label that changes nothing.
-    Label(String),
-    /// A kernel; `None`: the one that runs here.
-    Kernel(Option<String>),
-    /// An addition to a command line; `None`: nothing.
-    CommandLine(Option<String>),
-    /// The interface of a virtual machine.
-    Nic(Nic),
-    /// How a virtual machine copies.
-    Copies(Copies),
-}
-
-/// The word for the kernel that runs here.
-pub(crate) const RUNNING: &str = "running";
-
-impl Level {
-    /// What the file writes for it.
-    pub(crate) fn text(&self) -> String {
-        match self {
-            Self::Workload(_, name) | Self::Label(name) => name.clone(),
-            Self::Scenario(scenario) => scenario.word().to_owned(),
-            Self::Family(family) => family.word().to_owned(),
-            Self::Offloads(offloads) => offloads.word().to_owned(),
-            Self::Switch(true) => "on".to_owned(),
-            Self::Switch(false) => "off".to_owned(),
-            Self::Number(Some(number)) => number.to_string(),
-            Self::Number(None) => DEFAULT.to_owned(),
-            Self::Value(value) => value.to_string(),
-            Self::Kernel(kernel) => kernel.clone().unwrap_or_else(|| RUNNING.to_owned()),
-            Self::CommandLine(added) => added.clone().unwrap_or_else(|| DEFAULT.to_owned()),
-            Self::Nic(nic) => nic.to_string(),
-            Self::Copies(copies) => copies.to_string(),
-        }
-    }
-
-    /// What labels have for it.
-    fn short(&self) -> String {
-        match self {
-            Self::Kernel(Some(kernel)) => release(kernel).to_owned(),
-            Self::CommandLine(Some(added)) if added.contains(' ') => format!("\"{added}\""),
-            level => level.text(),
         }
     }
 }
@@ -295,10 +235,9 @@ mod tests {
         ] {
             assert_eq!(release(kernel), short);
         }
-        let level = |kernel: &str| Level::Kernel(Some(kernel.to_owned()));
-        let levels =
-            vec![level("a/vmlinuz-6.1"), level("b/vmlinuz-6.1"), level("b/vmlinuz-6.6"), Level::Kernel(None)];
-        let factor = Factor::new("kernel".into(), Subject::Kernel, levels);
+        let kernels = ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "b/vmlinuz-6.6", "running"];
+        let levels = kernels.map(|kernel| Value::Text(kernel.to_owned())).to_vec();
+        let factor = Factor::new("kernel".into(), Subject::Guest("kernel"), levels);
         let short: Vec<String> = factor.levels.iter().map(|level| factor.short(level)).collect();
         assert_eq!(short, ["a/vmlinuz-6.1", "b/vmlinuz-6.1", "6.6", "running"]);
     }
@@ -309,12 +248,15 @@ mod tests {
             assert!(Subject::of(&format!("{scope}offloads")).is_some());
             assert_eq!(Subject::of(&format!("{scope}tso")).unwrap().scope().to_string(), scope);
         }
-        for (name, subject) in Subject::WHOLE {
-            assert_eq!(Subject::of(name).as_ref(), Some(subject));
+        let of_guest = ["kernel", "command_line", "vcpus", "nic", "copies"];
+        assert!(GUEST.factors().eq(of_guest));
+        let of_guest = of_guest.map(|key| (key, Subject::Guest(key)));
+        for (name, subject) in Subject::WHOLE.into_iter().chain(of_guest) {
+            assert_eq!(Subject::of(name), Some(subject));
             assert_eq!(Subject::of(&format!("transmitter.{name}")), None, "{name}");
         }
-        for (name, subject) in Subject::OF_UNDERLAY {
-            assert_eq!(Subject::of(&format!("underlay.{name}")).as_ref(), Some(subject));
+        for name in ["family", "mtu"] {
+            assert_eq!(Subject::of(&format!("underlay.{name}")), Some(Subject::Underlay(name)));
             assert_eq!(Subject::of(&format!("transmitter.underlay.{name}")), None, "{name}");
         }
         assert_eq!(Subject::of("underlay.kernel"), None);

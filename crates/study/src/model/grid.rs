@@ -51,10 +51,11 @@ fn odometer(factors: &[Factor]) -> impl Iterator<Item = Cell> + use<> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::factor::{Level, Subject};
+    use crate::model::factor::Subject;
+    use words::Value;
 
-    fn factor(levels: u32) -> Factor {
-        let levels = (0..levels).map(|n| Level::Number(Some(n))).collect();
+    fn factor(levels: u64) -> Factor {
+        let levels = (0..levels).map(Value::Number).collect();
         Factor::new("mtu".into(), Subject::Mtu, levels)
     }
 

@@ -1,6 +1,7 @@
 //! What a condition asks of a virtual machine.
 
 use serde::{Deserialize, Serialize};
+use words::{Field, Value};
 
 /// A virtual machine: its kernel, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +18,7 @@ pub struct Guest {
     pub memory_mib: u32,
     /// Its network interface.
     pub nic: Nic,
-    /// Who executes its instructions.
+    /// How its instructions are executed.
     pub acceleration: Acceleration,
     /// Whether its CPUs stay on the CPUs of its side.
     pub pin: bool,
@@ -40,25 +41,62 @@ impl Default for Guest {
     }
 }
 
+/// The word for the kernel that runs here.
+const RUNNING: &str = "running";
+
+impl Guest {
+    /// Sets what a key of `[guest]` says, read as its row has it.
+    pub(crate) fn set(&mut self, key: &str, value: &Value) {
+        let text = || value.to_string();
+        match key {
+            "kernel" => self.kernel = Some(text()).filter(|kernel| kernel != RUNNING),
+            "command_line" if *value == Value::Default => self.command_line.clear(),
+            "command_line" => self.command_line = text(),
+            "vcpus" => self.vcpus.set(value),
+            "memory" => self.memory_mib.set(value),
+            "nic" => self.nic.set(value),
+            "acceleration" => self.acceleration.set(value),
+            "pin" => self.pin.set(value),
+            "copies" => self.copies.set(value),
+            key => unreachable!("`{key}` is in the table of keys and has no field"),
+        }
+    }
+
+    /// What a file writes for a key of `[guest]` to have this one.
+    pub(crate) fn written(&self, key: &str) -> String {
+        match key {
+            "kernel" => self.kernel.clone().unwrap_or_else(|| RUNNING.to_owned()),
+            "command_line" => self.command_line.clone(),
+            "vcpus" => self.vcpus.to_string(),
+            "memory" => format!("{}MiB", self.memory_mib),
+            "nic" => self.nic.to_string(),
+            "acceleration" => self.acceleration.to_string(),
+            "pin" => self.pin.to_string(),
+            "copies" => self.copies.to_string(),
+            key => unreachable!("`{key}` is in the table of keys and has no field"),
+        }
+    }
+}
+
 words::vocabulary! {
     /// The network interface of a virtual machine.
     pub enum Nic: "a network interface of a guest" {
-        /// Made for virtual machines: guest and host share rings, and the host takes over checksums
-        /// and segmentation.
+        /// Made for virtual machines: guest and host share rings, and the host does checksums and
+        /// segmentation.
         VirtioNet = "virtio-net";
-        /// A model of Intel's 82574L: every register access is a way out of the guest.
+        /// A model of Intel's 82574L: every register access exits the guest.
         E1000e = "e1000e";
     }
 }
 
 words::vocabulary! {
-    /// Who executes a guest's instructions.
+    /// How the instructions of a guest are executed.
     pub enum Acceleration: "an acceleration" {
-        /// The processor where a guest boots under KVM, else software.
+        /// By the processor where a guest boots under KVM, else by software.
         Auto = "auto";
-        /// The processor, or no guest at all.
+        /// By the processor (KVM); without KVM the guest does not boot.
         Kvm = "kvm";
-        /// Software (QEMU's TCG).
+        /// By software (QEMU's TCG).
         Emulation = "emulation";
     }
 }

@@ -1,6 +1,8 @@
 //! What a study changes of the machine itself, outside of its own namespaces and guests.
 
 use std::collections::BTreeMap;
+
+use toml_edit::{InlineTable, Table, Value, value};
 use words::feature;
 
 /// What a study changes of the machine itself: its table `[machine]`. It acts only where the
@@ -32,36 +34,33 @@ impl Machine {
     }
 
     /// The table of a study file that says the same; nothing if it wants nothing.
-    pub(crate) fn toml(&self) -> String {
-        if self.is_empty() {
-            return String::new();
-        }
-        // Reading let no control character pass, so these two are all that a basic string has to
-        // escape.
-        let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-        let mut text = "\n[machine]\n".to_owned();
+    pub(crate) fn toml(&self) -> Option<Table> {
+        let of_interface = |switches: &BTreeMap<String, bool>| inline(switches, |on| (*on).into());
+        let mut table = Table::new();
         if let Some(governor) = &self.governor {
-            text.push_str(&format!("governor = {}\n", quoted(governor)));
+            table.insert("governor", value(governor));
         }
-        let mut table = |name: &str, pairs: Vec<String>| {
-            if !pairs.is_empty() {
-                text.push_str(&format!("{name} = {{ {} }}\n", pairs.join(", ")));
+        for (key, map) in [
+            ("sysctl", inline(&self.sysctl, |value| value.into())),
+            (
+                "irq_affinity",
+                inline(&self.irq_affinity, |cpus| cpus.iter().map(|cpu| i64::from(*cpu)).collect()),
+            ),
+            ("features", inline(&self.features, |switches| of_interface(switches).into())),
+        ] {
+            if !map.is_empty() {
+                table.insert(key, value(map));
             }
-        };
-        let pair = |(name, value): (&String, &String)| format!("{} = {}", quoted(name), quoted(value));
-        table("sysctl", self.sysctl.iter().map(pair).collect());
-        let pair = |(name, cpus): (&String, &Vec<u32>)| format!("{} = {cpus:?}", quoted(name));
-        table("irq_affinity", self.irq_affinity.iter().map(pair).collect());
-        let pair = |(name, features): (&String, &BTreeMap<String, bool>)| {
-            let features: Vec<String> = features.iter().map(|(name, on)| format!("{name} = {on}")).collect();
-            format!("{} = {{ {} }}", quoted(name), features.join(", "))
-        };
-        table("features", self.features.iter().map(pair).collect());
-        text
+        }
+        (!table.is_empty()).then_some(table)
     }
 
     /// Whether it wants nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+}
+
+fn inline<V>(map: &BTreeMap<String, V>, value: impl Fn(&V) -> Value) -> InlineTable {
+    map.iter().map(|(name, one)| (name.as_str(), value(one))).collect()
 }

@@ -1,4 +1,6 @@
-//! A choice of conditions by levels: `{ family = "ipv6", offloads = "none" }`.
+//! Conditions that a file chooses by levels, `{ family = "ipv6", offloads = "none" }`, and what for.
+
+use words::{Percent, metric::Metric};
 
 use crate::model::grid::Cell;
 
@@ -28,6 +30,20 @@ impl Selection {
             named.is_some_and(|named| *named)
         })
     }
+}
+
+/// A comparison as the file asks for it. `Request::default()` is the one of a file that asks for
+/// none.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Request {
+    /// The metric; if absent, the workload's primary one, in exact mode the instructions for it.
+    pub(crate) metric: Option<&'static Metric>,
+    /// The condition compared with; the first one if absent.
+    pub(crate) baseline: Option<Selection>,
+    /// The conditions that take part.
+    pub(crate) only: Selection,
+    /// The largest difference that does not matter.
+    pub(crate) equivalent: Option<Percent>,
 }
 
 /// Conditions that the file takes out of the study.

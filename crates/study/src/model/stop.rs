@@ -59,8 +59,8 @@ impl fmt::Display for LooksDropped {
 words::vocabulary! {
     /// How the error rate is spent over the looks.
     pub enum Bounds: "a kind of bounds" {
-        /// Hardly any of it early: stops early only for large differences, and costs next to
-        /// nothing at the end.
+        /// Little of it early: stops early only for large differences, and costs almost no power at
+        /// the end.
         ObrienFleming = "obrien-fleming";
         /// The same at every look: stops earlier, and needs more boots where the difference is
         /// small.

@@ -1,15 +1,14 @@
 //! A study: the parsed, valid file.
 
-use words::{Scenario, Workload};
+use words::{Scenario, Value, Workload};
 
 use crate::model::boot_state::BootState;
 use crate::model::design::Design;
-use crate::model::factor::{Factor, Level, Subject};
+use crate::model::factor::{Factor, Subject};
 use crate::model::grid::{self, Cell};
 use crate::model::machine::Machine;
 use crate::model::protocol::Protocol;
-use crate::model::request::Request;
-use crate::model::selection::Exclusion;
+use crate::model::selection::{Exclusion, Request};
 use crate::model::stop::LooksDropped;
 
 /// A study: the parsed, valid file.
@@ -96,7 +95,7 @@ impl Study {
     }
 
     /// The factors that no design is about, with their levels in a combination.
-    pub(crate) fn levels<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = (&'s Factor, &'s Level)> {
+    pub(crate) fn levels<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = (&'s Factor, &'s Value)> {
         let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level)));
         levels.take(self.undesigned())
     }

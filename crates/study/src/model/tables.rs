@@ -4,7 +4,7 @@
 
 use std::ops::RangeInclusive;
 
-use words::{Family, Kind, Scenario, Vocabulary};
+use words::{Family, Kind, Scenario, Vocabulary, Word};
 
 use crate::model::design::DesignKind;
 use crate::model::guest::{Acceleration, Copies, Nic};
@@ -29,6 +29,8 @@ pub(crate) struct Row {
     pub(crate) name: &'static str,
     /// Whether it must be there.
     pub(crate) is_required: bool,
+    /// Whether it can be varied, and so is a factor too.
+    pub(crate) is_factor: bool,
     /// What it may be.
     pub(crate) part: Part,
     /// What it is, and its default, in sentences.
@@ -53,6 +55,8 @@ pub(crate) enum Part {
     CommandLine,
     /// An amount of memory.
     Memory,
+    /// The MTU of interfaces, or `default`.
+    Mtu,
     /// A whole number in a range; what the schema calls it.
     Number(&'static str, RangeInclusive<u64>),
     /// One of a few words.
@@ -103,36 +107,49 @@ impl Table {
         self.rows.iter().map(|row| row.name).collect()
     }
 
+    /// The row of a key.
+    pub(crate) fn row(&self, key: &str) -> Option<&'static Row> {
+        self.rows.iter().find(|row| row.name == key)
+    }
+
     /// Whether it has a key.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.rows.iter().any(|row| row.name == key)
+        self.row(key).is_some()
+    }
+
+    /// Its keys that can be varied.
+    pub(crate) fn factors(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.rows.iter().filter(|row| row.is_factor).map(|row| row.name)
+    }
+
+    /// A key that can be varied, by its name.
+    pub(crate) fn factor(&self, name: &str) -> Option<&'static str> {
+        self.factors().find(|known| *known == name)
     }
 }
 
 const fn may(name: &'static str, part: Part, help: &'static str) -> Row {
-    Row { name, is_required: false, part, help }
+    Row { name, is_required: false, is_factor: false, part, help }
 }
 
 const fn must(name: &'static str, part: Part, help: &'static str) -> Row {
-    Row { name, is_required: true, part, help }
+    Row { name, is_required: true, is_factor: false, part, help }
+}
+
+const fn vary(name: &'static str, part: Part, help: &'static str) -> Row {
+    Row { name, is_required: false, is_factor: true, part, help }
 }
 
 /// The MTU of interfaces.
-pub(crate) const MTU: Part = Part::Number("Mtu", limit::MTU);
-/// The CPUs of a virtual machine.
-pub(crate) const VCPUS: Part = Part::Number("Vcpus", limit::VCPUS);
+pub(crate) const MTU: Part = Part::Mtu;
 /// The kind of testbed.
 pub(crate) const SCENARIO: Part = Part::Word(Scenario::VOCABULARY);
 /// The version of IP.
 pub(crate) const FAMILY: Part = Part::Word(Family::VOCABULARY);
-/// The interface of a virtual machine.
-pub(crate) const NIC: Part = Part::Word(Nic::VOCABULARY);
 /// The kind of traffic.
 pub(crate) const KIND: Part = Part::Word(Kind::VOCABULARY);
 /// All offloads at once.
 pub(crate) const OFFLOADS: Part = Part::Word(Offloads::VOCABULARY);
-/// How a virtual machine copies.
-pub(crate) const COPIES: Part = Part::Word(Copies::VOCABULARY);
 
 /// The file.
 pub(crate) const STUDY: Table = Table {
@@ -161,8 +178,8 @@ pub(crate) const STUDY: Table = Table {
             "What is varied, and the levels it takes. The last factor varies fastest.",
         ),
         may("design", Part::Table(&DESIGN), DESIGN.help),
-        may("exclude", Part::Exclusions, "Combinations that are left out."),
-        may("machine", Part::Table(&MACHINE), "What is changed of the machine itself."),
+        may("exclude", Part::Exclusions, "Combinations that are not measured."),
+        may("machine", Part::Table(&MACHINE), "Settings of the machine itself."),
         may("protocol", Part::Table(&PROTOCOL), PROTOCOL.help),
         may(
             "comparison",
@@ -177,29 +194,29 @@ pub(crate) const GUEST: Table = Table {
     name: "Guest",
     help: "The virtual machines; all are alike.",
     rows: &[
-        may(
+        vary(
             "kernel",
             Part::Kernel,
             "A path to an image, a directory with `boot/` and `lib/modules/`, the name of a package of `netassay kernel fetch`, or `running`. Default: running.",
         ),
-        may(
+        vary(
             "command_line",
             Part::CommandLine,
             "What is added to the kernel's command line. Default: nothing.",
         ),
-        may("vcpus", VCPUS, "Its CPUs. Default: 1."),
+        vary("vcpus", Part::Number("Vcpus", limit::VCPUS), "Its CPUs. Default: 1."),
         may("memory", Part::Memory, "Its memory: `\"512MiB\"`, `\"2GiB\"`. Default: 512MiB."),
-        may("nic", NIC, "Its network interface. Default: virtio-net."),
+        vary("nic", Part::Word(Nic::VOCABULARY), "Its network interface. Default: virtio-net."),
         may(
             "acceleration",
             Part::Word(Acceleration::VOCABULARY),
-            "Who executes its instructions. Default: auto.",
+            "How its instructions are executed. Default: auto.",
         ),
         may("pin", Part::Switch, "Whether its CPUs stay on the CPUs of its side. Default: on."),
-        may(
+        vary(
             "copies",
-            COPIES,
-            "Exact mode: whether its kernel copies and clears by eight bytes, or by string instructions of which every byte counts as an instruction. Default: words.",
+            Part::Word(Copies::VOCABULARY),
+            "Exact mode: whether its kernel copies and clears memory by eight bytes, or by string instructions, which count one instruction per byte. Default: words.",
         ),
     ],
 };
@@ -209,8 +226,8 @@ pub(crate) const UNDERLAY: Table = Table {
     name: "Underlay",
     help: "The interfaces under the tunnel.",
     rows: &[
-        may("family", FAMILY, "The version of IP that carries the tunnel. Default: ipv4."),
-        may("mtu", MTU, "Their MTU in bytes. Default: as the scenario makes them."),
+        vary("family", FAMILY, "The version of IP that carries the tunnel. Default: ipv4."),
+        vary("mtu", MTU, "Their MTU in bytes. Default: as the scenario makes them."),
     ],
 };
 
@@ -259,7 +276,7 @@ pub(crate) const PROTOCOL: Table = Table {
             Part::Word(Order::VOCABULARY),
             "The order of the runs inside a boot. Default: interleaved.",
         ),
-        may("seed", Part::Number("Seed", limit::SEED), "What the order is drawn from. Default: 1."),
+        may("seed", Part::Number("Seed", limit::SEED), "The seed of the random order. Default: 1."),
         may("stop", Part::Table(&STOP), "When it may stop before the last boot. Default: never."),
     ],
 };
@@ -267,7 +284,7 @@ pub(crate) const PROTOCOL: Table = Table {
 /// `stop` of `[protocol]`
 pub(crate) const STOP: Table = Table {
     name: "Stop",
-    help: "Looks at the data while they come in; the study stops when every comparison is decided.",
+    help: "Planned looks at the data; the study stops when every comparison is decided.",
     rows: &[
         may(
             "bounds",
@@ -310,7 +327,7 @@ pub(crate) const COMPARISON: Table = Table {
 /// `[machine]`
 pub(crate) const MACHINE: Table = Table {
     name: "Machine",
-    help: "What is changed of the machine itself, if the command line says `--change-machine`, and undone at the end.",
+    help: "Settings of the machine itself: changed if the command line has `--change-machine`, and undone at the end.",
     rows: &[
         may(
             "sysctl",
@@ -321,7 +338,7 @@ pub(crate) const MACHINE: Table = Table {
         may(
             "irq_affinity",
             Part::Cpus,
-            "The CPUs that take all interrupts of an interface: `\"eth0\" = [0]`.",
+            "The CPUs that handle all interrupts of an interface: `\"eth0\" = [0]`.",
         ),
         may("features", Part::Features, "Features of an interface: `\"eth0\" = { tso = false }`."),
     ],

@@ -5,7 +5,7 @@ use words::{Percent, Workload};
 
 use crate::model::grid::Cell;
 use crate::model::guest::Copies;
-use crate::model::request::Request;
+use crate::model::selection::Request;
 use crate::plan::condition::Condition;
 
 /// Conditions of one workload, compared in one metric with one of them. Where copies are counted in

@@ -1,15 +1,14 @@
 //! One reachable combination of levels, resolved into settings.
 
 use serde::{Deserialize, Serialize};
-use words::{Family, Side, Workload};
+use words::{Family, Field, Side, Value, Workload};
 
 use crate::model::boot_state::BootState;
-use crate::model::factor::{Factor, Level, Subject};
+use crate::model::factor::{Factor, Subject};
 use crate::model::grid::Cell;
-use crate::model::guest::{Copies, Guest};
+use crate::model::guest::Copies;
 use crate::model::study::Study;
-use crate::plan::settings::SideSettings;
-use crate::plan::underlay::Underlay;
+use crate::plan::settings::{SideSettings, Underlay};
 
 /// One combination of levels, and what it asks of the testbed and of the traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,18 +62,20 @@ impl Condition {
     /// slug are given with the plan.
     pub(crate) fn resolve(study: &Study, cell: &Cell) -> Self {
         let (factors, workloads) = (study.factors(), study.workloads());
-        let levels: Vec<(&Factor, &Level)> =
+        let levels: Vec<(&Factor, &Value)> =
             factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level))).collect();
-        let workload = levels.iter().find_map(|(_, level)| match level {
-            Level::Workload(index, _) => Some(*index),
-            _ => None,
-        });
+        let named = levels.iter().find(|(factor, _)| *factor.subject() == Subject::Workload);
+        let named = named.map(|(_, name)| name.to_string());
+        let is_named = |one: &&Workload| named.as_ref().is_none_or(|name| one.name == *name);
         let mut condition = Self {
             index: 0,
             label: String::new(),
             slug: String::new(),
-            levels: levels.iter().map(|(factor, level)| (factor.name().to_owned(), level.text())).collect(),
-            workload: workloads[workload.unwrap_or(0)].clone(),
+            levels: levels
+                .iter()
+                .map(|(factor, level)| (factor.name().to_owned(), level.to_string()))
+                .collect(),
+            workload: workloads.iter().find(is_named).unwrap_or(&workloads[0]).clone(),
             family: Family::Ipv4,
             mtu: None,
             transmitter: SideSettings::of(Side::Transmitter, false, &levels),
@@ -102,33 +103,20 @@ impl Condition {
     }
 
     /// Sets what is not of one side.
-    fn apply(&mut self, subject: &Subject, level: &Level) {
-        match (subject, level) {
-            (Subject::Scenario, Level::Scenario(scenario)) => self.boot.scenario = *scenario,
-            (Subject::Family, Level::Family(family)) => self.family = *family,
-            (Subject::Mtu, Level::Number(mtu)) => self.mtu = *mtu,
-            (Subject::Key(key), Level::Value(value)) => key.set(&mut self.workload, value),
-            (Subject::UnderlayMtu, Level::Number(mtu)) => self.underlay.mtu = *mtu,
-            (Subject::UnderlayFamily, Level::Family(family)) => self.boot.underlay_family = *family,
-            (_, level) => {
+    fn apply(&mut self, subject: &Subject, level: &Value) {
+        match subject {
+            Subject::Scenario => self.boot.scenario.set(level),
+            Subject::Family => self.family.set(level),
+            Subject::Mtu => self.mtu.set(level),
+            Subject::Key(key) => key.set(&mut self.workload, level),
+            Subject::Underlay("mtu") => self.underlay.mtu.set(level),
+            Subject::Underlay(_) => self.boot.underlay_family.set(level),
+            Subject::Guest(key) => {
                 if let Some(guest) = &mut self.boot.guest {
-                    apply_to(guest, subject, level);
+                    guest.set(key, level);
                 }
             }
+            Subject::Workload | Subject::Twin | Subject::Offloads(_) | Subject::Feature(..) => {}
         }
-    }
-}
-
-/// Sets what a level of a factor says of a virtual machine, if it does.
-fn apply_to(guest: &mut Guest, subject: &Subject, level: &Level) {
-    match (subject, level) {
-        (Subject::Kernel, Level::Kernel(kernel)) => guest.kernel.clone_from(kernel),
-        (Subject::CommandLine, Level::CommandLine(added)) => {
-            guest.command_line = added.clone().unwrap_or_default();
-        }
-        (Subject::Vcpus, Level::Number(Some(vcpus))) => guest.vcpus = *vcpus,
-        (Subject::Nic, Level::Nic(nic)) => guest.nic = *nic,
-        (Subject::Copies, Level::Copies(copies)) => guest.copies = *copies,
-        _ => {}
     }
 }

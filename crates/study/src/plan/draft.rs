@@ -3,11 +3,10 @@
 
 use crate::model::dropped::Dropped;
 use crate::model::grid::Cell;
-use crate::model::request::Request;
+use crate::model::selection::Request;
 use crate::model::study::Study;
-use crate::plan::asked::Asked;
 use crate::plan::condition::Condition;
-use crate::plan::{Plan, comparison, name, rule};
+use crate::plan::{Asked, Plan, comparison, name, rule};
 
 impl Study {
     /// The conditions, what is left out and why, and what is compared.
@@ -69,7 +68,7 @@ impl Draft {
             comparisons,
             design: study.design().cloned(),
             exact: study.exact(),
-            asked: Asked::of(study),
+            asked: Asked { question: study.question().to_owned(), protocol: study.protocol().clone() },
             looks_dropped: study.looks_dropped(),
         }
     }

@@ -138,73 +138,67 @@ mod tests {
         }
     }
 
-    fn effective(transmitter: Settled, receiver: Settled) -> Effective {
-        Effective { transmitter, receiver: Some(receiver), underlay: None, notes: Vec::new() }
+    type Features<'f> = &'f [(&'f str, bool)];
+
+    /// Both ends, and under a tunnel as many interfaces as are given.
+    fn effective(
+        [transmitter, receiver]: [Features<'_>; 2],
+        mtu: u32,
+        under: Option<[Features<'_>; 2]>,
+    ) -> Effective {
+        Effective {
+            transmitter: settled(transmitter, mtu),
+            receiver: Some(settled(receiver, mtu)),
+            underlay: under.map(|under| under.map(|features| settled(features, 1600))),
+            notes: Vec::new(),
+        }
     }
 
-    #[test]
-    fn the_state_of_an_underlay_is_part_of_the_whole() {
-        let plain = effective(settled(&[], 1450), settled(&[], 1450));
-        let over = |features: [&[(&str, bool)]; 2], mtu| {
-            let underlay = Some(features.map(|features| settled(features, mtu)));
-            Effective { underlay, ..plain.clone() }.state()
-        };
-        let base = over([&[("a", true)], &[]], 1500);
-        assert_ne!(base, plain.state());
-        assert_ne!(base, over([&[], &[("a", true)]], 1500));
-        assert_ne!(base, over([&[("a", true)], &[]], 9000));
-        assert_eq!(base, over([&[("a", true), ("b", false)], &[]], 1500));
-    }
+    const A: Features<'_> = &[("a", true)];
+    const NOT_A: Features<'_> = &[("a", false)];
 
     #[test]
-    fn states_are_equal_whatever_was_refused() {
-        let plain = effective(settled(&[("a", true)], 1500), settled(&[], 1500));
-        let mut refused = plain.clone();
-        refused.transmitter.refused.insert("b".into(), "fixed".into());
-        refused.transmitter.active.insert("b".into(), false);
-        assert_eq!(plain.state(), refused.state());
-    }
-
-    #[test]
-    fn mtu_side_and_feature_tell_states_apart() {
-        let state =
-            |t: &[(&str, bool)], r: &[(&str, bool)], mtu| effective(settled(t, mtu), settled(r, mtu)).state();
-        let base = state(&[("a", true)], &[], 1500);
-        assert_ne!(base, state(&[], &[("a", true)], 1500));
-        assert_ne!(base, state(&[("a", false)], &[], 1500));
-        assert_ne!(base, state(&[("a", true)], &[], 9000));
+    fn mtu_side_feature_and_underlay_tell_states_apart() {
+        let base = effective([A, &[]], 1500, Some([A, &[]]));
+        let mut wide = base.clone();
+        wide.underlay.as_mut().unwrap()[0].mtu = 9000;
+        for other in [
+            effective([&[], A], 1500, Some([A, &[]])),
+            effective([NOT_A, &[]], 1500, Some([A, &[]])),
+            effective([A, &[]], 9000, Some([A, &[]])),
+            effective([A, &[]], 1500, None),
+            effective([A, &[]], 1500, Some([&[], A])),
+            wide,
+        ] {
+            assert_ne!(base.state(), other.state(), "{other:?}");
+        }
+        // What is off, or was refused, is as what is not there.
+        let mut same = effective([A, NOT_A], 1500, Some([&[("a", true), ("b", false)], &[]]));
+        same.transmitter.refused.insert("b".into(), "fixed".into());
+        same.transmitter.active.insert("b".into(), false);
+        assert_eq!(base.state(), same.state());
     }
 
     #[test]
     fn differences_are_named_by_side() {
-        let mut base = Effective {
-            transmitter: settled(&[("a", true), ("b", false)], 1500),
-            receiver: Some(settled(&[("a", true)], 1500)),
-            underlay: None,
-            notes: Vec::new(),
-        };
-        let mut other = base.clone();
-        assert_eq!(other.against(&base), "");
-        other.transmitter = settled(&[("a", false), ("b", true)], 1500);
-        assert_eq!(other.against(&base), "transmitter: off a, on b");
-        other = Effective {
-            transmitter: settled(&[("a", true), ("b", false)], 9000),
-            receiver: Some(settled(&[("a", true)], 9000)),
-            ..base.clone()
-        };
-        assert_eq!(other.against(&base), "both ends: mtu 9000");
-        let under = |on| Some([settled(&[("c", on)], 1600), settled(&[("c", true)], 1600)]);
-        let (tunnel, without) = (
-            Effective { underlay: under(true), ..base.clone() },
-            Effective { underlay: under(false), ..base.clone() },
-        );
-        assert_eq!(without.against(&tunnel), "transmitter's underlay: off c");
-        let both = Effective {
-            underlay: Some([settled(&[("c", false)], 1600), settled(&[("c", false)], 1600)]),
-            ..other.clone()
-        };
-        assert_eq!(both.against(&tunnel), "both ends: mtu 9000; both underlays: off c");
-        (base.receiver, other.receiver) = (None, None);
-        assert_eq!(other.against(&base), "transmitter: mtu 9000");
+        const AB: Features<'_> = &[("a", true), ("b", false)];
+        let (on, off): (Features<'_>, Features<'_>) = (&[("c", true)], &[("c", false)]);
+        let plain = effective([AB, A], 1500, None);
+        let tunnel = effective([AB, A], 1500, Some([on, on]));
+        for (other, base, words) in [
+            (plain.clone(), &plain, ""),
+            (effective([&[("a", false), ("b", true)], A], 1500, None), &plain, "transmitter: off a, on b"),
+            (effective([AB, A], 9000, None), &plain, "both ends: mtu 9000"),
+            (effective([AB, A], 1500, Some([off, on])), &tunnel, "transmitter's underlay: off c"),
+            (
+                effective([AB, A], 9000, Some([off, off])),
+                &tunnel,
+                "both ends: mtu 9000; both underlays: off c",
+            ),
+        ] {
+            assert_eq!(other.against(base), words);
+        }
+        let alone = |mtu| Effective { receiver: None, ..effective([AB, A], mtu, None) };
+        assert_eq!(alone(9000).against(&alone(1500)), "transmitter: mtu 9000");
     }
 }

@@ -17,60 +17,52 @@ impl Plan {
     /// with the same traffic (workload, family, checksums of the sockets), the same state of the
     /// testbed and no label of `twin` between them are merged, so that `states` need not hold what
     /// is no state of the testbed. A condition without one stays as it is.
-    pub fn merge<S: Eq + Hash>(self, states: &[S]) -> Plan {
-        let representatives = representatives(&self.conditions, states);
-        let mut merged = self.merged;
-        let mut numbers = HashMap::new();
-        let mut conditions: Vec<Condition> = Vec::new();
-        let labels: Vec<String> = self.conditions.iter().map(|condition| condition.label.clone()).collect();
-        for (old, condition) in self.conditions.into_iter().enumerate() {
-            let first = representatives[old];
-            if first == old {
-                numbers.insert(old, conditions.len());
-                conditions.push(Condition { index: conditions.len(), ..condition });
-            } else {
-                let why = format!("reads back as the same state as `{}`", labels[first]);
-                merged.push(Dropped { label: condition.label, why });
+    pub fn merge<S: Eq + Hash>(mut self, states: &[S]) -> Plan {
+        let first = representatives(&self.conditions, states);
+        for (condition, &first) in self.conditions.iter().zip(&first) {
+            if condition.index != first {
+                let why = format!("reads back as the same state as `{}`", self.conditions[first].label);
+                self.merged.push(Dropped { label: condition.label.clone(), why });
             }
         }
-        let renumber = |old: usize| representatives.get(old).and_then(|first| numbers.get(first)).copied();
-        let comparisons =
-            self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
-        Plan { conditions, merged, comparisons, ..self }
+        self.keep(&first.into_iter().map(Some).collect::<Vec<_>>()).0
     }
 
     /// Moves the conditions that cannot be measured here to `excluded`; the others are numbered
-    /// anew and the comparisons follow. One whose baseline is gone goes there too, with what it was
-    /// to tell.
+    /// anew and the comparisons follow. A comparison whose baseline is gone goes there too.
     ///
     /// `reasons[i]` is why `conditions[i]` cannot be measured; without one it stays.
-    pub fn without(self, reasons: &[Option<String>]) -> Plan {
-        let mut excluded = self.excluded;
-        let labels: Vec<String> = self.conditions.iter().map(|condition| condition.label.clone()).collect();
-        let mut conditions: Vec<Condition> = Vec::new();
-        let mut numbers = Vec::new();
-        for (old, condition) in self.conditions.into_iter().enumerate() {
-            if let Some(why) = reasons.get(old).cloned().flatten() {
-                excluded.push(Dropped { label: condition.label, why });
-                numbers.push(None);
-            } else {
-                numbers.push(Some(conditions.len()));
-                conditions.push(Condition { index: conditions.len(), ..condition });
+    pub fn without(mut self, reasons: &[Option<String>]) -> Plan {
+        let reason = |index: usize| reasons.get(index).and_then(Option::as_ref);
+        for condition in &self.conditions {
+            let label = condition.label.clone();
+            self.excluded.extend(reason(condition.index).map(|why| Dropped { label, why: why.clone() }));
+        }
+        for Comparison { metric, baseline, .. } in &self.comparisons {
+            if let (Some(_), Some(condition)) = (reason(*baseline), self.conditions.get(*baseline)) {
+                let label = format!("the comparison of {metric} with {}", condition.label);
+                self.excluded.push(Dropped { label, why: "its baseline is not measured".to_owned() });
             }
         }
-        let renumber = |old: usize| numbers.get(old).copied().flatten();
-        let mut comparisons = Vec::new();
-        for comparison in self.comparisons {
-            let Comparison { metric, baseline, .. } = &comparison;
-            match (renumber(*baseline), labels.get(*baseline)) {
-                (None, Some(baseline)) => excluded.push(Dropped {
-                    label: format!("the comparison of {metric} with {baseline}"),
-                    why: "its baseline is not measured".to_owned(),
-                }),
-                _ => comparisons.extend(follow(comparison, renumber)),
-            }
+        let stays = |index: usize| reason(index).is_none().then_some(index);
+        let stays: Vec<_> = (0..self.conditions.len()).map(stays).collect();
+        self.keep(&stays).0
+    }
+
+    /// Keeps the conditions that stand for themselves and numbers them anew; comparisons follow.
+    /// `stands_for[i]` is the condition that is measured for `conditions[i]`, if one is. Returned
+    /// with the plan: for each of its conditions the former number.
+    pub(crate) fn keep(mut self, stands_for: &[Option<usize>]) -> (Plan, Vec<usize>) {
+        let numbers: Vec<usize> =
+            (0..stands_for.len()).filter(|&index| stands_for[index] == Some(index)).collect();
+        let renumber = |old: usize| numbers.binary_search(&(*stands_for.get(old)?)?).ok();
+        self.comparisons =
+            self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
+        self.conditions.retain(|condition| numbers.binary_search(&condition.index).is_ok());
+        for (index, condition) in self.conditions.iter_mut().enumerate() {
+            condition.index = index;
         }
-        Plan { conditions, excluded, comparisons, ..self }
+        (self, numbers)
     }
 }
 
@@ -104,10 +96,7 @@ fn same_traffic(one: &Condition, other: &Condition) -> bool {
 }
 
 /// A comparison under new numbers; `None` if nothing is left to compare.
-pub(crate) fn follow(
-    comparison: Comparison,
-    renumber: impl Fn(usize) -> Option<usize>,
-) -> Option<Comparison> {
+fn follow(comparison: Comparison, renumber: impl Fn(usize) -> Option<usize>) -> Option<Comparison> {
     let baseline = renumber(comparison.baseline)?;
     let mut conditions: Vec<usize> = comparison.conditions.into_iter().filter_map(renumber).collect();
     conditions.sort_unstable();

@@ -1,7 +1,6 @@
 //! What a study comes down to: the conditions to measure, those left out and why, and what is
 //! compared.
 
-pub(crate) mod asked;
 pub(crate) mod comparison;
 pub(crate) mod condition;
 pub(crate) mod costs;
@@ -14,7 +13,6 @@ pub(crate) mod rule;
 pub(crate) mod schedule;
 pub(crate) mod settings;
 mod settled;
-pub(crate) mod underlay;
 
 use serde::{Deserialize, Serialize};
 use words::CongestionControl;
@@ -22,8 +20,8 @@ use words::CongestionControl;
 use crate::model::boot_state::BootState;
 use crate::model::design::Design;
 use crate::model::dropped::Dropped;
+use crate::model::protocol::Protocol;
 use crate::model::stop::LooksDropped;
-use crate::plan::asked::Asked;
 use crate::plan::comparison::Comparison;
 use crate::plan::condition::Condition;
 
@@ -48,6 +46,16 @@ pub struct Plan {
     /// The looks that a change of the study left no boots for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks_dropped: Option<LooksDropped>,
+}
+
+/// What a study asks: kept with its plan, so that results are judged as they were planned, however
+/// the grammar of study files changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The question, in its author's words.
+    pub question: String,
+    /// How often and in which order conditions are measured, and when the study may stop.
+    pub protocol: Protocol,
 }
 
 impl Plan {

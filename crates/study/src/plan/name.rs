@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::model::factor::{Factor, Level, Subject};
+use words::Value;
+
+use crate::model::factor::{Factor, Subject};
 use crate::model::grid::Cell;
 use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
@@ -19,10 +21,9 @@ pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> String
     let parts: Vec<String> = study
         .levels(cell)
         .filter(|(factor, _)| factor.varies())
-        .map(|(factor, level)| match level {
-            level @ (Level::Workload(..) | Level::Scenario(_)) => level.text(),
-            level @ Level::Family(_) if *factor.subject() == Subject::Family => level.text(),
-            level => format!("{}={}", factor.name(), factor.short(level)),
+        .map(|(factor, level)| match factor.subject() {
+            Subject::Workload | Subject::Scenario | Subject::Family => level.to_string(),
+            _ => format!("{}={}", factor.name(), factor.short(level)),
         })
         .chain(study.designed(cell).map(|(design, on)| design.words(&on)))
         .collect();
@@ -45,10 +46,8 @@ pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String 
         parts.push(condition.workload.name.to_lowercase());
     }
     for (factor, level) in levels() {
-        if let (Subject::Offloads(Scope { side: None, underlay: false }), Level::Offloads(offloads)) =
-            (factor.subject(), level)
-        {
-            parts.push(offloads_slug(*offloads).to_owned());
+        if let Subject::Offloads(Scope { side: None, underlay: false }) = factor.subject() {
+            parts.push(offloads_slug(level).to_owned());
         }
     }
     if !condition.workload.traffic.checksum {
@@ -74,35 +73,33 @@ pub(crate) fn make_unique(conditions: &mut [Condition]) {
 }
 
 /// What R1 calls the state of the offloads.
-fn offloads_slug(offloads: Offloads) -> &'static str {
-    match offloads {
-        Offloads::Default => "default",
-        Offloads::None => "nooffload",
-    }
+fn offloads_slug(offloads: &Value) -> &'static str {
+    if offloads.to_string() == Offloads::None.word() { "nooffload" } else { "default" }
 }
 
 /// The part of a factor that has no place of its own at the front.
-fn other(factor: &Factor, level: &Level) -> Option<String> {
+fn other(factor: &Factor, level: &Value) -> Option<String> {
     let scope = factor.subject().scope().short();
     let name = factor.name().rsplit('.').next().unwrap_or_default();
-    match (factor.subject(), level) {
-        (Subject::Workload | Subject::Family, _)
-        | (Subject::Offloads(Scope { side: None, underlay: false }), _) => None,
-        // It has its own place.
-        (Subject::Key(key), _) if key.name == "checksum" => None,
-        (_, Level::Offloads(offloads)) => Some(format!("{scope}{}", offloads_slug(*offloads))),
-        (_, Level::Switch(_)) => Some(format!("{scope}{name}-{}", level.text())),
-        (Subject::Twin, level) => Some(format!("twin-{}", level.text().to_lowercase())),
-        (Subject::Key(key), Level::Value(value)) => {
-            Some(format!("{}{}", key.slug, value.to_string().to_lowercase().replace(['_', '+'], "-")))
+    Some(match factor.subject() {
+        Subject::Workload | Subject::Family | Subject::Offloads(Scope { side: None, underlay: false }) => {
+            return None;
         }
-        (_, Level::Family(family)) => Some(format!("{scope}{family}")),
-        (_, Level::Scenario(scenario)) => Some(scenario.to_string()),
-        (_, Level::Kernel(_)) => Some(format!("kernel-{}", plain(&factor.short(level)))),
-        (_, Level::CommandLine(None)) => Some("command-line-default".to_owned()),
-        (_, Level::CommandLine(Some(added))) => Some(plain(added)),
-        (_, level) => Some(format!("{scope}{}{}", name.replace('_', "-"), level.text())),
-    }
+        // It has its own place.
+        Subject::Key(key) if key.name == "checksum" => return None,
+        Subject::Key(key) => {
+            format!("{}{}", key.slug, level.to_string().to_lowercase().replace(['_', '+'], "-"))
+        }
+        Subject::Offloads(_) => format!("{scope}{}", offloads_slug(level)),
+        Subject::Feature(..) => format!("{scope}{name}-{level}"),
+        Subject::Twin => format!("twin-{}", level.to_string().to_lowercase()),
+        Subject::Scenario => level.to_string(),
+        Subject::Underlay("family") => format!("{scope}{level}"),
+        Subject::Guest("kernel") => format!("kernel-{}", plain(&factor.short(level))),
+        Subject::Guest("command_line") if *level == Value::Default => "command-line-default".to_owned(),
+        Subject::Guest("command_line") => plain(&level.to_string()),
+        _ => format!("{scope}{}{level}", name.replace('_', "-")),
+    })
 }
 
 /// A text with nothing but what a slug may hold.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use words::{Side, feature};
+use words::{Field, Side, Value, feature};
 
-use crate::model::factor::{Factor, Level, Subject};
+use crate::model::factor::{Factor, Subject};
 use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
 
@@ -16,6 +16,17 @@ pub struct SideSettings {
     pub offloads: Offloads,
     /// Single features by kernel name; they win over `offloads`. What is not here is left to it.
     pub features: BTreeMap<String, bool>,
+}
+
+/// What the interfaces that carry a tunnel are set to.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Underlay {
+    /// Their MTU in bytes; `None` leaves it as the scenario makes it.
+    pub mtu: Option<u32>,
+    /// What the transmitter's is set to.
+    pub transmitter: SideSettings,
+    /// What the receiver's is set to.
+    pub receiver: SideSettings,
 }
 
 impl SideSettings {
@@ -32,7 +43,7 @@ impl SideSettings {
     /// The settings that the levels ask of a side. The most specific wins: what names the side over
     /// what is for both, then a feature by its kernel name over a group of features; any feature
     /// over the offloads as a whole.
-    pub(crate) fn of(side: Side, underlay: bool, levels: &[(&Factor, &Level)]) -> Self {
+    pub(crate) fn of(side: Side, underlay: bool, levels: &[(&Factor, &Value)]) -> Self {
         let concerns =
             |scope: Scope| scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side);
         let mut settings = Self::default();
@@ -40,13 +51,13 @@ impl SideSettings {
         let mut switches: Vec<(bool, usize, &[&'static str], bool)> = Vec::new();
         for (factor, level) in levels {
             match (factor.subject(), level) {
-                (Subject::Offloads(scope), Level::Offloads(offloads))
+                (Subject::Offloads(scope), _)
                     if concerns(*scope) && (scope.side.is_some() || !offloads_by_side) =>
                 {
-                    settings.offloads = *offloads;
+                    settings.offloads.set(level);
                     offloads_by_side = scope.side.is_some();
                 }
-                (Subject::Feature(scope, names), Level::Switch(on)) if concerns(*scope) => {
+                (Subject::Feature(scope, names), Value::Switch(on)) if concerns(*scope) => {
                     switches.push((scope.side.is_some(), names.len(), names.as_slice(), *on));
                 }
                 _ => {}
@@ -65,21 +76,30 @@ mod tests {
     use super::*;
 
     /// The settings of both sides under these levels: name, side, level.
-    fn settings(levels: &[(&str, Option<Side>, Level)]) -> [SideSettings; 2] {
+    fn settings(levels: &[(&str, Option<Side>, &str)]) -> [SideSettings; 2] {
         let factors: Vec<Factor> = levels
             .iter()
             .map(|(name, side, level)| {
                 let subject = Subject::named(Scope { side: *side, underlay: false }, name).unwrap();
-                Factor::new((*name).into(), subject, vec![level.clone()])
+                Factor::new((*name).into(), subject, vec![of(level)])
             })
             .collect();
-        let levels: Vec<(&Factor, &Level)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
+        let levels: Vec<(&Factor, &Value)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
         Side::BOTH.map(|side| SideSettings::of(side, false, &levels))
     }
 
-    const ON: Level = Level::Switch(true);
-    const OFF: Level = Level::Switch(false);
-    const NONE: Level = Level::Offloads(Offloads::None);
+    /// A level as a file has it.
+    fn of(level: &str) -> Value {
+        match level {
+            ON => Value::Switch(true),
+            OFF => Value::Switch(false),
+            word => Value::Text(word.to_owned()),
+        }
+    }
+
+    const ON: &str = "on";
+    const OFF: &str = "off";
+    const NONE: &str = "none";
     const TX: Option<Side> = Some(Side::Transmitter);
 
     #[test]
@@ -96,7 +116,7 @@ mod tests {
     fn a_side_wins_over_both_whatever_comes_first() {
         for order in [[0, 1], [1, 0]] {
             let levels = [("tso", TX, OFF), ("tso", None, ON)];
-            let [transmitter, receiver] = settings(&order.map(|index| levels[index].clone()));
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index]));
             assert!(transmitter.features.values().all(|on| !on));
             assert!(receiver.features.values().all(|on| *on));
             assert_eq!(receiver.features.len(), 5);
@@ -106,8 +126,8 @@ mod tests {
     #[test]
     fn offloads_of_a_side_win_over_offloads() {
         for order in [[0, 1], [1, 0]] {
-            let levels = [("offloads", TX, NONE), ("offloads", None, Level::Offloads(Offloads::Default))];
-            let [transmitter, receiver] = settings(&order.map(|index| levels[index].clone()));
+            let levels = [("offloads", TX, NONE), ("offloads", None, "default")];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index]));
             assert_eq!(transmitter.offloads, Offloads::None);
             assert_eq!(receiver.offloads, Offloads::Default);
         }
@@ -117,7 +137,7 @@ mod tests {
     fn a_kernel_name_wins_over_its_group() {
         for order in [[0, 1], [1, 0]] {
             let levels = [("tx-tcp6-segmentation", None, ON), ("tso", None, OFF)];
-            let [transmitter, _] = settings(&order.map(|index| levels[index].clone()));
+            let [transmitter, _] = settings(&order.map(|index| levels[index]));
             assert!(transmitter.features["tx-tcp6-segmentation"]);
             assert!(!transmitter.features["tx-tcp-segmentation"]);
         }
@@ -131,14 +151,15 @@ mod tests {
 
     #[test]
     fn the_underlay_is_set_apart_from_the_tunnel() {
-        let factor = |name: &str, level| Factor::new(name.into(), Subject::of(name).unwrap(), vec![level]);
+        let factor =
+            |name: &str, level| Factor::new(name.into(), Subject::of(name).unwrap(), vec![of(level)]);
         let factors = [
             factor("tso", ON),
             factor("underlay.tso", OFF),
             factor("transmitter.underlay.offloads", NONE),
             factor("receiver.underlay.tso", ON),
         ];
-        let levels: Vec<(&Factor, &Level)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
+        let levels: Vec<(&Factor, &Value)> = factors.iter().map(|factor| (factor, factor.level(0))).collect();
         let of = |side, underlay| SideSettings::of(side, underlay, &levels);
         let tso = |settings: SideSettings| settings.wanted()["tx-tcp-segmentation"];
         for side in Side::BOTH {

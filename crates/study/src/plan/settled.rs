@@ -8,7 +8,6 @@ use crate::model::design::{Design, Offload, Unreachable};
 use crate::model::dropped::Dropped;
 use crate::plan::Plan;
 use crate::plan::condition::Condition;
-use crate::plan::merge::follow;
 use crate::plan::name;
 use crate::plan::settings::SideSettings;
 
@@ -129,47 +128,23 @@ impl Plan {
         for index in as_asked.chain(in_order) {
             kept.entry(key(index)).or_insert(index);
         }
-        let stands_for: Vec<usize> = (0..self.conditions.len()).map(|index| kept[&key(index)]).collect();
+        let stands_for: Vec<_> = (0..self.conditions.len()).map(|index| Some(kept[&key(index)])).collect();
         drop(kept);
-
-        let mut numbers = Vec::new();
-        let mut conditions = Vec::new();
-        for (index, condition) in self.conditions.into_iter().enumerate() {
-            if stands_for[index] == index {
-                numbers.push(index);
-                conditions.push(Condition { index: conditions.len(), ..condition });
-            }
-        }
-        for (condition, old_number) in conditions.iter_mut().zip(&numbers) {
+        let (mut plan, numbers) = self.keep(&stands_for);
+        for (condition, old_number) in plan.conditions.iter_mut().zip(&numbers) {
             condition.rename(&old, &design, &reads[*old_number]);
         }
-        name::make_unique(&mut conditions);
-
-        let mut merged = self.merged;
+        name::make_unique(&mut plan.conditions);
         for (asked, reads, count) in unreachable(&asked, &reads) {
             let (label, is) = (design.words(asked), design.words(reads));
             let of = if count == 1 { String::new() } else { format!(", in {count} conditions") };
-            merged.push(Dropped { label, why: format!("reads back as `{is}`{of}") });
+            plan.merged.push(Dropped { label, why: format!("reads back as `{is}`{of}") });
             design.unreachable.push(Unreachable { asked: asked.to_vec(), reads: reads.to_vec() });
         }
-        let mut excluded = self.excluded;
         let leaves =
             |gone: Dropped| Dropped { why: format!("not part of the design here: {}", gone.why), ..gone };
-        excluded.extend(dropped.into_iter().map(leaves));
-        let places: HashMap<usize, usize> = numbers.iter().copied().zip(0..).collect();
-        let renumber = |old: usize| stands_for.get(old).and_then(|stays| places.get(stays)).copied();
-        let comparisons =
-            self.comparisons.into_iter().filter_map(|comparison| follow(comparison, renumber)).collect();
-        let plan = Plan {
-            conditions,
-            excluded,
-            merged,
-            comparisons,
-            design: Some(design),
-            exact: self.exact,
-            asked: self.asked,
-            looks_dropped: self.looks_dropped,
-        };
+        plan.excluded.extend(dropped.into_iter().map(leaves));
+        plan.design = Some(design);
         (plan, numbers)
     }
 }

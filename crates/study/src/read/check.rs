@@ -3,7 +3,6 @@
 use std::ops::Range;
 use words::Scenario;
 
-use crate::model::factor::Level;
 use crate::model::grid;
 use crate::model::limit;
 use crate::model::study::Study;
@@ -11,7 +10,6 @@ use crate::plan::comparison::resolve;
 use crate::plan::condition::Condition;
 use crate::plan::draft::Draft;
 use crate::plan::rule;
-use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::{comparison, factor, workload};
 
@@ -23,7 +21,7 @@ pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], pr
         let misfits: Option<Vec<_>> =
             scenarios.iter().map(|scenario| rule::uncarried(kind, *scenario)).collect();
         if let Some((message, help)) = misfits.and_then(|misfits| misfits.into_iter().next()) {
-            problems.push(Problem::new(read.kind.clone(), message).help(help));
+            problems.report(read.kind.clone(), message, help);
         }
     }
 }
@@ -33,14 +31,12 @@ pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], pr
 pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
     for read in factors {
         for (index, place) in read.levels.iter().enumerate() {
-            let (Some(key), Level::Value(value)) = (read.factor.subject().key(), read.factor.level(index))
-            else {
-                continue;
-            };
+            let Some(key) = read.factor.subject().key() else { continue };
+            let value = read.factor.level(index);
             let misfits: Option<Vec<_>> =
                 workloads.iter().map(|read| key.misfit(value, read.workload.traffic.kind)).collect();
             if let Some(first) = misfits.and_then(|misfits| misfits.into_iter().next()) {
-                problems.push(Problem::new(place.clone(), first.why).help(first.help));
+                problems.report(place.clone(), first.why, first.help);
             }
         }
     }
@@ -58,7 +54,7 @@ pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], prob
     for read in factors {
         let Some(key) = read.factor.subject().key() else { continue };
         for (index, place) in read.levels.iter().enumerate() {
-            let Level::Value(value) = read.factor.level(index) else { continue };
+            let value = read.factor.level(index);
             let kinds = workloads.iter().map(|read| read.workload.traffic.kind);
             let misfits = kinds
                 .filter(|kind| key.misfit(value, *kind).is_none())
@@ -68,7 +64,7 @@ pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], prob
         }
     }
     for (place, misfit) in found.into_iter().filter_map(|(place, misfit)| Some((place, misfit?))) {
-        problems.push(Problem::new(place, misfit.why).help(misfit.help));
+        problems.report(place, misfit.why, misfit.help);
     }
 }
 
@@ -89,11 +85,10 @@ pub(crate) fn plan(
 ) {
     let size = grid::size(&study.factors()[..study.undesigned()], study.rows.len());
     if size.is_none_or(|size| size > limit::CONDITIONS) {
-        let size = size
-            .map_or("more conditions than can be counted".to_owned(), |size| format!("{size} conditions"));
-        let message = format!("the factors combine to {size}, and {} is the most", limit::CONDITIONS);
-        problems
-            .push(Problem::new(place_of(study, "[factors]"), message).help("use fewer factors or levels"));
+        let size =
+            size.map_or("too many conditions to count".to_owned(), |size| format!("{size} conditions"));
+        let message = format!("the factors combine to {size}: at most {} are allowed", limit::CONDITIONS);
+        problems.report(place_of(study, "[factors]"), message, "use fewer factors or levels");
         return;
     }
     exclusions_act(study, places.exclusions, problems);
@@ -102,9 +97,11 @@ pub(crate) fn plan(
         let mut reasons: Vec<&str> = draft.excluded.iter().map(|dropped| dropped.why.as_str()).collect();
         reasons.sort_unstable();
         reasons.dedup();
-        let problem = Problem::new(place_of(study, "[factors]"), "no condition is left to measure")
-            .help(format!("all are excluded: {}", reasons.join("; ")));
-        problems.push(problem);
+        problems.report(
+            place_of(study, "[factors]"),
+            "no condition is left to measure",
+            format!("all are excluded: {}", reasons.join("; ")),
+        );
         return;
     }
     sizes(study, &draft, workloads, factors, problems);
@@ -124,10 +121,11 @@ fn exclusions_act(study: &Study, places: &[Range<usize>], problems: &mut Problem
         let before = left.len();
         left.retain(|cell| !exclusion.selection.chooses(cell));
         if left.len() == before {
-            let problem =
-                Problem::new(place.clone(), "this excludes nothing: those before it exclude it all")
-                    .help("remove it");
-            problems.push(problem);
+            problems.report(
+                place.clone(),
+                "this excludes nothing: earlier exclusions exclude the same conditions",
+                "remove it",
+            );
         }
     }
 }
@@ -137,9 +135,10 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
     let Some(place) = stop else { return };
     let differ = draft.conditions.windows(2).any(|pair| pair[0].boot != pair[1].boot);
     if differ {
-        let message = "a study that may stop early looks after whole boots, and here each boot measures a part of the conditions";
-        let help = "remove `stop`, or what takes a fresh boot to change (scenario, kernel, command_line, vcpus, nic, copies, underlay.family)";
-        problems.push(Problem::new(place, message).help(help));
+        let message =
+            "`stop` needs boots that measure every condition, and here each boot measures only some of them";
+        let help = "remove `stop`, or the factors that need a fresh boot to change (scenario, kernel, command_line, vcpus, nic, copies, underlay.family)";
+        problems.report(place, message, help);
     }
 }
 
@@ -155,10 +154,8 @@ fn sizes(
     let runs = (u64::from(protocol.warmup) + u64::from(protocol.runs)) * u64::from(protocol.boots);
     let runs = runs.saturating_mul(draft.conditions.len() as u64);
     if runs > limit::RUNS {
-        let message = format!("the study has {runs} runs, and {} is the most", limit::RUNS);
-        problems.push(
-            Problem::new(place_of(study, "[protocol]"), message).help("use fewer boots, runs or conditions"),
-        );
+        let message = format!("the study has {runs} runs: at most {} are allowed", limit::RUNS);
+        problems.report(place_of(study, "[protocol]"), message, "use fewer boots, runs or conditions");
     }
     for read in workloads {
         let of_workload =
@@ -169,11 +166,10 @@ fn sizes(
         let Some((workload, misfit)) = of_workload.clone().find_map(excess) else { continue };
         let level = factors.iter().find_map(|factor| {
             let key = factor.factor.subject().key().filter(|key| key.name == misfit.key)?;
-            let value = Level::Value(key.get(&workload));
-            factor.levels.get(factor.factor.position(&value)?).cloned()
+            factor.levels.get(factor.factor.position(&key.get(&workload))?).cloned()
         });
         let place = level.unwrap_or_else(|| read.place_of(misfit.key));
-        problems.push(Problem::new(place, misfit.why).help(misfit.help));
+        problems.report(place, misfit.why, misfit.help);
     }
 }
 

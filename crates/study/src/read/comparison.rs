@@ -7,7 +7,7 @@ use words::{
     suggest::{self, quoted},
 };
 
-use crate::model::request::Request;
+use crate::model::selection::Request;
 use crate::model::tables::COMPARISON;
 use crate::plan::comparison::Unresolved;
 use crate::read::diagnostic::Problem;
@@ -76,7 +76,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
         let near = problems.nearest(key, metric::keys());
         let help = near.map(|near| format!("did you mean `{near}`?"));
         let help = help.unwrap_or_else(|| format!("this study's traffic yields {}", yields(offer)));
-        problems.push(Problem::new(value.span(), format!("`{}` is not a metric", quoted(key))).help(help));
+        problems.report(value.span(), format!("`{}` is not a metric", quoted(key)), help);
         return None;
     };
     let kinds = offer.kinds;
@@ -105,7 +105,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
 fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
     let (why, help) = match metric.needs {
         Needs::Exact => (
-            "it counts instructions, which exact mode does",
+            "it is counted in exact mode only",
             "write `exact = true` at the top, or use `service_demand_byte`, `_packet` or `_transaction`",
         ),
         Needs::Tunnel => (
@@ -144,6 +144,6 @@ pub(crate) fn explain(read: &Read, why: Unresolved) -> Problem {
             Problem::new(at_baseline, message).help("name the level of every factor that varies")
         }
         Unresolved::NothingToCompare => Problem::new(read.place.clone(), "there is nothing to compare")
-            .label("apart from the baseline it has no condition"),
+            .label("it has no condition beside the baseline"),
     }
 }

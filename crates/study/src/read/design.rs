@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
-use toml::de::DeValue;
 use words::suggest::quoted;
 
 use crate::model::design::fraction::Fraction;
 use crate::model::design::{Design, DesignKind, Offload, order, rows};
-use crate::model::factor::{Factor, Level, Subject};
+use crate::model::factor::{Factor, Subject};
 use crate::model::limit;
 use crate::model::scope::Scope;
 use crate::model::tables::{DESIGN, LadderOrder};
@@ -45,13 +43,13 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
     let kind = kind?;
     let mut of_one_kind = |entry: &Option<Entry<'_>>, only: DesignKind, what: &str| {
         if let Some(entry) = entry.as_ref().filter(|_| kind != only) {
-            let message = format!("`{}` is for `{only}`: a `{kind}` has no {what}", entry.key);
+            let message = format!("`{}` is for `{only}`: a `{kind}` {what}", entry.key);
             let help = format!("remove it, or use `kind = \"{only}\"`");
-            problems.push(Problem::new(entry.key_span.clone(), message).help(help));
+            problems.report(entry.key_span.clone(), message, help);
         }
     };
-    of_one_kind(&order_entry, DesignKind::Ladder, "order in which they go off");
-    of_one_kind(&most_entry, DesignKind::Fractional, "part of its combinations to choose");
+    of_one_kind(&order_entry, DesignKind::Ladder, "has no order");
+    of_one_kind(&most_entry, DesignKind::Fractional, "does not choose among its combinations");
     if problems.count() != found || factors.is_empty() {
         return None;
     }
@@ -78,25 +76,18 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
 
 /// The offloads as factors, on and off.
 fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) -> Vec<factor::Read> {
-    let single;
-    let array: &[Spanned<DeValue<'_>>] = match entry.value.get_ref() {
-        DeValue::Array(array) => array,
-        _ => {
-            single = [entry.value.clone()];
-            &single
-        }
-    };
+    let array = Value::items(entry.value);
     if array.is_empty() {
-        let message = "a design needs an offload to turn on and off";
-        problems.push(Problem::new(entry.span(), message).help("name some: `offloads = [\"tso\", \"gso\"]`"));
+        let message = "a design needs at least one offload";
+        problems.report(entry.span(), message, "name some: `offloads = [\"tso\", \"gso\"]`");
     }
     if array.len() > limit::OFFLOADS {
-        let message = format!("there are {} offloads, and {} is the most", array.len(), limit::OFFLOADS);
+        let message = format!("there are {} offloads: at most {} are allowed", array.len(), limit::OFFLOADS);
         problems.push(Problem::new(entry.key_span.clone(), message));
         return Vec::new();
     }
     let mut factors: Vec<factor::Read> = Vec::new();
-    for item in array.iter() {
+    for item in array {
         let place = item.span();
         let Some(name) = (Value { name: "offloads", value: item }).text(problems) else { continue };
         let (scope, bare) = Scope::split(name);
@@ -104,9 +95,11 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         let Some(subject) = factor::subject(&named, problems) else { continue };
         if !matches!(subject, Subject::Feature(..)) {
             let message = format!("`{}` is not a feature that a design can switch on and off", quoted(name));
-            problems.push(Problem::new(place, message).help(
+            problems.report(
+                place,
+                message,
                 "name features of `ethtool -k`, and cross other factors with the design in `[factors]`",
-            ));
+            );
             continue;
         }
         let Some(offload) = Offload::named(name) else { continue };
@@ -115,17 +108,17 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
         };
         if let Some(earlier) = factors.iter().find(overlaps) {
             let earlier = earlier.factor.name();
-            let message = format!("`{}` and `{earlier}` switch the same", quoted(name));
-            problems.push(Problem::new(place, message).help("keep one of the two"));
+            let message = format!("`{}` and `{earlier}` switch the same features", quoted(name));
+            problems.report(place, message, "keep one of the two");
             continue;
         }
         if let Some(factor) = taken.iter().find(|read| *read.factor.subject() == subject) {
             let message = format!("`{}` is a factor of its own", quoted(name));
             let help = format!("remove it here, or `{}` from `[factors]`", factor.factor.name());
-            problems.push(Problem::new(place, message).help(help));
+            problems.report(place, message, help);
             continue;
         }
-        let levels = vec![Level::Switch(true), Level::Switch(false)];
+        let levels = [true, false].map(words::Value::Switch).to_vec();
         let factor = Factor::new(name.to_owned(), subject, levels);
         factors.push(factor::Read { factor, name: place.clone(), levels: vec![place.clone(), place] });
     }
@@ -146,20 +139,19 @@ fn sized(
         return Some(());
     }
     let problem = if kind != DesignKind::Fractional {
-        let count = count.map_or("uncountably many".to_owned(), |count| count.to_string());
-        let message =
-            format!("{offloads} offloads have {count} combinations, and {} is the most", limit::CONDITIONS);
+        let count = count.map_or(format!("2^{offloads}"), |count| count.to_string());
+        let message = format!(
+            "{offloads} offloads have {count} combinations: at most {} are allowed",
+            limit::CONDITIONS
+        );
         Problem::new(place, message).help("use `kind = \"fractional\"`, or fewer offloads")
     } else if offloads > Fraction::MOST_FACTORS {
-        let message = format!(
-            "there is no fraction of {offloads} offloads here, but of up to {}",
-            Fraction::MOST_FACTORS
-        );
+        let message = format!("a fraction has at most {} offloads, not {offloads}", Fraction::MOST_FACTORS);
         Problem::new(place, message).help("use fewer offloads, or `kind = \"one-out\"`")
     } else {
         let fewest = Fraction::fewest(offloads);
         let message = format!(
-            "{offloads} offloads cannot be separated from each other's pairs in {most} combinations: {fewest} are needed"
+            "{most} combinations are too few to separate {offloads} offloads from their pairs: {fewest} are needed"
         );
         Problem::new(place, message).help(format!("set `most = {fewest}`, or use fewer offloads"))
     };

@@ -5,16 +5,15 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 use words::{
-    Family, Scenario, Side,
+    Scenario, Side, Value as Level,
     suggest::{self, quoted},
 };
 
-use crate::model::factor::{Factor, Level, Subject};
+use crate::model::factor::{Factor, Subject};
 use crate::model::limit;
-use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
 use crate::read::diagnostic::Problem;
-use crate::read::guest;
+use crate::read::part;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries, kind};
 use crate::read::value::Value;
@@ -83,7 +82,7 @@ fn lay_flat<'t>(
                 let message = format!("`{scope}` is {what}, not a factor, and cannot be {}", kind(other));
                 let message = message.replacen(".`", "`", 1);
                 let help = format!("name what varies there: `{scope}tso`, `{scope}offloads`");
-                problems.push(Problem::new(place, message).help(help));
+                problems.report(place, message, help);
             }
         }
         return;
@@ -100,7 +99,7 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
     let place = table.span.clone();
     let written = flatten(table.rest(), problems);
     if written.len() > limit::FACTORS {
-        let message = format!("there are {} factors, and {} is the most", written.len(), limit::FACTORS);
+        let message = format!("there are {} factors: at most {} are allowed", written.len(), limit::FACTORS);
         problems.push(Problem::new(place, message));
         return (factors, false);
     }
@@ -111,7 +110,7 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
         };
         if let Some(earlier) = factors.iter().find(|earlier| *earlier.factor.subject() == subject) {
             let message = format!("`{}` is the same factor as `{}`", named.full(), earlier.factor.name());
-            problems.push(Problem::new(named.place, message).help("keep one of the two"));
+            problems.report(named.place, message, "keep one of the two");
             continue;
         }
         let found = problems.count();
@@ -141,7 +140,7 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
                 .help(format!("write `{both}{name}` without `{side}`; features and `offloads` have sides"))
         }
         None if scope.underlay && Subject::named(Scope::default(), named.name).is_some() => {
-            Problem::new(at, format!("`{name}` is nothing that an underlay has of its own")).help(format!(
+            Problem::new(at, format!("`{name}` is not a setting of the underlay")).help(format!(
                 "write `{name}`; an underlay has `family`, `mtu`, `offloads` and the features of `ethtool -k`"
             ))
         }
@@ -173,22 +172,14 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
 
 /// The levels of a factor: a list, or a single value.
 fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec<Level>, Vec<Range<usize>>) {
-    let single;
-    let values: &[Spanned<DeValue<'_>>] = match named.value.get_ref() {
-        DeValue::Array(array) => array,
-        _ => {
-            single = [named.value.clone()];
-            &single
-        }
-    };
+    let values = Value::items(named.value);
     if values.is_empty() {
         let message = format!("`{}` has no level", named.full());
-        problems
-            .push(Problem::new(named.value.span(), message).help("list at least one, or remove the factor"));
+        problems.report(named.value.span(), message, "list at least one, or remove the factor");
     }
     if values.len() > limit::LEVELS {
         let message =
-            format!("`{}` has {} levels, and {} is the most", named.full(), values.len(), limit::LEVELS);
+            format!("`{}` has {} levels: at most {} are allowed", named.full(), values.len(), limit::LEVELS);
         problems.push(Problem::new(named.place.clone(), message));
         return (Vec::new(), Vec::new());
     }
@@ -196,8 +187,8 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
     let mut seen = std::collections::HashSet::new();
     for value in values {
         let Some(level) = level(Value { name: named.name, value }, subject, problems) else { continue };
-        if !seen.insert(level.text()) {
-            let message = format!("`{}` has the level `{}` twice", named.full(), level.text());
+        if !seen.insert(level.to_string()) {
+            let message = format!("`{}` has the level `{level}` twice", named.full());
             problems.push(Problem::new(value.span(), message));
             continue;
         }
@@ -209,21 +200,8 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
 
 fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
     match subject {
-        Subject::Workload => None,
-        Subject::Scenario => value.word(problems).map(Level::Scenario),
-        Subject::Family | Subject::UnderlayFamily => value.word::<Family>(problems).map(Level::Family),
-        Subject::Offloads(_) => value.word::<Offloads>(problems).map(Level::Offloads),
-        Subject::Key(key) => value.of_key(key, problems).map(Level::Value),
-        Subject::Feature(..) => value.switch(problems).map(Level::Switch),
-        Subject::Mtu | Subject::UnderlayMtu => {
-            value.small_or_default(limit::MTU, problems).map(Level::Number)
-        }
-        Subject::Twin => value.identifier(problems).map(Level::Label),
-        Subject::Kernel => guest::kernel(value, problems).map(Level::Kernel),
-        Subject::CommandLine => guest::command_line(value, problems).map(Level::CommandLine),
-        Subject::Vcpus => value.small(limit::VCPUS, problems).map(|vcpus| Level::Number(Some(vcpus))),
-        Subject::Nic => value.word(problems).map(Level::Nic),
-        Subject::Copies => value.word(problems).map(Level::Copies),
+        Subject::Key(key) => value.of_key(key, problems),
+        whole => part::read(value, whole.part()?, problems),
     }
 }
 
@@ -243,14 +221,14 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
             let message =
                 format!("`{}` cannot be set on `loopback`: both ends are one interface", factor.name());
             let bare = factor.name().trim_start_matches(&format!("{side}."));
-            problems.push(Problem::new(name.clone(), message).help(format!("write `{bare}`, or use `veth`")));
+            problems.report(name.clone(), message, format!("write `{bare}`, or use `veth`"));
         }
         let discards = scenarios.contains(&Scenario::Discard);
         if discards && subject.scope().side == Some(Side::Receiver) {
             let message = format!("`{}` cannot be set on `discard`, which has no receiver", factor.name());
             let bare = factor.name().trim_start_matches("receiver.");
             let help = format!("write `transmitter.{bare}`, or use `veth`");
-            problems.push(Problem::new(name.clone(), message).help(help));
+            problems.report(name.clone(), message, help);
         }
         let of_side = |side| factors.iter().any(|other| *other.factor.subject() == subject.on(Some(side)));
         let has_sides =
@@ -258,7 +236,7 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
         let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
         if has_sides && sides.iter().copied().all(of_side) {
             let message = format!("`{}` has no effect: each side has its own", factor.name());
-            problems.push(Problem::new(name.clone(), message).help("remove it, or one of the sides"));
+            problems.report(name.clone(), message, "remove it, or one of the sides");
         }
     }
 }

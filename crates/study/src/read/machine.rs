@@ -48,9 +48,9 @@ fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, Strin
         }
         let value = sysctl_value(&entry, problems);
         if !is_sysctl(&name) {
-            let message = format!("`{}` cannot be the name of a sysctl that tunes", quoted(&name));
-            let help = "the kernel's names are meant, of `net.`, `vm.` and `kernel.`: \"net.core.rmem_max\"";
-            problems.push(Problem::new(entry.key_span.clone(), message).help(help));
+            let message = format!("`{}` is not the name of a sysctl that a study can set", quoted(&name));
+            let help = "write the kernel's name, which begins with `net.`, `vm.` or `kernel.`: \"net.core.rmem_max\"";
+            problems.report(entry.key_span.clone(), message, help);
         } else if let Some(value) = value {
             sysctls.insert(name, value);
         }
@@ -62,9 +62,7 @@ fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, Strin
 fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
     let value = Value::of(entry);
     match entry.value.get_ref() {
-        DeValue::Integer(integer) => {
-            i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(|number| number.to_string())
-        }
+        DeValue::Integer(_) => value.decimal(),
         DeValue::String(text) if text.len() > limit::SYSCTL || text.chars().any(char::is_control) => {
             let message =
                 format!("`{}` must be one line of at most {} bytes", quoted(entry.key), limit::SYSCTL);
@@ -100,8 +98,7 @@ fn by_interface<T>(
     for entry in table.rest() {
         if !is_interface(entry.key) {
             let message = format!("`{}` cannot be the name of an interface", quoted(entry.key));
-            problems
-                .push(Problem::new(entry.key_span.clone(), message).help(format!("write it as `{name}`")));
+            problems.report(entry.key_span.clone(), message, format!("write it as `{name}`"));
         } else if let Some(value) = read(&entry, problems) {
             map.insert(entry.key.to_owned(), value);
         }
@@ -160,6 +157,12 @@ mod tests {
         study.map(|study| study.machine().clone()).map_err(|problems| problems.to_string())
     }
 
+    fn written(machine: &Machine) -> String {
+        let mut file = toml_edit::DocumentMut::new();
+        file.extend(machine.toml().map(|table| ("machine", toml_edit::Item::Table(table))));
+        file.to_string()
+    }
+
     #[test]
     fn a_study_without_the_table_wants_nothing() {
         assert!(read("").unwrap().is_empty());
@@ -186,8 +189,8 @@ mod tests {
         let table = "[machine]\nsysctl = { \"net.ipv4.x\" = 'a \"b\" \\c' }\ngovernor = \"performance\"\n\
                      irq_affinity = { eth0 = [0, 2] }\nfeatures = { eth0 = { tso = false, \"rx-gro\" = true } }\n";
         let machine = read(table).unwrap();
-        assert_eq!(read(&machine.toml()).unwrap(), machine);
-        assert_eq!(Machine::default().toml(), "");
+        assert_eq!(read(&written(&machine)).unwrap(), machine);
+        assert_eq!(written(&Machine::default()), "");
     }
 
     #[test]
@@ -199,7 +202,7 @@ mod tests {
             (machine.sysctl["net.ipv4.a"].as_str(), machine.sysctl["net.ipv4.b"].as_str()),
             ("", long.as_str())
         );
-        assert_eq!(read(&machine.toml()).unwrap(), machine);
+        assert_eq!(read(&written(&machine)).unwrap(), machine);
         let longer = format!("[machine.sysctl]\nnet.ipv4.a = \"{}\"\n", "1".repeat(70_000));
         assert!(read(&longer).unwrap_err().contains("at most 65536 bytes"));
     }
@@ -215,8 +218,8 @@ mod tests {
     fn what_is_wrong_is_told_with_the_way_out() {
         for (table, words) in [
             ("[machine]\nsysctl = 1", "must be a table"),
-            ("[machine]\nsysctl = { \"fs.file-max\" = 1 }", "cannot be the name of a sysctl"),
-            ("[machine]\nsysctl = { \"net..x\" = 1 }", "cannot be the name of a sysctl"),
+            ("[machine]\nsysctl = { \"fs.file-max\" = 1 }", "is not the name of a sysctl"),
+            ("[machine]\nsysctl = { \"net..x\" = 1 }", "is not the name of a sysctl"),
             ("[machine]\nsysctl = { \"net.core.x\" = 1.5 }", "a whole number or a string"),
             ("[machine]\ngovernor = 1", "must be a string"),
             ("[machine]\nirq_affinity = { \"../x\" = [0] }", "cannot be the name of an interface"),

@@ -5,15 +5,14 @@ mod comparison;
 mod design;
 pub(crate) mod diagnostic;
 pub(crate) mod factor;
-mod guest;
 mod machine;
+mod part;
 pub(crate) mod problems;
 mod protocol;
 mod selection;
 mod study;
 pub(crate) mod table;
 mod testbed;
-mod underlay;
 mod value;
 mod workload;
 

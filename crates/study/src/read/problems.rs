@@ -1,5 +1,7 @@
 //! The problems found so far.
 
+use std::ops::Range;
+
 use words::suggest;
 
 use crate::read::diagnostic::Problem;
@@ -22,6 +24,16 @@ impl Problems {
         } else {
             self.kept.push(problem);
         }
+    }
+
+    /// Adds what is wrong at a place, with the remedy.
+    pub(crate) fn report(
+        &mut self,
+        place: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Problem::new(place, message).help(help));
     }
 
     /// How many there are.

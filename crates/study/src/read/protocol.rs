@@ -1,30 +1,33 @@
 //! `[protocol]`.
 
+use words::Field;
+
 use crate::model::limit;
 use crate::model::protocol::Protocol;
 use crate::model::stop::{Bounds, Stop};
 use crate::model::tables::{PROTOCOL, STOP};
-use crate::read::diagnostic::Problem;
+use crate::read::part::{self, Written};
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
 
 /// The protocol, with defaults for what is not written.
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Protocol {
-    let default = Protocol::default();
-    let mut count = |table: &mut Table<'_>, key, range| {
-        let entry = table.take(key)?;
-        Value::of(&entry).small(range, problems)
-    };
-    let boots = count(&mut table, "boots", limit::BOOTS).unwrap_or(default.boots);
-    let warmup = count(&mut table, "warmup", limit::WARMUP).unwrap_or(default.warmup);
-    let runs = count(&mut table, "runs", limit::RECORDED).unwrap_or(default.runs);
-    let order =
-        table.take("order").and_then(|entry| Value::of(&entry).word(problems)).unwrap_or(default.order);
-    let seed = table.take("seed").and_then(|entry| Value::of(&entry).number(limit::SEED, problems));
-    let stop = table.take("stop").and_then(|entry| stop(&entry, boots, problems));
-    table.finish(&PROTOCOL.keys(), problems);
-    Protocol { boots, warmup, runs, order, seed: seed.unwrap_or(default.seed), stop }
+    let mut protocol = Protocol::default();
+    let looks = table.take("stop");
+    for Written { key, value, .. } in part::rows(table, &PROTOCOL, problems) {
+        let field: &mut dyn Field = match key {
+            "boots" => &mut protocol.boots,
+            "warmup" => &mut protocol.warmup,
+            "runs" => &mut protocol.runs,
+            "order" => &mut protocol.order,
+            "seed" => &mut protocol.seed,
+            key => unreachable!("`{key}` is in the table of keys and is not read"),
+        };
+        value.iter().for_each(|value| field.set(value));
+    }
+    protocol.stop = looks.and_then(|entry| stop(&entry, protocol.boots, problems));
+    protocol
 }
 
 /// `stop = { detect = "2%" }`.
@@ -44,8 +47,8 @@ fn stop(entry: &Entry<'_>, boots: u32, problems: &mut Problems) -> Option<Stop> 
         let message =
             format!("{} looks need more than {} boots, and there are {boots}", stop.looks, stop.looks);
         let help =
-            format!("set `boots = {}` (the most it may take), fewer `looks`, or no `stop`", 2 * stop.looks);
-        problems.push(Problem::new(place, message).help(help));
+            format!("set more boots, such as `boots = {}`, fewer `looks`, or no `stop`", 2 * stop.looks);
+        problems.report(place, message, help);
         return None;
     }
     Some(stop)

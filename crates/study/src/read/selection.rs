@@ -32,9 +32,11 @@ pub(crate) fn exclusion(
     let place = table.span.clone();
     let rest = table.rest();
     if rest.is_empty() {
-        let problem = Problem::new(place, "this excludes every condition")
-            .help("name levels, such as `family = \"ipv6\"`, or remove it");
-        problems.push(problem);
+        problems.report(
+            place,
+            "this excludes every condition",
+            "name levels, such as `family = \"ipv6\"`, or remove it",
+        );
         return None;
     }
     let selection = select(rest, scope, problems)?;
@@ -48,7 +50,7 @@ pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problem
         other => {
             let message = format!("`{}` must be a table of levels, not {}", quoted(entry.key), kind(other));
             let help = format!("write it as `{} = {{ family = \"ipv4\" }}`", quoted(entry.key));
-            problems.push(Problem::new(entry.span(), message).help(help));
+            problems.report(entry.span(), message, help);
             None
         }
     }
@@ -139,10 +141,9 @@ fn text(value: &Spanned<DeValue<'_>>, named: &Named<'_>, problems: &mut Problems
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Boolean(on) => Some(if *on { "on" } else { "off" }.to_owned()),
-        DeValue::Integer(integer) => {
-            let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
-            Some(number.map_or_else(|| integer.to_string(), |number| number.to_string()))
+        _ => {
+            let value = Value { name: named.name, value };
+            value.decimal().or_else(|| value.wrong_type("a level", problems))
         }
-        _ => Value { name: named.name, value }.wrong_type("a level", problems),
     }
 }

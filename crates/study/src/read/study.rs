@@ -3,24 +3,22 @@
 use std::ops::Range;
 
 use toml::de::DeTable;
-use words::{Direction, Family, Key, Kind, Scenario};
+use words::{Direction, Family, Field, Key, Kind, Scenario};
 
 use crate::model::boot_state::BootState;
-use crate::model::factor::{Factor, Level, Subject};
+use crate::model::factor::{Factor, Subject};
 use crate::model::limit;
-use crate::model::request::Request;
-use crate::model::selection::Exclusion;
+use crate::model::selection::{Exclusion, Request};
 use crate::model::study::Study;
-use crate::model::tables::{Inside, STUDY};
+use crate::model::tables::{GUEST, Inside, STUDY, UNDERLAY};
 use crate::read::diagnostic::{Diagnostics, Problem};
+use crate::read::part::{self, Written};
 use crate::read::problems::Problems;
 use crate::read::selection::Scope;
-use crate::read::table::{Entry, Table};
+use crate::read::table::Table;
 use crate::read::testbed::Testbed;
 use crate::read::value::Value;
-use crate::read::{
-    check, comparison, design, factor, guest, machine, protocol, selection, underlay, workload,
-};
+use crate::read::{check, comparison, design, factor, machine, protocol, selection, workload};
 
 impl Study {
     /// Reads a study file. `file_name` is only shown, never opened.
@@ -30,7 +28,7 @@ impl Study {
     /// and its work is bounded (1 MiB of text, 10,000 conditions).
     pub fn parse(file_name: &str, text: &str) -> Result<Self, Diagnostics> {
         if text.len() > limit::TEXT {
-            let message = format!("the file has {} bytes, and {} is the most", text.len(), limit::TEXT);
+            let message = format!("the file has {} bytes: at most {} are allowed", text.len(), limit::TEXT);
             return Err(Diagnostics::new(file_name, "", vec![Problem::new(0..0, message)], 0));
         }
         let (table, errors) = DeTable::parse_recoverable(text);
@@ -51,7 +49,7 @@ impl Study {
 
 /// A mistake in TOML itself.
 fn syntax(error: &toml::de::Error) -> Problem {
-    Problem::new(error.span().unwrap_or(0..0), error.message()).label("here the file stops being TOML")
+    Problem::new(error.span().unwrap_or(0..0), error.message()).label("not valid TOML from here")
 }
 
 /// The study, if it can be had; `problems` tells whether it is valid.
@@ -67,20 +65,20 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         .take("exact")
         .and_then(|entry| Value::of(&entry).switch(problems).filter(|on| *on).map(|_| entry.span()));
     let guest_place = root.place_of("guest");
-    let guest = root.take("guest").and_then(|entry| Table::of("[guest]", &entry, problems));
-    let guest = guest.map(|table| guest::read(table, problems)).unwrap_or_default();
+    let guest = root.table("[guest]", problems);
+    let guest = guest.map(|table| part::rows(table, &GUEST, problems)).unwrap_or_default();
     let underlay_place = root.place_of("underlay");
-    let underlay = root.take("underlay").and_then(|entry| Table::of("[underlay]", &entry, problems));
-    let underlay = underlay.map(|table| underlay::read(table, problems)).unwrap_or_default();
+    let underlay = root.table("[underlay]", problems);
+    let underlay = underlay.map(|table| part::rows(table, &UNDERLAY, problems)).unwrap_or_default();
 
     let written = root.require("workload", "a `[[workload]]` with `kind = \"tcp_stream\"`", problems);
-    let (mut workloads, workloads_whole) =
-        workload::read(all(written, "[[workload]]", limit::BLOCKS, problems), problems);
-    let factors = root.take("factors").and_then(|entry| Table::of("[factors]", &entry, problems));
+    let written = written.map(|entry| Table::all("[[workload]]", &entry, limit::BLOCKS, problems));
+    let (mut workloads, workloads_whole) = workload::read(written.unwrap_or_default(), problems);
+    let factors = root.table("[factors]", problems);
     let (mut factors, factors_whole) =
         factors.map_or((Vec::new(), true), |table| factor::read(table, problems));
     let scenarios = scenarios(&mut root, &factors, problems);
-    let designed = root.take("design").and_then(|entry| Table::of("[design]", &entry, problems));
+    let designed = root.table("[design]", problems);
     let asked_for_design = designed.is_some();
     let designed = designed.and_then(|table| design::read(table, &factors, problems));
     let factors_whole = factors_whole && designed.is_some() == asked_for_design;
@@ -119,18 +117,18 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
 
     let combined = with_workloads(&workloads, &factors);
     let scope = Scope { factors: &combined, whole: factors_whole && workloads_whole };
-    let (exclusions, places): (Vec<Exclusion>, Vec<Range<usize>>) =
-        all(root.take("exclude"), "[[exclude]]", limit::EXCLUSIONS, problems)
-            .into_iter()
-            .filter_map(|table| {
-                let place = table.span.clone();
-                Some((selection::exclusion(table, scope, problems)?, place))
-            })
-            .unzip();
+    let (exclusions, places): (Vec<Exclusion>, Vec<Range<usize>>) = root
+        .tables("[[exclude]]", limit::EXCLUSIONS, problems)
+        .into_iter()
+        .filter_map(|table| {
+            let place = table.span.clone();
+            Some((selection::exclusion(table, scope, problems)?, place))
+        })
+        .unzip();
     let stop_place = root.place_within("protocol", "stop");
-    let protocol = root.take("protocol").and_then(|entry| Table::of("[protocol]", &entry, problems));
+    let protocol = root.table("[protocol]", problems);
     let protocol = protocol.map(|table| protocol::read(table, problems)).unwrap_or_default();
-    let machine = root.take("machine").and_then(|entry| Table::of("[machine]", &entry, problems));
+    let machine = root.table("[machine]", problems);
     let machine = machine.map(|table| machine::read(table, problems)).unwrap_or_default();
     let kinds: Vec<Kind> = workloads.iter().map(|read| read.workload.traffic.kind).collect();
     let offer = comparison::Offer {
@@ -139,13 +137,24 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         scenarios: &scenarios,
         exact,
     };
-    let comparisons: Vec<comparison::Read> =
-        all(root.take("comparison"), "[[comparison]]", limit::BLOCKS, problems)
-            .into_iter()
-            .filter_map(|table| comparison::read(table, scope, offer, problems))
-            .collect();
+    let comparisons: Vec<comparison::Read> = root
+        .tables("[[comparison]]", limit::BLOCKS, problems)
+        .into_iter()
+        .filter_map(|table| comparison::read(table, scope, offer, problems))
+        .collect();
     root.finish(&STUDY.keys(), problems);
 
+    let mut boot = BootState {
+        scenario: *scenarios.first()?,
+        guest: (inside_guest || scenarios.iter().any(|scenario| scenario.has_guests()))
+            .then_some(testbed.guest()),
+        ..BootState::default()
+    };
+    let mut underlay_mtu = None;
+    for Written { key, value, .. } in &underlay {
+        let field: &mut dyn Field = if *key == "mtu" { &mut underlay_mtu } else { &mut boot.underlay_family };
+        value.iter().for_each(|value| field.set(value));
+    }
     let asked: Vec<Request> = comparisons.iter().map(|read| read.request.clone()).collect();
     let study = Study {
         name: name?,
@@ -157,13 +166,8 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         requests: if asked.is_empty() { vec![Request::default()] } else { asked },
         inside_guest,
         exact,
-        boot: BootState {
-            scenario: *scenarios.first()?,
-            underlay_family: underlay.family.unwrap_or(BootState::default().underlay_family),
-            guest: (inside_guest || scenarios.iter().any(|scenario| scenario.has_guests()))
-                .then_some(guest.guest),
-        },
-        underlay_mtu: underlay.mtu,
+        boot,
+        underlay_mtu,
         design,
         rows,
         machine,
@@ -198,21 +202,11 @@ fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bo
         || workloads.iter().any(|read| read.workload.traffic.direction == Direction::Both)
 }
 
-/// The tables of a key that may be there several times.
-fn all<'t>(
-    entry: Option<Entry<'t>>,
-    name: &'static str,
-    most: usize,
-    problems: &mut Problems,
-) -> Vec<Table<'t>> {
-    entry.map_or_else(Vec::new, |entry| Table::all(name, &entry, most, problems))
-}
-
 /// The factors, with several workloads as the first of them.
 fn with_workloads(workloads: &[workload::Read], factors: &[factor::Read]) -> Vec<Factor> {
     let several = (workloads.len() > 1).then(|| {
         let name = |read: &workload::Read| read.workload.name.clone();
-        let levels = workloads.iter().enumerate().map(|(index, read)| Level::Workload(index, name(read)));
+        let levels = workloads.iter().map(|read| words::Value::Text(name(read)));
         Factor::new("workload".to_owned(), Subject::Workload, levels.collect())
     });
     several.into_iter().chain(factors.iter().map(|read| read.factor.clone())).collect()

@@ -47,7 +47,7 @@ impl<'t> Table<'t> {
             other => {
                 let message =
                     format!("`{}` must be a table, not {}", suggest::quoted(entry.key), kind(other));
-                problems.push(Problem::new(entry.span(), message).help(format!("write it as `{name}`")));
+                problems.report(entry.span(), message, format!("write it as `{name}`"));
                 None
             }
         }
@@ -73,15 +73,13 @@ impl<'t> Table<'t> {
             return Vec::new();
         };
         if array.len() > most {
-            let message = format!("there are {} tables `{name}`, and {most} is the most", array.len());
+            let message = format!("there are {} tables `{name}`: at most {most} are allowed", array.len());
             problems.push(Problem::new(entry.key_span.clone(), message));
             return Vec::new();
         }
         if array.is_empty() {
             let message = format!("`{}` is empty", suggest::quoted(entry.key));
-            problems.push(
-                Problem::new(entry.span(), message).help(format!("begin each one with a line `{name}`")),
-            );
+            problems.report(entry.span(), message, format!("begin each one with a line `{name}`"));
         }
         let mut tables = Vec::new();
         for item in array.iter() {
@@ -91,6 +89,18 @@ impl<'t> Table<'t> {
             }
         }
         tables
+    }
+
+    /// Takes a table out of this one by its header, `[guest]`.
+    pub(crate) fn table(&mut self, header: &'static str, problems: &mut Problems) -> Option<Self> {
+        let entry = self.take(header.trim_matches(['[', ']']))?;
+        Self::of(header, &entry, problems)
+    }
+
+    /// Takes the tables of a header that may be there several times, `[[exclude]]`.
+    pub(crate) fn tables(&mut self, header: &'static str, most: usize, problems: &mut Problems) -> Vec<Self> {
+        let entry = self.take(header.trim_matches(['[', ']']));
+        entry.map_or_else(Vec::new, |entry| Self::all(header, &entry, most, problems))
     }
 
     /// Takes a key out of the table.
@@ -116,7 +126,7 @@ impl<'t> Table<'t> {
         let entry = self.take(key);
         if entry.is_none() {
             let message = format!("`{key}` is missing from {}", self.name);
-            problems.push(Problem::new(self.span.clone(), message).help(format!("add {example}")));
+            problems.report(self.span.clone(), message, format!("add {example}"));
         }
         entry
     }

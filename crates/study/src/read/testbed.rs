@@ -1,14 +1,14 @@
 //! What of a study's testbed does not go together: virtual machines, tunnels, exact mode.
 
 use std::ops::Range;
-use words::Scenario;
 
-use crate::model::factor::{Level, Subject};
-use crate::model::guest::Acceleration;
-use crate::model::scope::UNDERLAY;
-use crate::read::diagnostic::Problem;
+use words::{Scenario, Value};
+
+use crate::model::factor::Subject;
+use crate::model::guest::{Acceleration, Guest};
+use crate::read::factor;
+use crate::read::part::{self, Written};
 use crate::read::problems::Problems;
-use crate::read::{factor, guest, underlay};
 
 /// What the file says of its testbed, with places.
 #[derive(Debug)]
@@ -19,10 +19,12 @@ pub(crate) struct Testbed<'r> {
     pub(crate) inside: Option<Range<usize>>,
     /// The place of `exact`, if it is on.
     pub(crate) exact: Option<Range<usize>>,
-    pub(crate) guest: &'r guest::Read,
+    /// What is written of `[guest]`.
+    pub(crate) guest: &'r [Written],
     /// The place of `[guest]`, if it is written.
     pub(crate) guest_place: Option<Range<usize>>,
-    pub(crate) underlay: &'r underlay::Read,
+    /// What is written of `[underlay]`.
+    pub(crate) underlay: &'r [Written],
     /// The place of `[underlay]`, if it is written.
     pub(crate) underlay_place: Option<Range<usize>>,
     pub(crate) factors: &'r [factor::Read],
@@ -33,6 +35,14 @@ impl Testbed<'_> {
     /// one.
     pub(crate) fn is_inside(&self) -> bool {
         self.inside.is_some() || self.exact.is_some()
+    }
+
+    /// The virtual machine that `[guest]` asks for, with defaults for what is not written.
+    pub(crate) fn guest(&self) -> Guest {
+        let mut guest = Guest::default();
+        let values = self.guest.iter().filter_map(|one| Some((one.key, one.value.as_ref()?)));
+        values.for_each(|(key, value)| guest.set(key, value));
+        guest
     }
 
     /// Reports all that does not go together.
@@ -61,29 +71,37 @@ impl Testbed<'_> {
 
     /// Values that are never used, because a factor of the same name is.
     fn overridden(&self, problems: &mut Problems) {
-        let is_factor = |subject: &Subject| self.factors.iter().any(|read| read.factor.subject() == subject);
-        let in_guest = self.guest.written.iter().filter_map(|(key, place)| Some((Subject::of(key)?, place)));
-        let key = |key: &&str| Subject::of(&format!("{UNDERLAY}.{key}"));
-        let in_underlay = self.underlay.written.iter().filter_map(|(name, place)| Some((key(name)?, place)));
-        for (subject, place) in in_guest.chain(in_underlay).filter(|(subject, _)| is_factor(subject)) {
-            let read = self.factors.iter().find(|read| *read.factor.subject() == subject);
-            if let Some(read) = read {
+        let in_guest = self.guest.iter().map(|one| (Subject::Guest(one.key), &one.place));
+        let in_underlay = self.underlay.iter().map(|one| (Subject::Underlay(one.key), &one.place));
+        for (subject, place) in in_guest.chain(in_underlay) {
+            if let Some(read) = self.factor(&subject) {
                 problems.push(factor::overridden(read, place.clone()));
             }
         }
+    }
+
+    /// The factor of a subject.
+    fn factor(&self, subject: &Subject) -> Option<&factor::Read> {
+        self.factors.iter().find(|read| read.factor.subject() == subject)
+    }
+
+    /// Where a key of `[guest]` is written: as a factor, or in the table.
+    fn place_of(&self, key: &'static str) -> Option<Range<usize>> {
+        let factor = self.factor(&Subject::Guest(key)).map(|read| read.name.clone());
+        factor.or_else(|| part::place_of(self.guest, key))
     }
 
     fn guests_in_guests(&self, scenario: Scenario, problems: &mut Problems) {
         if let Some(place) = &self.inside {
             let message =
                 format!("the hosts of `{scenario}` are guests already, and a guest cannot contain guests");
-            problems.push(Problem::new(place.clone(), message).help("remove it, or use the scenario `veth`"));
+            problems.report(place.clone(), message, "remove it, or use the scenario `veth`");
         }
         if let Some(place) = &self.exact {
             let message =
                 format!("exact mode counts the instructions of one guest, and `{scenario}` has two");
             let help = "use the scenario `veth` or `loopback`, which then runs inside one guest";
-            problems.push(Problem::new(place.clone(), message).help(help));
+            problems.report(place.clone(), message, help);
         }
     }
 
@@ -91,69 +109,70 @@ impl Testbed<'_> {
         const HELP: &str = "use the scenario `vm` or `vm-vxlan`, or write `inside = \"guest\"` at the top";
         if let Some(place) = &self.guest_place {
             let message = format!("`[guest]` needs virtual machines, and `{scenario}` has none");
-            problems.push(Problem::new(place.clone(), message).help(HELP));
+            problems.report(place.clone(), message, HELP);
         }
-        for read in self.factors.iter().filter(|read| read.factor.subject().is_of_guest()) {
-            let message =
-                format!("`{}` is of virtual machines, and `{scenario}` has none", read.factor.name());
-            problems.push(Problem::new(read.name.clone(), message).help(HELP));
+        let is_of_guest = |read: &&factor::Read| matches!(read.factor.subject(), Subject::Guest(_));
+        for read in self.factors.iter().filter(is_of_guest) {
+            let message = format!(
+                "`{}` is a setting of virtual machines, and `{scenario}` has none",
+                read.factor.name()
+            );
+            problems.report(read.name.clone(), message, HELP);
         }
     }
 
     /// One guest has nobody to be joined with.
     fn one_guest(&self, scenario: Scenario, problems: &mut Problems) {
-        let factor = self.factors.iter().find(|read| *read.factor.subject() == Subject::Nic);
-        let place = factor.map(|read| read.name.clone()).or_else(|| self.guest.place_of("nic"));
-        if let Some(place) = place {
+        if let Some(place) = self.place_of("nic") {
             let message = format!("`nic` joins two guests, and `{scenario}` runs inside one");
-            problems.push(Problem::new(place, message).help("remove it, or use the scenario `vm`"));
+            problems.report(place, message, "remove it, or use the scenario `vm`");
         }
     }
 
     /// How copies are counted, where nothing is.
     fn copies_of_time(&self, problems: &mut Problems) {
-        let factor = self.factors.iter().find(|read| *read.factor.subject() == Subject::Copies);
-        let place = factor.map(|read| read.name.clone()).or_else(|| self.guest.place_of("copies"));
-        if let Some(place) = place {
+        if let Some(place) = self.place_of("copies") {
             let message = "`copies` is how exact mode counts copies, and this study measures time";
-            problems.push(Problem::new(place, message).help("remove it, or set `exact = true`"));
+            problems.report(place, message, "remove it, or set `exact = true`");
         }
     }
 
     fn without_tunnel(&self, scenario: Scenario, problems: &mut Problems) {
         let tunnel = if scenario.has_guests() { Scenario::VmVxlan } else { Scenario::Vxlan };
         if let Some(place) = &self.underlay_place {
-            let message = format!("`[underlay]` is what carries a tunnel, and `{scenario}` has none");
+            let message = format!("`[underlay]` is for tunnels, and `{scenario}` has none");
             let help = format!("use the scenario `{tunnel}`, or remove it");
-            problems.push(Problem::new(place.clone(), message).help(help));
+            problems.report(place.clone(), message, help);
         }
         for read in self.factors.iter().filter(|read| read.factor.subject().scope().underlay) {
             let name = read.factor.name();
-            let message = format!("`{name}` is under a tunnel, and `{scenario}` has none");
+            let message = format!(
+                "`{name}` is a setting of the interfaces under a tunnel, and `{scenario}` has no tunnel"
+            );
             let bare = name.replacen("underlay.", "", 1);
             let help = format!("write `{bare}`, or use the scenario `{tunnel}`");
-            problems.push(Problem::new(read.name.clone(), message).help(help));
+            problems.report(read.name.clone(), message, help);
         }
     }
 
     /// Exact mode: one CPU, emulated.
     fn exactly_one(&self, problems: &mut Problems) {
         const WHY: &str = "exact mode counts the instructions of one CPU";
-        if let Some(place) = self.guest.place_of("vcpus").filter(|_| self.guest.guest.vcpus != 1) {
-            problems.push(Problem::new(place, WHY).help("set `vcpus = 1`, or `exact = false`"));
+        let guest = self.guest();
+        if let Some(place) = part::place_of(self.guest, "vcpus").filter(|_| guest.vcpus != 1) {
+            problems.report(place, WHY, "set `vcpus = 1`, or `exact = false`");
         }
-        for read in self.factors.iter().filter(|read| *read.factor.subject() == Subject::Vcpus) {
+        if let Some(read) = self.factor(&Subject::Guest("vcpus")) {
             for (index, place) in read.levels.iter().enumerate() {
-                if *read.factor.level(index) != Level::Number(Some(1)) {
-                    problems
-                        .push(Problem::new(place.clone(), WHY).help("keep 1 only, or set `exact = false`"));
+                if *read.factor.level(index) != Value::Number(1) {
+                    problems.report(place.clone(), WHY, "keep 1 only, or set `exact = false`");
                 }
             }
         }
-        let kvm = self.guest.guest.acceleration == Acceleration::Kvm;
-        if let Some(place) = self.guest.place_of("acceleration").filter(|_| kvm) {
-            let message = "exact mode counts what an emulator executes, and KVM executes none of it there";
-            problems.push(Problem::new(place, message).help("remove it, or set `exact = false`"));
+        let kvm = guest.acceleration == Acceleration::Kvm;
+        if let Some(place) = part::place_of(self.guest, "acceleration").filter(|_| kvm) {
+            let message = "exact mode needs emulation: KVM does not count instructions";
+            problems.report(place, message, "remove it, or set `exact = false`");
         }
     }
 }

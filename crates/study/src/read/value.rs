@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use toml::Spanned;
 use toml::de::DeValue;
 use words::{
-    DEFAULT, Key, Mistake, Percent, Shape, Word,
+    DEFAULT, Key, Mistake, Percent, Shape, Vocabulary, Word,
     suggest::{self, quoted},
 };
 
@@ -40,20 +40,41 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// One of the words of a vocabulary.
-    pub(crate) fn word<W: Word>(&self, problems: &mut Problems) -> Option<W> {
-        let text = self.text(problems)?;
-        let word = W::from_word(text);
-        if word.is_none() && W::NOT_BUILT_YET.contains(&text) {
-            let known: Vec<&str> = W::WORDS.iter().map(|(word, _)| *word).collect();
-            let problem = Problem::new(self.span(), format!("`{text}` is not built yet"))
-                .help(format!("this version has {}", suggest::list(&known)));
-            problems.push(problem);
-        } else if word.is_none() {
-            let known = W::WORDS.iter().map(|(word, _)| *word);
-            return self.unknown(text, &format!("`{}` is not {}", quoted(text), W::WHAT), known, problems);
+    /// An integer in decimal, however it is written; one beyond all ranges as it is written.
+    pub(crate) fn decimal(&self) -> Option<String> {
+        let DeValue::Integer(integer) = self.value.get_ref() else { return None };
+        let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
+        Some(number.map_or_else(|| integer.to_string(), |number| number.to_string()))
+    }
+
+    /// The items of an array; of another value itself.
+    pub(crate) fn items(value: &'v Spanned<DeValue<'v>>) -> &'v [Spanned<DeValue<'v>>] {
+        match value.get_ref() {
+            DeValue::Array(array) => array,
+            _ => std::slice::from_ref(value),
         }
-        word
+    }
+
+    /// A value of a vocabulary.
+    pub(crate) fn word<W: Word>(&self, problems: &mut Problems) -> Option<W> {
+        self.one_of(&W::VOCABULARY, problems).and_then(W::from_word)
+    }
+
+    /// One of the words of a vocabulary.
+    pub(crate) fn one_of(&self, vocabulary: &Vocabulary, problems: &mut Problems) -> Option<&'static str> {
+        let text = self.text(problems)?;
+        let known = || vocabulary.words.iter().map(|(word, _)| *word);
+        if let Some(word) = known().find(|word| *word == text) {
+            return Some(word);
+        }
+        if !vocabulary.later.contains(&text) {
+            let message = format!("`{}` is not {}", quoted(text), vocabulary.what);
+            return self.unknown(text, &message, known(), problems);
+        }
+        let known: Vec<&str> = known().collect();
+        let problem = Problem::new(self.span(), format!("`{text}` is not built yet"));
+        problems.push(problem.help(format!("this version has {}", suggest::list(&known))));
+        None
     }
 
     /// On or off, also written as a boolean.
@@ -72,12 +93,11 @@ impl<'v> Value<'v> {
 
     /// A whole number within a range.
     pub(crate) fn number(&self, range: RangeInclusive<u64>, problems: &mut Problems) -> Option<u64> {
-        let DeValue::Integer(integer) = self.value.get_ref() else {
+        if !matches!(self.value.get_ref(), DeValue::Integer(_)) {
             return self.wrong_type("a whole number", problems);
-        };
-        let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
-        let number =
-            number.and_then(|number| u64::try_from(number).ok()).filter(|number| range.contains(number));
+        }
+        let number = self.decimal().and_then(|number| number.parse().ok());
+        let number = number.filter(|number| range.contains(number));
         if number.is_none() {
             let name = quoted(self.name);
             let message = format!("`{name}` must be {} to {}", range.start(), range.end());
@@ -91,29 +111,10 @@ impl<'v> Value<'v> {
         self.number(range, problems).and_then(|number| u32::try_from(number).ok())
     }
 
-    /// A number as [`Value::small`], or the word `default`, which is `None` inside.
-    pub(crate) fn small_or_default(
-        &self,
-        range: RangeInclusive<u64>,
-        problems: &mut Problems,
-    ) -> Option<Option<u32>> {
-        match self.value.get_ref() {
-            DeValue::String(text) if text == "default" => Some(None),
-            DeValue::String(text) => {
-                let message = format!("`{}` is neither a whole number nor `default`", quoted(text));
-                self.unknown(text, &message, ["default"], problems)
-            }
-            _ => self.small(range, problems).map(Some),
-        }
-    }
-
     /// The value of a key of the traffic.
     pub(crate) fn of_key(&self, key: &Key, problems: &mut Problems) -> Option<words::Value> {
         let text = match (self.value.get_ref(), key.shape) {
-            (DeValue::Integer(integer), Shape::Number(..)) => {
-                let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
-                number.map_or_else(|| integer.to_string(), |number| number.to_string())
-            }
+            (DeValue::Integer(_), Shape::Number(..)) => self.decimal()?,
             (DeValue::Boolean(on), Shape::Switch) => on.to_string(),
             (DeValue::String(text), Shape::Number(..)) if !key.has_default() || text != DEFAULT => {
                 if !key.has_default() {
@@ -161,7 +162,7 @@ impl<'v> Value<'v> {
             "use 1 to {} letters, digits, `-`, `_` and `.`, beginning with a letter or digit",
             limit::NAME
         );
-        problems.push(Problem::new(self.span(), message).help(help));
+        problems.report(self.span(), message, help);
         None
     }
 

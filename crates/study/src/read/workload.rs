@@ -46,7 +46,7 @@ pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read
         let name = read.workload.name.to_lowercase();
         if names.contains(&name) {
             let message = format!("two workloads are called `{}`", read.workload.name);
-            problems.push(Problem::new(read.name.clone(), message).help("give each a `name` of its own"));
+            problems.report(read.name.clone(), message, "give each a `name` of its own");
         }
         names.push(name);
     }
@@ -108,7 +108,7 @@ pub(crate) fn yield_to_factors(read: &mut Read, factors: &[&Key], family: Family
     let traffic = &read.workload.traffic;
     let misfit = traffic.excess(family).or_else(|| traffic.conflict(Family::Ipv4));
     if let Some(misfit) = misfit.filter(|_| factors.is_empty()) {
-        problems.push(Problem::new(read.place_of(misfit.key), misfit.why).help(misfit.help));
+        problems.report(read.place_of(misfit.key), misfit.why, misfit.help);
     }
 }
 

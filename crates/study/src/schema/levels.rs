@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use words::Side;
 
-use super::part::{of_key, switch};
+use super::part::of_key;
 use super::{Parts, object};
 use crate::model::factor::Subject;
-use crate::model::scope::{Scope, UNDERLAY};
-use crate::model::tables::{COPIES, FAMILY, MTU, NIC, OFFLOADS, Part, SCENARIO, VCPUS};
+use crate::model::scope::{Scope, UNDERLAY as UNDER};
+use crate::model::tables::{GUEST, Table, UNDERLAY};
 
 /// A side; the other one has the same factors.
 const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
@@ -27,7 +27,7 @@ impl Parts {
 
     /// `[[exclude]]`
     pub(super) fn exclusion(&mut self) -> Value {
-        let mut schema = self.choice("Combinations that are left out.");
+        let mut schema = self.choice("Combinations that are not measured.");
         schema["minProperties"] = 1.into();
         schema["properties"]["reason"] = json!({ "description": "Why, for the plan.", "type": "string" });
         self.named("Exclude", schema)
@@ -35,7 +35,7 @@ impl Parts {
 
     /// Names of features, with the scope before them.
     pub(super) fn offloads(&mut self) -> Value {
-        let pattern = format!("^((transmitter|receiver)\\.)?({UNDERLAY}\\.)?({})$", features().join("|"));
+        let pattern = format!("^((transmitter|receiver)\\.)?({UNDER}\\.)?({})$", features().join("|"));
         let names = one_or_list("Features of `ethtool -k`.", json!({ "type": "string", "pattern": pattern }));
         self.named("DesignOffloads", names)
     }
@@ -53,7 +53,7 @@ impl Parts {
         let under_side =
             self.table_of("What differs under the tunnel on this side only.", Subject::names_in(SIDE));
         let mut of_side = self.table_of("What differs on this side only.", Subject::names_in(SIDE));
-        of_side["properties"][UNDERLAY] = self.named("UnderlayOfSide", under_side);
+        of_side["properties"][UNDER] = self.named("UnderlayOfSide", under_side);
         let of_side = self.named("OfSide", of_side);
         for side in Side::BOTH {
             schema["properties"][side.word()] = of_side.clone();
@@ -61,15 +61,17 @@ impl Parts {
         let both = Scope { side: None, underlay: true };
         let of_underlay =
             self.table_of("What the interfaces under the tunnel have.", Subject::names_in(both));
-        schema["properties"][UNDERLAY] = self.named("OfUnderlay", of_underlay);
+        schema["properties"][UNDER] = self.named("OfUnderlay", of_underlay);
         let sides = Side::BOTH.map(Side::word).join("|");
-        let quoted = |names: &str| format!("^((({sides})\\.)?{UNDERLAY}|{sides})\\.({names})$");
+        let quoted = |names: &str| format!("^((({sides})\\.)?{UNDER}|{sides})\\.({names})$");
         schema["patternProperties"] = json!({
             quoted("offloads"): self.of_subject(&Subject::Offloads(SIDE)),
             quoted(&features().join("|")): self.of_subject(&Subject::Feature(SIDE, Vec::new())),
-            format!("^{UNDERLAY}\\.family$"): self.of_subject(&Subject::UnderlayFamily),
-            format!("^{UNDERLAY}\\.mtu$"): self.of_subject(&Subject::UnderlayMtu),
         });
+        for key in UNDERLAY.factors() {
+            let levels = self.of_subject(&Subject::Underlay(key));
+            schema["patternProperties"][format!("^{UNDER}\\.{key}$")] = levels;
+        }
         schema
     }
 
@@ -81,49 +83,30 @@ impl Parts {
 
     /// The levels of a factor.
     fn of_subject(&mut self, subject: &Subject) -> Value {
-        let (name, help, one) = match subject {
-            Subject::Key(key) => return one_or_list(key.help, of_key(key)),
-            Subject::Workload => {
-                ("Names", "The name of a workload, if there are several.", self.part(&Part::Name))
-            }
-            Subject::Scenario => (
-                "ScenarioLevels",
-                "The kind of testbed; a study with this factor has no `scenario` at its top.",
-                self.part(&SCENARIO),
-            ),
-            Subject::Family | Subject::UnderlayFamily => {
-                ("FamilyLevels", "The version of IP.", self.part(&FAMILY))
-            }
-            Subject::Offloads(_) => (
-                "OffloadsLevels",
-                "All offloads at once; a feature named by itself wins over it.",
-                self.part(&OFFLOADS),
-            ),
-            Subject::Feature(..) => ("SwitchLevels", "On or off.", switch()),
-            Subject::Mtu | Subject::UnderlayMtu => {
-                let one = json!({ "anyOf": [self.part(&MTU), { "const": "default" }] });
-                ("MtuLevels", "The MTU in bytes.", one)
-            }
-            Subject::Twin => (
-                "TwinLevels",
-                "Labels that change nothing: the same condition several times.",
-                self.part(&Part::Name),
-            ),
-            Subject::Kernel => {
-                ("KernelLevels", "The kernel of the virtual machines.", self.part(&Part::Kernel))
-            }
-            Subject::CommandLine => (
-                "CommandLineLevels",
-                "What is added to the kernel's command line; `default` is nothing.",
-                self.part(&Part::CommandLine),
-            ),
-            Subject::Vcpus => ("VcpusLevels", "The CPUs of a virtual machine.", self.part(&VCPUS)),
-            Subject::Nic => ("NicLevels", "The network interface of a virtual machine.", self.part(&NIC)),
-            Subject::Copies => {
-                ("CopiesLevels", "How a virtual machine copies (exact mode).", self.part(&COPIES))
-            }
+        let of_table = |table: &Table, key: &str| {
+            (format!("{}.{key}", table.name), table.row(key).map_or("", |row| row.help))
         };
-        self.named(name, one_or_list(help, one))
+        let (name, help) = match subject {
+            Subject::Key(key) => return one_or_list(key.help, of_key(key)),
+            Subject::Workload => ("Names".to_owned(), "The name of a workload, if there are several."),
+            Subject::Scenario => (
+                "ScenarioLevels".to_owned(),
+                "The kind of testbed; a study with this factor has no `scenario` at its top.",
+            ),
+            Subject::Family => ("FamilyLevels".to_owned(), "The version of IP."),
+            Subject::Offloads(_) => {
+                ("OffloadsLevels".to_owned(), "All offloads at once; a feature named by itself wins over it.")
+            }
+            Subject::Feature(..) => ("SwitchLevels".to_owned(), "On or off."),
+            Subject::Mtu => ("MtuLevels".to_owned(), "The MTU in bytes."),
+            Subject::Twin => {
+                ("TwinLevels".to_owned(), "Labels that change nothing: the same condition several times.")
+            }
+            Subject::Guest(key) => of_table(&GUEST, key),
+            Subject::Underlay(key) => of_table(&UNDERLAY, key),
+        };
+        let one = subject.part().map(|part| self.part(part));
+        self.named(&name, one_or_list(help, one.unwrap_or_default()))
     }
 }
 

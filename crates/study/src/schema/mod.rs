@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_there_is_required() {
+    fn what_must_be_there_is_required_and_a_default_may_be_written() {
         let schema: Value = serde_json::from_str(&schema()).unwrap();
         assert_eq!(schema["required"], json!(["name", "question", "workload"]));
         for (table, required) in [
@@ -103,5 +103,8 @@ mod tests {
         ] {
             assert_eq!(schema["$defs"][table]["required"], required, "{table}");
         }
+        // What the reader takes beside a number.
+        let mtu = &schema["$defs"]["Underlay"]["properties"]["mtu"];
+        assert_eq!(mtu["anyOf"][1]["const"], "default", "{mtu}");
     }
 }

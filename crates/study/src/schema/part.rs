@@ -26,6 +26,10 @@ impl Parts {
                 self.named("CommandLine", json!({ "type": "string", "maxLength": limit::COMMAND_LINE }))
             }
             Part::Memory => self.named("Memory", json!({ "type": "string", "pattern": r"^\d+ *(MiB|GiB)$" })),
+            Part::Mtu => {
+                let mtu = self.named("Mtu", number(*limit::MTU.start(), *limit::MTU.end()));
+                json!({ "anyOf": [mtu, { "const": "default" }] })
+            }
             Part::Number(name, range) => self.named(name, number(*range.start(), *range.end())),
             Part::Word(vocabulary) => self.named(vocabulary.name, one_of(vocabulary)),
             Part::Table(table) => self.table_named(table),
@@ -76,14 +80,13 @@ impl Parts {
 
 /// One of these words.
 fn one_of(vocabulary: &Vocabulary) -> Value {
-    let sentences = |lines: &[&str]| lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-    let word = |(word, meaning): &(&str, &[&str])| json!({ "const": word, "description": sentences(meaning), "type": "string" });
+    let word = |(word, meaning): &(&str, &[&str])| json!({ "const": word, "description": Vocabulary::sentences(meaning), "type": "string" });
     let words: Vec<Value> = vocabulary.words.iter().map(word).collect();
-    json!({ "description": sentences(vocabulary.about), "oneOf": words })
+    json!({ "description": Vocabulary::sentences(vocabulary.about), "oneOf": words })
 }
 
 /// On or off.
-pub(super) fn switch() -> Value {
+fn switch() -> Value {
     json!({ "enum": ["on", "off", true, false] })
 }
 
@@ -125,7 +128,7 @@ pub(super) fn of_key(key: &Key) -> Value {
             let pattern = format!(r"^\s*(\d+(\.\d+)?(h|m|s|ms|us|ns)\s*)+${default}");
             json!({ "type": "string", "pattern": pattern })
         }
-        Shape::Word(words) => json!({ "enum": (words.all)() }),
+        Shape::Word(words) => json!({ "enum": words.vocabulary.all() }),
         Shape::Name(most) => {
             json!({ "type": "string", "pattern": format!("^[A-Za-z0-9_-]{{1,{most}}}$") })
         }

@@ -1,114 +1,96 @@
 //! A study of one condition under two labels, made from another study: what differs in it is
 //! chance.
 
-use std::fmt::Write;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 use words::{KEYS, Value};
 
-use crate::model::factor::RUNNING;
 use crate::model::limit;
+use crate::model::literal;
 use crate::model::protocol::Protocol;
 use crate::model::study::Study;
+use crate::model::tables::GUEST;
 use crate::plan::condition::Condition;
 
 /// The text of a study that measures `condition` of `study` under the labels `a` and `b`, by
 /// `protocol` (`stop` is left out: an A/A study is not to end on what it finds). A study file like
 /// any other: it can be stored, read and resumed.
 pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> String {
-    let workload = &condition.workload;
-    let mut text = format!(
-        "# Made from the study {:?}: one of its conditions under two labels.\n\n\
-         name = \"{}\"\n\
-         question = \"How often do two labels of the same condition seem to differ?\"\n\
-         {}{}\n\
-         [[workload]]\nkind = \"{}\"\nname = \"{}\"\n",
-        study.name(),
-        name(study.name()),
-        scenario(condition),
-        place(study),
-        workload.traffic.kind,
-        workload.name,
-    );
+    let mut file = DocumentMut::new();
+    file.insert("name", value(name(study.name())));
+    file.insert("question", value("How often do two labels of the same condition seem to differ?"));
     let is_factor = |key: &str| condition.levels.iter().any(|(factor, _)| factor == key);
-    for key in KEYS.iter().filter(|key| key.kinds.contains(&workload.traffic.kind) && !is_factor(key.name)) {
-        let value = key.get(workload);
-        let written = if key.is_number() { value.to_string() } else { quoted(&value.to_string()) };
-        if value != Value::Default {
-            text.push_str(&format!("{} = {written}\n", key.name));
-        }
+    if !is_factor("scenario") {
+        file.insert("scenario", value(condition.boot.scenario.word()));
     }
-    text.push_str(&testbed(study, condition));
-    text.push_str("\n[factors]\n");
+    if study.exact() {
+        file.insert("exact", value(true));
+    } else if study.inside_guest() {
+        file.insert("inside", value("guest"));
+    }
+    let workload = &condition.workload;
+    let kind = workload.traffic.kind;
+    let keys = KEYS.iter().filter(|key| key.kinds.contains(&kind) && !is_factor(key.name));
+    let values = keys.map(|key| (key.name, key.get(workload)));
+    let values =
+        values.filter(|(_, value)| *value != Value::Default).map(|(key, value)| (key, value.to_string()));
+    let named = [("kind", kind.to_string()), ("name", workload.name.clone())];
+    let mut workloads = ArrayOfTables::new();
+    workloads.push(table(named.into_iter().chain(values)));
+    file.insert("workload", Item::ArrayOfTables(workloads));
+    for (name, scope, values) in testbed(study, condition) {
+        let values = values.into_iter().filter(|(key, _)| !is_factor(&format!("{scope}{key}")));
+        file.insert(name, Item::Table(table(values)));
+    }
     // The only workload that is left needs no factor; a study's own twins are replaced by ours.
     let kept = condition.levels.iter().filter(|(factor, _)| factor != "workload" && factor != "twin");
-    for (factor, level) in kept {
-        let is_text = factor == "kernel" || factor == "command_line";
-        let is_number = level.parse::<u32>().is_ok() && !is_text;
-        let level = if is_number { level.clone() } else { quoted(level) };
-        text.push_str(&format!("{factor} = [{level}]\n"));
-    }
-    text.push_str("twin = [\"a\", \"b\"]\n");
+    let mut factors = table(kept.map(|(factor, level)| (factor.as_str(), level.clone())));
+    factors.insert("twin", value(literal::of("twin", &["a".to_owned(), "b".to_owned()])));
+    file.insert("factors", Item::Table(factors));
     let Protocol { boots, warmup, runs, order, seed, .. } = protocol;
-    // Writing to a text cannot fail.
-    let _ = write!(
-        text,
-        "\n[protocol]\nboots = {boots}\nwarmup = {warmup}\nruns = {runs}\norder = \"{order}\"\nseed = {seed}\n"
-    );
-    text.push_str(&study.machine().toml());
-    text
-}
-
-/// The kind of testbed, unless a factor says it.
-fn scenario(condition: &Condition) -> String {
-    let is_factor = condition.levels.iter().any(|(factor, _)| factor == "scenario");
-    if is_factor { String::new() } else { format!("scenario = \"{}\"\n", condition.boot.scenario) }
-}
-
-/// Where the testbed stands.
-fn place(study: &Study) -> &'static str {
-    match (study.exact(), study.inside_guest()) {
-        (true, _) => "exact = true\n",
-        (false, true) => "inside = \"guest\"\n",
-        (false, false) => "",
+    let protocol = [
+        ("boots", boots.to_string()),
+        ("warmup", warmup.to_string()),
+        ("runs", runs.to_string()),
+        ("order", order.to_string()),
+        ("seed", seed.to_string()),
+    ];
+    file.insert("protocol", Item::Table(table(protocol)));
+    if let Some(machine) = study.machine().toml() {
+        file.insert("machine", Item::Table(machine));
     }
+    format!("# Made from the study {:?}: one of its conditions under two labels.\n\n{file}", study.name())
 }
 
-/// The tables of its testbed: what no factor says.
-fn testbed(study: &Study, condition: &Condition) -> String {
-    let is_factor = |key: &str| condition.levels.iter().any(|(factor, _)| factor == key);
-    let mut text = String::new();
+/// A table of keys with their values.
+fn table<'k>(values: impl IntoIterator<Item = (&'k str, String)>) -> Table {
+    let mut table = Table::new();
+    for (key, text) in values {
+        table.insert(key, value(literal::of(key, &[text])));
+    }
+    table
+}
+
+/// A table's name, what its factors' names begin with, and its keys.
+type Written = (&'static str, &'static str, Vec<(&'static str, String)>);
+
+/// The tables of its testbed.
+fn testbed(study: &Study, condition: &Condition) -> Vec<Written> {
+    let mut tables = Vec::new();
     if let Some(guest) = &condition.boot.guest {
-        text.push_str("\n[guest]\n");
-        let nic = condition.boot.scenario.has_guests().then(|| quoted(guest.nic.word()));
-        for (key, value) in [
-            ("kernel", Some(quoted(guest.kernel.as_deref().unwrap_or(RUNNING)))),
-            ("command_line", Some(quoted(&guest.command_line))),
-            ("vcpus", Some(guest.vcpus.to_string())),
-            ("nic", nic),
-            ("memory", Some(quoted(&format!("{}MiB", guest.memory_mib)))),
-            ("acceleration", Some(quoted(guest.acceleration.word()))),
-            ("pin", Some(guest.pin.to_string())),
-            ("copies", study.exact().then(|| quoted(guest.copies.word()))),
-        ] {
-            if let Some(value) = value.filter(|_| !is_factor(key)) {
-                text.push_str(&format!("{key} = {value}\n"));
-            }
-        }
+        let is_there = |key: &&str| match *key {
+            "nic" => condition.boot.scenario.has_guests(),
+            "copies" => study.exact(),
+            _ => true,
+        };
+        let keys = GUEST.keys().into_iter().filter(is_there);
+        tables.push(("guest", "", keys.map(|key| (key, guest.written(key))).collect()));
     }
     if condition.boot.scenario.has_tunnel() {
-        text.push_str("\n[underlay]\n");
-        if !is_factor("underlay.family") {
-            text.push_str(&format!("family = \"{}\"\n", condition.boot.underlay_family));
-        }
-        if let Some(mtu) = condition.underlay.mtu.filter(|_| !is_factor("underlay.mtu")) {
-            text.push_str(&format!("mtu = {mtu}\n"));
-        }
+        let mtu = condition.underlay.mtu.map(|mtu| ("mtu", mtu.to_string()));
+        let family = [("family", condition.boot.underlay_family.to_string())];
+        tables.push(("underlay", "underlay.", family.into_iter().chain(mtu).collect()));
     }
-    text
-}
-
-/// A text as TOML has it.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    tables
 }
 
 /// The study's name with `-aa`, cut to the length that a name may have.

@@ -42,7 +42,7 @@ impl Asked {
         let scenario = study.scenarios()[0];
         if flags.discard_device.is_some() && scenario != Scenario::Discard {
             return Err(Failure::Usage(format!(
-                "--discard-device: {scenario} discards nothing; use it with discard"
+                "--discard-device: {scenario} does not discard packets; use it with the scenario discard"
             )));
         }
         let order = runner::order_of(&condition);

@@ -8,11 +8,10 @@ mod text;
 use study::CongestionControl;
 use testbed::{RunAccount, Testbed};
 
-use crate::cli::{Format, Load};
+use crate::cli::Load;
 use crate::failure::Failure;
-use crate::layout;
 use crate::machine;
-use crate::output::{print_json, print_page};
+use crate::output;
 use crate::signals;
 use crate::turn;
 use asked::Asked;
@@ -34,11 +33,9 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     }
     let mut document = measure(&asked, &mut testbed)?;
     document.disturbed.extend(session.disturbance());
-    let layout = layout::of_standard_output(flags.tables.wide);
-    match flags.output.format {
-        Format::Json => print_json(&document.json()),
-        Format::Text => print_page(&document.text(flags.interval, layout), layout),
-    }
+    output::show(&document.json(), &flags.output, flags.tables.wide, |_, layout| {
+        document.text(flags.interval, layout)
+    })
 }
 
 fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {

@@ -11,10 +11,9 @@ use stats::simulate::{
     Method, Outcome, Plan, SequentialRates, SimulateError, World, look_often, simulate as run,
 };
 
-use crate::cli::{Format, Simulate};
+use crate::cli::Simulate;
 use crate::failure::Failure;
-use crate::layout;
-use crate::output::{print_json, print_page};
+use crate::output;
 use world::Origin;
 
 /// What was simulated, and what came of it.
@@ -40,11 +39,7 @@ pub(crate) fn simulate(flags: &Simulate) -> Result<(), Failure> {
     let sequential = sequential.transpose().map_err(refuse)?;
     let outcome = run(&plan, threads).map_err(refuse)?;
     let simulation = Simulation { plan, origin, outcome, sequential };
-    let layout = layout::of_standard_output(flags.tables.wide);
-    match flags.stored.output.format {
-        Format::Json => print_json(&simulation),
-        Format::Text => print_page(&simulation.text(layout), layout),
-    }
+    output::show(&simulation, &flags.stored.output, flags.tables.wide, Simulation::text)
 }
 
 fn plan(flags: &Simulate) -> Result<(Origin, Plan), Failure> {

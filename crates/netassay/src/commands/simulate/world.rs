@@ -5,7 +5,7 @@ use stats::simulate::{Shape, World};
 use stats::{Component, Design, Observation, Question};
 use store::StoredStudy;
 
-use crate::cli::{DesignWord, Simulate};
+use crate::cli::Simulate;
 use crate::commands::stored::load;
 use crate::failure::Failure;
 
@@ -35,11 +35,7 @@ impl Origin {
             None => Origin::stated(flags),
         };
         let world = &mut origin.world;
-        world.design = match flags.design {
-            Some(DesignWord::Nested) => Design::Nested,
-            Some(DesignWord::Crossed) => Design::Crossed,
-            None => world.design,
-        };
+        world.design = flags.design.unwrap_or(world.design);
         world.boots = flags.boots.unwrap_or(world.boots);
         world.runs = flags.runs.unwrap_or(world.runs);
         world.conditions = flags.conditions.unwrap_or(world.conditions);
@@ -85,7 +81,7 @@ impl Origin {
             .collect();
         let lacks = |what: &str| {
             Failure::Nothing(format!(
-                "study {} tells nothing of the spread between {what} of {metric}: measure two boots of two runs or more, or \
+                "study {} does not show the spread between {what} of {metric}: measure two boots of two runs or more, or \
                  state it with --between and --within",
                 stored.row.id.0
             ))

@@ -1,4 +1,4 @@
-//! Values of the command line as TOML writes them.
+//! Values as TOML writes them.
 
 use toml_edit::Value;
 use words::Key;

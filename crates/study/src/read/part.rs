@@ -1,0 +1,150 @@
+//! Values by the [`Part`] that the table of their key says they are.
+
+use std::ops::Range;
+
+use toml::de::DeValue;
+use words::{DEFAULT, Value as Read, suggest::quoted};
+
+use crate::model::limit;
+use crate::model::tables::{self, Part};
+use crate::read::diagnostic::Problem;
+use crate::read::problems::Problems;
+use crate::read::table::Table;
+use crate::read::value::Value;
+
+/// Parameters of a kernel that say what is run first, which is netassay.
+const OURS: &[&str] = &["init", "rdinit", "initrd"];
+
+/// A key of a table with its value, which is none if it is wrong, and where that is written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) key: &'static str,
+    pub(crate) value: Option<Read>,
+    pub(crate) place: Range<usize>,
+}
+
+/// Where a key is written, if it is.
+pub(crate) fn place_of(written: &[Written], key: &str) -> Option<Range<usize>> {
+    written.iter().find(|one| one.key == key).map(|one| one.place.clone())
+}
+
+/// The keys that are written of a table, by its rows, and of those the values that are right.
+pub(crate) fn rows(mut table: Table<'_>, rows: &tables::Table, problems: &mut Problems) -> Vec<Written> {
+    let mut written = Vec::new();
+    for row in rows.rows {
+        let Some(entry) = table.take(row.name) else { continue };
+        let value = read(Value::of(&entry), &row.part, problems);
+        written.push(Written { key: row.name, value, place: entry.span() });
+    }
+    table.finish(&rows.keys(), problems);
+    written
+}
+
+/// A single value; what is none is left to its table.
+pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Option<Read> {
+    match part {
+        Part::Name => value.identifier(problems).map(Read::Text),
+        Part::Sentence => value.sentence(problems).map(Read::Text),
+        Part::Switch => value.switch(problems).map(Read::Switch),
+        Part::Number(_, range) => value.number(range.clone(), problems).map(Read::Number),
+        Part::Word(vocabulary) => value.one_of(vocabulary, problems).map(|word| Read::Text(word.to_owned())),
+        Part::Kernel => kernel(value, problems),
+        Part::CommandLine => command_line(value, problems),
+        Part::Memory => memory(value, problems),
+        Part::Mtu => mtu(value, problems),
+        Part::Share
+        | Part::Metric
+        | Part::Table(_)
+        | Part::Tables(..)
+        | Part::Workloads
+        | Part::Factors
+        | Part::Exclusions
+        | Part::Levels
+        | Part::Offloads
+        | Part::Sysctls
+        | Part::Cpus
+        | Part::Features => None,
+    }
+}
+
+/// A number, or the word `default`.
+fn mtu(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
+    match value.value.get_ref() {
+        DeValue::String(text) if text == DEFAULT => Some(Read::Default),
+        DeValue::String(text) => {
+            let message = format!("`{}` is neither a whole number nor `default`", quoted(text));
+            value.unknown(text, &message, [DEFAULT], problems)
+        }
+        _ => value.number(limit::MTU, problems).map(Read::Number),
+    }
+}
+
+/// A kernel. Whether it is there shows when it is booted.
+fn kernel(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
+    const HELP: &str = "write a path such as \"/boot/vmlinuz-6.1.0\", a directory with boot/ and lib/modules/, the name of a package of \
+         `netassay kernel fetch`, or \"running\"";
+    let text = value.text(problems)?;
+    if text.trim() == text && !text.is_empty() && text.len() <= limit::PATH && text::is_plain(text) {
+        return Some(Read::Text(text.to_owned()));
+    }
+    let message = format!("`{}` cannot be a kernel", quoted(text));
+    problems.report(value.span(), message, HELP);
+    None
+}
+
+/// What is added to a kernel's command line.
+fn command_line(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
+    let text = value.text(problems)?;
+    if text == DEFAULT || text.is_empty() {
+        return Some(Read::Default);
+    }
+    let parameters: Vec<&str> = text.split(' ').collect();
+    let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"';
+    let problem = if text.len() > limit::COMMAND_LINE
+        || parameters.iter().any(|one| one.is_empty() || !one.bytes().all(plain))
+    {
+        let message = format!("`{}` cannot be added to a command line", quoted(text));
+        let help = format!(
+            "write parameters of the kernel with one space between, such as \"mitigations=off nosmt\", at most {} bytes",
+            limit::COMMAND_LINE
+        );
+        Problem::new(value.span(), message).help(help)
+    } else if let Some(ours) =
+        parameters.iter().find(|one| **one == "--" || OURS.contains(&one.split('=').next().unwrap_or(one)))
+    {
+        Problem::new(
+            value.span(),
+            format!("`{}` sets the first program of a guest, which must be netassay", quoted(ours)),
+        )
+        .help("remove it: boot another system with tools of its own")
+    } else {
+        return Some(Read::Text(text.to_owned()));
+    };
+    problems.push(problem);
+    None
+}
+
+/// An amount of memory in MiB.
+fn memory(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
+    const EXAMPLES: &str = "write it as \"512MiB\" or \"2GiB\"";
+    let DeValue::String(text) = value.value.get_ref() else {
+        return value.wrong_type("an amount of memory such as \"512MiB\"", problems);
+    };
+    let units = [("MiB", 1), ("GiB", 1024)];
+    let found = units.iter().find_map(|(unit, mib)| Some((text.strip_suffix(unit)?.trim_end(), *mib)));
+    let digits =
+        found.filter(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let Some((number, unit)) = digits else {
+        let message = format!("`{}` is not an amount of memory", quoted(text));
+        problems.report(value.span(), message, EXAMPLES);
+        return None;
+    };
+    let mib = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    let mib = mib.filter(|mib| limit::MEMORY_MIB.contains(mib));
+    if mib.is_none() {
+        let (least, most) = (limit::MEMORY_MIB.start(), limit::MEMORY_MIB.end());
+        let message = format!("`{}` must be {least}MiB to {most}MiB", value.name);
+        problems.push(Problem::new(value.span(), message).label("out of range"));
+    }
+    mib.map(Read::Number)
+}
