@@ -52,7 +52,7 @@ impl<R: Read> Lines<R> {
                 return Err(Fault::new(
                     Place::new(self.given + 1, LONGEST_LINE as u64 + 1),
                     format!("a line of more than {LONGEST_LINE} bytes"),
-                    "this is no file of measurements, or its newlines are lost",
+                    "this is not a file of measurements, or its newlines are missing",
                 ));
             }
             self.fill()?;

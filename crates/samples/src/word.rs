@@ -21,7 +21,7 @@ pub(crate) fn measured(word: &[u8], place: Place) -> Result<f64, Fault> {
         Some(value) if value.is_finite() => Ok(value),
         Some(_) => Err(Fault::new(
             place,
-            format!("{} is no measurement", quoted(word)),
+            format!("{} is not a measurement", quoted(word)),
             "leave the run out, and say that it failed",
         )),
         None if word.is_empty() => {
@@ -33,7 +33,7 @@ pub(crate) fn measured(word: &[u8], place: Place) -> Result<f64, Fault> {
             } else {
                 "write numbers like 1234.5 or 1.2e3, and # before what is not data"
             };
-            Err(Fault::new(place, format!("{} is no number", quoted(word)), way_out))
+            Err(Fault::new(place, format!("{} is not a number", quoted(word)), way_out))
         }
     }
 }

@@ -39,18 +39,18 @@ fn files_of_values() {
     for (text, message) in [
         (
             &b"1\n2\n  x3 \n"[..],
-            "f:3:3: \"x3\" is no number; write numbers like 1234.5 or 1.2e3, and # before what is not data",
+            "f:3:3: \"x3\" is not a number; write numbers like 1234.5 or 1.2e3, and # before what is not data",
         ),
-        (b"1\nnan\n", "f:2:1: \"nan\" is no measurement; leave the run out, and say that it failed"),
-        (b"1\n-inf b\n", "f:2:1: \"-inf\" is no measurement; leave the run out, and say that it failed"),
-        (b"1\n1e999\n", "f:2:1: \"1e999\" is no measurement; leave the run out, and say that it failed"),
+        (b"1\nnan\n", "f:2:1: \"nan\" is not a measurement; leave the run out, and say that it failed"),
+        (b"1\n-inf b\n", "f:2:1: \"-inf\" is not a measurement; leave the run out, and say that it failed"),
+        (b"1\n1e999\n", "f:2:1: \"1e999\" is not a measurement; leave the run out, and say that it failed"),
         (
             b"1,5\n2,5\n",
-            "f:1:1: \"1,5\" is no number; write a decimal point, not a comma; several columns need a first line with their names",
+            "f:1:1: \"1,5\" is not a number; write a decimal point, not a comma; several columns need a first line with their names",
         ),
         (
             b"1\n\xe9\n",
-            "f:2:1: \"\\xe9\" is no number; write numbers like 1234.5 or 1.2e3, and # before what is not data",
+            "f:2:1: \"\\xe9\" is not a number; write numbers like 1234.5 or 1.2e3, and # before what is not data",
         ),
         (b"1\n2\n\x003\n", "f:3:1: a NUL byte, which no text has; give a text file"),
         (
@@ -86,7 +86,7 @@ fn tables() {
     for (text, message) in [
         (
             &b"value,boot\n1,a\nx,b\n"[..],
-            "f:3:1: \"x\" is no number; write numbers like 1234.5 or 1.2e3, and # before what is not data",
+            "f:3:1: \"x\" is not a number; write numbers like 1234.5 or 1.2e3, and # before what is not data",
         ),
         (
             b"value,boot\n1,a\n,b\n",
@@ -94,7 +94,7 @@ fn tables() {
         ),
         (
             b"value,boot\n1,a\n\"2\n3\",b\n",
-            "f:3:1: \"2\\n3\" is no number; write numbers like 1234.5 or 1.2e3, and # before what is not data",
+            "f:3:1: \"2\\n3\" is not a number; write numbers like 1234.5 or 1.2e3, and # before what is not data",
         ),
         (b"value,boot\n1,\n", "f:2:3: no boot where the column names one; complete it, or give --boot none"),
         (
@@ -167,12 +167,12 @@ fn benchmarks_and_connections() {
     for (text, message) in [
         (
             &b"pkg: x\nBenchmarkA-8 \t 10 \t fast ns/op\n"[..],
-            "f:2:21: \"fast\" is no number; write numbers like 1234.5 or 1.2e3, and # before what is not data",
+            "f:2:21: \"fast\" is not a number; write numbers like 1234.5 or 1.2e3, and # before what is not data",
         ),
         (b"BenchmarkA-8 10 1 ns/op 7\n", "f:1:25: a value without a unit; complete the line, or delete it"),
         (
             b"BenchmarkA-8 10 NaN ns/op\n",
-            "f:1:17: \"NaN\" is no measurement; leave the run out, and say that it failed",
+            "f:1:17: \"NaN\" is not a measurement; leave the run out, and say that it failed",
         ),
     ] {
         assert_eq!(of(text), message);

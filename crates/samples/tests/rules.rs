@@ -197,6 +197,6 @@ fn what_cannot_be_compared_is_said() {
     let ragged = Options { boots: Boots::Sizes(vec![10, 10]), ..default() };
     assert_eq!(
         say(&[("a", b"1\n2\n"), ("b", b"2\n")], &ragged),
-        "a:2:1: 2 values, but --boots tells of 20; give as many runs as there are values, or a column that names the boots"
+        "a:2:1: 2 values, but --boots gives 20; give as many runs as there are values, or a column that names the boots"
     );
 }

@@ -9,7 +9,7 @@ pub enum StatsError {
     #[error("no values to summarise: give at least one")]
     Empty,
     /// A value is NaN or infinite.
-    #[error("value {place} is {value}: only finite numbers can be compared; leave the run out or mend it")]
+    #[error("value {place} is {value}: only finite numbers can be compared; leave the run out or correct it")]
     NotFinite {
         /// Which one, from 1, in the order given.
         place: usize,

@@ -272,7 +272,7 @@ fn sentences_say_what_where_how_sure_and_what_to_do() {
         "ipv6: several modes: this looks like two or more clusters of runs, dip 0.120 (dip test, p 0.0012). ",
         "first run: the first recorded run of a boot is on average 5.1 sd of a run lower than those after it (paired t, ",
         "ipv6: saturation: 40 % of the runs are piled at the largest value (binomial, p 0.0012). ",
-        "ipv6: outlying boot: boot 2 treats this condition unlike the others, 5.1 sd of a run below what they let expect (Grubbs, ",
+        "ipv6: outlying boot: boot 2 treats this condition unlike the others, 5.1 sd of a run below what they predict (Grubbs, ",
         "ipv6: constant: no run differs from another of its condition. ",
     ];
     for (kind, start) in Kind::ALL.into_iter().zip(starts) {
@@ -287,7 +287,7 @@ fn runs_that_take_turns_tell_more_than_independent_ones_and_those_alike_less() {
     let alike = flag(Kind::SerialCorrelation).sentence(STUDY);
     assert!(alike.contains("more alike") && alike.contains("bring less than they seem to"), "{alike}");
     let turns = Flag { size: -0.5, ..flag(Kind::SerialCorrelation) }.sentence(STUDY);
-    assert!(turns.contains("less alike") && turns.contains("is surer than"), "{turns}");
+    assert!(turns.contains("less alike") && turns.contains("is more precise than"), "{turns}");
     assert!(!turns.contains("bring less"), "{turns}");
 }
 

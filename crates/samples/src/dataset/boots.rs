@@ -158,7 +158,7 @@ fn places(sizes: &[usize]) -> Vec<usize> {
 fn ragged(planned: usize, count: usize, place: Place) -> Fault {
     Fault::new(
         place,
-        format!("{count} values, but --boots tells of {planned}"),
+        format!("{count} values, but --boots gives {planned}"),
         "give as many runs as there are values, or a column that names the boots",
     )
 }

@@ -125,7 +125,7 @@ impl Gap {
                 "only 1 boot measured both it and the baseline, an interval needs 2 or more"
             }
             Gap::OneBoot => "it or the baseline has only 1 boot, an interval needs 2 or more of each",
-            Gap::NoError => "too few boots measured several conditions to tell the error",
+            Gap::NoError => "too few boots measured several conditions to estimate the error",
             Gap::Unlike => "its counts or the baseline's are not the same each time",
         }
     }

@@ -138,7 +138,7 @@ impl Flag {
                 if names.knows_boots { "the boots" } else { "the values" }
             ),
             Kind::OutlyingCell => format!(
-                "{at}outlying boot: {} treats this condition unlike the others, {:.1} sd of a run {} what they let expect",
+                "{at}outlying boot: {} treats this condition unlike the others, {:.1} sd of a run {} what they predict",
                 self.place(names),
                 size.abs(),
                 direction("above", "below")
@@ -206,8 +206,8 @@ impl Flag {
                 "Lengthen the warm-up until it is gone, and interleave the conditions inside each boot"
             }
             Kind::SerialCorrelation if self.size < 0.0 => {
-                "Look for what alternates from run to run, such as a CPU or a queue. High runs and low ones make up for each \
-                 other, so the mean of a boot is surer than so many independent runs make it"
+                "Look for what alternates from run to run, such as a CPU or a queue. High and low runs cancel, so the \
+                 mean of a boot is more precise than that of as many independent runs"
             }
             Kind::SerialCorrelation => {
                 "More runs per boot bring less than they seem to; space them out, or spend the time on boots"

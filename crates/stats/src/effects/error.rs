@@ -64,7 +64,7 @@ pub enum EffectsError {
     Unreachable(String),
     /// No order of switching on stays within what was measured.
     #[error(
-        "no order of switching on leads from nothing to everything through combinations that were measured: measure more of those between"
+        "no order of switching on leads from nothing to everything through measured combinations: measure more of those between"
     )]
     NoOrder,
     /// A condition without runs.
@@ -74,6 +74,6 @@ pub enum EffectsError {
     #[error("a ladder of {0} conditions has no step: give two or more")]
     ShortLadder(usize),
     /// What is compared has no boot in common, directly or through others.
-    #[error("{0} cannot be estimated: no boot measured the conditions that it is made of together")]
+    #[error("{0} cannot be estimated: no boot measured together the conditions that it combines")]
     Unconnected(String),
 }

@@ -45,7 +45,7 @@ impl ErrorTerm {
                 "boots lack conditions, and what they have in common would make a mean negative: intervals rest on the spread between each condition's own boots"
             }
             ErrorTerm::Resolution => {
-                "counts have no noise to speak of: what differs by more than their resolution differs, what does not is equivalent"
+                "counts have almost no noise: a difference above their resolution is proven, a smaller one is equivalent"
             }
         }
     }

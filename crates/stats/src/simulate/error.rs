@@ -18,7 +18,7 @@ pub enum SimulateError {
         most: u64,
     },
     /// A spread that is none.
-    #[error("a standard deviation of {sd} {what} means nothing: give a number from 0")]
+    #[error("a standard deviation of {sd} {what} is invalid: give a finite number of 0 or more")]
     Spread {
         /// Between what.
         what: &'static str,
@@ -40,11 +40,11 @@ pub enum SimulateError {
     NoSpread,
     /// More work than anybody waits for.
     #[error(
-        "that is {0:.0} times as much work as fits into some minutes: simulate fewer experiments, spreads or differences, or leave the bootstraps out"
+        "the simulation takes {0:.0} times as long as the limit of some minutes: simulate fewer experiments, spreads or differences, or leave the bootstraps out"
     )]
     Work(f64),
     /// A look before there are two boots, or none at all.
-    #[error("{looks} looks at {boots} boots cannot be: the first needs 2 boots, so plan 1 to {most} looks", most = .boots.saturating_sub(1))]
+    #[error("{looks} looks do not fit into {boots} boots: the first look needs 2 boots, so plan 1 to {most} looks", most = .boots.saturating_sub(1))]
     Looks {
         /// How many looks.
         looks: u32,

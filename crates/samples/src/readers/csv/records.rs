@@ -157,7 +157,7 @@ impl<R: Read> Records<R> {
                         return Err(Fault::new(
                             place,
                             format!("more than {MOST_COLUMNS} columns"),
-                            "this is no table",
+                            "the file is not a table",
                         ));
                     }
                     self.fields.push(Field { start, end: self.length, place });
