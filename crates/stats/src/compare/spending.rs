@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::distribution::{normal, student};
 use crate::question::Look;
-use crate::sequential::{Bounds, Looks, Schedule, shift};
+use crate::sequential::{Looks, Schedule, shift};
 
 /// Degrees of freedom per boot are told apart to this share: the error rate differs by less than
 /// 0.02 %.
@@ -21,13 +21,7 @@ pub struct Spending {
 }
 
 /// A schedule and the degrees of freedom per boot of the comparisons that it looks at, in steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    bounds: Bounds,
-    looks: u32,
-    boots: u32,
-    df: i64,
-}
+type Place = (Schedule, i64);
 
 /// A comparison at a look.
 #[derive(Clone, Copy, Debug)]
@@ -49,8 +43,7 @@ impl At {
     }
 
     fn place(self) -> Place {
-        let Schedule { bounds, looks, boots } = self.look.schedule;
-        Place { bounds, looks, boots, df: self.df }
+        (self.look.schedule, self.df)
     }
 }
 

@@ -9,6 +9,7 @@
 use serde::Serialize;
 
 use super::additive::Additive;
+use super::spread::Spread;
 use crate::distribution::{chi_squared, fisher};
 use crate::question::Design;
 
@@ -36,22 +37,15 @@ pub struct Component {
     pub df: f64,
 }
 
-/// A mean square as an estimate of some sum of variances.
-#[derive(Clone, Copy, Debug)]
-struct MeanSquare {
-    value: f64,
-    df: f64,
-}
-
 impl Components {
     /// Those of `fit`, with intervals of error rate `alpha`.
     pub(crate) fn of(fit: &Additive, alpha: f64) -> Components {
         let layout = &fit.layout;
         let run_df = layout.run_df();
-        let runs = (run_df > 0.0).then(|| MeanSquare { value: layout.within / run_df, df: run_df });
-        let cells = fit.mean_square().map(|square| MeanSquare { value: square.variance, df: square.df });
-        let of_runs = runs.map(|runs| MeanSquare { value: runs.value / layout.harmonic_runs(), ..runs });
-        let component = |above: MeanSquare, below: Option<MeanSquare>| {
+        let runs = (run_df > 0.0).then(|| Spread { variance: layout.within / run_df, df: run_df });
+        let cells = fit.mean_square();
+        let of_runs = runs.map(|runs| Spread { variance: runs.variance / layout.harmonic_runs(), ..runs });
+        let component = |above: Spread, below: Option<Spread>| {
             let (value, low, high) = match below {
                 Some(below) => difference(above, below, alpha),
                 None => alone(above, alpha),
@@ -63,10 +57,10 @@ impl Components {
         let between_cells = cells.map(|cells| component(cells, of_runs));
         let boots = fit.boots().filter(|spread| spread.df > 0.0).and_then(|spread| {
             let error = cells?;
-            let above = MeanSquare { value: spread.mean_square, df: spread.df };
+            let above = Spread { variance: spread.mean_square, df: spread.df };
             // A boot's effect is known as well as the error lets it: with every cell measured to 1
             // / conditions of it.
-            let below = MeanSquare { value: error.value * spread.error_share, df: error.df };
+            let below = Spread { variance: error.variance * spread.error_share, df: error.df };
             Some(component(above, Some(below)))
         });
         let (boots, interaction) = match layout.design {
@@ -78,19 +72,19 @@ impl Components {
 }
 
 /// A mean square with its chi-squared interval.
-fn alone(square: MeanSquare, alpha: f64) -> (f64, f64, f64) {
-    let MeanSquare { value, df } = square;
+fn alone(square: Spread, alpha: f64) -> (f64, f64, f64) {
+    let Spread { variance: value, df } = square;
     let bound = |p: f64| chi_squared::quantile(p, df).map_or(f64::NAN, |quantile| df * value / quantile);
     (value, bound(1.0 - alpha / 2.0), bound(alpha / 2.0))
 }
 
 /// The difference of two mean squares with its modified-large-sample interval: Burdick and
 /// Graybill's equations 3.3.1 and 3.3.2.
-fn difference(above: MeanSquare, below: MeanSquare, alpha: f64) -> (f64, f64, f64) {
+fn difference(above: Spread, below: Spread, alpha: f64) -> (f64, f64, f64) {
     let quantile = |p: f64, df: f64| chi_squared::quantile(p, df).map_or(f64::NAN, |value| value / df);
     let ratio = |p: f64| fisher::quantile(p, above.df, below.df).unwrap_or(f64::NAN);
     let (small, large) = (alpha / 2.0, 1.0 - alpha / 2.0);
-    let (one, other) = (above.value, below.value);
+    let (one, other) = (above.variance, below.variance);
     let value = one - other;
     let reach = |of_one: f64, of_other: f64, f: f64| {
         let both = ((f - 1.0).powi(2) - (of_one * f).powi(2) - of_other.powi(2)) / f;
@@ -109,8 +103,8 @@ mod tests {
 
     #[test]
     fn without_a_second_mean_square_the_interval_is_chi_squareds() {
-        let square = MeanSquare { value: 4.0, df: 6.0 };
-        let nothing = MeanSquare { value: 0.0, df: 20.0 };
+        let square = Spread { variance: 4.0, df: 6.0 };
+        let nothing = Spread { variance: 0.0, df: 20.0 };
         let ((_, low, high), (_, alone_low, alone_high)) =
             (difference(square, nothing, 0.05), alone(square, 0.05));
         assert!((low - alone_low).abs() < 1e-9 && (high - alone_high).abs() < 1e-9);
@@ -119,7 +113,7 @@ mod tests {
     #[test]
     fn the_interval_starts_above_zero_exactly_when_f_is_significant() {
         for value in [0.5, 1.0, 2.0, 4.0, 8.0, 16.0] {
-            let (above, below) = (MeanSquare { value, df: 5.0 }, MeanSquare { value: 1.0, df: 30.0 });
+            let (above, below) = (Spread { variance: value, df: 5.0 }, Spread { variance: 1.0, df: 30.0 });
             let (_, low, high) = difference(above, below, 0.05);
             let is_significant = value > fisher::quantile(0.975, 5.0, 30.0).unwrap();
             assert_eq!(low > 0.0, is_significant, "{value}: {low}");

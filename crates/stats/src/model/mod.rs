@@ -25,4 +25,4 @@ pub(crate) use estimate::Estimate;
 pub(crate) use fieller::{Fieller, Quantiles};
 pub use fit::ErrorTerm;
 pub(crate) use fit::Fit;
-pub(crate) use spread::Common;
+pub(crate) use spread::{Common, Spread};

@@ -9,9 +9,7 @@
 //! Lengths are in the metric's unit throughout.
 
 mod cheapest;
-mod early;
 mod plan;
 
 pub use cheapest::{Choice, Goal};
-pub use early::expected_boots;
-pub use plan::{Cost, Family, Noise, Plan, noncentrality};
+pub use plan::{Cost, Family, Noise, Plan, expected_boots, noncentrality};

@@ -4,7 +4,7 @@ use crate::compare::family;
 use crate::distribution::{noncentral_t, solve, student};
 use crate::model::Common;
 use crate::question::Design;
-use crate::sequential::{Bounds, Schedule};
+use crate::sequential::{Bounds, Schedule, crossings};
 
 /// Standard deviations, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -178,4 +178,17 @@ pub fn noncentrality(critical: f64, df: f64, power: f64) -> Option<f64> {
         high *= 2.0;
     }
     Some(solve::bracketed(0.0, high, |nc| (miss(nc) / (1.0 - power)).ln()))
+}
+
+/// The number of boots to be expected if the true difference is `drift` times its standard error at
+/// the last look, each look tested at `alpha` overall: by the normal distribution, so a little less
+/// than with the few boots of a t-adjusted design. `None` where the schedule has no looks or
+/// `drift` is not finite.
+pub fn expected_boots(schedule: Schedule, alpha: f64, drift: f64) -> Option<f64> {
+    let fractions = schedule.fractions();
+    let stops = crossings(&fractions, &schedule.bounds.z(&fractions, alpha), drift);
+    let last = f64::from(schedule.boots);
+    let spared: f64 =
+        stops.iter().zip(schedule.after()).map(|(stop, boots)| stop * (last - f64::from(boots))).sum();
+    (!stops.is_empty()).then_some(last - spared)
 }

@@ -11,7 +11,7 @@ use crate::distribution::normal;
 const NORMAL: f64 = 150.0;
 
 /// Looks in equal steps, planned before the first boot.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Schedule {
     /// The bounds.
     pub bounds: Bounds,

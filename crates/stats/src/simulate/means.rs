@@ -1,14 +1,8 @@
 //! The analysis of variance of balanced cells.
 
 use super::world::World;
+use crate::model::Spread;
 use crate::question::Design;
-
-/// A mean square.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct MeanSquare {
-    pub(super) square: f64,
-    pub(super) df: f64,
-}
 
 /// Means and mean squares of the first conditions of an experiment.
 pub(super) struct Anova {
@@ -18,11 +12,11 @@ pub(super) struct Anova {
     pub(super) baseline: f64,
     /// Between the boots of a condition (nested), or condition x boot (crossed): n times the
     /// variance of cell means.
-    pub(super) boots: MeanSquare,
+    pub(super) boots: Spread,
     /// Between the runs of a boot.
-    pub(super) runs: MeanSquare,
+    pub(super) runs: Spread,
     /// Between the boots of condition 0.
-    pub(super) baseline_boots: MeanSquare,
+    pub(super) baseline_boots: Spread,
     /// The variance of the difference, and of the baseline, over the mean square.
     pub(super) per_condition: f64,
 }
@@ -41,45 +35,48 @@ impl Anova {
             cell_means.chunks_exact(boots).zip(&means).map(|(cells, mean)| squares(cells, *mean)).collect();
         let error = match world.design {
             Design::Nested => {
-                MeanSquare { square: n * nested.iter().sum::<f64>() / (a * (b - 1.0)), df: a * (b - 1.0) }
+                Spread { variance: n * nested.iter().sum::<f64>() / (a * (b - 1.0)), df: a * (b - 1.0) }
             }
             Design::Crossed => {
                 let df = (a - 1.0) * (b - 1.0);
-                MeanSquare { square: n * interaction(&cell_means, &means, boots) / df, df }
+                Spread { variance: n * interaction(&cell_means, &means, boots) / df, df }
             }
         };
         Anova {
             difference: means[1] - means[0],
             baseline: means[0],
             boots: error,
-            runs: MeanSquare { square: inside / (a * b * (n - 1.0)), df: a * b * (n - 1.0) },
-            baseline_boots: MeanSquare { square: n * nested[0] / (b - 1.0), df: b - 1.0 },
+            runs: Spread { variance: inside / (a * b * (n - 1.0)), df: a * b * (n - 1.0) },
+            baseline_boots: Spread { variance: n * nested[0] / (b - 1.0), df: b - 1.0 },
             per_condition: 1.0 / (b * n),
         }
     }
 
     /// The standard error of the difference with `error` as its mean square.
-    pub(super) fn standard_error(&self, error: MeanSquare) -> f64 {
-        (2.0 * self.per_condition * error.square).sqrt()
+    pub(super) fn standard_error(&self, error: Spread) -> f64 {
+        (2.0 * self.per_condition * error.variance).sqrt()
     }
 
     /// The mean square that REML's estimates amount to in balanced data, where the variance between
     /// boots cannot be negative: that of boots, or where it is below that of runs both pooled. The
     /// latter's degrees of freedom are Satterthwaite's for the variance as a function of both
     /// components at that bound, where its derivative along the first is zero.
-    pub(super) fn reml(&self) -> MeanSquare {
-        let is_truncated = self.boots.square < self.runs.square;
+    pub(super) fn reml(&self) -> Spread {
+        let is_truncated = self.boots.variance < self.runs.variance;
         if is_truncated { self.pooled() } else { self.boots }
     }
 
     /// Boots and runs in one mean square.
-    pub(super) fn pooled(&self) -> MeanSquare {
+    pub(super) fn pooled(&self) -> Spread {
         // With one run in each cell there is nothing to pool.
         if self.runs.df == 0.0 {
             return self.boots;
         }
         let df = self.boots.df + self.runs.df;
-        MeanSquare { square: (self.boots.square * self.boots.df + self.runs.square * self.runs.df) / df, df }
+        Spread {
+            variance: (self.boots.variance * self.boots.df + self.runs.variance * self.runs.df) / df,
+            df,
+        }
     }
 }
 

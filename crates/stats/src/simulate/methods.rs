@@ -5,13 +5,14 @@ use std::fmt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use super::ALPHA;
 use super::bootstrap::Pair;
-use super::level::ALPHA;
-use super::means::{Anova, MeanSquare, mean, squares};
+use super::means::{Anova, mean, squares};
 use super::ranks;
 use super::world::World;
 use crate::compare::{Verdict, analyse_among};
 use crate::distribution::{normal, student};
+use crate::model::Spread;
 use crate::observed::Observation;
 use crate::question::{Correction, Design, Question};
 
@@ -191,7 +192,8 @@ impl Decider<'_> {
                 };
                 // Fieller's interval is bounded where the baseline can be told from zero; it then
                 // excludes a ratio of 1 exactly if Student's t rejects a difference of 0.
-                let is_bounded = anova.baseline.abs() > t * (anova.per_condition * of_baseline.square).sqrt();
+                let is_bounded =
+                    anova.baseline.abs() > t * (anova.per_condition * of_baseline.variance).sqrt();
                 is_bounded && differs(&anova, anova.boots, t)
             }
             Method::BootMeans => {
@@ -232,6 +234,6 @@ impl Decider<'_> {
     }
 }
 
-fn differs(anova: &Anova, error: MeanSquare, critical: f64) -> bool {
+fn differs(anova: &Anova, error: Spread, critical: f64) -> bool {
     anova.difference.abs() > critical * anova.standard_error(error)
 }

@@ -7,7 +7,6 @@
 
 mod bootstrap;
 mod error;
-mod level;
 mod means;
 mod methods;
 mod plan;
@@ -17,7 +16,6 @@ mod sequential;
 mod world;
 
 pub use error::SimulateError;
-pub use level::ALPHA;
 pub use methods::Method;
 pub use plan::Plan;
 pub use rate::Rate;
@@ -30,6 +28,9 @@ use std::thread;
 use serde::Serialize;
 
 use methods::Decider;
+
+/// The significance level of every decision.
+pub const ALPHA: f64 = 0.05;
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::ALPHA;
 use super::error::SimulateError;
 use super::in_threads;
-use super::level::ALPHA;
 use super::means::Anova;
 use super::plan::Plan;
 use super::rate::Rate;
