@@ -1,16 +1,14 @@
-//! Robust checks beside a verdict: whether it is the same when single runs or single boots have
-//! less to say.
+//! Robust checks beside a verdict: whether it is the same when single runs or single boots, to
+//! which a mean gives their full weight, have less to say.
 //!
-//! Heavy tails are common in measurements, and a mean of boots' means gives every run and every
-//! boot its full weight. Each check asks the same question of something else: the medians of the
-//! boots' runs, by the same model; the ranks of the boots' means, by an exact test, where there are
-//! boots enough for it to be able to reject. A check changes no verdict. (Logarithms are no check:
-//! with a pooled error they contradict small differences beside large ones in any additive world.)
+//! Each check asks the same question of something else: the medians of the boots' runs, by the same
+//! model; the ranks of the boots' means, by an exact test, where there are boots enough to reject.
+//! (Logarithms are no check: with a pooled error they contradict small differences beside large
+//! ones in any additive world.)
 //!
-//! Estimates of the same thing differ by chance, and so do p-values about a limit. So a check
-//! disagrees only with a clear margin: what is proven is without any support ([`DOUBT`]) or has the
-//! other sign; or what is far from proven ([`Looks::open`]) is beyond doubt ([`SURE`], for all
-//! comparisons of the family together).
+//! Two estimates of the same thing differ by chance, so a check disagrees only with a clear margin:
+//! what is proven is without any support ([`DOUBT`]) or has the other sign; or what is far from
+//! proven ([`Looks::open`]) is beyond doubt ([`SURE`], for all comparisons of the family together).
 
 use super::asked::Asked;
 use super::check::{Check, Farthest, Looks};

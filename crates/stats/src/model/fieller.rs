@@ -1,17 +1,14 @@
 //! The interval of a percentage.
 //!
-//! Fieller's (E. C. Fieller, Some problems in interval estimation, J. R. Stat. Soc. B 16, 1954):
-//! those ratios ρ for which a t-test does not reject that mean - ρ * baseline is zero. Unlike an
-//! interval from logarithms it takes values of any sign, and it excludes 0 % exactly when the
+//! Fieller's (J. R. Stat. Soc. B 16, 1954): those ratios ρ for which a t-test does not reject that
+//! mean - ρ * baseline is zero. It takes values of any sign, and it excludes 0 % exactly when the
 //! difference's interval excludes 0, since ρ = 1 asks the same of both: a verdict and its
 //! percentage cannot contradict each other.
 //!
-//! The variance of mean - ρ * baseline is that of the same model: var(m1) + ρ² var(m0) for nested
-//! boots. In a crossed design whose error is pooled over all conditions it is (1 - ρ)² S / b + (1 +
-//! ρ² - (1 - ρ)² / a) E / b in the balanced case, with S the mean square of the b boots' effects
-//! and E that of condition x boot (compound symmetry): at ρ = 1 the boots cancel, elsewhere they do
-//! not. Its degrees of freedom are Satterthwaite's for each ρ, those of E at ρ = 1; elsewhere they
-//! are rounded down by up to a thousandth, so that all comparisons share the quantiles.
+//! The variance of mean - ρ * baseline is that of the same model. In a crossed design boots cancel
+//! at ρ = 1 only; elsewhere their mean square is part of it, in proportion to (1 - ρ)². The degrees
+//! of freedom are Satterthwaite's for each ρ, those of the difference at ρ = 1; elsewhere they are
+//! rounded down by up to a thousandth, so that all comparisons share the quantiles.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,15 +1,11 @@
 //! Variances of several conditions, each estimated from few boots, that borrow from each other as
-//! much as they may.
+//! much as they may: moderated variances (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
 //!
-//! Few boots tell a variance badly: of three, it comes out below a twentieth of itself in one case
-//! of twenty. Taking one variance for all conditions needs equal spreads, which no test of few
-//! boots can show. Between the two stand moderated variances (Smyth, Stat. Appl. Genet. Mol. Biol.
-//! 3, 2004): the true variances are taken as draws from a scaled inverse chi-squared distribution
-//! around a common one, which is worth so many degrees of freedom as they are alike. How many is
-//! estimated from the spread of their logarithms. Smyth's estimate is made for thousands of
-//! variances; of a few it is too sure of itself in half of all cases, so here the upper limit of
-//! that spread is taken, not its estimate. Where the conditions are few or differ, little is
-//! borrowed, and what is left is Welch's test.
+//! The true variances are taken as draws from a scaled inverse chi-squared distribution around a
+//! common one, which is worth so many degrees of freedom as they are alike: how many, the spread of
+//! their logarithms tells. Smyth's estimate is made for thousands of variances; of a few it is too
+//! large in half of all cases, so here the upper limit of that spread is taken, not its estimate.
+//! Where the conditions are few or differ, little is borrowed, and what is left is Welch's test.
 
 use crate::distribution::chi_squared;
 use crate::distribution::polygamma::{digamma, inverse_trigamma, trigamma};

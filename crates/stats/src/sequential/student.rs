@@ -1,20 +1,18 @@
 //! The chance that a sequence of t statistics crosses its bounds, exactly.
 //!
-//! At a look with n boots the standardised sum Z of the differences is normal and the sum of
-//! squares E of the error is chi-squared with ν = m (n - 1) degrees of freedom, where m is what
-//! each boot adds: 1 in a paired comparison, more where several conditions tell the error. Write T
-//! = √ν tan θ, so that sin θ = Z / √(Z² + E). Without a difference this direction is independent of
-//! the length √(Z² + E) (Basu), and the next direction depends on this one, the lengths and new
-//! data only: the angles are a Markov chain. Its steps are those of a linear function on a sphere:
+//! At a look with n boots the standardised sum Z of the differences is normal and the error's sum
+//! of squares E is chi-squared with ν = m (n - 1) degrees of freedom; m is what each boot adds, 1
+//! in a paired comparison. Write T = √ν tan θ, so that sin θ = Z / √(Z² + E). Without a difference
+//! θ is independent of the length √(Z² + E) (Basu), so the angles are a Markov chain with the steps
 //!
 //! sin θ' = √f √B sin θ + √(1 - f) √(1 - B) sin φ,
 //!
-//! where f = n / n', B is the share that the old boots have of the new length (a beta variable of shapes (ν + 1) / 2 and
-//! (g + 1) / 2), φ has a density in proportion to cos^(g-1), and g = ν' - ν - 1. The point (√B, √(1 - B) sin φ, √(1 - B) cos φ) =
-//! (a, z, h) of the unit sphere has a density in proportion to a^ν h^(g-1), and sin θ' is its coordinate along (√f sin θ, √(1 - f)), so that
-//! coordinates around that axis leave one integral over the latitude; that over the longitude is a function of one variable,
-//! which the bounds do not change. Armitage, McPherson and Rowe's recursion for the normal distribution is its limit; in terms of
-//! sums and sums of squares it is that of Jennison and Turnbull, Biometrika 78 (1991).
+//! where f = n / n', B is the old boots' share of the new length (a beta variable of shapes
+//! (ν + 1) / 2 and (g + 1) / 2), φ has a density in proportion to cos^(g-1), and g = ν' - ν - 1.
+//! This is a linear function on a sphere. In coordinates around its axis (√f sin θ, √(1 - f)) one
+//! integral over the latitude is left; that over the longitude is a function of one variable, which
+//! the bounds do not change. In sums and sums of squares it is the recursion of Jennison and
+//! Turnbull, Biometrika 78 (1991).
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
