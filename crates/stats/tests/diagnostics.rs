@@ -287,7 +287,7 @@ fn runs_that_take_turns_tell_more_than_independent_ones_and_those_alike_less() {
     let alike = flag(Kind::SerialCorrelation).sentence(STUDY);
     assert!(alike.contains("more alike") && alike.contains("bring less than they seem to"), "{alike}");
     let turns = Flag { size: -0.5, ..flag(Kind::SerialCorrelation) }.sentence(STUDY);
-    assert!(turns.contains("less alike") && turns.contains("is surer than"), "{turns}");
+    assert!(turns.contains("less alike") && turns.contains("is more precise than"), "{turns}");
     assert!(!turns.contains("bring less"), "{turns}");
 }
 

@@ -205,20 +205,17 @@ fn what_cannot_be_simulated_is_named() {
         ),
         (Plan { experiments: 0, ..good.clone() }, "0 experiments cannot"),
         (Plan { between: vec![], ..good.clone() }, "0 spreads between boots cannot"),
-        (
-            Plan { between: vec![-1.0], ..good.clone() },
-            "a standard deviation of -1 between boots means nothing",
-        ),
-        (
-            world(World { within: f64::NAN, ..WORLD }),
-            "a standard deviation of NaN between runs means nothing",
-        ),
+        (Plan { between: vec![-1.0], ..good.clone() }, "a standard deviation of -1 between boots is invalid"),
+        (world(World { within: f64::NAN, ..WORLD }), "a standard deviation of NaN between runs is invalid"),
         (world(World { within: 0.0, ..WORLD }), "with no spread between boots and none between runs"),
         (
             Plan { differences: vec![f64::INFINITY], ..good.clone() },
             "a difference of inf cannot be simulated",
         ),
-        (Plan { experiments: 10_000_000, methods: Method::ALL.to_vec(), ..good.clone() }, "that is "),
+        (
+            Plan { experiments: 10_000_000, methods: Method::ALL.to_vec(), ..good.clone() },
+            "the simulation takes ",
+        ),
     ] {
         let message = message(plan);
         assert!(message.starts_with(start), "{message}");

@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::estimate::Estimate;
-use crate::distribution::{solve, student};
+use crate::distribution::student;
 
 /// Doublings of the first step before the search for a bound gives up: the bound then is no number
 /// worth stating.
@@ -104,5 +104,32 @@ fn bound(excess: &impl Fn(f64) -> Option<f64>, point: f64, step: f64) -> Option<
         }
         reach *= 2.0;
     }
-    Some(solve::bracketed(outside?, inside, |place| excess(place).unwrap_or(0.0)))
+    Some(crossing(excess, inside, outside?))
+}
+
+/// The root between `inside` (where `excess` is not positive) and `outside` (where it is), by false
+/// position with the Illinois rule (Dowell and Jarratt, BIT 11, 1971).
+fn crossing(excess: &impl Fn(f64) -> Option<f64>, inside: f64, outside: f64) -> f64 {
+    let value = |place: f64| excess(place).unwrap_or(0.0);
+    let small = 1e-13 * (outside - inside).abs();
+    let (mut from, mut to) = (inside, outside);
+    let (mut at_from, mut at_to) = (value(from), value(to));
+    for _ in 0..100 {
+        if at_from == at_to {
+            break;
+        }
+        let place = to - at_to * (to - from) / (at_to - at_from);
+        let at_place = value(place);
+        let step = (place - to).abs();
+        if (at_place > 0.0) == (at_to > 0.0) {
+            at_from /= 2.0;
+        } else {
+            (from, at_from) = (to, at_to);
+        }
+        (to, at_to) = (place, at_place);
+        if at_place == 0.0 || step <= small.max(2.0 * f64::EPSILON * place.abs()) {
+            break;
+        }
+    }
+    to
 }
