@@ -339,7 +339,7 @@ mod tests {
         };
         assert_eq!(environment.netassay, plain);
         assert_eq!(environment.sysctls.get(plain).map(String::as_str), Some(plain));
-        let Ok(Answer::Lacking { what }) = answer(&Answer::Lacking { what: vec![hostile.into()] }) else {
+        let Ok(Answer::Told { what }) = answer(&Answer::Told { what: vec![hostile.into()] }) else {
             panic!()
         };
         assert_eq!(what, [plain]);

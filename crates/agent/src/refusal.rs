@@ -45,6 +45,18 @@ impl From<host::steering::SteeringError> for Refusal {
     }
 }
 
+impl From<host::machine::MachineError> for Refusal {
+    fn from(error: host::machine::MachineError) -> Self {
+        error.to_string().into()
+    }
+}
+
+impl From<host::journal::JournalError> for Refusal {
+    fn from(error: host::journal::JournalError) -> Self {
+        error.to_string().into()
+    }
+}
+
 impl From<load::Error> for Refusal {
     fn from(error: load::Error) -> Self {
         error.to_string().into()

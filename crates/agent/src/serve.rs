@@ -65,9 +65,12 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
         told(&error)?;
         return Err(error.into());
     }
-    // A Ctrl-C at the terminal reaches the whole process group; stopping is the controller's to
-    // order. SAFETY: installing "ignore" needs no handler and touches no memory.
-    unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
+    // A Ctrl-C at the terminal reaches the whole process group, and so does the end of a service;
+    // stopping is the controller's to order, which may have settings of the machine undone first.
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: installing "ignore" needs no handler and touches no memory.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
     if !launch.cpus.is_empty() {
         host::affinity::pin_current_thread(&launch.cpus)?;
     }
@@ -96,6 +99,10 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
 /// What an agent may do after it has put itself into its place, if it could before.
 fn needed(launch: &Launch) -> Vec<host::Capability> {
     use host::Capability::{Bpf, IpcLock, NetAdmin, NetBindService, Perfmon, SysAdmin, SysResource};
+    if launch.isolation == Isolation::Machine {
+        // Features of interfaces, sysctls of the network; kernel.numa_balancing.
+        return vec![NetAdmin, SysAdmin];
+    }
     let mut needed = vec![
         // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion
         // controls.
@@ -126,7 +133,7 @@ fn reply(answer: &Answer) -> Result<(), ServeError> {
 
 fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), NamespaceError> {
     match isolation {
-        Isolation::None => {}
+        Isolation::None | Isolation::Machine => {}
         Isolation::Network => namespace::new_net()?,
         Isolation::UserAndNetwork => {
             namespace::enter_user()?;
@@ -147,7 +154,7 @@ fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), NamespaceError
     if let Some(parent) = parent {
         namespace::die_with_parent(parent)?;
     }
-    if isolation != Isolation::None {
+    if !matches!(isolation, Isolation::None | Isolation::Machine) {
         // Steering needs the sysfs of this namespace. Where it cannot be mounted, steering says so
         // by itself.
         let _ = namespace::mount_sysfs();

@@ -8,6 +8,7 @@ use host::{Ethtool, Features, Links};
 
 use crate::exact::exact;
 use crate::launch::Launch;
+use crate::machine::MachineSettings;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::refusal::{Refusal, Reply};
 use crate::traffic::Traffic;
@@ -26,6 +27,7 @@ pub(crate) struct Session {
     /// small for IPv6.
     given: BTreeMap<String, Given>,
     traffic: Option<Traffic>,
+    machine: MachineSettings,
 }
 
 /// What an agent knows of itself before its first request.
@@ -51,6 +53,7 @@ struct Original {
 
 impl Session {
     pub(crate) fn open(launch: Launch, about: About) -> Result<Self, host::Error> {
+        let machine = MachineSettings::new(&launch);
         let cpus = if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus };
         Ok(Self {
             links: Links::open()?,
@@ -60,6 +63,7 @@ impl Session {
             originals: BTreeMap::new(),
             given: BTreeMap::new(),
             traffic: None,
+            machine,
         })
     }
 
@@ -126,7 +130,7 @@ impl Session {
                 self.settle(&interface, mtu, &features).map(Answer::Settled)
             }
             Request::Environment { interfaces } => self.environment(&interfaces),
-            Request::Lacking { traffic, ipv6 } => Ok(Answer::Lacking { what: load::lacking(&traffic, ipv6) }),
+            Request::Lacking { traffic, ipv6 } => Ok(Answer::Told { what: load::lacking(&traffic, ipv6) }),
             Request::Listen { spec, interface, underlay } => {
                 self.traffic = None;
                 let traffic = Traffic::listen(&mut self.links, &spec, interface, underlay)?;
@@ -161,6 +165,9 @@ impl Session {
                 self.traffic = None;
                 Ok(Answer::Done)
             }
+            Request::ChangeMachine(wanted) => self.machine.change(&wanted),
+            Request::MachineDifferences => Ok(self.machine.differences()),
+            Request::UndoMachine => self.machine.undo(),
         }
     }
 

@@ -70,7 +70,7 @@ impl Testbed {
         let mut lacks = Vec::new();
         for end in self.ends() {
             match end.call(&Request::Lacking { traffic: traffic.clone(), ipv6 })? {
-                Answer::Lacking { what } => lacks.extend(what.into_iter().map(|what| (end.side, what))),
+                Answer::Told { what } => lacks.extend(what.into_iter().map(|what| (end.side, what))),
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }
