@@ -28,17 +28,19 @@ pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let request = MachineRequest {
         name: "guest",
         card: None,
-        ports: agents,
+        // One more tells the CPUs.
+        ports: 1 + agents,
         modules: &MODULES,
         needed: modules,
         cpus: &own,
     };
-    let machine = builder.boot(&request)?;
-    let vcpus = options.state.guest.as_ref().map_or(1, |guest| guest.vcpus);
-    let cpus: Vec<(u32, u32)> = (0..vcpus).map(|cpu| (cpu, cpu)).collect();
+    let mut machine = builder.boot(&request)?;
+    let mut first = Launched::in_guest(&machine.guest, 0, "guest", Isolation::None, &[], builder.interrupt)?;
+    first.greet()?;
     // Inside, everything is ours: there are no users to keep apart.
-    let within = Options { cpus: split(&cpus), rootless: false, ..options.clone() };
-    let place = Some((Rc::clone(&machine.guest), 0));
+    let within = Options { cpus: split(first.cpus()), rootless: false, ..options.clone() };
+    machine.agent = Some(first);
+    let place = Some((Rc::clone(&machine.guest), 1));
     let mut testbed =
         compose(&mut Builder { options: &within, interrupt: builder.interrupt, inside: place })?;
     let process = machine.guest.borrow().pid();

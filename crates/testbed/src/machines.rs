@@ -10,12 +10,16 @@ use study::BySide;
 
 use crate::builder::Builder;
 use crate::error::Error;
+use crate::launched::Launched;
 
 /// A virtual machine that lives.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) name: String,
     pub(crate) guest: Rc<RefCell<Guest>>,
+    /// The agent that told its CPUs, where one did. It is kept, so that no port of the machine is
+    /// closed while others are in use.
+    pub(crate) agent: Option<Launched>,
     order: Order,
     /// From its start until its agents were at their ports.
     boot: Duration,
@@ -80,7 +84,7 @@ impl Builder<'_> {
             boot => (boot?, None),
         };
         let name = order.name.clone();
-        Ok(Machine { name, guest: Rc::new(RefCell::new(guest)), order, boot, first })
+        Ok(Machine { name, guest: Rc::new(RefCell::new(guest)), agent: None, order, boot, first })
     }
 
     fn boot_again(&self, order: &Order) -> Result<(Duration, Guest), guest::Error> {
