@@ -6,7 +6,7 @@ use host::machine::{Machine, MachineRequest};
 
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Undone};
-use crate::refusal::Reply;
+use crate::refusal::{Refusal, Reply};
 
 /// The machine's settings in the hands of one session. Dropping it undoes what it changed, unless
 /// the agent dies with its controller.
@@ -28,12 +28,13 @@ impl MachineSettings {
         if !self.is_allowed {
             return Err("this agent was not launched to change the settings of its machine".into());
         }
-        let settings = wanted.settings(&Machine::system())?;
+        let settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
         if self.journal.is_none() {
-            self.journal = Some(Journal::new(&journal::directory()?, Machine::system()));
+            self.journal =
+                Some(Journal::new(&journal::directory().map_err(Refusal::passing)?, Machine::system()));
         }
         let journal = self.journal.as_mut().expect("it was made just above");
-        journal.change(&settings)?;
+        journal.change(&settings).map_err(Refusal::passing)?;
         let changed = journal.changes().iter().filter(|change| !change.is_nothing());
         Ok(Answer::Told { what: changed.map(Change::to_string).collect() })
     }
@@ -45,7 +46,7 @@ impl MachineSettings {
 
     /// Undoes every change. Other sessions may change the machine from then on.
     pub(crate) fn undo(&mut self) -> Reply {
-        let undone = self.journal.take().map_or(Ok(Vec::new()), Journal::undo)?;
+        let undone = self.journal.take().map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::passing)?;
         Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::of).collect() })
     }
 }

@@ -2,9 +2,9 @@
 //! controller does.
 
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 
 use host::namespace::{self, NamespaceError};
+use nix::errno::Errno;
 use thiserror::Error;
 
 use crate::controller;
@@ -169,17 +169,11 @@ fn read_line(lines: &mut LineReader) -> Result<Option<Vec<u8>>, ServeError> {
             return Ok(Some(line));
         }
         let mut piece = [0u8; 16 << 10];
-        // SAFETY: the buffer is writable for as many bytes as are asked for.
-        let count = unsafe { libc::read(io::stdin().as_raw_fd(), piece.as_mut_ptr().cast(), piece.len()) };
-        match usize::try_from(count) {
+        match nix::unistd::read(io::stdin(), &mut piece) {
             Ok(0) => return Ok(None),
             Ok(count) => lines.push(&piece[..count]),
-            Err(_) => {
-                let error = io::Error::last_os_error();
-                if error.kind() != io::ErrorKind::Interrupted {
-                    return Err(error.into());
-                }
-            }
+            Err(Errno::EINTR) => {}
+            Err(errno) => return Err(io::Error::from(errno).into()),
         }
     }
 }
