@@ -108,7 +108,7 @@ fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, MachineErr
         }
     }
     let single: Option<u32> = machine.files().number(&format!("{device}/irq")).filter(|irq| *irq > 0);
-    single.map(|irq| vec![irq]).ok_or_else(|| MachineError::NoInterrupts { interface: interface.to_owned() })
+    single.map(|irq| vec![irq]).ok_or_else(|| MachineError::NoInterrupts(interface.to_owned()))
 }
 
 #[cfg(test)]
