@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use agent::Isolation;
+use guest::Order;
 
 use crate::builder::Builder;
 use crate::cpus::split;
 use crate::error::Error;
 use crate::launched::Launched;
-use crate::machines::MachineRequest;
 use crate::options::Options;
 use crate::path::node::{Node, NodeGuest};
 use crate::scenario::{Inside, compose, composition};
@@ -22,19 +22,13 @@ pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let options = builder.options;
     let scenario = options.state.scenario;
     let Some(Inside { agents, modules }) = composition(scenario).inside else {
-        return Err(Error::Nested { scenario });
+        return Err(Error::Nested(scenario));
     };
     let own = options.cpus.for_one_host().transmitter;
-    let request = MachineRequest {
-        name: "guest",
-        card: None,
-        // One more tells the CPUs.
-        ports: 1 + agents,
-        modules: &MODULES,
-        needed: modules,
-        cpus: &own,
-    };
-    let mut machine = builder.boot(&request)?;
+    // One more agent tells the CPUs.
+    let order =
+        Order { ports: 1 + agents, modules: &MODULES, needed: modules, ..builder.order("guest", &own)? };
+    let mut machine = builder.boot(order)?;
     let mut first = Launched::in_guest(&machine.guest, 0, "guest", Isolation::None, &[], builder.interrupt)?;
     first.greet()?;
     // Inside, everything is ours: there are no users to keep apart.
@@ -49,9 +43,7 @@ pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
     if !options.exact {
         testbed.note_crowd(options);
         let controller = &options.cpus.controller;
-        let mut agent =
-            Launched::process(&options.program, "host", Isolation::None, controller, builder.interrupt)?;
-        agent.greet()?;
+        let agent = Launched::here(&options.program, Isolation::None, controller, builder.interrupt)?;
         testbed.watcher = Some(Node::watching(agent, NodeGuest { side: None, process, cpus: own }));
     }
     Ok(testbed)

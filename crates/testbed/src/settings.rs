@@ -30,8 +30,7 @@ impl MachineSettings {
     /// # Errors
     /// When no agent can be started.
     pub fn of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent = Launched::process(program, "host", Isolation::Machine, &[], interrupt)?;
-        agent.greet()?;
+        let mut agent = Launched::here(program, Isolation::Machine, &[], interrupt)?;
         agent.work = WORK;
         Ok(Self { agent, is_changed: false })
     }

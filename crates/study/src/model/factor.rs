@@ -1,8 +1,7 @@
 //! What a study varies, and the values it takes.
 
-use words::{DEFAULT, Family, KEYS, Key, Scenario, Side, Value, feature};
+use words::{Copies, DEFAULT, Family, KEYS, Key, Nic, Scenario, Side, Value, feature};
 
-use crate::model::guest::{Copies, Nic};
 use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
 

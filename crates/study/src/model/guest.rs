@@ -1,6 +1,7 @@
 //! What a condition asks of a virtual machine.
 
 use serde::{Deserialize, Serialize};
+use words::{Acceleration, Copies, Nic};
 
 /// A virtual machine: its kernel, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,41 +38,5 @@ impl Default for Guest {
             pin: true,
             copies: Copies::Words,
         }
-    }
-}
-
-words::vocabulary! {
-    /// The network interface of a virtual machine.
-    pub enum Nic: "a network interface of a guest" {
-        /// Made for virtual machines: guest and host share rings, and the host takes over checksums
-        /// and segmentation.
-        VirtioNet = "virtio-net";
-        /// A model of Intel's 82574L: every register access is a way out of the guest.
-        E1000e = "e1000e";
-    }
-}
-
-words::vocabulary! {
-    /// Who executes a guest's instructions.
-    pub enum Acceleration: "an acceleration" {
-        /// The processor where a guest boots under KVM, else software.
-        Auto = "auto";
-        /// The processor, or no guest at all.
-        Kvm = "kvm";
-        /// Software (QEMU's TCG).
-        Emulation = "emulation";
-    }
-}
-
-words::vocabulary! {
-    /// How an emulated guest's kernel copies and clears memory, which is up to what its processor
-    /// says of itself.
-    pub enum Copies: "a way to copy" {
-        /// By eight bytes, in loops or by `rep movsq`: the processor does not say that its string
-        /// instructions of bytes are fast.
-        Words = "words";
-        /// By `rep movsb` and `rep stosb`, of which an emulator counts every byte as an
-        /// instruction.
-        Bytes = "bytes";
     }
 }

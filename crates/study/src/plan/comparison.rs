@@ -1,10 +1,9 @@
 //! What is compared with what.
 
 use serde::{Deserialize, Serialize};
-use words::Workload;
+use words::{Copies, Workload};
 
 use crate::model::grid::Cell;
-use crate::model::guest::Copies;
 use crate::model::percent::Percent;
 use crate::model::request::Request;
 use crate::plan::condition::Condition;

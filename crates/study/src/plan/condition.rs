@@ -1,12 +1,12 @@
 //! One reachable combination of levels, resolved into settings.
 
 use serde::{Deserialize, Serialize};
-use words::{Family, Side, Workload};
+use words::{Copies, Family, Side, Workload};
 
 use crate::model::boot_state::BootState;
 use crate::model::factor::{Factor, Level, Subject};
 use crate::model::grid::Cell;
-use crate::model::guest::{Copies, Guest};
+use crate::model::guest::Guest;
 use crate::model::study::Study;
 use crate::plan::settings::SideSettings;
 use crate::plan::underlay::Underlay;

@@ -1,10 +1,9 @@
 //! What of a study's testbed does not go together: virtual machines, tunnels, exact mode.
 
 use std::ops::Range;
-use words::Scenario;
+use words::{Acceleration, Scenario};
 
 use crate::model::factor::{Level, Subject};
-use crate::model::guest::Acceleration;
 use crate::model::scope::UNDERLAY;
 use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
