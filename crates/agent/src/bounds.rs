@@ -8,9 +8,10 @@ use std::time::Duration;
 use crate::bounded::{Bounded, Excess};
 use crate::init::Settings;
 use crate::launch::Launch;
-use crate::message::{Answer, ExactReceiver, Request};
+use crate::message::{Answer, ExactReceiver, Request, Undone};
 use crate::series;
 use crate::traffic::MOST_FLOWS;
+use host::machine::MachineRequest;
 use record::{Finished, Measured, Watched};
 use words::Settled;
 
@@ -35,6 +36,9 @@ pub(crate) const FEATURES: usize = 512;
 pub(crate) const TIME: Duration = Duration::from_secs(7 * 24 * 3600);
 /// An MTU in bytes: no kernel has one above 65,536 but for the loopback interface's headers.
 pub(crate) const MTU: u32 = 1 << 17;
+/// Bytes of the value that a setting of the machine is to have: the longest that the kernel gives
+/// (`net.ipv4.ip_local_reserved_ports` with every second port) has 190,000.
+pub(crate) const VALUE: usize = 192 << 10;
 /// A VXLAN's network identifier has 24 bits (RFC 7348, section 5).
 pub(crate) const VXLAN_ID: u32 = (1 << 24) - 1;
 
@@ -92,7 +96,13 @@ fn name_of_congestion_control(traffic: &load::Traffic) -> Checked {
 impl Bounded for Request {
     fn check(&self) -> Checked {
         match self {
-            Self::Hello { .. } | Self::Start | Self::Quiet | Self::Finish | Self::Abandon => Ok(()),
+            Self::Hello { .. }
+            | Self::Start
+            | Self::Quiet
+            | Self::Finish
+            | Self::Abandon
+            | Self::MachineDifferences
+            | Self::UndoMachine => Ok(()),
             Self::CreateVeth { name: one, peer, peer_pid: _ } => names("name", [one, peer].into_iter()),
             Self::CreateDiscard { name: one, device: _, addresses: given, behind } => {
                 name("name", one)?;
@@ -157,8 +167,25 @@ impl Bounded for Request {
                     ExactReceiver::Nobody(_) => Ok(()),
                 }
             }
+            Self::ChangeMachine(wanted) => machine(wanted),
         }
     }
+}
+
+fn machine(wanted: &MachineRequest) -> Checked {
+    let MachineRequest { sysctls, governor, irq_affinity, features } = wanted;
+    most("sysctls", sysctls.len(), FEATURES)?;
+    texts("sysctls", sysctls.keys().chain(governor))?;
+    sysctls.values().try_for_each(|value| most("sysctls", value.len(), VALUE))?;
+    most("irq_affinity", irq_affinity.len(), FEW)?;
+    names("irq_affinity", irq_affinity.keys())?;
+    irq_affinity.values().try_for_each(|wanted| cpus(wanted))?;
+    most("features", features.len(), FEATURES)?;
+    features.iter().try_for_each(|wanted| {
+        name("interface", &wanted.interface)?;
+        most("features", wanted.features.len(), FEATURES)?;
+        texts("features", wanted.features.iter())
+    })
 }
 
 impl Bounded for Answer {
@@ -176,9 +203,14 @@ impl Bounded for Answer {
             }
             Self::Settled(state) => settled(state),
             Self::Environment(about) => environment(about),
-            Self::Lacking { what } => {
-                most("what", what.len(), FEW)?;
+            Self::Told { what } => {
+                // One for each CPU is the most.
+                most("what", what.len(), CPUS)?;
                 texts("what", what.iter())
+            }
+            Self::MachineUndone { changes } => {
+                most("changes", changes.len(), CPUS)?;
+                texts("changes", changes.iter().map(Undone::sentence))
             }
             Self::Sockets { addresses } => most("addresses", addresses.len(), SOCKETS),
             Self::Measured(measured) => window(measured),

@@ -1,8 +1,13 @@
 //! The controller's end of the conversation with one agent.
 
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::call_error::CallError;
 use crate::frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
@@ -13,8 +18,8 @@ use crate::message::{Answer, Request};
 #[derive(Debug)]
 pub struct Client {
     host: String,
-    to: std::fs::File,
-    from: std::fs::File,
+    to: File,
+    from: File,
     lines: LineReader,
     interrupt: Interrupt,
 }
@@ -27,17 +32,13 @@ impl Client {
         from: impl Into<OwnedFd>,
         interrupt: Interrupt,
     ) -> Self {
-        let to = std::fs::File::from(to.into());
-        // Else a write that finds no room waits for it, for ever and deaf to Ctrl-C. SAFETY: an
-        // open descriptor and plain numbers; where this fails, the descriptor is none that could
-        // wait.
-        unsafe {
-            libc::fcntl(
-                to.as_raw_fd(),
-                libc::F_SETFL,
-                libc::fcntl(to.as_raw_fd(), libc::F_GETFL) | libc::O_NONBLOCK,
-            )
-        };
+        let to = File::from(to.into());
+        // Else a write that finds no room waits for it, for ever and deaf to Ctrl-C. Where this
+        // fails, the descriptor is none that could wait.
+        if let Ok(flags) = fcntl(&to, FcntlArg::F_GETFL) {
+            let flags = OFlag::from_bits_retain(flags) | OFlag::O_NONBLOCK;
+            let _ = fcntl(&to, FcntlArg::F_SETFL(flags));
+        }
         Self { host: host.into(), to, from: from.into().into(), lines: LineReader::default(), interrupt }
     }
 
@@ -71,7 +72,7 @@ impl Client {
         let deadline = Instant::now() + patience;
         let mut rest = &line[..];
         while !rest.is_empty() {
-            match self.wait_for(&self.to, libc::POLLOUT, deadline)? {
+            match self.wait_for(&self.to, PollFlags::POLLOUT, deadline)? {
                 Wake::Ready => rest = &rest[self.give_bytes(rest)?..],
                 Wake::Timeout => return Err(CallError::NotReading { host: self.host.clone(), patience }),
                 Wake::Interrupted => return Err(CallError::Interrupted),
@@ -108,7 +109,7 @@ impl Client {
             if late {
                 return Ok(None);
             }
-            match self.wait_for(&self.from, libc::POLLIN, deadline)? {
+            match self.wait_for(&self.from, PollFlags::POLLIN, deadline)? {
                 Wake::Ready => self.take_bytes()?,
                 Wake::Timeout => return Ok(None),
                 Wake::Interrupted => return Err(CallError::Interrupted),
@@ -142,29 +143,22 @@ impl Client {
         }
     }
 
-    fn wait_for(&self, pipe: &std::fs::File, events: i16, deadline: Instant) -> Result<Wake, CallError> {
-        let watch = |fd: i32, events: i16| libc::pollfd { fd, events, revents: 0 };
+    fn wait_for(&self, pipe: &File, events: PollFlags, deadline: Instant) -> Result<Wake, CallError> {
         let mut watched =
-            [watch(pipe.as_raw_fd(), events), watch(self.interrupt.as_fd().as_raw_fd(), libc::POLLIN)];
+            [PollFd::new(pipe.as_fd(), events), PollFd::new(self.interrupt.as_fd(), PollFlags::POLLIN)];
         let left = deadline.saturating_duration_since(Instant::now());
         // Rounded up: a wait of 0 ms for the last fraction of a millisecond would spin.
-        let milliseconds = i32::try_from(left.as_micros().div_ceil(1000)).unwrap_or(i32::MAX);
-        // SAFETY: two valid pollfds that live through the call, and a count of two.
-        let ready = unsafe { libc::poll(watched.as_mut_ptr(), 2, milliseconds) };
-        if ready < 0 {
-            let error = io::Error::last_os_error();
-            return match error.kind() {
-                // A signal; the handler has tripped the latch if it meant to stop us, and the
-                // caller polls again.
-                io::ErrorKind::Interrupted => self.wait_for(pipe, events, deadline),
-                _ => Err(self.pipe(error)),
-            };
+        let milliseconds = PollTimeout::try_from(left.as_micros().div_ceil(1000)).unwrap_or(PollTimeout::MAX);
+        match poll(&mut watched, milliseconds) {
+            // The handler of the signal has tripped the latch if it meant to stop us.
+            Err(Errno::EINTR) => self.wait_for(pipe, events, deadline),
+            Err(errno) => Err(self.pipe(errno.into())),
+            Ok(_) => Ok(match watched.map(|one| one.any().unwrap_or(true)) {
+                [_, true] => Wake::Interrupted,
+                [true, false] => Wake::Ready,
+                [false, false] => Wake::Timeout,
+            }),
         }
-        Ok(match (watched[1].revents, watched[0].revents) {
-            (0, 0) => Wake::Timeout,
-            (0, _) => Wake::Ready,
-            _ => Wake::Interrupted,
-        })
     }
 
     fn take_bytes(&mut self) -> Result<(), CallError> {
@@ -240,22 +234,18 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_dies_is_named() {
-        let (mut client, agent, _) = conversation();
-        drop(agent);
-        let error = client.receive(Duration::from_secs(1)).unwrap_err();
-        assert_eq!(error.to_string(), "the receiver's agent exited unexpectedly");
-        assert!(!error.agent_is_well());
-    }
-
-    #[test]
-    fn an_agent_that_dies_with_a_request_unread_is_gone_too() {
-        let (mut client, agent, _) = conversation();
-        client.send(&Request::Start, A_MOMENT).unwrap();
-        drop(agent);
-        let error = client.receive(Duration::from_secs(1)).unwrap_err();
-        assert!(matches!(error, CallError::Gone { .. }), "{error}");
-        assert!(matches!(client.send(&Request::Start, A_MOMENT), Err(CallError::Gone { .. })));
+    fn an_agent_that_dies_is_named_also_with_a_request_unread() {
+        for unread in [false, true] {
+            let (mut client, agent, _) = conversation();
+            if unread {
+                client.send(&Request::Start, A_MOMENT).unwrap();
+            }
+            drop(agent);
+            let error = client.receive(Duration::from_secs(1)).unwrap_err();
+            assert_eq!(error.to_string(), "the receiver's agent exited unexpectedly");
+            assert!(!error.agent_is_well());
+            assert!(matches!(client.send(&Request::Start, A_MOMENT), Err(CallError::Gone { .. })));
+        }
     }
 
     #[test]
@@ -289,6 +279,7 @@ mod tests {
         let error = client.send(&long_request(), Duration::from_secs(600)).unwrap_err();
         assert!(matches!(error, CallError::Interrupted), "{error}");
         trips.join().unwrap();
+        assert!(matches!(client.receive(Duration::from_secs(60)), Err(CallError::Interrupted)));
     }
 
     #[test]
@@ -317,13 +308,6 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_ends_the_wait() {
-        let (mut client, _agent, interrupt) = conversation();
-        interrupt.trip();
-        assert!(matches!(client.receive(Duration::from_secs(60)), Err(CallError::Interrupted)));
-    }
-
-    #[test]
     fn an_agents_words_arrive_without_control_characters_and_bounded() {
         let (mut client, mut agent, _) = conversation();
         let hostile = "a\u{1b}]0;x\u{7}\u{9b}\u{7f}\u{202e}\u{200b}\nForged";
@@ -339,7 +323,7 @@ mod tests {
         };
         assert_eq!(environment.netassay, plain);
         assert_eq!(environment.sysctls.get(plain).map(String::as_str), Some(plain));
-        let Ok(Answer::Lacking { what }) = answer(&Answer::Lacking { what: vec![hostile.into()] }) else {
+        let Ok(Answer::Told { what }) = answer(&Answer::Told { what: vec![hostile.into()] }) else {
             panic!()
         };
         assert_eq!(what, [plain]);

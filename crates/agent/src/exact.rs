@@ -37,8 +37,9 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
         });
         let work = work.map_err(|error| format!("cannot start a thread for the work: {error}"))?;
         work.join().map_err(|_| Refusal::from("the thread of the work died".to_owned()))
-    })??;
+    })?;
     kept?;
+    let account = account.map_err(Refusal::passing)?;
     Ok(Answer::Exact(Box::new(account)))
 }
 
@@ -46,8 +47,8 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
 /// thread goes there and does not come back: this one stays.
 fn open_in(process: u32, spec: Spec) -> Result<(ReceivingEnd, Links), Refusal> {
     let open = move || {
-        host::namespace::join_net(process).map_err(|error| Refusal::from(error.to_string()))?;
-        Ok((ReceivingEnd::open(&spec)?, Links::open()?))
+        host::namespace::join_net(process).map_err(Refusal::passing)?;
+        Ok((ReceivingEnd::open(&spec).map_err(Refusal::passing)?, Links::open()?))
     };
     let opened = thread::Builder::new().name("receiver".to_owned()).spawn(open);
     let thread =

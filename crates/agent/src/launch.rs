@@ -24,6 +24,9 @@ pub struct Launch {
 pub enum Isolation {
     /// Nowhere: it serves the host as it finds it.
     None,
+    /// Nowhere either, as the agent that may change the settings of the machine itself
+    /// ([`crate::message::Request::ChangeMachine`]).
+    Machine,
     /// A new network namespace.
     Network,
     /// A new user namespace and a new network namespace that belongs to it: needs no privilege.
@@ -68,10 +71,11 @@ mod tests {
             pid: u32,
             parent: Option<u32>,
             cpus in prop::collection::vec(0u32..8192, 0..5),
-            kind in 0usize..6,
+            kind in 0usize..7,
         ) {
             let isolation = [
                 Isolation::None,
+                Isolation::Machine,
                 Isolation::Network,
                 Isolation::UserAndNetwork,
                 Isolation::NetworkInUserOf(pid),

@@ -19,6 +19,7 @@ pub mod fuzz;
 pub mod init;
 mod interrupt;
 mod launch;
+mod machine;
 pub mod message;
 mod refusal;
 mod series;

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
+use host::journal::{Outcome, Undoing};
+use host::machine::MachineRequest;
 use serde::{Deserialize, Serialize};
 use words::Settled;
 
@@ -13,7 +15,7 @@ pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must agree on it exactly: they are the same binary
 /// on every host that netassay starts by itself, and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 8;
+pub const PROTOCOL: u32 = 9;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -194,6 +196,14 @@ pub enum Request {
     Finish,
     /// Drop whatever workload there is, without an account.
     Abandon,
+    /// Change settings of the machine itself. On disk it is noted first how to undo them; that
+    /// happens at [`Request::UndoMachine`] or, of an agent that does not die with its controller,
+    /// when its input ends.
+    ChangeMachine(MachineRequest),
+    /// How do the settings that were changed differ from what they were changed to?
+    MachineDifferences,
+    /// Undo every change of the machine's settings.
+    UndoMachine,
 }
 
 /// Who receives the messages of [`Request::Exact`].
@@ -235,10 +245,15 @@ pub enum Answer {
     Settled(Settled),
     /// To [`Request::Environment`]: the host's description.
     Environment(Box<host::Environment>),
-    /// To [`Request::Lacking`].
-    Lacking {
-        /// Each thing in words, with what follows from it; empty if nothing is.
+    /// To [`Request::Lacking`], [`Request::ChangeMachine`] and [`Request::MachineDifferences`].
+    Told {
+        /// What is lacking, was changed or differs, each in words; empty if nothing.
         what: Vec<String>,
+    },
+    /// To [`Request::UndoMachine`].
+    MachineUndone {
+        /// What became of each change, the last first.
+        changes: Vec<Undone>,
     },
     /// To [`Request::Listen`] and [`Request::Connect`]: the sockets opened.
     Sockets {
@@ -267,6 +282,36 @@ pub enum Answer {
         #[serde(default)]
         broken: bool,
     },
+}
+
+/// What became of a change of the machine's settings, in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Undone {
+    /// The value before is back.
+    Settled(String),
+    /// Another program has changed the setting, and it is left.
+    Left(String),
+    /// The kernel refused, or the journal could not be written.
+    Failed(String),
+}
+
+impl Undone {
+    pub(crate) fn of(undoing: &Undoing) -> Self {
+        let sentence = undoing.sentence(false);
+        match undoing.outcome {
+            Outcome::Undone | Outcome::AlreadySo => Self::Settled(sentence),
+            Outcome::ChangedMeanwhile { .. } => Self::Left(sentence),
+            Outcome::Failed { .. } => Self::Failed(sentence),
+        }
+    }
+
+    /// The sentence.
+    #[must_use]
+    pub fn sentence(&self) -> &String {
+        let (Self::Settled(sentence) | Self::Left(sentence) | Self::Failed(sentence)) = self;
+        sentence
+    }
 }
 
 #[cfg(test)]

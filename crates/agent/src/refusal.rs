@@ -1,9 +1,16 @@
 //! Why an agent cannot do what was asked.
 
+use std::fmt::Display;
+
 use crate::message::Answer;
 
 /// An answer, or why there is none.
 pub(crate) type Reply = Result<Answer, Refusal>;
+
+/// The answer to what has no news.
+pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
+    result.map(|()| Answer::Done).map_err(Into::into)
+}
 
 /// The reason, in words, and whether the host is past mending.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,6 +20,11 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
+    /// Of an error after which other requests can still be met.
+    pub(crate) fn passing(error: impl Display) -> Self {
+        error.to_string().into()
+    }
+
     pub(crate) fn into_answer(self) -> Answer {
         Answer::Failed { why: self.why, broken: self.broken }
     }
@@ -36,18 +48,6 @@ impl From<host::Error> for Refusal {
         // too.
         let broken = matches!(error, host::Error::NoInterface { .. });
         Self { why: error.to_string(), broken }
-    }
-}
-
-impl From<load::Error> for Refusal {
-    fn from(error: load::Error) -> Self {
-        error.to_string().into()
-    }
-}
-
-impl From<&load::Error> for Refusal {
-    fn from(error: &load::Error) -> Self {
-        error.to_string().into()
     }
 }
 

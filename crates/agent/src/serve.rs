@@ -2,9 +2,9 @@
 //! controller does.
 
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 
 use host::namespace;
+use nix::errno::Errno;
 use thiserror::Error;
 
 use crate::controller;
@@ -62,9 +62,12 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
         told(&error)?;
         return Err(error.into());
     }
-    // A Ctrl-C at the terminal reaches the whole process group; stopping is the controller's to
-    // order. SAFETY: installing "ignore" needs no handler and touches no memory.
-    unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
+    // A Ctrl-C at the terminal reaches the whole process group, and so does the end of a service;
+    // stopping is the controller's to order, which may have settings of the machine undone first.
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: installing "ignore" needs no handler and touches no memory.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
     if !launch.cpus.is_empty() {
         host::affinity::pin_current_thread(&launch.cpus)?;
     }
@@ -93,6 +96,10 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
 /// What an agent may do after it has put itself into its place, if it could before.
 fn needed(launch: &Launch) -> Vec<host::Capability> {
     use host::Capability::{Bpf, IpcLock, NetAdmin, NetBindService, Perfmon, SysAdmin, SysResource};
+    if launch.isolation == Isolation::Machine {
+        // Features of interfaces, sysctls of the network; kernel.numa_balancing.
+        return vec![NetAdmin, SysAdmin];
+    }
     let mut needed = vec![
         // Interfaces, addresses, offloads, sockets' buffers beyond the system's bounds, congestion
         // controls.
@@ -123,7 +130,7 @@ fn reply(answer: &Answer) -> Result<(), ServeError> {
 
 fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), host::Error> {
     match isolation {
-        Isolation::None => {}
+        Isolation::None | Isolation::Machine => {}
         Isolation::Network => namespace::new_net()?,
         Isolation::UserAndNetwork => {
             namespace::enter_user()?;
@@ -144,7 +151,7 @@ fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), host::Error> {
     if let Some(parent) = parent {
         namespace::die_with_parent(parent)?;
     }
-    if isolation != Isolation::None {
+    if !matches!(isolation, Isolation::None | Isolation::Machine) {
         // Steering needs the sysfs of this namespace. Where it cannot be mounted, steering says so
         // by itself.
         let _ = namespace::mount_sysfs();
@@ -159,17 +166,11 @@ fn read_line(lines: &mut LineReader) -> Result<Option<Vec<u8>>, ServeError> {
             return Ok(Some(line));
         }
         let mut piece = [0u8; 16 << 10];
-        // SAFETY: the buffer is writable for as many bytes as are asked for.
-        let count = unsafe { libc::read(io::stdin().as_raw_fd(), piece.as_mut_ptr().cast(), piece.len()) };
-        match usize::try_from(count) {
+        match nix::unistd::read(io::stdin(), &mut piece) {
             Ok(0) => return Ok(None),
             Ok(count) => lines.push(&piece[..count]),
-            Err(_) => {
-                let error = io::Error::last_os_error();
-                if error.kind() != io::ErrorKind::Interrupted {
-                    return Err(error.into());
-                }
-            }
+            Err(Errno::EINTR) => {}
+            Err(errno) => return Err(io::Error::from(errno).into()),
         }
     }
 }

@@ -8,8 +8,9 @@ use host::{Ethtool, Features, Impairment, Links};
 
 use crate::exact::exact;
 use crate::launch::Launch;
+use crate::machine::MachineSettings;
 use crate::message::{Answer, PROTOCOL, Request};
-use crate::refusal::{Refusal, Reply};
+use crate::refusal::{Refusal, Reply, done};
 use crate::traffic::Traffic;
 use crate::watch::Watch;
 use words::Settled;
@@ -26,6 +27,7 @@ pub(crate) struct Session {
     /// small for IPv6.
     given: BTreeMap<String, Given>,
     traffic: Option<Traffic>,
+    machine: MachineSettings,
 }
 
 /// What an agent knows of itself before its first request.
@@ -51,6 +53,7 @@ struct Original {
 
 impl Session {
     pub(crate) fn open(launch: Launch, about: About) -> Result<Self, host::Error> {
+        let machine = MachineSettings::new(&launch);
         let cpus = if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus };
         Ok(Self {
             links: Links::open()?,
@@ -60,6 +63,7 @@ impl Session {
             originals: BTreeMap::new(),
             given: BTreeMap::new(),
             traffic: None,
+            machine,
         })
     }
 
@@ -67,8 +71,7 @@ impl Session {
         match request {
             Request::Hello { protocol } => self.hello(protocol),
             Request::CreateVeth { name, peer, peer_pid } => {
-                self.links.create_veth(&name, &peer, peer_pid)?;
-                Ok(Answer::Done)
+                done(self.links.create_veth(&name, &peer, peer_pid))
             }
             Request::CreateDiscard { name, device, addresses, behind } => {
                 let discard = self.links.create_discard(&name, device)?;
@@ -85,43 +88,30 @@ impl Session {
                 self.join(&name, bridge.as_deref())?;
                 self.address(&name, &addresses)?;
                 self.links.set_vxlan_up(&name, &vxlan)?;
-                self.original(&name)?;
-                Ok(Answer::Done)
+                done(self.original(&name).map(drop))
             }
             Request::CreateBridge { name } => {
                 self.links.create_bridge(&name)?;
                 self.links.quiet_ipv6(&name)?;
-                self.links.set_up(&name)?;
-                Ok(Answer::Done)
+                done(self.links.set_up(&name))
             }
             Request::CreateTap { name, bridge } => {
                 host::create_tap(&name)?;
                 self.links.quiet_ipv6(&name)?;
                 self.join(&name, Some(&bridge))?;
-                self.links.set_up(&name)?;
-                Ok(Answer::Done)
+                done(self.links.set_up(&name))
             }
             Request::FindInterface { address } => {
                 let name = self.links.find_by_address(&address)?.name;
                 Ok(Answer::Interface { name })
             }
             Request::Configure { interface, addresses } => self.configure(&interface, &addresses),
-            Request::SetMtu { interface, mtu } => {
-                self.set_mtu(&interface, mtu)?;
-                Ok(Answer::Done)
-            }
-            Request::AwaitRunning { interface } => {
-                self.links.await_running(&interface)?;
-                Ok(Answer::Done)
-            }
+            Request::SetMtu { interface, mtu } => done(self.set_mtu(&interface, mtu)),
+            Request::AwaitRunning { interface } => done(self.links.await_running(&interface)),
             Request::Steer { interface, cpus } => {
-                host::steering::steer(&interface, &cpus).map_err(|error| error.to_string())?;
-                Ok(Answer::Done)
+                done(host::steering::steer(&interface, &cpus).map_err(Refusal::passing))
             }
-            Request::SteerNew { cpus } => {
-                host::steering::steer_new(&cpus)?;
-                Ok(Answer::Done)
-            }
+            Request::SteerNew { cpus } => done(host::steering::steer_new(&cpus).map_err(Refusal::passing)),
             Request::Settle { interface, mtu, features } => {
                 self.settle(&interface, mtu, &features).map(Answer::Settled)
             }
@@ -129,7 +119,7 @@ impl Session {
             Request::Lacking { traffic, ipv6 } => {
                 let mut what = load::lacking(&traffic, ipv6);
                 what.extend(self.links.lacking(&impairment_of(&traffic)));
-                Ok(Answer::Lacking { what })
+                Ok(Answer::Told { what })
             }
             Request::Listen { spec, interface, underlay } => {
                 self.traffic = None;
@@ -167,6 +157,9 @@ impl Session {
                 self.traffic = None;
                 Ok(Answer::Done)
             }
+            Request::ChangeMachine(wanted) => self.machine.change(&wanted),
+            Request::MachineDifferences => Ok(self.machine.differences()),
+            Request::UndoMachine => self.machine.undo(),
         }
     }
 
@@ -190,8 +183,7 @@ impl Session {
         self.links.set_up(interface)?;
         // Now, and not when it is first settled: until then others may have switched what it
         // follows (a tunnel's underlay, the far end of a veth pair).
-        self.original(interface)?;
-        Ok(Answer::Done)
+        done(self.original(interface).map(drop))
     }
 
     fn address(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Result<(), host::Error> {

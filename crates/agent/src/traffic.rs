@@ -10,7 +10,7 @@ use host::{
 use load::{Endpoint, Phase};
 
 use crate::message::Answer;
-use crate::refusal::{Refusal, Reply};
+use crate::refusal::{Refusal, Reply, done};
 use crate::series::{self, Recorder, Row};
 use record::{Finished, Late, Measured};
 
@@ -42,7 +42,7 @@ impl Traffic {
         underlay: Option<String>,
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
-        let endpoint = Endpoint::bind(spec)?;
+        let endpoint = Endpoint::bind(spec).map_err(Refusal::passing)?;
         Ok(Self { endpoint, interface, underlay, before, flows: spec.traffic.lanes() })
     }
 
@@ -54,7 +54,7 @@ impl Traffic {
         underlay: Option<String>,
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
-        let endpoint = Endpoint::connect(spec, endpoints)?;
+        let endpoint = Endpoint::connect(spec, endpoints).map_err(Refusal::passing)?;
         Ok(Self { endpoint, interface, underlay, before, flows: spec.traffic.lanes() })
     }
 
@@ -64,13 +64,11 @@ impl Traffic {
     }
 
     pub(crate) fn attach(&mut self, locals: &[SocketAddr]) -> Reply {
-        self.endpoint.attach(locals)?;
-        Ok(Answer::Done)
+        done(self.endpoint.attach(locals).map_err(Refusal::passing))
     }
 
     pub(crate) fn start(&mut self) -> Reply {
-        self.endpoint.start()?;
-        Ok(Answer::Done)
+        done(self.endpoint.start().map_err(Refusal::passing))
     }
 
     pub(crate) fn quiet(&self) -> Answer {
@@ -129,7 +127,7 @@ impl Traffic {
     }
 
     pub(crate) fn finish(self, links: &mut Links) -> Reply {
-        let mut outcome = self.endpoint.finish()?;
+        let mut outcome = self.endpoint.finish().map_err(Refusal::passing)?;
         outcome.sum_up(MOST_FLOWS);
         let counters = Counters::read(links, &self.interface)?.since(&self.before);
         Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
@@ -166,7 +164,7 @@ impl Traffic {
     fn wait_until(&self, when: Instant) -> Result<(), Refusal> {
         loop {
             if let Some(failure) = self.endpoint.failed() {
-                return Err(failure.into());
+                return Err(Refusal::passing(failure));
             }
             let left = when.saturating_duration_since(Instant::now());
             if left.is_zero() {

@@ -30,6 +30,12 @@ fn requests() -> Vec<Request> {
         underlay: "wire".to_owned(),
     };
     let text = || "eth0".to_owned();
+    let machine = host::machine::MachineRequest {
+        sysctls: [(text(), text())].into(),
+        governor: Some(text()),
+        irq_affinity: [(text(), vec![0])].into(),
+        features: vec![host::machine::FeatureRequest { interface: text(), features: vec![text()], on: true }],
+    };
     let addresses = || vec![(IpAddr::from([10, 0, 0, 1]), 24)];
     vec![
         Request::Hello { protocol: 1 },
@@ -73,6 +79,9 @@ fn requests() -> Vec<Request> {
         Request::Exact { spec: spec(), receiver: ExactReceiver::In { process: 1, spec: spec() } },
         Request::Finish,
         Request::Abandon,
+        Request::ChangeMachine(machine),
+        Request::MachineDifferences,
+        Request::UndoMachine,
     ]
 }
 
@@ -82,7 +91,8 @@ fn with_one_more(value: &Value) -> Vec<Value> {
     match value {
         Value::Object(fields) => {
             let mut more = fields.clone();
-            more.insert("unheard_of".to_owned(), Value::from([1, 2]));
+            // No map of a message has such values.
+            more.insert("unheard_of".to_owned(), serde_json::json!([1, {}]));
             all.push(Value::Object(more));
             for (name, field) in fields {
                 all.extend(with_one_more(field).into_iter().map(|changed| {

@@ -8,11 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::json;
+use words::Acceleration;
 
 use crate::console::Console;
 use crate::error::Error;
 use crate::identity;
-use crate::order::{Accelerated, Acceleration, Order};
+use crate::order::{Accelerated, Order};
 use crate::place::{Place, spawn};
 use crate::qemu;
 use crate::sandbox::has_sandbox;
@@ -152,7 +153,7 @@ pub(crate) fn decide(order: &Order, tools: &Tools) -> Result<(Accelerated, Optio
     let emulation = |why: &str| Ok((Accelerated::Emulation { why: why.to_owned() }, None));
     match order.acceleration {
         Acceleration::Kvm if order.exact => {
-            Err(Error::NoKvm { why: "exact mode counts instructions, which only emulation can".to_owned() })
+            Err(Error::NoKvm("exact mode counts instructions, which only emulation can".to_owned()))
         }
         _ if order.exact => emulation("exact mode counts instructions, which only emulation can"),
         Acceleration::Emulation => emulation("requested"),
@@ -160,7 +161,7 @@ pub(crate) fn decide(order: &Order, tools: &Tools) -> Result<(Accelerated, Optio
             let Verdict { outcome, recalled } = verdict(tools, &order.kernel.image);
             match (outcome, asked) {
                 (Ok(()), _) => Ok((Accelerated::Kvm, recalled)),
-                (Err(why), Acceleration::Kvm) => Err(Error::NoKvm { why }),
+                (Err(why), Acceleration::Kvm) => Err(Error::NoKvm(why)),
                 (Err(why), _) => Ok((Accelerated::Emulation { why }, recalled)),
             }
         }

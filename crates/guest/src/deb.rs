@@ -59,7 +59,7 @@ impl Package<'_> {
 
     /// Gives one of its tar files to `take`.
     fn read<T>(&self, part: &str, take: impl FnOnce(&mut dyn Read) -> Result<T, Error>) -> Result<T, Error> {
-        let program = self.tools.program(PROGRAM).ok_or(Error::NoTool { program: PROGRAM })?;
+        let program = self.tools.program(PROGRAM).ok_or(Error::NoTool(PROGRAM))?;
         let said = self.workplace.join("said");
         let mut child = Command::new(program)
             .arg(part)

@@ -12,20 +12,14 @@ use crate::patience::Hang;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// QEMU is not in the `PATH`.
+    /// QEMU, the program of this name, is not in the `PATH`.
     #[error(
-        "no {program} in the PATH: guests need it; on Debian: apt-get install --no-install-recommends qemu-system-x86"
+        "no {0} in the PATH: guests need it; on Debian: apt-get install --no-install-recommends qemu-system-x86"
     )]
-    NoQemu {
-        /// The program.
-        program: &'static str,
-    },
-    /// Only x86-64 guests are made, by x86-64 machines.
-    #[error("guests need an x86-64 machine, and this is {machine}")]
-    Machine {
-        /// What it is.
-        machine: &'static str,
-    },
+    NoQemu(&'static str),
+    /// Only x86-64 guests are made, by x86-64 machines, and this is another.
+    #[error("guests need an x86-64 machine, and this is {0}")]
+    Machine(&'static str),
     /// The running kernel's image cannot be found.
     #[error(
         "no image of the running kernel {release} (looked for {looked}): give one with kernel = \"PATH\" in [guest], or fetch a \
@@ -37,17 +31,14 @@ pub enum Error {
         /// The paths looked at.
         looked: String,
     },
-    /// There is no such kernel.
+    /// There is no kernel that is called so.
     #[error(
-        "no kernel {asked:?}: neither a file, nor a directory with boot/vmlinuz-*, nor a fetched package (`netassay kernel list` \
-         shows those; `netassay kernel fetch {asked}` may download it)"
+        "no kernel {0:?}: neither a file, nor a directory with boot/vmlinuz-*, nor a fetched package (`netassay kernel list` \
+         shows those; `netassay kernel fetch {0}` may download it)"
     )]
-    NoKernel {
-        /// What was asked for.
-        asked: String,
-    },
+    NoKernel(String),
     /// A directory holds no image, or several.
-    #[error("{} holds {found}: give the path of one of them", .directory.display())]
+    #[error("{} holds {found}: give the path of one kernel image", .directory.display())]
     Images {
         /// The directory.
         directory: PathBuf,
@@ -55,11 +46,8 @@ pub enum Error {
         found: String,
     },
     /// The file is no kernel image.
-    #[error("{} is no bootable x86 kernel image: give the path of a vmlinuz (bzImage)", .path.display())]
-    NotAnImage {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("{} is no bootable x86 kernel image: give the path of a vmlinuz (bzImage)", .0.display())]
+    NotAnImage(PathBuf),
     /// A file could not be read.
     #[error("cannot read {}: {source}", .path.display())]
     Read {
@@ -117,18 +105,15 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
-    /// KVM was insisted on.
-    #[error("KVM cannot run a guest here: {why}; acceleration = \"auto\" falls back to emulation")]
-    NoKvm {
-        /// Why.
-        why: String,
-    },
+    /// KVM was insisted on, and this is why it cannot be had.
+    #[error("KVM cannot run a guest here: {0}; acceleration = \"auto\" falls back to emulation")]
+    NoKvm(String),
     /// QEMU could not be started.
-    #[error("cannot start QEMU for the {name}: {step}: {source}")]
+    #[error("cannot start QEMU for the {name}: cannot {step}: {source}")]
     Start {
         /// The guest.
         name: String,
-        /// What was being done.
+        /// What could not be done.
         step: &'static str,
         /// What the kernel said.
         source: io::Error,
@@ -175,7 +160,7 @@ pub enum Error {
         console: String,
     },
     /// QEMU ended.
-    #[error("QEMU of the {name} exited ({status})\n{console}")]
+    #[error("the {name}'s QEMU exited ({status})\n{console}")]
     Exited {
         /// The guest.
         name: String,
@@ -204,15 +189,12 @@ pub enum Error {
         /// What the kernel said.
         source: io::Error,
     },
-    /// A program that `fetch` needs is missing.
+    /// The program of this name is missing, and `fetch` needs it.
     #[error(
-        "no {program} in the PATH: netassay fetches packages with Debian's tools; on other systems unpack a kernel package by hand and give \
+        "no {0} in the PATH: netassay fetches packages with Debian's tools; on other systems unpack a kernel package by hand and give \
          kernel = \"DIRECTORY\", which holds boot/vmlinuz-* and lib/modules"
     )]
-    NoTool {
-        /// The program.
-        program: &'static str,
-    },
+    NoTool(&'static str),
     /// There is no such package, or it cannot be had.
     #[error("cannot fetch {package}: {why}")]
     Fetch {

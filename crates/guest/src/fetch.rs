@@ -46,7 +46,31 @@ pub fn fetch(package: &str) -> Result<Fetched, Error> {
 /// # Errors
 /// When the directory that keeps them cannot be read.
 pub fn fetched() -> Result<Vec<Fetched>, Error> {
-    fetched_in(&data::kernels()?)
+    let kept = data::kernels()?;
+    let entries = match fs::read_dir(&kept) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::read(&kept)(error)),
+    };
+    let mut found = Vec::new();
+    let mut links = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(Error::read(&kept))?.path();
+        if name_of(&path).starts_with('.') {
+            continue;
+        }
+        match fs::read_link(&path) {
+            Ok(target) => links.push((name_of(&path), name_of(&target))),
+            Err(_) => found.extend(Fetched::read(&path)),
+        }
+    }
+    links.sort();
+    found.sort_by(|one: &Fetched, other| one.package.cmp(&other.package));
+    for fetched in &mut found {
+        let own = links.iter().filter(|(_, target)| *target == fetched.package);
+        fetched.aliases = own.map(|(name, _)| Asked::of_file(name)).collect();
+    }
+    Ok(found)
 }
 
 pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fetched, Error> {
@@ -144,7 +168,7 @@ fn describe(tools: &Tools, workplace: &Path, asked: &Asked) -> Result<Candidate,
     };
     match show(&named) {
         Ok(Some(found)) => Ok(found),
-        Err(error @ Error::NoTool { .. }) => Err(error),
+        Err(error @ Error::NoTool(_)) => Err(error),
         // For a package that it does not know it fails, for a release that it does not know it says
         // nothing.
         Ok(None) | Err(_) => {
@@ -184,33 +208,6 @@ const VERSION: &str = ".version";
 /// No version of a package is longer, in bytes.
 const LONGEST_VERSION: u64 = 4096;
 
-pub(crate) fn fetched_in(kept: &Path) -> Result<Vec<Fetched>, Error> {
-    let entries = match fs::read_dir(kept) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::read(kept)(error)),
-    };
-    let mut found = Vec::new();
-    let mut links = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(Error::read(kept))?.path();
-        if name_of(&path).starts_with('.') {
-            continue;
-        }
-        match fs::read_link(&path) {
-            Ok(target) => links.push((name_of(&path), name_of(&target))),
-            Err(_) => found.extend(Fetched::read(&path)),
-        }
-    }
-    links.sort();
-    found.sort_by(|one: &Fetched, other| one.package.cmp(&other.package));
-    for fetched in &mut found {
-        let own = links.iter().filter(|(_, target)| *target == fetched.package);
-        fetched.aliases = own.map(|(name, _)| Asked::of_file(name)).collect();
-    }
-    Ok(found)
-}
-
 impl Fetched {
     fn read(directory: &Path) -> Option<Self> {
         let package = name_of(directory);
@@ -229,7 +226,7 @@ fn run(
     place: &Path,
     arguments: &[&OsStr],
 ) -> Result<String, Error> {
-    let path = tools.program(program).ok_or(Error::NoTool { program })?;
+    let path = tools.program(program).ok_or(Error::NoTool(program))?;
     let mut command = Command::new(path);
     command
         .args(arguments)
@@ -273,6 +270,7 @@ mod tests {
     use std::io;
 
     use super::*;
+    use crate::image::tests::image;
     use crate::tar::tests::{END, entry};
 
     /// A package as deb(5) has it: an ar file with the format's version and two tar files.
@@ -291,14 +289,6 @@ mod tests {
         bytes
     }
 
-    fn image() -> Vec<u8> {
-        let mut image = vec![0; 0x400];
-        image[0x202..0x206].copy_from_slice(b"HdrS");
-        image[0x20f] = 1;
-        image[0x300..0x309].copy_from_slice(b"6.1.0-t (");
-        image
-    }
-
     #[test]
     fn a_package_cannot_write_through_its_own_link() {
         let tools = Tools::here();
@@ -311,7 +301,7 @@ mod tests {
         fs::create_dir(&victim).unwrap();
         let file = place.path().join("evil.deb");
         let package = deb(&[
-            entry("./boot/vmlinuz-6.1.0-t", b'0', "0004755", "", &image()),
+            entry("./boot/vmlinuz-6.1.0-t", b'0', "0004755", "", &image(b"6.1.0-t (")),
             entry("./lib/modules/6.1.0-t", b'2', "0000777", victim.to_str().unwrap(), b""),
             entry("./lib/modules/6.1.0-t/evil.ko", b'0', "0000644", "", b"evil"),
             entry("./.version", b'2', "0000777", victim.join("version").to_str().unwrap(), b""),

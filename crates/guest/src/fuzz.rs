@@ -7,12 +7,11 @@ use std::path::{Path, PathBuf};
 
 use crate::apt::complaint;
 use crate::asked::Asked;
-use crate::builtin;
 use crate::console::Text;
 use crate::deb;
 use crate::error::Error;
 use crate::modinfo::module_info;
-use crate::modules::order;
+use crate::modules::{built_in, order};
 use crate::payload::Payload;
 use crate::sources::{advice, sources};
 use crate::unpack::unpack;
@@ -65,7 +64,7 @@ pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
 /// Reads what stands beside a kernel's modules and what apt says.
 pub fn package_texts(text: &str) {
     let _ = complaint(text);
-    assert!(builtin::names(text).iter().all(|name| !name.contains(['/', '-'])));
+    assert!(built_in(text).iter().all(|name| !name.contains(['/', '-'])));
     if let Some(asked) = text.lines().next().and_then(Asked::read) {
         assert_eq!(Asked::of_file(&asked.file_name()), asked.to_string());
         assert!(!advice(&asked, false, &sources(text)).is_empty());

@@ -10,13 +10,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use agent::Interrupt;
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use words::Nic;
 
 use crate::accelerator;
 use crate::console::Console;
 use crate::error::Error;
 use crate::initramfs::{self, Initramfs};
 use crate::life::Sign;
-use crate::order::{Accelerated, Nic, Order};
+use crate::order::{Accelerated, Order};
 use crate::patience::Patience;
 use crate::place::{Place, spawn};
 use crate::qemu::{self, Parts};
@@ -147,24 +148,10 @@ impl Guest {
     /// [`Error::Panicked`], [`Error::Init`], [`Error::Exited`], [`Error::Reset`], [`Error::Hung`]
     /// with the console's last lines; [`Error::Interrupted`].
     pub fn await_life(&mut self, interrupt: &Interrupt) -> Result<Duration, Error> {
-        let patience = match self.accelerated {
+        let mut patience = Patience::new(match self.accelerated {
             Accelerated::Kvm => PATIENCE_KVM,
             Accelerated::Emulation { .. } => PATIENCE_EMULATED,
-        };
-        self.await_life_within(patience, interrupt)
-    }
-
-    /// As [`Guest::await_life`], with a patience of the caller's own: how long the boot may take,
-    /// not counting the time in which the virtual CPUs wait for a CPU.
-    ///
-    /// # Errors
-    /// As [`Guest::await_life`].
-    pub fn await_life_within(
-        &mut self,
-        patience: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<Duration, Error> {
-        let mut patience = Patience::new(patience);
+        });
         let mut next_look = LOOK;
         loop {
             match self.console.sign_within(GLANCE) {
@@ -291,16 +278,16 @@ impl Drop for Guest {
 fn check(order: &Order) -> Result<(), Error> {
     let wrong = |why: &str| Err(Error::Order { name: order.name.clone(), why: why.to_owned() });
     if order.vcpus == 0 {
-        return wrong("it has no virtual CPU");
+        return wrong("it has no virtual CPU: set vcpus to 1 or more");
     }
     if order.exact && order.vcpus != 1 {
-        return wrong("exact mode counts the instructions of one virtual CPU: vcpus = 1");
+        return wrong("exact mode counts the instructions of one virtual CPU: set vcpus = 1");
     }
     if !(1..=30).contains(&order.ports) {
         return wrong("it needs 1 to 30 agents");
     }
     if order.memory_mib < 64 {
-        return wrong("it has less than 64 MiB of memory");
+        return wrong("it has less than 64 MiB of memory: give it more");
     }
     Ok(())
 }

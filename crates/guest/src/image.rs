@@ -34,12 +34,13 @@ pub fn release_of(head: &[u8]) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
-    fn image(version: &[u8]) -> Vec<u8> {
+    /// The beginning of an image that tells this version.
+    pub(crate) fn image(version: &[u8]) -> Vec<u8> {
         let mut head = vec![0; 0x400];
         head[SIGNATURE].copy_from_slice(b"HdrS");
         head[VERSION_POINTER].copy_from_slice(&0x100u16.to_le_bytes());

@@ -7,12 +7,13 @@ use std::path::Path;
 
 use agent::init::{MODULES, SETTINGS, Settings};
 use host::named;
+use words::Nic;
 
 use crate::cpio::Archive;
 use crate::elf::{loaded_length, loaded_part};
 use crate::error::Error;
 use crate::modules::{Chosen, Modules};
-use crate::order::{Nic, Order};
+use crate::order::Order;
 use crate::payload::Payload;
 
 /// What exact mode's random numbers begin with: any bytes do, as long as they are always the same.
@@ -66,8 +67,8 @@ pub(crate) fn pack(order: &Order) -> Result<Initramfs, Error> {
 fn choose(order: &Order, directory: &Path) -> Result<Chosen, Error> {
     let modules = Modules::read(directory)?;
     require(order, |module| modules.has(module))?;
-    let drivers = drivers(order).into_iter().map(|driver| driver.module.to_owned());
-    modules.choose(&drivers.chain(order.modules.iter().cloned()).collect::<Vec<_>>())
+    let drivers = drivers(order).into_iter().map(|driver| driver.module);
+    modules.choose(&drivers.chain(order.modules.iter().copied()).map(str::to_owned).collect::<Vec<_>>())
 }
 
 /// The modules that were wanted, and that a kernel without any module files has not built in
@@ -81,7 +82,7 @@ fn lacking(order: &Order) -> Result<Vec<String>, Error> {
     };
     let may_have = |module: &str| payload.may_have(own_name(module));
     require(order, may_have)?;
-    Ok(order.modules.iter().filter(|module| !may_have(module)).cloned().collect())
+    Ok(order.modules.iter().filter(|module| !may_have(module)).map(ToString::to_string).collect())
 }
 
 /// Refuses a kernel that lacks a module which the guest needs.
@@ -139,8 +140,11 @@ fn drivers(order: &Order) -> Vec<Driver> {
     let driver = |module, purpose, way_out| Driver { module, purpose, way_out };
     let mut drivers = vec![driver("virtio_pci", "bus", VIRTIO), driver("virtio_console", "ports", VIRTIO)];
     if order.tap.is_some() {
-        let way_out = if order.nic == Nic::E1000e { E1000E } else { VIRTIO };
-        drivers.push(driver(order.nic.driver(), "network card", way_out));
+        let (module, way_out) = match order.nic {
+            Nic::VirtioNet => ("virtio_net", VIRTIO),
+            Nic::E1000e => ("e1000e", E1000E),
+        };
+        drivers.push(driver(module, "network card", way_out));
     }
     drivers
 }

@@ -42,7 +42,7 @@ impl Kernel {
             .and_then(|file| file.take(image::HEAD).read_to_end(&mut head))
             .map_err(Error::read(image))?;
         if !image::is_image(&head) {
-            return Err(Error::NotAnImage { path: image.to_owned() });
+            return Err(Error::NotAnImage(image.to_owned()));
         }
         let release = release_of(&head);
         let modules = release.as_deref().and_then(|release| modules_of(image, release));
@@ -80,7 +80,7 @@ fn by_name(asked: &str, kept: &Result<PathBuf, Error>) -> Result<Kernel, Error> 
     let plain = !name.is_empty() && !name.starts_with('.') && !name.contains('/');
     match kept {
         Ok(kept) if plain && kept.join(&name).is_dir() => Kernel::in_directory(&kept.join(&name)),
-        _ => Err(Error::NoKernel { asked: asked.to_owned() }),
+        _ => Err(Error::NoKernel(asked.to_owned())),
     }
 }
 
@@ -123,20 +123,13 @@ fn modules_of(image: &Path, release: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn image(release: &str) -> Vec<u8> {
-        let mut head = vec![0; 0x400];
-        head[0x202..0x206].copy_from_slice(b"HdrS");
-        head[0x20f] = 1;
-        head[0x300..0x300 + release.len()].copy_from_slice(release.as_bytes());
-        head
-    }
+    use crate::image::tests::image;
 
     fn tree(release: &str) -> tempfile::TempDir {
         let tree = tempfile::tempdir().unwrap();
         fs::create_dir_all(tree.path().join("boot")).unwrap();
         fs::create_dir_all(tree.path().join("usr/lib/modules").join(release)).unwrap();
-        fs::write(tree.path().join(format!("boot/vmlinuz-{release}")), image(release)).unwrap();
+        fs::write(tree.path().join(format!("boot/vmlinuz-{release}")), image(release.as_bytes())).unwrap();
         tree
     }
 
@@ -156,7 +149,7 @@ mod tests {
         if !name.starts_with('.') {
             assert_eq!(by_name(name, &Ok(kept.clone())).unwrap(), found);
         }
-        assert!(by_name("..", &Ok(kept)).is_err_and(|error| !matches!(error, Error::NoKernel { .. })));
+        assert!(by_name("..", &Ok(kept)).is_err_and(|error| !matches!(error, Error::NoKernel(_))));
     }
 
     #[test]
@@ -171,7 +164,7 @@ mod tests {
         );
         let text = empty.path().join("vmlinuz");
         fs::write(&text, "text").unwrap();
-        assert!(matches!(by_name(text.to_str().unwrap(), &nowhere()), Err(Error::NotAnImage { .. })));
+        assert!(matches!(by_name(text.to_str().unwrap(), &nowhere()), Err(Error::NotAnImage(_))));
         let tree = tree("6.1.0-x");
         fs::write(tree.path().join("boot/vmlinuz-2"), "").unwrap();
         let error = Kernel::in_directory(tree.path()).unwrap_err().to_string();

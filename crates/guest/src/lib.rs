@@ -10,9 +10,10 @@
 mod accelerator;
 mod apt;
 mod asked;
-mod builtin;
 mod console;
 mod cpio;
+#[cfg(test)]
+mod damage;
 mod data;
 mod deb;
 mod elf;
@@ -54,7 +55,8 @@ pub use image::release_of;
 pub use kernel::Kernel;
 pub use memory::{Memory, Recalled, date};
 pub use modinfo::{ModuleInfo, module_info};
-pub use order::{Accelerated, Acceleration, Copies, Nic, Order};
+pub use order::{Accelerated, Order};
 pub use patience::Hang;
 pub use threads::Threads;
 pub use tools::Tools;
+pub use words::{Acceleration, Copies, Nic};

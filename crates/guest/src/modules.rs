@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use host::named;
 
-use crate::builtin;
 use crate::error::Error;
 use crate::modinfo::{ModuleInfo, module_info, plain_name};
 use crate::unpack::{ENDINGS, MOST, unpack};
@@ -63,7 +62,7 @@ impl Modules {
         // A kernel without the list has nothing built in that is known: what it has shows when the
         // guest runs.
         let builtin = named::read(&directory.join("modules.builtin"), MOST as u64).unwrap_or_default();
-        Ok(Self { files, builtin: builtin::names(&String::from_utf8_lossy(&builtin)) })
+        Ok(Self { files, builtin: built_in(&String::from_utf8_lossy(&builtin)) })
     }
 
     /// Is it built in, or there as a file?
@@ -98,6 +97,15 @@ impl Modules {
         }
         Ok(chosen)
     }
+}
+
+/// The names in the text of a `modules.builtin`: one path a line, such as
+/// `kernel/drivers/net/veth.ko`.
+pub(crate) fn built_in(text: &str) -> BTreeSet<String> {
+    text.lines()
+        .filter_map(|line| line.trim().rsplit('/').next()?.strip_suffix(".ko"))
+        .map(plain_name)
+        .collect()
 }
 
 /// The name of the module in a file of this name.
@@ -184,6 +192,8 @@ mod tests {
         assert_eq!(name_of("ip6-tunnel.ko.xz").as_deref(), Some("ip6_tunnel"));
         assert_eq!(name_of("veth.ko").as_deref(), Some("veth"));
         assert_eq!(name_of("modules.dep"), None);
+        let text = "kernel/fs/binfmt_elf.ko\nkernel/crypto/crc32c-generic.ko\n\nno module\n";
+        assert_eq!(built_in(text).into_iter().collect::<Vec<_>>(), ["binfmt_elf", "crc32c_generic"]);
     }
 
     proptest! {

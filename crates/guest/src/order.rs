@@ -3,18 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::kernel::Kernel;
+use words::{Acceleration, Copies, Nic};
 
-/// What is to run the guest's instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Acceleration {
-    /// KVM where a guest boots under it, emulation otherwise.
-    Auto,
-    /// KVM, or nothing.
-    Kvm,
-    /// QEMU's translator.
-    Emulation,
-}
+use crate::kernel::Kernel;
 
 /// What runs the guest's instructions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,53 +25,6 @@ impl fmt::Display for Accelerated {
             Self::Kvm => f.write_str("KVM"),
             Self::Emulation { why } => write!(f, "emulation ({why})"),
         }
-    }
-}
-
-/// How the kernel of an emulated guest copies and clears memory, which is up to what its processor
-/// says of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Copies {
-    /// By eight bytes, in loops or by `rep movsq`.
-    #[default]
-    Words,
-    /// By `rep movsb` and `rep stosb`, each byte of which the emulator counts as an instruction.
-    Bytes,
-}
-
-/// The network card that the guest sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nic {
-    /// virtio, with checksum and segmentation left to the host where both agree.
-    VirtioNet,
-    /// The model of an Intel 82574.
-    E1000e,
-}
-
-impl Nic {
-    /// The kernel module that drives it.
-    pub(crate) fn driver(self) -> &'static str {
-        match self {
-            Self::VirtioNet => "virtio_net",
-            Self::E1000e => "e1000e",
-        }
-    }
-
-    /// QEMU's name of it.
-    pub(crate) fn device(self) -> &'static str {
-        match self {
-            Self::VirtioNet => "virtio-net-pci",
-            Self::E1000e => "e1000e",
-        }
-    }
-}
-
-impl fmt::Display for Nic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::VirtioNet => "virtio-net",
-            Self::E1000e => "e1000e",
-        })
     }
 }
 
@@ -116,9 +60,9 @@ pub struct Order {
     /// The program that becomes `/init`: netassay itself. Statically linked.
     pub program: PathBuf,
     /// Modules that the guest needs beside those of its devices, such as `veth`.
-    pub modules: Vec<String>,
+    pub modules: &'static [&'static str],
     /// Modules without which it is of no use: of each group one at least, as a file or built in.
-    pub needed: Vec<Vec<String>>,
+    pub needed: &'static [&'static [&'static str]],
     /// A process in whose network namespace (and user namespace, if [`rootless`](Order::rootless))
     /// QEMU runs.
     pub place: Option<u32>,

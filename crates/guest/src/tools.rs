@@ -36,9 +36,9 @@ impl Tools {
     /// [`Error::NoQemu`], [`Error::Machine`].
     pub fn qemu(&self) -> Result<PathBuf, Error> {
         if env::consts::ARCH != "x86_64" {
-            return Err(Error::Machine { machine: env::consts::ARCH });
+            return Err(Error::Machine(env::consts::ARCH));
         }
-        self.program(QEMU).ok_or(Error::NoQemu { program: QEMU })
+        self.program(QEMU).ok_or(Error::NoQemu(QEMU))
     }
 
     /// The quick firmware's path; `None`: QEMU's usual one does too.

@@ -68,14 +68,12 @@ fn gzip_header(bytes: &[u8]) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
+pub(crate) mod tests {
     use super::*;
 
     /// "kernel module " twenty times, as xz (with the CRC-32 that the kernel's build asks for),
     /// gzip (with a file's name) and zstd write it.
-    const PACKED: [&[u8]; 3] = [
+    pub(crate) const PACKED: [&[u8]; 3] = [
         &[
             0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21, 0x01,
             0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0xe0, 0x01, 0x17, 0x00, 0x15, 0x5d, 0x00, 0x35,
@@ -110,22 +108,6 @@ mod tests {
         for (packed, word) in PACKED.into_iter().zip(["xz", "gzip", "zstd"]) {
             let error = unpack(packed[..packed.len() - 12].to_vec()).unwrap_err();
             assert!(error.starts_with(word), "{error}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn damaged_files_are_unpacked_or_refused(
-            kind in 0usize..3, damage in prop::collection::vec((0usize..100, any::<u8>()), 1..6), cut in 0usize..100
-        ) {
-            let mut packed = PACKED[kind].to_vec();
-            for (at, byte) in damage {
-                if let Some(place) = packed.get_mut(at) {
-                    *place = byte;
-                }
-            }
-            packed.truncate(cut.max(4));
-            let _ = unpack(packed);
         }
     }
 }

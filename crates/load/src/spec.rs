@@ -103,7 +103,7 @@ mod tests {
                 .boxed(),
             Shape::Time(..) => (0u64..1 << 40).prop_map(|ns| Value::Time(Duration::from_nanos(ns))).boxed(),
             Shape::Word(words) => {
-                prop::sample::select((words.all)()).prop_map(|word| Value::Text(word.to_owned())).boxed()
+                prop::sample::select(words.vocabulary.all()).prop_map(|word| Value::Text(word.to_owned())).boxed()
             }
             Shape::Name(_) => "[a-z_/]{0,20}".prop_map(Value::Text).boxed(),
         }

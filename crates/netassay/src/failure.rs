@@ -35,8 +35,6 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Journal(#[from] host::journal::JournalError),
     #[error(transparent)]
-    Machine(#[from] host::machine::MachineError),
-    #[error(transparent)]
     Agent(#[from] agent::ServeError),
     #[error(transparent)]
     Guest(#[from] guest::Error),

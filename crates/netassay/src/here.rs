@@ -2,7 +2,7 @@
 
 use agent::Interrupt;
 use study::BootState;
-use testbed::Options;
+use testbed::{MachineSettings, Options};
 
 use crate::failure::Failure;
 
@@ -18,4 +18,11 @@ pub(crate) fn options(
 ) -> Result<Options, Failure> {
     let cpus = testbed::of_this_machine(PROGRAM.as_ref(), interrupt)?;
     Ok(Options::new(state, PROGRAM, cpus, rootless))
+}
+
+/// The agent on this machine that changes its settings. Ctrl-C does not end the conversation with
+/// it: what it has changed is undone after that too.
+pub(crate) fn machine_settings() -> Result<MachineSettings, Failure> {
+    let nobody_stops = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
+    Ok(MachineSettings::of_this_machine(PROGRAM.as_ref(), &nobody_stops)?)
 }

@@ -1,30 +1,49 @@
-//! What a study changes of the machine itself: allowed, journalled, undone; and what an earlier
-//! session left.
+//! What a study changes of the machine itself: allowed, made and undone by the machine's own agent;
+//! and what an earlier session left.
 
-use host::journal::{Change, Fate, Journal, Manner, Outcome, Report, Undoing};
+use std::cell::RefCell;
+use std::time::{Duration, Instant};
+
+use agent::message::Undone;
+use host::journal::{Fate, Manner, Outcome, Report};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
 use study::Study;
+use testbed::MachineSettings;
 
 use crate::failure::{Failure, say};
+use crate::here;
 
 /// What a study changed of the machine. Dropping it undoes that; [`during`] says what came of it.
 #[derive(Debug)]
 pub(crate) struct Changed {
-    journal: Journal,
+    settings: RefCell<MachineSettings>,
     /// The changes as text, for the record.
     pub(crate) changes: Vec<String>,
 }
+
+/// How long the agent of a session that was killed may take to end with it.
+const DYING: Duration = Duration::from_secs(1);
 
 /// Undoes what sessions that are gone left behind. To be called before anything is measured.
 pub(crate) fn recover() -> Result<(), Failure> {
     // Without a place for a journal nothing can have been changed.
     let Ok(directory) = host::journal::directory() else { return Ok(()) };
-    let reports = match host::journal::restore(&directory, &Machine::system(), Manner::default()) {
+    let restore = || host::journal::restore(&directory, &Machine::system(), Manner::default());
+    let mut reports = match restore() {
         // As nobody, with another's HOME: what that user changed is theirs to undo.
         Err(error) if error.is_out_of_reach() => return Ok(()),
         reports => reports?,
     };
-    for report in reports.iter().filter(|report| report.fate != Fate::InUse) {
+    let is_used = |report: &Report| report.fate == Fate::InUse;
+    let begun = Instant::now();
+    while reports.iter().any(is_used) && begun.elapsed() < DYING {
+        std::thread::sleep(Duration::from_millis(10));
+        reports.retain(|report| !is_used(report));
+        let more = restore()?.into_iter();
+        let new = more.filter(|new| reports.iter().all(|known| known.journal != new.journal));
+        reports.extend(new.collect::<Vec<_>>());
+    }
+    for report in reports.iter().filter(|report| !is_used(report)) {
         let killed = if matches!(report.fate, Fate::NotFollowed { .. }) {
             ""
         } else {
@@ -32,7 +51,10 @@ pub(crate) fn recover() -> Result<(), Failure> {
         };
         say(&format!("netassay: {killed}{}", words(report, false).trim_end()));
     }
-    if reports.iter().any(|report| !report.damaged.is_empty() || report.changes.iter().any(failed)) {
+    if reports.iter().any(|report| {
+        !report.damaged.is_empty()
+            || report.changes.iter().any(|one| matches!(one.outcome, Outcome::Failed { .. }))
+    }) {
         return Err(Failure::Environment(
             "not all settings of this machine are restored: see above; `netassay restore` tries again, and with --forget sets the \
              journal aside"
@@ -61,23 +83,20 @@ pub(crate) fn during<T>(
             outline(wanted)
         )));
     }
-    let machine = Machine::system();
-    let settings = requested(wanted).settings(&machine)?;
-    let mut journal = Journal::new(&host::journal::directory()?, machine);
-    let mut changed = match journal.change(&settings) {
-        Ok(()) => Changed { journal, changes: Vec::new() },
+    let mut settings = here::machine_settings()?;
+    let changes = match settings.change(requested(wanted)) {
+        Ok(changes) => changes,
         Err(error) => {
-            let _ = undo(journal, true);
-            return Err(error.into());
+            let _ = undo(settings, true);
+            return Err(Failure::Environment(error.to_string()));
         }
     };
-    changed.changes =
-        changed.journal.changes().iter().filter(|one| !one.is_nothing()).map(Change::to_string).collect();
-    for change in &changed.changes {
+    for change in &changes {
         say(&format!("changed until the end: {change}"));
     }
+    let changed = Changed { settings: RefCell::new(settings), changes };
     let done = act(Some(&changed));
-    let undone = undo(changed.journal, done.is_err());
+    let undone = undo(changed.settings.into_inner(), done.is_err());
     // What went wrong first is what the user must hear.
     let done = done?;
     undone.map(|()| done)
@@ -87,30 +106,31 @@ impl Changed {
     /// How the machine differs from what the study wants, in sentences; nothing if nobody has
     /// touched it.
     pub(crate) fn differences(&self) -> Vec<String> {
-        self.journal.differences()
+        self.settings.borrow_mut().differences().unwrap_or_else(|error| {
+            vec![format!("the settings that the study changed cannot be read back: {error}")]
+        })
     }
 }
 
-/// Undoes what a journal tells, and says what could not be undone; with `all`, also what could.
-fn undo(journal: Journal, all: bool) -> Result<(), Failure> {
-    let undone = journal.undo();
-    if let Err(error) = &undone {
-        say(&format!("netassay: {error}"));
+/// Undoes what was changed, and says what could not be undone; with `all`, also what could.
+fn undo(settings: MachineSettings, all: bool) -> Result<(), Failure> {
+    let undone = match settings.undo() {
+        Ok(undone) => undone,
+        Err(error) => {
+            let text = format!("{error}: `netassay restore` undoes what is left");
+            say(&format!("netassay: {text}"));
+            return Err(Failure::Environment(text));
+        }
+    };
+    for one in undone.iter().filter(|one| all || !matches!(one, Undone::Settled(_))) {
+        say(&format!("netassay: {}", one.sentence()));
     }
-    let done = undone?;
-    for one in done.iter().filter(|one| all || !one.outcome.is_settled()) {
-        say(&format!("netassay: {}", sentence(one, false)));
-    }
-    if done.iter().any(failed) {
+    if undone.iter().any(|one| matches!(one, Undone::Failed(_))) {
         let text = "not everything could be undone: `netassay restore` tries again";
         say(&format!("netassay: {text}"));
         return Err(Failure::Environment(text.to_owned()));
     }
     Ok(())
-}
-
-fn failed(undoing: &Undoing) -> bool {
-    matches!(undoing.outcome, Outcome::Failed { .. })
 }
 
 fn requested(wanted: &study::Machine) -> MachineRequest {
@@ -160,7 +180,7 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
         }
     };
     for undoing in &report.changes {
-        text.push_str(&format!("  {}\n", sentence(undoing, dry_run)));
+        text.push_str(&format!("  {}\n", undoing.sentence(dry_run)));
     }
     for damage in &report.damaged {
         text.push_str(&format!("  {damage}; its change is not undone\n"));
@@ -171,20 +191,4 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
         );
     }
     text
-}
-
-fn sentence(undoing: &Undoing, dry_run: bool) -> String {
-    let Change { target, before, after, .. } = &undoing.change;
-    // While it was being changed, anything could be there.
-    let after = after.as_ref().map_or("half changed".to_owned(), ToString::to_string);
-    match &undoing.outcome {
-        Outcome::Undone if dry_run => format!("{target}: {after} -> {before}"),
-        Outcome::Undone => format!("{target}: {after} -> {before}, undone"),
-        Outcome::AlreadySo => format!("{target}: is {before} already"),
-        Outcome::ChangedMeanwhile { now } => format!(
-            "{target}: is {now}, not the {after} that netassay set: another program changed it, so it stays; `netassay restore --force` \
-             sets it to {before}, --forget keeps it for good"
-        ),
-        Outcome::Failed { why } => format!("{target}: cannot be set back to {before}: {why}"),
-    }
 }

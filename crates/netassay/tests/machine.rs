@@ -6,11 +6,13 @@
 
 mod common;
 
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Bench, Watched, expect, expect_no_agents_of, is_root, stderr, stdout};
+use common::{Bench, Watched, agents_of, expect, expect_no_agents_of, is_root, stderr, stdout};
 
 /// Its window is long enough for every thread to have a turn in it: beside two busy threads on each
 /// CPU, nothing was sent or nothing was read in 6 of 12 windows of 20 ms, and in none of 36 of 50
@@ -126,6 +128,12 @@ fn changed() -> (String, String) {
     ("77".to_owned(), "4096 131072 4194304".to_owned())
 }
 
+/// Sends a signal to a process of ours that has not been waited for, or (negative) to its group.
+fn signal(process: i32, signal: i32) {
+    // SAFETY: plain numbers.
+    assert_eq!(unsafe { libc::kill(process, signal) }, 0);
+}
+
 /// A session that is killed while its study runs.
 fn killed(world: &World) {
     let study = world.bench.write("long.toml", &STUDY.replace("200ms", "60s"));
@@ -133,8 +141,7 @@ fn killed(world: &World) {
     session.wait_for("boot 1");
     assert_eq!(world.state(), changed());
     let pid = session.id();
-    // SAFETY: a signal to a child of ours that has not been waited for.
-    unsafe { libc::kill(i32::try_from(pid).unwrap(), libc::SIGKILL) };
+    signal(pid.cast_signed(), libc::SIGKILL);
     session.finish();
     expect_no_agents_of(pid);
     assert_eq!(world.state(), changed(), "nobody was left to undo it");
@@ -338,4 +345,96 @@ fn a_file_that_is_no_journal_stops_neither_measuring_nor_restoring() {
     expect(&world.run(&["restore", "--forget"]), 0);
     expect(&world.run(&["restore"]), 0);
     assert!(odd.with_extension("set-aside").is_symlink());
+}
+
+#[test]
+fn the_machines_own_agent_keeps_the_journal_and_no_run_counts_without_it() {
+    let world = World::new();
+    let before = world.state();
+    let study = world.bench.write("long.toml", &STUDY.replace("200ms", "2s"));
+    let arguments = ["run", "--change-machine", "--keep-disturbed", study.to_str().unwrap()];
+    let mut session = Watched::start(world.netassay(&arguments));
+    session.wait_for("boot 1");
+    let journal = world.journals().remove(0);
+    let (_, pid) = journal.file_stem().unwrap().to_str().unwrap().split_once('-').unwrap();
+    let pid: u32 = pid.parse().unwrap();
+    assert!(agents_of(session.id()).contains(&pid), "the journal is of process {pid}");
+    signal(pid.cast_signed(), libc::SIGKILL);
+    let (code, said) = session.finish();
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("`netassay restore` undoes what is left"), "{said}");
+    let runs = stdout(&world.run(&["show", "--format", "json"]));
+    assert!(runs.contains("cannot be read back: the host's agent"), "{runs}");
+    assert_eq!(world.state(), changed());
+    expect(&world.run(&["restore"]), 0);
+    assert_eq!(world.state(), before);
+}
+
+#[test]
+fn a_signal_to_the_whole_group_of_processes_leaves_nothing_changed() {
+    let world = World::new();
+    let before = world.state();
+    let study = world.bench.write("long.toml", &STUDY.replace("200ms", "60s"));
+    for sent in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        let mut command = world.netassay(&["run", "--change-machine", study.to_str().unwrap()]);
+        command.process_group(0);
+        let mut session = Watched::start(command);
+        session.wait_for("boot 1");
+        assert_eq!(world.state(), changed());
+        signal(-session.id().cast_signed(), sent);
+        let (code, said) = session.finish();
+        assert_eq!(code, Some(130), "{said}");
+        assert_eq!((world.state(), world.journals().len()), (before.clone(), 0), "{said}");
+    }
+}
+
+#[test]
+fn an_agent_of_the_machine_undoes_when_its_input_ends_or_leaves_it_all_if_it_dies_with_its_controller() {
+    let world = World::new();
+    let before = world.state();
+    let wanted = r#"{"change_machine":{"sysctls":{"net.ipv4.ip_default_ttl":"77"},"governor":null,"irq_affinity":{},"features":[]}}"#;
+    let own = std::process::id().to_string();
+    for (isolation, parent, answer, now, then) in [
+        ("none", "null", "was not launched to change", "64", "64"),
+        ("machine", "null", "64 -> 77", "77", "64"),
+        ("machine", &own, "64 -> 77", "77", "77"),
+    ] {
+        let launch = format!(r#"{{"isolation":"{isolation}","cpus":[],"parent":{parent}}}"#);
+        let mut command = world.netassay(&["agent"]);
+        let mut agent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut to = agent.stdin.take().unwrap();
+        writeln!(to, "{launch}\n{wanted}").unwrap();
+        let mut said = String::new();
+        BufReader::new(agent.stdout.take().unwrap()).read_line(&mut said).unwrap();
+        assert!(said.contains(answer), "{said}");
+        assert_eq!(world.sysctl("ip_default_ttl"), now);
+        if isolation == "machine" {
+            let status = std::fs::read_to_string(format!("/proc/{}/status", agent.id())).unwrap();
+            let kept = status.lines().find_map(|line| line.strip_prefix("CapPrm:")).unwrap();
+            let kept = u64::from_str_radix(kept.trim(), 16).unwrap();
+            // CAP_NET_ADMIN and CAP_SYS_ADMIN.
+            assert_eq!(kept, 1 << 12 | 1 << 21, "{kept:x}");
+        }
+        drop(to);
+        assert!(agent.wait().unwrap().success());
+        assert_eq!(world.sysctl("ip_default_ttl"), then, "{isolation} {parent}");
+        assert_eq!(world.journals().len(), usize::from(then != "64"), "{isolation} {parent}");
+    }
+    expect(&world.run(&["restore"]), 0);
+    assert_eq!(world.state(), before);
+}
+
+#[test]
+fn a_session_that_is_just_ending_is_waited_for_before_its_journal_is_followed() {
+    let world = World::new();
+    let before = world.state();
+    killed(&world);
+    let lock = world.place().join("lock");
+    let mut holder = world.inside("flock", &[lock.to_str().unwrap(), "sh", "-c", "echo; exec sleep 0.6"]);
+    let mut holder = holder.stdout(Stdio::piped()).spawn().unwrap();
+    holder.stdout.take().unwrap().read_exact(&mut [0]).unwrap();
+    let next = world.run(LOAD);
+    expect(&next, 0);
+    assert_eq!(world.state(), before, "{}", stderr(&next));
+    assert!(holder.wait().unwrap().success());
 }

@@ -288,6 +288,32 @@ fn traffic_inside_a_guest() {
     assert!(error.contains("scenario \"vm\" already has virtual machines"), "{error}");
 }
 
+/// The order says two virtual CPUs, and the kernel in the guest uses one of them.
+#[test]
+fn traffic_inside_a_guest_runs_on_the_cpus_that_the_guest_has() {
+    let bench = Bench::new();
+    let guest = Guest {
+        kernel: Some(kernel::directory().display().to_string()),
+        command_line: "maxcpus=1".to_owned(),
+        vcpus: 2,
+        ..Guest::default()
+    };
+    let state = BootState { guest: Some(guest), ..Scenario::Veth.into() };
+    let cpus = testbed::split(&host::affinity::usable());
+    let options =
+        Options { inside_guest: true, ..Options::new(state, bench.path("netassay"), cpus, !is_root()) };
+    let mut testbed = Testbed::build(&options, &Interrupt::new().unwrap()).unwrap();
+    for end in [&testbed.transmitter, testbed.receiver.as_ref().unwrap()] {
+        assert_eq!(end.cpus, [0], "{}", end.side);
+    }
+    assert!(testbed.notes().iter().any(|note| note.starts_with("one core only")), "{:?}", testbed.notes());
+    testbed.settle(&Switches::default()).unwrap();
+    let (ramp, window) = (Duration::from_millis(500), Duration::from_millis(1500));
+    let traffic = load::Traffic::new(load::Kind::TcpStream);
+    let order = RunOrder { traffic, ipv6: false, ramp, window, step: RunOrder::step_of(window) };
+    assert!(testbed.run(&order, &mut || {}).unwrap().receiver.unwrap().whole.outcome.received.bytes > 0);
+}
+
 /// Does something that does not panic while three threads for each CPU take whatever they get.
 fn beside_busy_threads<T>(mut act: impl FnMut() -> T) -> T {
     let stop = AtomicBool::new(false);

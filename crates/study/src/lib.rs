@@ -33,7 +33,7 @@ pub use model::boot_state::BootState;
 pub use model::design::{Design, DesignKind, Offload, Unreachable};
 pub use model::dropped::Dropped;
 pub use model::factor::Factor;
-pub use model::guest::{Acceleration, Copies, Guest, Nic};
+pub use model::guest::Guest;
 pub use model::machine::Machine;
 pub use model::offloads::Offloads;
 pub use model::protocol::{Order, Protocol};
@@ -51,8 +51,9 @@ pub use quality::Quality;
 pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;
 pub use words::{
-    BySide, CongestionControl, Direction, Family, KEYS, Key, Kind, Pacing, Percent, Reader, Scenario, Sender,
-    Settled, Side, Traffic, Workload, feature, format_duration, metric, parse_duration,
+    Acceleration, BySide, CongestionControl, Copies, Direction, Family, KEYS, Key, Kind, Nic, Pacing,
+    Percent, Reader, Scenario, Sender, Settled, Side, Traffic, Workload, feature, format_duration, metric,
+    parse_duration,
 };
 pub use write::starter::starter;
 pub use write::twins::twins;

@@ -15,9 +15,7 @@ use crate::launched::Launched;
 /// # Errors
 /// When no agent can be started.
 pub fn of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<CpuSplit, Error> {
-    let mut agent = Launched::process(program, "host", Isolation::None, &[], interrupt)?;
-    agent.greet()?;
-    Ok(split(agent.cpus()))
+    Ok(split(Launched::here(program, Isolation::None, &[], interrupt)?.cpus()))
 }
 
 /// The fewest cores with which one can be spared for the controller and the rest of the machine.
@@ -56,36 +54,27 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn two_cpus_make_two_hosts() {
-        let halves = split(&[(0, 0), (1, 1)]);
-        assert_eq!(halves, CpuSplit { transmitter: vec![0], receiver: vec![1], controller: vec![] });
-    }
-
-    #[test]
-    fn siblings_stay_together() {
-        let halves = split(&[(0, 0), (1, 1), (2, 0), (3, 1)]);
-        assert_eq!(halves, CpuSplit { transmitter: vec![0, 2], receiver: vec![1, 3], controller: vec![] });
-    }
-
-    #[test]
-    fn many_cores_spare_one_for_the_controller() {
-        let halves = split(&[(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
-        assert_eq!(halves, CpuSplit { transmitter: vec![1, 2], receiver: vec![3, 4], controller: vec![0] });
-    }
-
-    #[test]
-    fn one_host_has_the_cpus_of_both() {
-        let one = |cpus: &[(u32, u32)]| split(cpus).for_one_host();
-        let two = CpuSplit { transmitter: vec![0, 1], receiver: vec![], controller: vec![] };
-        assert_eq!(one(&[(0, 0), (1, 1)]), two);
-        assert_eq!(one(&[(0, 0), (1, 0)]), two, "shared CPUs are not counted twice");
-        assert_eq!(one(&[(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]).controller, [0]);
-    }
-
-    #[test]
-    fn one_core_is_shared() {
-        assert!(split(&[(0, 0), (1, 0)]).is_shared());
-        assert!(!split(&[(0, 0), (1, 1)]).is_shared());
+    fn cores_are_shared_out_whole() {
+        let plain = |count| (0..count).map(|cpu| (cpu, cpu)).collect::<Vec<_>>();
+        let check =
+            |cpus: &[(u32, u32)], [transmitter, receiver, controller]: [&[u32]; 3], one: [&[u32]; 2]| {
+                let (halves, is_shared) = (split(cpus), transmitter == receiver);
+                let [transmitter, receiver, controller] =
+                    [transmitter, receiver, controller].map(<[u32]>::to_vec);
+                assert_eq!(halves, CpuSplit { transmitter, receiver, controller });
+                assert_eq!(halves.is_shared(), is_shared);
+                let [transmitter, controller] = one.map(<[u32]>::to_vec);
+                assert_eq!(halves.for_one_host(), CpuSplit { transmitter, receiver: vec![], controller });
+            };
+        // Two CPUs make two hosts; one host has the CPUs of both.
+        check(&plain(2), [&[0], &[1], &[]], [&[0, 1], &[]]);
+        // Siblings stay together.
+        check(&[(0, 0), (1, 1), (2, 0), (3, 1)], [&[0, 2], &[1, 3], &[]], [&[0, 1, 2, 3], &[]]);
+        // Many cores spare one for the controller.
+        check(&plain(5), [&[1, 2], &[3, 4], &[0]], [&[1, 2, 3, 4], &[0]]);
+        // One core is shared, and its CPUs are not counted twice.
+        check(&[(0, 0), (1, 0)], [&[0, 1], &[0, 1], &[]], [&[0, 1], &[]]);
+        check(&plain(1), [&[0], &[0], &[]], [&[0], &[]]);
     }
 
     proptest! {

@@ -54,25 +54,28 @@ mod tests {
     }
 
     #[test]
-    fn two_guests_need_a_cpu_for_each_virtual_cpu_and_for_what_moves_their_packets() {
-        let two = said(Scenario::Vm, false, 1, 2).unwrap();
-        assert!(two.starts_with("2 virtual CPUs and the 2 threads of QEMU that move their packets share 2 CPUs of this machine"), "{two}");
-        assert!(two.ends_with("on 4 CPUs or more none has to wait"), "{two}");
-        assert!(said(Scenario::VmVxlan, false, 1, 3).is_some());
-        assert_eq!(said(Scenario::Vm, false, 1, 4), None);
-        assert!(said(Scenario::Vm, false, 3, 4).unwrap().starts_with("6 virtual CPUs and"));
+    fn each_virtual_cpu_and_each_thread_that_moves_packets_needs_a_cpu() {
+        const OF_TWO: &str = "2 virtual CPUs and the 2 threads of QEMU that move their packets share ";
         // One CPU of five is the controller's: the threads that move packets run there too, virtual
         // CPUs do not.
-        assert!(said(Scenario::Vm, false, 2, 5).is_some());
-        assert_eq!(said(Scenario::Vm, false, 2, 7), None);
-        assert!(said(Scenario::Vm, false, 1, 1).unwrap().contains("share 1 CPU of"));
-    }
-
-    #[test]
-    fn one_guest_needs_a_cpu_for_each_virtual_cpu() {
-        assert_eq!(said(Scenario::Veth, true, 2, 2), None);
-        assert!(said(Scenario::Veth, true, 3, 2).unwrap().starts_with("3 virtual CPUs share 2 CPUs"));
-        assert_eq!(said(Scenario::Veth, true, 1, 1), None);
+        for (scenario, inside, vcpus, cpus, begins) in [
+            (Scenario::Vm, false, 1, 2, Some(format!("{OF_TWO}2 CPUs of this machine"))),
+            (Scenario::Vm, false, 1, 1, Some(format!("{OF_TWO}1 CPU of this machine"))),
+            (Scenario::VmVxlan, false, 1, 3, Some(format!("{OF_TWO}3 CPUs of this machine"))),
+            (Scenario::Vm, false, 1, 4, None),
+            (Scenario::Vm, false, 3, 4, Some("6 virtual CPUs and".to_owned())),
+            (Scenario::Vm, false, 2, 5, Some("4 virtual CPUs and".to_owned())),
+            (Scenario::Vm, false, 2, 7, None),
+            (Scenario::Veth, true, 2, 2, None),
+            (Scenario::Veth, true, 3, 2, Some("3 virtual CPUs share 2 CPUs".to_owned())),
+            (Scenario::Veth, true, 1, 1, None),
+        ] {
+            let said = said(scenario, inside, vcpus, cpus);
+            assert_eq!(said.is_some(), begins.is_some(), "{said:?}");
+            assert!(said.is_none_or(|said| said.starts_with(&begins.unwrap())), "{scenario} {vcpus} {cpus}");
+        }
+        let two = said(Scenario::Vm, false, 1, 2).unwrap();
+        assert!(two.ends_with("on 4 CPUs or more none has to wait"), "{two}");
     }
 
     #[test]

@@ -2,10 +2,8 @@
 
 use std::net::IpAddr;
 
-use agent::message::{Answer, Request};
 use study::Side;
 
-use crate::error::Error;
 use crate::launched::Launched;
 use crate::path::address::Addresses;
 
@@ -51,13 +49,5 @@ impl End {
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.agent.pid()
-    }
-
-    pub(crate) fn order(&mut self, request: &Request) -> Result<(), Error> {
-        self.agent.order(request)
-    }
-
-    pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Error> {
-        self.agent.call(request)
     }
 }

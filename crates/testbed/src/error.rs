@@ -33,9 +33,6 @@ pub enum Error {
     /// The conversation with an agent failed.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The machine's CPUs could not be found out.
-    #[error(transparent)]
-    Host(#[from] host::Error),
     /// A virtual machine could not be started, or is gone.
     #[error(transparent)]
     Guest(#[from] guest::Error),
@@ -47,33 +44,23 @@ pub enum Error {
         /// The console's last lines.
         console: String,
     },
-    /// Somebody has to answer, and the testbed has nobody.
+    /// This workload needs a receiver, and the testbed has none.
     #[error(
-        "{kind} needs a receiver, and scenario \"discard\" has none: use scenario \"veth\" or \"loopback\", or the kind pps"
+        "{0} needs a receiver, and scenario \"discard\" has none: use scenario \"veth\" or \"loopback\", or the kind pps"
     )]
-    NoReceiver {
-        /// The workload in question.
-        kind: load::Kind,
-    },
-    /// Virtual machines cannot be built inside one.
-    #[error(
-        "scenario \"{scenario}\" already has virtual machines: remove `inside`, or use scenario \"veth\""
-    )]
-    Nested {
-        /// The scenario.
-        scenario: study::Scenario,
-    },
-    /// A receiver's host would answer that nobody listens.
+    NoReceiver(load::Kind),
+    /// This scenario has virtual machines, which cannot be built inside one.
+    #[error("scenario \"{0}\" already has virtual machines: remove `inside`, or use scenario \"veth\"")]
+    Nested(study::Scenario),
+    /// The kind pps has no receiver: a host that is there would answer that nobody listens.
     #[error("pps has no receiver and runs in scenario \"discard\" only: use that scenario, or udp_stream")]
     NeedsDiscard,
-    /// Loopback has one interface for both ends.
+    /// Loopback has one interface for both ends, which were asked for different states of this
+    /// feature.
     #[error(
-        "over loopback both ends share one interface, so {feature} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
+        "over loopback both ends share one interface, so {0} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
     )]
-    OneInterface {
-        /// The feature in question.
-        feature: String,
-    },
+    OneInterface(String),
 }
 
 impl Error {
@@ -87,7 +74,7 @@ impl Error {
     #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {
-            Self::OneInterface { .. } | Self::NoReceiver { .. } | Self::NeedsDiscard => true,
+            Self::OneInterface(_) | Self::NoReceiver(_) | Self::NeedsDiscard => true,
             Self::Call(error) => error.agent_is_well(),
             _ => false,
         }

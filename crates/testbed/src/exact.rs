@@ -29,11 +29,11 @@ impl Testbed {
                 let there = nobody(study::Family::of(order.ipv6), 1, order.traffic.port);
                 ExactReceiver::Nobody(there[0])
             }
-            (None, kind) => return Err(Error::NoReceiver { kind }),
+            (None, kind) => return Err(Error::NoReceiver(kind)),
         };
         let request = Request::Exact { spec: spec(&self.transmitter, order), receiver };
         self.transmitter.agent.work = WORK;
-        let answer = self.transmitter.call(&request);
+        let answer = self.transmitter.agent.call(&request);
         self.transmitter.agent.work = Duration::ZERO;
         match answer? {
             Answer::Exact(account) => Ok(*account),

@@ -2,13 +2,14 @@
 
 use agent::Isolation;
 use agent::message::{Answer, Request};
+use guest::Order;
 use study::{BySide, Side};
 
 use crate::builder::Builder;
 use crate::end::End;
 use crate::error::Error;
 use crate::launched::Launched;
-use crate::machines::{Machine, MachineRequest};
+use crate::machines::Machine;
 use crate::options::Options;
 use crate::path::Path;
 use crate::path::address::TRAFFIC;
@@ -29,16 +30,12 @@ pub(crate) struct Guests(BySide<Machine>);
 impl Guests {
     /// Boots a machine for each side, in the network namespaces of these processes.
     pub(crate) fn boot(builder: &Builder<'_>, places: BySide<u32>) -> Result<Self, Error> {
-        let names = BySide::of(|side: Side| side.to_string());
-        let request = |side| MachineRequest {
-            name: &names[side],
-            card: Some((TAPS[side], CARDS[side], places[side])),
-            ports: 1,
-            modules: &[],
-            needed: &[],
-            cpus: &builder.options.cpus[side],
-        };
-        Ok(Self(builder.boot_pair(&BySide::of(request))?))
+        let orders = BySide::try_of(|side: Side| {
+            let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
+            let tap = Some(TAPS[side].to_owned());
+            Ok::<_, Error>(Order { tap, mac: CARDS[side], place: Some(places[side]), ..order })
+        })?;
+        Ok(Self(builder.boot_pair(orders)?))
     }
 
     /// The machines as their nodes see them.

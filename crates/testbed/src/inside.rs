@@ -3,42 +3,41 @@
 use std::rc::Rc;
 
 use agent::Isolation;
+use guest::Order;
 
 use crate::builder::Builder;
 use crate::cpus::split;
 use crate::error::Error;
 use crate::launched::Launched;
-use crate::machines::MachineRequest;
+use crate::machines::IMPAIRING;
 use crate::options::Options;
 use crate::path::node::{Node, NodeGuest};
 use crate::scenario::{Inside, compose, composition};
 use crate::testbed::Testbed;
 
 /// Modules that scenarios may need of a guest's kernel.
-const MODULES: [&str; 4] = ["veth", "vxlan", "bridge", "dummy"];
+const MODULES: [&str; 6] = ["veth", "vxlan", "bridge", "dummy", IMPAIRING[0], IMPAIRING[1]];
 
 /// The scenario, made inside one virtual machine.
 pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let options = builder.options;
     let scenario = options.state.scenario;
     let Some(Inside { agents, modules }) = composition(scenario).inside else {
-        return Err(Error::Nested { scenario });
+        return Err(Error::Nested(scenario));
     };
     let own = options.cpus.for_one_host().transmitter;
-    let request = MachineRequest {
-        name: "guest",
-        card: None,
-        ports: agents,
-        modules: &MODULES,
-        needed: modules,
-        cpus: &own,
-    };
-    let machine = builder.boot(&request)?;
-    let vcpus = options.state.guest.as_ref().map_or(1, |guest| guest.vcpus);
-    let cpus: Vec<(u32, u32)> = (0..vcpus).map(|cpu| (cpu, cpu)).collect();
+    // One more agent tells the CPUs.
+    let ports = 1 + agents;
+    // Exact mode has no path to impair, and its kernel's memory is to look the same as ever.
+    let may_need = if options.exact { &MODULES[..4] } else { &MODULES };
+    let order = Order { ports, modules: may_need, needed: modules, ..builder.order("guest", &own)? };
+    let mut machine = builder.boot(order)?;
+    let mut first = Launched::in_guest(&machine.guest, 0, "guest", Isolation::None, &[], builder.interrupt)?;
+    first.greet()?;
     // Inside, everything is ours: there are no users to keep apart.
-    let within = Options { cpus: split(&cpus), rootless: false, ..options.clone() };
-    let place = Some((Rc::clone(&machine.guest), 0));
+    let within = Options { cpus: split(first.cpus()), rootless: false, ..options.clone() };
+    machine.agent = Some(first);
+    let place = Some((Rc::clone(&machine.guest), 1));
     let mut testbed =
         compose(&mut Builder { options: &within, interrupt: builder.interrupt, inside: place })?;
     let process = machine.guest.borrow().pid();
@@ -47,9 +46,7 @@ pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
     if !options.exact {
         testbed.note_crowd(options);
         let controller = &options.cpus.controller;
-        let mut agent =
-            Launched::process(&options.program, "host", Isolation::None, controller, builder.interrupt)?;
-        agent.greet()?;
+        let agent = Launched::here(&options.program, Isolation::None, controller, builder.interrupt)?;
         testbed.watcher = Some(Node::watching(agent, NodeGuest { side: None, process, cpus: own }));
     }
     Ok(testbed)

@@ -68,6 +68,18 @@ impl Launched {
         Self::launch(name, launch, (to, from), (pid, Life::Process(process)), interrupt)
     }
 
+    /// Starts and greets an agent that serves this machine as it is, with the name "host".
+    pub(crate) fn here(
+        program: &Path,
+        isolation: Isolation,
+        cpus: &[u32],
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        let mut agent = Self::process(program, "host", isolation, cpus, interrupt)?;
+        agent.greet()?;
+        Ok(agent)
+    }
+
     /// Starts an agent at a port of a guest that lives, or soon will.
     pub(crate) fn in_guest(
         guest: &Rc<RefCell<Guest>>,

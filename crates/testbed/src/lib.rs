@@ -20,6 +20,7 @@ mod options;
 mod path;
 mod run;
 mod scenario;
+mod settings;
 mod switches;
 mod testbed;
 
@@ -31,5 +32,6 @@ pub use error::Error;
 pub use options::Options;
 pub use record::{CpuSplit, RunAccount};
 pub use run::RunOrder;
+pub use settings::MachineSettings;
 pub use switches::{Switches, UnderlaySwitches};
 pub use testbed::Testbed;

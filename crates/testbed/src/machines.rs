@@ -10,15 +10,19 @@ use study::BySide;
 
 use crate::builder::Builder;
 use crate::error::Error;
+use crate::launched::Launched;
 
 /// The modules that impair a path, where the kernel has them.
-const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
+pub(crate) const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
 
 /// A virtual machine that lives.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) name: String,
     pub(crate) guest: Rc<RefCell<Guest>>,
+    /// The agent that told its CPUs, where one did. It is kept, so that no port of the machine is
+    /// closed while others are in use.
+    pub(crate) agent: Option<Launched>,
     order: Order,
     /// From its start until its agents were at their ports.
     boot: Duration,
@@ -26,41 +30,17 @@ pub(crate) struct Machine {
     first: Option<guest::Error>,
 }
 
-/// What one machine has that another has not.
-pub(crate) struct MachineRequest<'a> {
-    /// Its name in messages.
-    pub(crate) name: &'a str,
-    /// The interface on the host that its network card is joined to, the card's address, and a
-    /// process whose network namespace that is in.
-    pub(crate) card: Option<(&'a str, [u8; 6], u32)>,
-    /// How many agents it has.
-    pub(crate) ports: usize,
-    /// Kernel modules beside those of its devices.
-    pub(crate) modules: &'a [&'a str],
-    /// Of each group one is necessary.
-    pub(crate) needed: &'a [&'a [&'a str]],
-    /// The host's CPUs that are its own.
-    pub(crate) cpus: &'a [u32],
-}
-
 impl Builder<'_> {
     /// Boots a machine, and waits until it lives. One that panics or hangs is tried once more.
-    pub(crate) fn boot(&self, request: &MachineRequest<'_>) -> Result<Machine, Error> {
-        let (guest, order) = self.start(request)?;
-        self.await_boot(guest, order)
+    pub(crate) fn boot(&self, order: Order) -> Result<Machine, Error> {
+        self.await_boot(Guest::start(&order)?, order)
     }
 
     /// The same for both sides, side by side.
-    pub(crate) fn boot_pair(&self, requests: &BySide<MachineRequest<'_>>) -> Result<BySide<Machine>, Error> {
-        let BySide { transmitter: one, receiver: other } =
-            BySide::try_of(|side| self.start(&requests[side]))?;
-        let transmitter = self.await_boot(one.0, one.1)?;
-        Ok(BySide { transmitter, receiver: self.await_boot(other.0, other.1)? })
-    }
-
-    fn start(&self, request: &MachineRequest<'_>) -> Result<(Guest, Order), Error> {
-        let order = self.order(request)?;
-        Ok((Guest::start(&order)?, order))
+    pub(crate) fn boot_pair(&self, orders: BySide<Order>) -> Result<BySide<Machine>, Error> {
+        let guests = BySide::try_of(|side| Guest::start(&orders[side]))?;
+        let transmitter = self.await_boot(guests.transmitter, orders.transmitter)?;
+        Ok(BySide { transmitter, receiver: self.await_boot(guests.receiver, orders.receiver)? })
     }
 
     fn await_boot(&self, mut guest: Guest, order: Order) -> Result<Machine, Error> {
@@ -83,7 +63,7 @@ impl Builder<'_> {
             boot => (boot?, None),
         };
         let name = order.name.clone();
-        Ok(Machine { name, guest: Rc::new(RefCell::new(guest)), order, boot, first })
+        Ok(Machine { name, guest: Rc::new(RefCell::new(guest)), agent: None, order, boot, first })
     }
 
     fn boot_again(&self, order: &Order) -> Result<(Duration, Guest), guest::Error> {
@@ -92,48 +72,30 @@ impl Builder<'_> {
         Ok((boot, guest))
     }
 
-    fn order(&self, request: &MachineRequest<'_>) -> Result<Order, Error> {
+    /// What a machine of this name is to be, as far as all of a testbed's are alike: without a
+    /// network card, with one agent. `cpus`: the host's CPUs that are its own.
+    pub(crate) fn order(&self, name: &str, cpus: &[u32]) -> Result<Order, Error> {
         let options = self.options;
         let asked = options.state.guest.clone().unwrap_or_default();
-        let (tap, mac, place) = match request.card {
-            Some((tap, mac, place)) => (Some(tap.to_owned()), mac, Some(place)),
-            None => (None, [0; 6], None),
-        };
-        // Exact mode has no path, and its kernel's memory is to look the same as ever.
-        let impairing: &[&str] = if options.exact { &[] } else { &IMPAIRING };
         Ok(Order {
-            name: request.name.to_owned(),
+            name: name.to_owned(),
             kernel: Kernel::find(asked.kernel.as_deref())?,
             command_line: asked.command_line,
             vcpus: asked.vcpus,
             memory_mib: asked.memory_mib,
-            nic: match asked.nic {
-                study::Nic::VirtioNet => guest::Nic::VirtioNet,
-                study::Nic::E1000e => guest::Nic::E1000e,
-            },
-            tap,
-            mac,
-            ports: request.ports,
-            acceleration: match asked.acceleration {
-                study::Acceleration::Auto => guest::Acceleration::Auto,
-                study::Acceleration::Kvm => guest::Acceleration::Kvm,
-                study::Acceleration::Emulation => guest::Acceleration::Emulation,
-            },
+            nic: asked.nic,
+            tap: None,
+            mac: [0; 6],
+            ports: 1,
+            acceleration: asked.acceleration,
             exact: options.exact,
-            copies: match asked.copies {
-                study::Copies::Words => guest::Copies::Words,
-                study::Copies::Bytes => guest::Copies::Bytes,
-            },
+            copies: asked.copies,
             program: options.program.clone(),
-            modules: request.modules.iter().chain(impairing).map(|&module| module.to_owned()).collect(),
-            needed: request
-                .needed
-                .iter()
-                .map(|one| one.iter().map(|&module| module.to_owned()).collect())
-                .collect(),
-            place,
+            modules: &IMPAIRING,
+            needed: &[],
+            place: None,
             rootless: options.rootless,
-            pin: if asked.pin { request.cpus.to_vec() } else { Vec::new() },
+            pin: if asked.pin { cpus.to_vec() } else { Vec::new() },
         })
     }
 }

@@ -55,7 +55,7 @@ impl Testbed {
         let result = self.carry_out(order, tick);
         if result.as_ref().is_err_and(Error::testbed_is_well) {
             for end in self.ends() {
-                end.order(&Request::Abandon)?;
+                end.agent.order(&Request::Abandon)?;
             }
         }
         result
@@ -69,8 +69,8 @@ impl Testbed {
     pub fn lacking(&mut self, traffic: &load::Traffic, ipv6: bool) -> Result<Vec<String>, Error> {
         let mut lacks = Vec::new();
         for end in self.ends() {
-            match end.call(&Request::Lacking { traffic: traffic.clone(), ipv6 })? {
-                Answer::Lacking { what } => lacks.extend(what.into_iter().map(|what| (end.side, what))),
+            match end.agent.call(&Request::Lacking { traffic: traffic.clone(), ipv6 })? {
+                Answer::Told { what } => lacks.extend(what.into_iter().map(|what| (end.side, what))),
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }
@@ -97,7 +97,7 @@ impl Testbed {
         match (&receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
             (None, load::Kind::Pps) | (Some(_), _) => {}
-            (None, kind) => return Err(Error::NoReceiver { kind }),
+            (None, kind) => return Err(Error::NoReceiver(kind)),
         }
 
         let endpoints = match &mut receiver {
@@ -119,15 +119,15 @@ impl Testbed {
         };
         let locals = sockets(transmitter, &connect)?;
         if let Some(receiver) = &mut receiver {
-            receiver.order(&Request::Attach { locals })?;
+            receiver.agent.order(&Request::Attach { locals })?;
         }
         // The receiver first, if there is one.
         let mut ends: Vec<&mut End> = receiver.into_iter().chain([transmitter]).collect();
         // The receiver of the data starts before their sender.
         if order.traffic.direction == load::Direction::Reverse {
-            ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Start))?;
+            ends.iter_mut().rev().try_for_each(|end| end.agent.order(&Request::Start))?;
         } else {
-            ends.iter_mut().try_for_each(|end| end.order(&Request::Start))?;
+            ends.iter_mut().try_for_each(|end| end.agent.order(&Request::Start))?;
         }
 
         let measure = Request::Measure {
@@ -151,7 +151,7 @@ impl Testbed {
         let around = self.watcher.as_mut().map(Node::watched).transpose()?;
         // The transmitter first from here on. Both ends stop sending before either stops receiving,
         // so that what is on the way is drained and the account closes.
-        ends.iter_mut().rev().try_for_each(|end| end.order(&Request::Quiet))?;
+        ends.iter_mut().rev().try_for_each(|end| end.agent.order(&Request::Quiet))?;
         let wholes = ends.iter_mut().rev().map(|end| finished(end)).collect::<Result<Vec<_>, _>>()?;
         let mut sides =
             windows.into_iter().rev().zip(wholes).map(|(window, whole)| SideAccount { window, whole });
@@ -215,7 +215,7 @@ pub(crate) fn spec(end: &End, order: &RunOrder) -> load::Spec {
 }
 
 fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>, Error> {
-    match end.call(request)? {
+    match end.agent.call(request)? {
         Answer::Sockets { addresses } => Ok(addresses),
         other => Err(end.agent.client.unexpected(&other).into()),
     }
@@ -254,7 +254,7 @@ fn measured(
 }
 
 fn finished(end: &mut End) -> Result<Finished, Error> {
-    match end.call(&Request::Finish)? {
+    match end.agent.call(&Request::Finish)? {
         Answer::Finished(finished) => Ok(*finished),
         other => Err(end.agent.client.unexpected(&other).into()),
     }

@@ -117,7 +117,7 @@ fn agreed(switches: &Switches) -> Result<BTreeMap<String, bool>, Error> {
     let mut both = switches.transmitter.clone();
     for (name, on) in &switches.receiver {
         match both.insert(name.clone(), *on) {
-            Some(other) if other != *on => return Err(Error::OneInterface { feature: name.clone() }),
+            Some(other) if other != *on => return Err(Error::OneInterface(name.clone())),
             _ => {}
         }
     }

@@ -93,7 +93,7 @@ impl Testbed {
         let steered = self.ends().try_for_each(|end| {
             // What comes out of a tunnel is steered where it enters the host.
             let interface = end.underlay.as_ref().unwrap_or(&end.interface).clone();
-            end.order(&Request::Steer { interface, cpus: end.cpus.clone() })
+            end.agent.order(&Request::Steer { interface, cpus: end.cpus.clone() })
         });
         if let Err(error) = steered {
             // What is refused at one end is refused at the other, for the same reason.
@@ -153,7 +153,7 @@ impl Testbed {
         let mut hosts = Vec::new();
         for end in self.ends() {
             let interfaces = std::iter::once(&end.interface).chain(&end.underlay).cloned().collect();
-            match end.call(&Request::Environment { interfaces })? {
+            match end.agent.call(&Request::Environment { interfaces })? {
                 Answer::Environment(about) => hosts.push(*about),
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }

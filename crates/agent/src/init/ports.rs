@@ -1,7 +1,7 @@
 //! The ports of a guest's virtio serial device, and the agents at them.
 
 use std::fs::{self, File};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -70,7 +70,7 @@ pub(super) fn start_agent(
 
 fn live(port: OwnedFd, version: &'static str) -> Result<(), String> {
     system::await_connection(&port, PATIENCE).map_err(|error| error.to_string())?;
-    system::become_standard_streams(port.as_raw_fd()).map_err(|error| error.to_string())?;
+    system::become_standard_streams(&port).map_err(|error| error.to_string())?;
     drop(port);
     serve(version).map_err(|error| error.to_string())
 }

@@ -1,11 +1,18 @@
 //! What a first process asks of its kernel.
 
-use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::kmod::{ModuleInitFlags, finit_module};
+use nix::mount::{MsFlags, mount};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::reboot::{RebootMode, reboot};
+use nix::sys::termios::tcdrain;
+use nix::unistd::{ForkResult, dup2_stdin, dup2_stdout};
 
 use super::error::InitError;
 
@@ -19,29 +26,20 @@ impl Console {
         // Where even this fails, nobody can be told.
         if let Ok(mut console) = File::options().write(true).open("/dev/console") {
             let _ = console.write_all(format!("{line}\n").as_bytes());
-            // SAFETY: the descriptor is open, and the call takes nothing else.
-            unsafe { libc::tcdrain(console.as_raw_fd()) };
+            let _ = tcdrain(console);
         }
     }
 }
 
 pub(super) fn mount_all() -> Result<(), InitError> {
     for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
-        mount(kind, place).or_else(|error| match error.raw_os_error() {
+        match mount(Some(kind), place, Some(kind), MsFlags::empty(), None::<&str>) {
             // CONFIG_DEVTMPFS_MOUNT has done it.
-            Some(libc::EBUSY) => Ok(()),
-            _ => Err(InitError::at(format!("mount {kind} on {place}"))(error)),
-        })?;
+            Ok(()) | Err(Errno::EBUSY) => {}
+            Err(errno) => return Err(InitError::at(format!("mount {kind} on {place}"))(errno.into())),
+        }
     }
     Ok(())
-}
-
-fn mount(kind: &str, place: &str) -> io::Result<()> {
-    let [kind, place] = [kind, place].map(CString::new);
-    let (kind, place) = (kind?, place?);
-    // SAFETY: three texts that end with zero and live through the call; no data.
-    let result = unsafe { libc::mount(kind.as_ptr(), place.as_ptr(), kind.as_ptr(), 0, std::ptr::null()) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Gives the kernel's random numbers their beginning, and has it count as such, so that they are
@@ -88,19 +86,13 @@ pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>,
 }
 
 fn load_module(path: &Path) -> io::Result<()> {
-    let file = File::open(path)?;
-    // SAFETY: an open descriptor, an empty text that ends with zero, and no flags.
-    let result = unsafe { libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), c"".as_ptr(), 0) };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    Ok(finit_module(File::open(path)?, c"", ModuleInitFlags::empty())?)
 }
 
 /// Makes a second process; true in the first one.
 pub(super) fn fork() -> io::Result<bool> {
     // SAFETY: a guest's first process has one thread, so that no lock can be held by another.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error()),
-        process => Ok(process != 0),
-    }
+    Ok(matches!(unsafe { nix::unistd::fork() }?, ForkResult::Parent { .. }))
 }
 
 /// Waits for any child to end: its number and status; `None` when there is none left.
@@ -122,10 +114,9 @@ pub(super) fn reap() -> Option<(i32, i32)> {
 pub(super) fn await_connection(port: &impl AsFd, patience: Duration) -> io::Result<()> {
     let deadline = Instant::now() + patience;
     loop {
-        let mut watched = libc::pollfd { fd: port.as_fd().as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-        // SAFETY: one valid pollfd, a count of one, and no waiting.
-        unsafe { libc::poll(&raw mut watched, 1, 0) };
-        if watched.revents & libc::POLLHUP == 0 {
+        let mut watched = [PollFd::new(port.as_fd(), PollFlags::POLLOUT)];
+        poll(&mut watched, PollTimeout::ZERO)?;
+        if watched[0].revents().is_some_and(|events| !events.contains(PollFlags::POLLHUP)) {
             return Ok(());
         }
         if Instant::now() > deadline {
@@ -139,22 +130,16 @@ pub(super) fn await_connection(port: &impl AsFd, patience: Duration) -> io::Resu
 }
 
 /// Makes a descriptor this process's standard input and output.
-pub(super) fn become_standard_streams(fd: i32) -> io::Result<()> {
-    for standard in [libc::STDIN_FILENO, libc::STDOUT_FILENO] {
-        // SAFETY: both are plain numbers; what was open at `standard` is the console, which has
-        // other names.
-        if unsafe { libc::dup2(fd, standard) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
+pub(super) fn become_standard_streams(port: &impl AsFd) -> io::Result<()> {
+    dup2_stdin(port)?;
+    Ok(dup2_stdout(port)?)
 }
 
 /// Switches the guest off.
 pub(super) fn power_off() -> ! {
     loop {
-        // SAFETY: takes no memory; nothing is to be saved, as all file systems are in memory.
-        unsafe { libc::reboot(libc::RB_POWER_OFF) };
+        // Nothing is to be saved: all file systems are in memory.
+        let Err(_) = reboot(RebootMode::RB_POWER_OFF);
         // A kernel without ACPI halts here; the controller ends QEMU when it sees why.
         std::thread::sleep(Duration::from_secs(1));
     }

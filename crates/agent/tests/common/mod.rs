@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use load::exact::{Account, Spread};
 use load::{Buffers, Counts, FlowOutcome, Outcome, Share, TcpInfo};
-use netassay_agent::message::{Answer, Finished, GuestTimes, Late, Measured, Series, Watched};
+use netassay_agent::message::{Answer, Finished, GuestTimes, Late, Measured, Series, Undone, Watched};
 use words::Settled;
 
 pub(crate) const ADDRESS: &str = "10.0.0.1:5201";
@@ -93,7 +93,8 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer::Discards(discard),
         Answer::Settled(settled),
         Answer::Environment(Box::new(host::Environment::read(&["lo"], "1"))),
-        Answer::Lacking { what: vec!["no".to_owned()] },
+        Answer::Told { what: vec!["no".to_owned()] },
+        Answer::MachineUndone { changes: vec![Undone::Left("no".to_owned())] },
         Answer::Sockets { addresses: vec![ADDRESS.parse().unwrap()] },
         Answer::Measured(Box::new(measured())),
         Answer::Interface { name: "eth0".to_owned() },

@@ -36,25 +36,19 @@ pub enum JournalError {
         /// How that shows.
         why: String,
     },
-    /// One process at a time changes the machine.
+    /// One process at a time changes the machine; the journals are in this directory.
     #[error(
         "another session changes this machine, and two would undo each other's changes: try again when it has ended \
          (`netassay restore --dry-run` names its journal in {})",
-        directory.display()
+        .0.display()
     )]
-    Claimed {
-        /// Where the journals are.
-        directory: PathBuf,
-    },
-    /// What a process that is gone changed is still so.
+    Claimed(PathBuf),
+    /// What a process that is gone changed is still so, says its journal.
     #[error(
         "changes of another session to this machine are not undone: {}; `netassay restore` undoes them, or says why not",
-        path.display()
+        .0.display()
     )]
-    Left {
-        /// Its journal.
-        path: PathBuf,
-    },
+    Left(PathBuf),
     /// The setting cannot be changed.
     #[error(transparent)]
     Machine(#[from] MachineError),

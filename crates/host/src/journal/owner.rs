@@ -117,12 +117,12 @@ impl Journal {
             return Ok(());
         }
         place::make(&self.directory)?;
-        let claim = Claim::take(&self.directory)?
-            .ok_or_else(|| JournalError::Claimed { directory: self.directory.clone() })?;
+        let claim =
+            Claim::take(&self.directory)?.ok_or_else(|| JournalError::Claimed(self.directory.clone()))?;
         let look = Manner { dry_run: true, ..Manner::default() };
         let left = follow_all(&self.directory, &self.machine, look)?;
         if let Some(left) = left.into_iter().find(|left| !matches!(left.fate, Fate::NotFollowed { .. })) {
-            return Err(JournalError::Left { path: left.journal });
+            return Err(JournalError::Left(left.journal));
         }
         self.claim = Some(claim);
         Ok(())

@@ -201,15 +201,6 @@ fn what_a_dead_process_left_is_undone_the_newest_first() {
 }
 
 #[test]
-fn a_change_that_was_announced_and_never_made_needs_nothing() {
-    let world = World::new(&[("a", "1")]);
-    world.leave("1.journal", dead(), &[("a", "1", "2")]);
-    let reports = world.restore(Manner::default());
-    assert_eq!(reports[0].changes[0].outcome, Outcome::AlreadySo);
-    assert_eq!(world.journals(), 0);
-}
-
-#[test]
 fn what_somebody_else_changed_is_left_unless_forced_or_forgotten() {
     let world = World::new(&[("a", "7"), ("b", "2")]);
     let path = world.leave("1.journal", dead(), &[("a", "1", "2"), ("b", "1", "2")]);
@@ -264,23 +255,26 @@ fn a_damaged_line_is_told_with_its_place_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_restart_of_the_machine_has_undone_everything() {
-    let world = World::new(&[("a", "2")]);
-    let header = Header { boot: "another".to_owned(), ..dead() };
-    world.leave("1.journal", header, &[("a", "1", "2")]);
-    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Restarted]);
-    assert_eq!(world.value("a"), "2", "it is what the machine started with");
-    assert_eq!(world.journals(), 0);
-}
-
-#[test]
-fn another_network_namespace_is_left_alone() {
-    let world = World::new(&[("a", "2")]);
-    let header = Header { network: "net:[2]".to_owned(), ..dead() };
-    let path = world.leave("1.journal", header, &[("a", "1", "2")]);
-    assert!(matches!(&world.restore(FORCE)[0].fate, Fate::Elsewhere { network } if network == "net:[2]"));
-    assert_eq!(world.value("a"), "2");
-    assert!(path.exists());
+fn a_journal_is_followed_in_its_own_boot_and_network_namespace_only() {
+    let another_boot = Header { boot: "another".to_owned(), ..dead() };
+    let another_network = Header { network: "net:[2]".to_owned(), ..dead() };
+    let elsewhere = Fate::Elsewhere { network: "net:[2]".to_owned() };
+    for (header, now, manner, fate, value, left) in [
+        // It is what the machine started with.
+        (another_boot, "2", Manner::default(), Fate::Restarted, "2", 0),
+        (another_network, "2", FORCE, elsewhere, "2", 1),
+        (dead(), "2", Manner::default(), Fate::Undone, "1", 0),
+        // The change was announced and never made.
+        (dead(), "1", Manner::default(), Fate::Undone, "1", 0),
+    ] {
+        let world = World::new(&[("a", now)]);
+        world.leave("1.journal", header, &[("a", "1", "2")]);
+        let reports = world.restore(manner);
+        assert_eq!(fates(&reports), [&fate]);
+        assert_eq!((world.value("a").as_str(), world.journals()), (value, left));
+        let same = reports[0].changes.first().is_some_and(|one| one.outcome == Outcome::AlreadySo);
+        assert_eq!(same, now == "1");
+    }
 }
 
 #[test]

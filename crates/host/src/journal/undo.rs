@@ -57,6 +57,25 @@ pub struct Undoing {
     pub outcome: Outcome,
 }
 
+impl Undoing {
+    /// In a sentence, with the way on. In a dry run it says what would become of it.
+    pub fn sentence(&self, dry_run: bool) -> String {
+        let Change { target, before, after, .. } = &self.change;
+        // While it was being changed, anything could be there.
+        let after = after.as_ref().map_or("half changed".to_owned(), ToString::to_string);
+        match &self.outcome {
+            Outcome::Undone if dry_run => format!("{target}: {after} -> {before}"),
+            Outcome::Undone => format!("{target}: {after} -> {before}, undone"),
+            Outcome::AlreadySo => format!("{target}: is {before} already"),
+            Outcome::ChangedMeanwhile { now } => format!(
+                "{target}: is {now}, not the {after} that netassay set: another program changed it, so it is left; `netassay restore --force` \
+                 sets it to {before}, --forget leaves it for good"
+            ),
+            Outcome::Failed { why } => format!("{target}: cannot be set back to {before}: {why}"),
+        }
+    }
+}
+
 /// Undoes changes, the last first; each step is told to `note` (nothing in a dry run). What cannot
 /// be noted is undone all the same, and told as failed.
 pub(super) fn undo(

@@ -59,12 +59,10 @@ pub enum MachineError {
         /// What happened when it was tried.
         why: String,
     },
-    /// It cannot be told which boot of the machine or which network namespace this is.
-    #[error("cannot identify this machine and its boot, so nothing is changed or undone: {} cannot be read; mount /proc", path.display())]
-    Identity {
-        /// The file.
-        path: PathBuf,
-    },
+    /// This file tells which boot of the machine, or which network namespace, this is; it cannot be
+    /// read.
+    #[error("cannot identify this machine and its boot, so nothing is changed or undone: {} cannot be read; mount /proc", .0.display())]
+    Identity(PathBuf),
     /// No CPU has a governor.
     #[error(
         "no CPU here has a frequency governor (a virtual machine, or no cpufreq driver): remove `governor` from [machine]"
@@ -72,12 +70,9 @@ pub enum MachineError {
     NoGovernor,
     /// The interface has no interrupts of its own.
     #[error(
-        "interface {interface:?} has no interrupts of its own here (virtual, or it does not exist): remove it from `irq_affinity`"
+        "interface {0:?} has no interrupts of its own here (virtual, or it does not exist): remove it from `irq_affinity`"
     )]
-    NoInterrupts {
-        /// The interface.
-        interface: String,
-    },
+    NoInterrupts(String),
     /// None of the features of a name can be switched.
     #[error(
         "interface {interface:?} cannot switch {names}: its driver does not allow it, or this kernel does not know it"

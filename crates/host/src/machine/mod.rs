@@ -59,7 +59,7 @@ impl Machine {
     /// # Errors
     /// [`MachineError::Identity`]: what cannot be told is no reason to believe that the machine was started anew.
     pub(crate) fn identity(&self) -> Result<Identity, MachineError> {
-        let unknown = |path: &Path| MachineError::Identity { path: path.to_owned() };
+        let unknown = |path: &Path| MachineError::Identity(path.to_owned());
         let boot = "proc/sys/kernel/random/boot_id";
         let network = self.root.join("proc/thread-self/ns/net");
         let link = std::fs::read_link(&network).map_err(|_| unknown(&network))?;

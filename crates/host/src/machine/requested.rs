@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::cpu::affinity::online_cpus;
 use crate::cpu::list::format_cpu_list;
 use crate::link::ethtool::Ethtool;
@@ -10,7 +12,8 @@ use crate::link::links::check_name;
 use super::{Machine, MachineError, Target, no_feature, switch};
 
 /// What a study wants of the machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct MachineRequest {
     /// Sysctls by name.
     pub sysctls: BTreeMap<String, String>,
@@ -24,7 +27,8 @@ pub struct MachineRequest {
 
 /// Features of one interface that are to be on, or off, together (as ethtool's `tso` names
 /// several).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FeatureRequest {
     /// The interface.
     pub interface: String,
@@ -104,7 +108,7 @@ fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, MachineErr
         }
     }
     let single: Option<u32> = machine.files().number(&format!("{device}/irq")).filter(|irq| *irq > 0);
-    single.map(|irq| vec![irq]).ok_or_else(|| MachineError::NoInterrupts { interface: interface.to_owned() })
+    single.map(|irq| vec![irq]).ok_or_else(|| MachineError::NoInterrupts(interface.to_owned()))
 }
 
 #[cfg(test)]

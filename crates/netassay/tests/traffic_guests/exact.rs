@@ -30,8 +30,12 @@ struct World {
 impl World {
     fn boot(command_line: &str) -> Self {
         let interrupt = Interrupt::new().unwrap();
-        let modules = ["veth", "dummy"].map(str::to_owned).into();
-        let exact = Order { exact: true, modules, command_line: command_line.to_owned(), ..order() };
+        let exact = Order {
+            exact: true,
+            modules: &["veth", "dummy"],
+            command_line: command_line.to_owned(),
+            ..order()
+        };
         let mut guest = Guest::start(&exact).unwrap();
         let mut clients = [0, 1].map(|port| {
             let (to, from) = guest.port(port).unwrap();

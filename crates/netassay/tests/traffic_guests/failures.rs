@@ -109,7 +109,7 @@ fn what_qemu_says_before_it_gives_up_is_told() {
     let text = error.to_string();
     assert!(
         matches!(error, Error::Exited { .. })
-            && text.contains("QEMU of the transmitter exited (exit status: 1)"),
+            && text.contains("the transmitter's QEMU exited (exit status: 1)"),
         "{text}"
     );
     let error = Guest::start(&Order { place: Some(u32::MAX), ..order() }).unwrap_err().to_string();

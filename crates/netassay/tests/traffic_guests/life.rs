@@ -36,12 +36,8 @@ fn greet(client: &mut Client) -> u32 {
 fn each_port_has_an_agent_and_the_guest_ends_with_the_last() {
     let interrupt = Interrupt::new().unwrap();
     let cpu = *host::affinity::allowed_cpus().last().unwrap();
-    let mut guest = Guest::start(&Order {
-        modules: vec!["veth".to_owned(), "no-such".to_owned()],
-        pin: vec![cpu],
-        ..order()
-    })
-    .unwrap();
+    let mut guest =
+        Guest::start(&Order { modules: &["veth", "no-such"], pin: vec![cpu], ..order() }).unwrap();
     assert_eq!(*guest.accelerated(), Accelerated::Emulation { why: "requested".to_owned() });
     assert_eq!(guest.absent_modules(), ["no-such"]);
     // Both launches and greetings are there before the guest is.

@@ -1,7 +1,7 @@
 //! What a condition asks of a virtual machine.
 
 use serde::{Deserialize, Serialize};
-use words::{Field, Value};
+use words::{Acceleration, Copies, Field, Nic, Value};
 
 /// A virtual machine: its kernel, and what it is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,41 +75,5 @@ impl Guest {
             "copies" => self.copies.to_string(),
             key => unreachable!("`{key}` is in the table of keys and has no field"),
         }
-    }
-}
-
-words::vocabulary! {
-    /// The network interface of a virtual machine.
-    pub enum Nic: "a network interface of a guest" {
-        /// Made for virtual machines: guest and host share rings, and the host does checksums and
-        /// segmentation.
-        VirtioNet = "virtio-net";
-        /// A model of Intel's 82574L: every register access exits the guest.
-        E1000e = "e1000e";
-    }
-}
-
-words::vocabulary! {
-    /// How the instructions of a guest are executed.
-    pub enum Acceleration: "an acceleration" {
-        /// By the processor where a guest boots under KVM, else by software.
-        Auto = "auto";
-        /// By the processor (KVM); without KVM the guest does not boot.
-        Kvm = "kvm";
-        /// By software (QEMU's TCG).
-        Emulation = "emulation";
-    }
-}
-
-words::vocabulary! {
-    /// How an emulated guest's kernel copies and clears memory, which is up to what its processor
-    /// says of itself.
-    pub enum Copies: "a way to copy" {
-        /// By eight bytes, in loops or by `rep movsq`: the processor does not say that its string
-        /// instructions of bytes are fast.
-        Words = "words";
-        /// By `rep movsb` and `rep stosb`, of which an emulator counts every byte as an
-        /// instruction.
-        Bytes = "bytes";
     }
 }

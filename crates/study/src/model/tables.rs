@@ -4,10 +4,9 @@
 
 use std::ops::RangeInclusive;
 
-use words::{Family, Kind, Scenario, Vocabulary, Word};
+use words::{Acceleration, Copies, Family, Kind, Nic, Scenario, Vocabulary, Word};
 
 use crate::model::design::DesignKind;
-use crate::model::guest::{Acceleration, Copies, Nic};
 use crate::model::limit;
 use crate::model::offloads::Offloads;
 use crate::model::protocol::Order;

@@ -1,10 +1,9 @@
 //! What is compared with what.
 
 use serde::{Deserialize, Serialize};
-use words::{Percent, Workload};
+use words::{Copies, Percent, Workload};
 
 use crate::model::grid::Cell;
-use crate::model::guest::Copies;
 use crate::model::selection::Request;
 use crate::plan::condition::Condition;
 

@@ -1,12 +1,11 @@
 //! One reachable combination of levels, resolved into settings.
 
 use serde::{Deserialize, Serialize};
-use words::{Family, Field, Side, Value, Workload};
+use words::{Copies, Family, Field, Side, Value, Workload};
 
 use crate::model::boot_state::BootState;
 use crate::model::factor::{Factor, Subject};
 use crate::model::grid::Cell;
-use crate::model::guest::Copies;
 use crate::model::study::Study;
 use crate::plan::settings::{SideSettings, Underlay};
 

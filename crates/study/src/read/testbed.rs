@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use words::{Scenario, Value};
+use words::{Acceleration, Scenario, Value};
 
 use crate::model::factor::Subject;
-use crate::model::guest::{Acceleration, Guest};
+use crate::model::guest::Guest;
 use crate::read::factor;
 use crate::read::part::{self, Written};
 use crate::read::problems::Problems;

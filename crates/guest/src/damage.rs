@@ -1,0 +1,42 @@
+//! (tests) Files of others that are damaged: each reader reads them, or refuses them in words.
+
+use proptest::prelude::*;
+
+use crate::elf::{loaded_part, section};
+use crate::modinfo::{module_info, tests::module};
+use crate::payload::Payload;
+use crate::payload::tests::{XZ, image, image_of};
+use crate::unpack::unpack;
+use crate::{lz4, unpack};
+
+fn samples() -> Vec<Vec<u8>> {
+    let program = std::fs::read("/proc/self/exe").unwrap()[..4096].to_vec();
+    let packed = unpack::tests::PACKED.map(<[u8]>::to_vec);
+    let kernels = [image(b"\x7fELF and some more, veth\0"), image_of(XZ.to_vec(), 63)];
+    let others = [program, module(b"depends=a,b\0softdep=pre: c\0"), lz4::tests::PACKED.to_vec()];
+    packed.into_iter().chain(kernels).chain(others).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_damaged_file_is_read_or_refused(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
+        headers: bool,
+        cut in any::<prop::sample::Index>(),
+    ) {
+        for mut file in samples() {
+            let damaged = if headers { file.len().min(100) } else { file.len() };
+            for (at, byte) in &damage {
+                file[at.index(damaged)] = *byte;
+            }
+            for bytes in [&file[..], &file[..cut.index(file.len() + 1)]] {
+                let _ = unpack(bytes.to_vec());
+                let _ = lz4::unpack(bytes);
+                let _ = loaded_part(bytes);
+                let _ = section(bytes, ".modinfo");
+                let _ = module_info(bytes);
+                let _ = Payload::of(bytes);
+            }
+        }
+    }
+}
