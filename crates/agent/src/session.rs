@@ -126,7 +126,9 @@ impl Session {
                 self.settle(&interface, mtu, &features).map(Answer::Settled)
             }
             Request::Environment { interfaces } => self.environment(&interfaces),
-            Request::Lacking { traffic, ipv6 } => Ok(Answer::Lacking { what: load::lacking(&traffic, ipv6) }),
+            Request::Lacking { traffic, family } => {
+                Ok(Answer::Lacking { what: load::lacking(&traffic, family) })
+            }
             Request::Listen { spec, interface, underlay } => {
                 self.traffic = None;
                 let traffic = Traffic::listen(&mut self.links, &spec, interface, underlay)?;

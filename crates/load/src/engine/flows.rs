@@ -1,5 +1,6 @@
 //! The connected sockets of one end, one for each flow, and what is known of them.
 
+use crate::note::Note;
 use std::cell::Cell;
 use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
@@ -31,7 +32,7 @@ pub(crate) struct Flows {
     /// What the connected sockets read back.
     pub(super) applied: Vec<Applied>,
     /// What could not be had from the start.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 impl Flows {
@@ -152,7 +153,7 @@ fn sends(side: Side, traffic: &Traffic, lane: usize) -> bool {
 }
 
 /// Takes a note down once: what one flow meets, all others do.
-pub(super) fn note(notes: &mut Vec<String>, note: Option<String>) {
+pub(super) fn note(notes: &mut Vec<Note>, note: Option<Note>) {
     notes.extend(note.filter(|note| !notes.contains(note)));
 }
 

@@ -1,5 +1,6 @@
 //! What one end reports at its end.
 
+use crate::note::Note;
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ pub struct Outcome {
     /// Whether a thread of this end slept though it was asked to poll the device; `notes` say why.
     pub slept: bool,
     /// What was asked for and could not be had, and what was done instead, in words.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Outcome {

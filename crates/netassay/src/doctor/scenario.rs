@@ -1,5 +1,6 @@
 //! Which testbeds can be built: each is, and is taken down again.
 
+use record::Note;
 use std::time::Instant;
 
 use agent::Interrupt;
@@ -40,7 +41,9 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
                         // Which device it is shapes the figures, but is no limit.
                         how = testbed.notes().iter().map(|note| format!("; {note}")).collect();
                     } else {
-                        let limit = |note| Finding::new("limit", &name, Status::Warn, note).fix(remedy);
+                        let limit = |note: &Note| {
+                            Finding::new("limit", &name, Status::Warn, note.to_string()).fix(remedy)
+                        };
                         notes.extend(testbed.notes().iter().map(limit));
                     }
                     drop(testbed);

@@ -84,7 +84,7 @@ impl Acted {
             let size =
                 mean("receiver.bytes_per_underlay_packet").or_else(|| mean("receiver.bytes_per_wire_packet"));
             if let (Some(receiver), Some(size)) = (&effective.receiver, size) {
-                let mtu = effective.underlay.as_ref().map_or(receiver.mtu, |[_, underlay]| underlay.mtu);
+                let mtu = effective.underlay.as_ref().map_or(receiver.mtu, |both| both.receiver.mtu);
                 acted.contradictions.extend(acted.merging(receiver, size <= f64::from(mtu) + HEADER));
             }
         }

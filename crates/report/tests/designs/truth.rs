@@ -5,7 +5,7 @@ use std::path::Path;
 
 use netassay_report::{ComparisonRequest, Comparisons, Layout, Results};
 use record::sample;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::StoredStudy;
 use study::{Condition, DesignKind};
 
@@ -53,9 +53,10 @@ fn acted(values: impl Fn(&Condition) -> Vec<(&'static str, f64)>) -> StoredStudy
         })
     };
     let state = |condition: &Condition| json!({"transmitter": side(condition), "receiver": side(condition)});
-    let effective: Vec<Value> = plan.conditions.iter().map(state).collect();
+    let effective =
+        plan.conditions.iter().map(|condition| serde_json::from_value(state(condition)).unwrap()).collect();
     let mut stored = stored(&study, &plan, |condition, _, _| values(condition));
-    stored.plan_json["effective"] = effective.into();
+    stored.plan.effective = effective;
     stored
 }
 

@@ -71,6 +71,7 @@ impl Draft {
             exact: study.exact(),
             asked: Asked::of(study),
             looks_dropped: study.looks_dropped(),
+            effective: Vec::new(),
         }
     }
 }

@@ -4,22 +4,48 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use words::Settled;
+use words::{BySide, Settled, Side};
 
 /// The state that both ends read back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Effective {
     /// The transmitter's interface.
     pub transmitter: Settled,
     /// The receiver's interface; `None` where nobody receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Settled>,
-    /// The interfaces under the tunnel, the transmitter's first; `None` where there is no tunnel.
+    /// The interfaces under the tunnel; `None` where there is no tunnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub underlay: Option<[Settled; 2]>,
-    /// What a reader of the results must know of this state.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub underlay: Option<BySide<Settled>>,
+    /// Where the underlay is too small for full packets of the tunnel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragments: Option<Fragments>,
+}
+
+/// Full packets of a tunnel that its underlay cannot carry whole, in bytes. It prints as a sentence
+/// without a full stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fragments {
+    /// The tunnel's MTU.
+    pub inner: u32,
+    /// What a packet of the underlay has to hold for it.
+    pub needed: u32,
+    /// The underlay's MTU.
+    pub outer: u32,
+}
+
+impl fmt::Display for Fragments {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { inner, needed, outer } = self;
+        write!(
+            out,
+            "the tunnel's MTU of {inner} bytes makes packets of {needed} bytes on an underlay of {outer}: those are sent in fragments, or \
+             not at all; an MTU of {} fits",
+            inner.saturating_sub(needed.saturating_sub(*outer))
+        )
+    }
 }
 
 impl Effective {
@@ -29,7 +55,10 @@ impl Effective {
         State {
             transmitter: InterfaceState::of(&self.transmitter),
             receiver: self.receiver.as_ref().map(InterfaceState::of),
-            underlay: self.underlay.as_ref().map(|both| both.each_ref().map(InterfaceState::of)),
+            underlay: self
+                .underlay
+                .as_ref()
+                .map(|both| both.each_ref().map(|_, one| InterfaceState::of(one))),
         }
     }
 }
@@ -39,7 +68,7 @@ impl Effective {
 pub struct State {
     transmitter: InterfaceState,
     receiver: Option<InterfaceState>,
-    underlay: Option<[InterfaceState; 2]>,
+    underlay: Option<BySide<InterfaceState>>,
 }
 
 /// An interface's MTU, and the features that are on. One that it does not have is off.
@@ -66,7 +95,9 @@ impl fmt::Display for State {
         if let Some(receiver) = &self.receiver {
             write!(out, " | {}", side(receiver))?;
         }
-        for (whose, underlay) in ["transmitter", "receiver"].iter().zip(self.underlay.iter().flatten()) {
+        for (underlay, whose) in
+            self.underlay.iter().flat_map(|both| Side::BOTH.map(|whose| (&both[whose], whose)))
+        {
             write!(out, " | {whose}'s underlay {}", side(underlay))?;
         }
         Ok(())
@@ -77,8 +108,9 @@ impl Effective {
     /// The sides that there are, with their names.
     pub fn sides(&self) -> impl Iterator<Item = (&'static str, &Settled)> {
         let receiver = self.receiver.as_ref().map(|receiver| ("receiver", receiver));
-        let under = ["transmitter's underlay", "receiver's underlay"];
-        let underlay = self.underlay.iter().flat_map(move |both| under.into_iter().zip(both));
+        let underlay = self.underlay.iter().flat_map(|both| {
+            [("transmitter's underlay", &both.transmitter), ("receiver's underlay", &both.receiver)]
+        });
         std::iter::once(("transmitter", &self.transmitter)).chain(receiver).chain(underlay)
     }
 
@@ -139,14 +171,15 @@ mod tests {
     }
 
     fn effective(transmitter: Settled, receiver: Settled) -> Effective {
-        Effective { transmitter, receiver: Some(receiver), underlay: None, notes: Vec::new() }
+        Effective { transmitter, receiver: Some(receiver), underlay: None, fragments: None }
     }
 
     #[test]
     fn the_state_of_an_underlay_is_part_of_the_whole() {
         let plain = effective(settled(&[], 1450), settled(&[], 1450));
         let over = |features: [&[(&str, bool)]; 2], mtu| {
-            let underlay = Some(features.map(|features| settled(features, mtu)));
+            let [transmitter, receiver] = features.map(|features| settled(features, mtu));
+            let underlay = Some(BySide { transmitter, receiver });
             Effective { underlay, ..plain.clone() }.state()
         };
         let base = over([&[("a", true)], &[]], 1500);
@@ -181,7 +214,7 @@ mod tests {
             transmitter: settled(&[("a", true), ("b", false)], 1500),
             receiver: Some(settled(&[("a", true)], 1500)),
             underlay: None,
-            notes: Vec::new(),
+            fragments: None,
         };
         let mut other = base.clone();
         assert_eq!(other.against(&base), "");
@@ -193,16 +226,16 @@ mod tests {
             ..base.clone()
         };
         assert_eq!(other.against(&base), "both ends: mtu 9000");
-        let under = |on| Some([settled(&[("c", on)], 1600), settled(&[("c", true)], 1600)]);
+        let under = |transmitter, receiver| {
+            let settled = |on| settled(&[("c", on)], 1600);
+            Some(BySide { transmitter: settled(transmitter), receiver: settled(receiver) })
+        };
         let (tunnel, without) = (
-            Effective { underlay: under(true), ..base.clone() },
-            Effective { underlay: under(false), ..base.clone() },
+            Effective { underlay: under(true, true), ..base.clone() },
+            Effective { underlay: under(false, true), ..base.clone() },
         );
         assert_eq!(without.against(&tunnel), "transmitter's underlay: off c");
-        let both = Effective {
-            underlay: Some([settled(&[("c", false)], 1600), settled(&[("c", false)], 1600)]),
-            ..other.clone()
-        };
+        let both = Effective { underlay: under(false, false), ..other.clone() };
         assert_eq!(both.against(&tunnel), "both ends: mtu 9000; both underlays: off c");
         (base.receiver, other.receiver) = (None, None);
         assert_eq!(other.against(&base), "transmitter: mtu 9000");

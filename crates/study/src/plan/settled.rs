@@ -169,6 +169,7 @@ impl Plan {
             exact: self.exact,
             asked: self.asked,
             looks_dropped: self.looks_dropped,
+            effective: Vec::new(),
         };
         (plan, numbers)
     }

@@ -1,5 +1,6 @@
 //! Datagrams put together into one buffer by the kernel or the device (`UDP_GRO`).
 
+use crate::note::Note;
 use std::os::fd::{BorrowedFd, RawFd};
 
 use socket2::SockRef;
@@ -111,12 +112,8 @@ pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
 }
 
 /// What must be known of the socket's own count of drops, if there are any.
-fn drops_note(lane: &Lane) -> Option<String> {
+fn drops_note(lane: &Lane) -> Option<Note> {
     // SAFETY: the flow's socket outlives its thread.
     let socket = unsafe { BorrowedFd::borrow_raw(lane.fd) };
-    let dropped = socket::drops(&SockRef::from(&socket)) > 0;
-    dropped.then(|| {
-        "with the reader `gro` the kernel counts a buffer of datagrams that found no room in the socket as one drop"
-            .to_owned()
-    })
+    (socket::drops(&SockRef::from(&socket)) > 0).then_some(Note::GroCountsBuffers)
 }

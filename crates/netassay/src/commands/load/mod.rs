@@ -29,11 +29,11 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     }
     let mut testbed = Testbed::build(&options, &interrupt)?;
     if asked.leaves_congestion_control_open() {
-        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, false))?;
+        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
         asked.order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
     }
     let mut document = measure(&asked, &mut testbed)?;
-    document.disturbed.extend(session.disturbance());
+    document.disturbed.extend(session.disturbance().map(|cause| cause.to_string()));
     let layout = layout::of_standard_output(flags.tables.wide);
     match flags.output.format {
         Format::Json => print_json(&document.json()),
@@ -42,7 +42,7 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
 }
 
 fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
-    let lacking = testbed.lacking(&asked.order.traffic, asked.order.ipv6)?;
+    let lacking = testbed.lacking(&asked.order.traffic, asked.order.family)?;
     if !lacking.is_empty() {
         return Err(Failure::Environment(format!(
             "this traffic is not supported here: {}",
