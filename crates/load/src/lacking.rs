@@ -97,7 +97,7 @@ fn lending_fails(message: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use words::{CongestionControl, Family, Kind};
+    use words::{CongestionControl, Kind};
 
     #[test]
     fn a_plain_workload_lacks_nothing_and_an_unknown_congestion_control_is_named() {

@@ -35,7 +35,7 @@ pub(crate) fn entries() -> Vec<Entry> {
             .into_iter()
             .flat_map(written),
     );
-    entries.extend(METRICS.iter().filter(|metric| metric.side() != Some(Side::Receiver)).map(of_metric));
+    entries.extend(METRICS.iter().filter(|metric| metric.side != Some(Side::Receiver)).map(of_metric));
     entries.extend(
         [&terms::STATISTICS, &terms::VERDICTS, &terms::LIMITS, &terms::WARNINGS]
             .into_iter()
@@ -103,11 +103,10 @@ fn of_metric(metric: &Metric) -> Entry {
     let quantity = metric.quantity;
     let meaning = format!("{}. Unit: {}.{better}", sentence(quantity), metric.unit);
     // Both sides have the same metrics: one definition serves both.
-    let (name, also) = match metric.key.split_once('.') {
-        Some((_, bare)) => (bare.to_owned(), Side::BOTH.map(|side| format!("{side}.{bare}")).to_vec()),
-        None => (metric.key.to_owned(), Vec::new()),
-    };
-    Entry { section: "Metrics", name, also, meaning }
+    let also = metric
+        .side
+        .map_or_else(Vec::new, |_| Side::BOTH.map(|side| format!("{side}.{}", metric.own)).to_vec());
+    Entry { section: "Metrics", name: metric.own.to_owned(), also, meaning }
 }
 
 fn of_feature(term: &Term) -> Entry {

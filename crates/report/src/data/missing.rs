@@ -95,7 +95,7 @@ impl Missing {
             let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(Reason::text).collect();
             let more = match self.reasons.len().saturating_sub(REASONS) {
                 0 => String::new(),
-                more => format!("; and {more} other reasons"),
+                more => format!("; and {}", counted(more, "other reason")),
             };
             parts.push(format!("{} failed ({}{more})", self.failed, reasons.join("; ")));
         }
@@ -175,6 +175,12 @@ const REASONS: usize = 2;
 
 impl Reason {
     fn text(&self) -> String {
-        format!("{} times, last in {}, boot {}: {}", self.runs, self.condition, self.boot, self.why)
+        format!(
+            "{}, last in {}, boot {}: {}",
+            counted(self.runs, "time"),
+            self.condition,
+            self.boot,
+            self.why
+        )
     }
 }

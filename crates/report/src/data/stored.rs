@@ -2,7 +2,7 @@
 
 use stats::{Against, Margin, Observation, Question};
 use store::StoredStudy;
-use study::{Condition, Quality};
+use study::{Condition, Plan, Quality};
 
 use crate::data::error::Error;
 use crate::data::exact;
@@ -63,6 +63,7 @@ pub(crate) fn subjects(
         Ok(Subject {
             compared: Some(compared),
             notes: cannot_differ.into_iter().collect(),
+            without: without(&stored.plan),
             quality: Some(Quality::of(target.metric)),
             truth,
             resolution: is_counted.then_some(exact::RESOLUTION),
@@ -71,4 +72,12 @@ pub(crate) fn subjects(
         })
     };
     targets.iter().map(subject).collect()
+}
+
+/// The conditions whose labels say what of the plan's design they are without, and nothing else.
+fn without(plan: &Plan) -> Vec<usize> {
+    let Some(design) = &plan.design else { return Vec::new() };
+    let is_without =
+        |one: &&Condition| design.words_without(&one.designed(design)).as_ref() == Some(&one.label);
+    plan.conditions.iter().filter(is_without).map(|one| one.index).collect()
 }

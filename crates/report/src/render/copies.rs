@@ -23,7 +23,7 @@ pub(crate) fn both_ways(groups: &[Group], plan: &Plan) -> Vec<String> {
         };
         let (_, other) = of(Copies::Bytes).find(is_same)?;
         let [words, bytes] = [row, other].map(|row| {
-            let [difference, _] = size(&row.comparison, &group.unit);
+            let difference = size(&row.comparison, &group.unit).difference;
             let unit = if row.comparison.relative.is_some() { " %" } else { "" };
             format!("{difference}{unit} ({})", row.comparison.verdict)
         });

@@ -136,6 +136,7 @@ fn verdict(group: &Group, label: &str) -> Vec<String> {
         return vec!["-".to_owned(), String::new(), "not measured".to_owned()];
     };
     let comparison = &row.comparison;
-    let [difference, interval] = size(comparison, &group.unit);
-    vec![difference, interval, row.verdict()]
+    let size = size(comparison, &group.unit);
+    let interval = size.interval();
+    vec![size.difference, interval, row.verdict()]
 }
