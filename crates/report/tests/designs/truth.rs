@@ -84,7 +84,7 @@ fn a_switch_that_does_not_do_what_it_reads_back_is_flagged() {
     let text = page(&acted(opposite));
     for flag in [
         "Flag: tso=on gro=off: TSO reads back on at the transmitter, but each buffer passed to its interface held one segment (1.000): TSO did not act.",
-        "Flag: tso=off gro=on: TSO reads back off at the transmitter, but each buffer that its interface was given held 30.00 segments.",
+        "Flag: tso=off gro=on: TSO reads back off at the transmitter, but each buffer passed to its interface held 30.00 segments.",
         "Flag: tso=on gro=on: GRO reads back on at the receiver, and packets reached both it and TCP one by one (1.000 a batch): GRO did not act.",
         "Flag: tso=on gro=off: GRO reads back off at the receiver, but TCP received batches of 20.00 packets.",
     ] {
