@@ -126,5 +126,5 @@ fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<Evidence> {
         return Some(Evidence::CpuFull(side, *cpu, busy, inside));
     }
     let busy = share(all.busy(), all);
-    (busy >= ALL - slack).then(|| Evidence::CpusFull(side, end.window.cpus.len(), busy))
+    (busy >= ALL - slack).then_some(Evidence::CpusFull(side, end.window.cpus.len(), busy))
 }

@@ -67,7 +67,7 @@ impl Contention {
         let hosts = account.hosts_of_guests();
         let cpus: BTreeSet<u32> = hosts.iter().flat_map(|host| host.cpus.iter().copied()).collect();
         let vcpus: usize = hosts.iter().map(|host| host.vcpu_each.len()).sum();
-        (!hosts.is_empty()).then(|| Self {
+        (!hosts.is_empty()).then_some(Self {
             lost: waited.share,
             label: Label::HostCpu,
             evidence: Evidence::BehindGuests(side, waited.share, vcpus, cpus.len()),
