@@ -88,7 +88,7 @@ fn boot_and_count(bench: &Bench<'_>, image: &str) -> Result<[f64; MESSAGES.len()
     for (count, message) in counts.iter_mut().zip(MESSAGES) {
         let order = RunOrder {
             traffic: Traffic { message, ..Traffic::new(Kind::UdpStream) },
-            ipv6: false,
+            family: study::Family::Ipv4,
             ramp: Duration::ZERO,
             window: Duration::from_secs(1),
             step: Duration::from_secs(1),

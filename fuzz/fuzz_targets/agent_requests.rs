@@ -9,7 +9,7 @@ use netassay_load::Spec;
 fuzz_target!(|line: &[u8]| {
     let Ok(request) = decode::<Request>(line) else { return };
     match request {
-        Request::Lacking { traffic, ipv6 } => allowed(&traffic, ipv6),
+        Request::Lacking { traffic, family } => allowed(&traffic, family),
         Request::Listen { spec, .. } | Request::Connect { spec, .. } => spec_of(&spec),
         Request::Exact { spec, receiver } => {
             spec_of(&spec);
@@ -27,13 +27,13 @@ fn spec_of(spec: &Spec) {
         assert!(!why.to_string().is_empty());
     }
     if verdict.is_ok() {
-        allowed(&spec.traffic, spec.local.is_ipv6());
+        allowed(&spec.traffic, netassay_load::Family::of(spec.local.is_ipv6()));
     }
 }
 
 /// What an agent accepts has bounds: its sockets and threads can be counted.
-fn allowed(traffic: &netassay_load::Traffic, ipv6: bool) {
-    if traffic.validate(netassay_load::Family::of(ipv6)).is_ok() {
+fn allowed(traffic: &netassay_load::Traffic, family: netassay_load::Family) {
+    if traffic.validate(family).is_ok() {
         assert!(traffic.lanes() <= 2 * netassay_load::MAX_FLOWS);
     }
 }

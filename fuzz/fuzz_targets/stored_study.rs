@@ -75,7 +75,7 @@ impl Base {
         let study = NewStudy {
             name: "theirs".to_owned(),
             toml: String::new(),
-            plan_json: serde_json::Value::Null,
+            plan: netassay_study::bundled::find("quick").expect("bundled").study().plan(),
             seed: 1,
             scenario: "loopback".to_owned(),
             version: "0".to_owned(),

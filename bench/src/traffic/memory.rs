@@ -86,7 +86,7 @@ fn gather(session: &Session<'_>, kind: Kind, flows: u32, report: &mut Report) ->
     let (ramp, window) = if short { (RAMP / 10, WINDOW / 10) } else { (RAMP, WINDOW) };
     let order = RunOrder {
         traffic: Traffic { flows, ..Traffic::new(kind) },
-        ipv6: false,
+        family: study::Family::Ipv4,
         ramp,
         window,
         step: RunOrder::step_of(window),

@@ -72,7 +72,7 @@ impl Session<'_> {
         // What a guest lacks, its agent says.
         let ways = if cell.scenario.has_guests() { &[] } else { cell.ways.as_slice() };
         for way in ways {
-            let lacking = load::lacking(&turn::traffic(&job, *way), job.ipv6);
+            let lacking = load::lacking(&turn::traffic(&job, *way), load::Family::of(job.ipv6));
             if !lacking.is_empty() {
                 return Err(Failure::Environment(lacking.join("; ")));
             }

@@ -97,7 +97,7 @@ pub(crate) fn of_netassay(
 ) -> Result<Turn, Failure> {
     let order = RunOrder {
         traffic: traffic(job, way),
-        ipv6: job.ipv6,
+        family: study::Family::of(job.ipv6),
         ramp: timing.ramp,
         window: timing.own_window(),
         // Nobody looks at it, and the peers take none.

@@ -55,7 +55,7 @@ impl<'a> Rig<'a> {
     fn order(&self, protocol: &Protocol, condition: usize) -> RunOrder {
         RunOrder {
             traffic: self.conditions[condition].clone(),
-            ipv6: false,
+            family: study::Family::Ipv4,
             ramp: protocol.ramp,
             window: protocol.window,
             step: RunOrder::step_of(protocol.window),

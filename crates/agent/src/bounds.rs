@@ -140,7 +140,7 @@ impl Bounded for Request {
                 most("interfaces", interfaces.len(), FEW)?;
                 names("interfaces", interfaces.iter())
             }
-            Self::Lacking { traffic, ipv6: _ } => name_of_congestion_control(traffic),
+            Self::Lacking { traffic, family: _ } => name_of_congestion_control(traffic),
             Self::Listen { spec: own, interface, underlay } => {
                 names("interface", [interface].into_iter().chain(underlay))?;
                 spec(own)
@@ -256,7 +256,7 @@ fn outcome(finished: &Finished) -> Checked {
     most("threads", outcome.threads.len(), THREADS)?;
     most("applied", outcome.applied.len(), SOCKETS)?;
     most("notes", outcome.notes.len(), FEW)?;
-    texts("notes", outcome.notes.iter())
+    texts("notes", outcome.notes.iter().flat_map(load::Note::texts))
 }
 
 fn environment(about: &host::Environment) -> Checked {

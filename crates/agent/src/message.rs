@@ -128,8 +128,8 @@ pub enum Request {
     Lacking {
         /// The traffic.
         traffic: load::Traffic,
-        /// Over IPv6, not IPv4.
-        ipv6: bool,
+        /// The version of IP.
+        family: load::Family,
     },
     /// Become the receiver of a workload: open its sockets.
     Listen {

@@ -116,8 +116,8 @@ impl Session {
                 self.settle(&interface, mtu, &features).map(Answer::Settled)
             }
             Request::Environment { interfaces } => self.environment(&interfaces),
-            Request::Lacking { traffic, ipv6 } => {
-                let mut what = load::lacking(&traffic, ipv6);
+            Request::Lacking { traffic, family } => {
+                let mut what = load::lacking(&traffic, family);
                 what.extend(self.links.lacking(&impairment_of(&traffic)));
                 Ok(Answer::Told { what })
             }

@@ -57,7 +57,7 @@ fn requests() -> Vec<Request> {
         Request::SteerNew { cpus: vec![0] },
         Request::Settle { interface: text(), mtu: Some(1500), features: [(text(), true)].into() },
         Request::Environment { interfaces: vec![text()] },
-        Request::Lacking { traffic: Traffic::new(Kind::TcpRr), ipv6: true },
+        Request::Lacking { traffic: Traffic::new(Kind::TcpRr), family: load::Family::Ipv6 },
         Request::Listen { spec: spec(), interface: text(), underlay: Some(text()) },
         Request::Connect {
             spec: spec(),

@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 
 use nix::sys::resource::{Resource, getrlimit};
 use socket2::{Domain, Protocol, Socket, Type};
-use words::{Reader, Sender, Traffic};
+use words::{Family, Reader, Sender, Traffic};
 
 use crate::error::Errno;
 use crate::message::Buffer;
@@ -16,14 +16,16 @@ use crate::workload::uring;
 /// What this host lacks for this traffic over this version of IP, each in words with what follows
 /// from it; empty if it has everything. Tried on sockets of its own: nothing leaves this host.
 #[must_use]
-pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
-    let domain = if ipv6 { Domain::IPV6 } else { Domain::IPV4 };
+pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
+    let (domain, local, version): (_, IpAddr, _) = match family {
+        Family::Ipv4 => (Domain::IPV4, Ipv4Addr::UNSPECIFIED.into(), "IPv4"),
+        Family::Ipv6 => (Domain::IPV6, Ipv6Addr::UNSPECIFIED.into(), "IPv6"),
+    };
     let (kind, protocol) =
         if traffic.kind.is_udp() { (Type::DGRAM, Protocol::UDP) } else { (Type::STREAM, Protocol::TCP) };
     let socket = match Socket::new(domain, kind, Some(protocol)) {
         Ok(socket) => socket,
         Err(error) => {
-            let version = if ipv6 { "IPv6" } else { "IPv4" };
             return vec![format!("cannot open an {version} socket: {}", Errno::of(&error))];
         }
     };
@@ -37,7 +39,6 @@ pub fn lacking(traffic: &Traffic, ipv6: bool) -> Vec<String> {
     }
     if lacks.is_empty() {
         // The options that every socket is given, and what it has of them.
-        let local: IpAddr = if ipv6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
         let tried = socket::open(traffic, local, "a socket");
         let applied = tried.and_then(|one| Applied::read_as_asked(&one, traffic));
         lacks.extend(applied.err().map(|error| error.to_string()));
@@ -94,34 +95,42 @@ fn lending_fails(message: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use words::{CongestionControl, Family, Kind};
+    use words::{CongestionControl, Kind};
 
     #[test]
     fn a_plain_workload_lacks_nothing_and_an_unknown_congestion_control_is_named() {
         for kind in Kind::ALL {
-            assert_eq!(lacking(&Traffic::new(kind), false), [] as [String; 0], "{kind}");
+            assert_eq!(lacking(&Traffic::new(kind), Family::Ipv4), [] as [String; 0], "{kind}");
         }
         for kind in [Kind::UdpStream, Kind::TcpStream] {
             for (sender, reader) in Sender::ALL.into_iter().zip(Reader::ALL.into_iter().cycle()) {
                 let traffic = Traffic { sender, reader, ..Traffic::new(kind) };
                 if traffic.validate(Family::Ipv4).is_ok() {
-                    assert_eq!(lacking(&traffic, false), [] as [String; 0], "{kind} {sender} {reader}");
-                    assert_eq!(lacking(&traffic, true), [] as [String; 0], "{kind} {sender} {reader}");
+                    assert_eq!(
+                        lacking(&traffic, Family::Ipv4),
+                        [] as [String; 0],
+                        "{kind} {sender} {reader}"
+                    );
+                    assert_eq!(
+                        lacking(&traffic, Family::Ipv6),
+                        [] as [String; 0],
+                        "{kind} {sender} {reader}"
+                    );
                 }
             }
         }
         // Less than any buffer has (`SOCK_MIN_SNDBUF` of net/sock.h).
         let small = Traffic { socket_buffer: Some(1), ..Traffic::new(Kind::UdpStream) };
         assert!(
-            lacking(&small, false)[0].starts_with("`socket_buffer` = 1 "),
+            lacking(&small, Family::Ipv4)[0].starts_with("`socket_buffer` = 1 "),
             "{:?}",
-            lacking(&small, false)
+            lacking(&small, Family::Ipv4)
         );
         let odd = Traffic {
             congestion_control: CongestionControl::Named("no_such".into()),
             ..Traffic::new(Kind::TcpStream)
         };
-        let lacks = lacking(&odd, false);
+        let lacks = lacking(&odd, Family::Ipv4);
         assert!(lacks[0].contains("congestion control `no_such` not available"), "{lacks:?}");
         assert!(lacks[0].contains("cubic") || lacks[0].contains("reno"), "{lacks:?}");
     }

@@ -30,6 +30,7 @@ pub mod exact;
 mod lacking;
 mod lane;
 mod message;
+mod note;
 mod socket;
 mod spec;
 mod sys;
@@ -41,6 +42,7 @@ pub use error::{Errno, Error, Result};
 pub use lacking::lacking;
 pub use lane::{Counts, Latency, Phase, Sample, Zerocopy};
 pub use message::Sequence;
+pub use note::Note;
 pub use socket::{Applied, Buffers, TcpApplied, TcpInfo};
 pub use spec::Spec;
 pub use words::{

@@ -125,7 +125,6 @@ impl From<report::Error> for Failure {
         match error {
             report::Error::NothingRecorded { .. } => Self::Nothing(error.to_string()),
             // Another program wrote it, or another version of this one.
-            report::Error::Plan { .. } => Self::Environment(error.to_string()),
             _ => Self::Usage(error.to_string()),
         }
     }

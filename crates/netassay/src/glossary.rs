@@ -61,7 +61,7 @@ fn declared(section: &'static str) -> Vec<Entry> {
         "Readers" => words("", Reader::VOCABULARY),
         "Directions" => words("", Direction::VOCABULARY),
         "Metrics" => {
-            let once = METRICS.iter().filter(|metric| metric.side() != Some(Side::Receiver));
+            let once = METRICS.iter().filter(|metric| metric.side != Some(Side::Receiver));
             once.map(|metric| of_metric(section, metric)).collect()
         }
         "Limits" => words("", Label::VOCABULARY),
@@ -144,11 +144,10 @@ fn of_metric(section: &'static str, metric: &Metric) -> Entry {
     };
     let meaning = format!("{}. Unit: {}.{better}", sentence(metric.quantity), metric.unit);
     // Both sides have the same metrics: one definition serves both.
-    let (name, also) = match metric.key.split_once('.') {
-        Some((_, bare)) => (bare.to_owned(), Side::BOTH.map(|side| format!("{side}.{bare}")).to_vec()),
-        None => (metric.key.to_owned(), Vec::new()),
-    };
-    Entry { section, name, also, meaning }
+    let also = metric
+        .side
+        .map_or_else(Vec::new, |_| Side::BOTH.map(|side| format!("{side}.{}", metric.own)).to_vec());
+    Entry { section, name: metric.own.to_owned(), also, meaning }
 }
 
 /// A fragment as the beginning of a sentence.

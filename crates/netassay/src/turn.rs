@@ -1,5 +1,6 @@
 //! One measuring session at a time: two on one machine would measure each other.
 
+use record::Cause;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -64,12 +65,10 @@ pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session,
 
 impl Session {
     /// What every run of this session was disturbed by; `None` if it is alone.
-    pub(crate) fn disturbance(&self) -> Option<String> {
+    pub(crate) fn disturbance(&self) -> Option<Cause> {
         match self {
             Self::Alone { .. } => None,
-            Self::Beside(holder) => {
-                Some(format!("another session measured on this machine (--beside): {holder}"))
-            }
+            Self::Beside(holder) => Some(Cause::Session(holder.to_string())),
         }
     }
 }

@@ -8,10 +8,10 @@ mod common;
 use std::process::Output;
 
 use common::{Bench, expect, stderr, stdout};
-use record::{Detail, Label, Limit, sample};
+use record::{Cause, Detail, Evidence, Label, Limit, Note, Place, sample};
 use serde_json::Value;
 use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
-use study::Study;
+use study::{Side, Study};
 
 /// What an attacker would name things.
 const HOSTILE: &str = "a\u{1b}]0;x\u{1b}[31m\u{7}\u{9b}31m\u{7f}\u{8}\u{202e}\u{2066}\u{200e}\u{61c}\u{200b}\u{2028}b\nForged: line";
@@ -57,33 +57,32 @@ fn without_colours(mut page: String) -> String {
 fn database(bench: &Bench) {
     let text = "name = \"s\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
                 [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n[protocol]\nboots = 2\nruns = 2\nwarmup = 0\n[[comparison]]\nbaseline = { family = \"ipv4\" }\nmetric = \"throughput\"\n";
-    let plan = Study::parse("s", text).unwrap().plan();
-    let mut plan_json = serde_json::to_value(&plan).unwrap();
-    for (index, condition) in plan_json["conditions"].as_array_mut().unwrap().iter_mut().enumerate() {
-        condition["label"] = format!("{index}{HOSTILE}").into();
-        condition["slug"] = format!("{index}{HOSTILE}").into();
+    let mut plan = Study::parse("s", text).unwrap().plan();
+    for (index, condition) in plan.conditions.iter_mut().enumerate() {
+        condition.label = format!("{index}{HOSTILE}");
+        condition.slug = format!("{index}{HOSTILE}");
     }
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
     let study = store
         .begin_study(&NewStudy {
             name: HOSTILE.into(),
             toml: text.into(),
-            plan_json,
+            plan,
             seed: 1,
             scenario: HOSTILE.into(),
             version: HOSTILE.into(),
         })
         .unwrap();
     let mut account = sample::account();
-    account.disturbed.push(HOSTILE.into());
+    account.disturbed.push(Cause::Session(HOSTILE.into()).into());
     for side in [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten() {
-        side.whole.outcome.notes.push(HOSTILE.into());
+        side.whole.outcome.notes.push(load::Note::NoBusyPolling(HOSTILE.into(), HOSTILE.into()));
         side.whole.outcome.applied = vec![sample::applied(HOSTILE)];
     }
     let detail = Detail::Measured(Box::new(account));
     for boot in 1..=2 {
         let mut environment = sample::environment();
-        environment.notes.push(HOSTILE.into());
+        environment.notes.push(Note::NotSteered(HOSTILE.into()));
         environment.transmitter.sysctls.extend([(HOSTILE.into(), HOSTILE.into())]);
         environment.transmitter.interfaces.extend([(HOSTILE.into(), Some(sample::interface(HOSTILE)))]);
         let row = store.begin_boot(study, boot, &environment).unwrap();
@@ -101,7 +100,10 @@ fn database(bench: &Bench) {
                 condition,
                 started_unix_ms: 0,
                 outcome: if position < 3 { Outcome::Ok(values) } else { Outcome::Failed("reason".into()) },
-                limited_by: Some(Limit { label: Label::Path, evidence: vec![HOSTILE.into()] }),
+                limited_by: Some(Limit {
+                    label: Label::Path,
+                    evidence: vec![Evidence::Lost(Place::Queue(Side::Receiver, HOSTILE.into()), 1, 2)],
+                }),
                 series: Vec::new(),
                 detail: detail.clone(),
             };

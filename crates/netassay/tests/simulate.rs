@@ -112,7 +112,7 @@ fn store_study(bench: &Bench, runs: u32) -> i64 {
     let new = NewStudy {
         name: "made".to_owned(),
         toml: text,
-        plan_json: serde_json::to_value(study.plan()).unwrap(),
+        plan: study.plan(),
         seed: 1,
         scenario: "veth".to_owned(),
         version: "0.1.0".to_owned(),

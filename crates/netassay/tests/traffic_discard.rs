@@ -12,6 +12,7 @@ use std::time::Duration;
 use agent::Interrupt;
 use common::{Bench, is_root, links, skip};
 use host::DiscardDevice;
+use record::Note;
 use study::Scenario;
 use testbed::{Error, Options, RunAccount, RunOrder, Switches, Testbed};
 
@@ -31,7 +32,7 @@ fn build(bench: &Bench, device: Option<DiscardDevice>, rootless: bool) -> Result
 fn order(ipv6: bool) -> RunOrder {
     RunOrder {
         traffic: load::Traffic { flows: 2, ..load::Traffic::new(load::Kind::Pps) },
-        ipv6,
+        family: study::Family::of(ipv6),
         ramp: Duration::from_millis(20),
         window: Duration::from_millis(150),
         step: Duration::from_millis(10),
@@ -55,7 +56,10 @@ fn expect_all_counted(account: &RunAccount, order: &RunOrder, ethernet: u64) {
     assert!((offered..=offered + NOISE).contains(&arrived), "{sent:?} {link:?}");
     assert!(ethernet == 0 || link.tx_dropped == 0, "{link:?}");
     assert_eq!(link.rx_packets, 0, "{link:?}");
-    let datagram = u64::from(order.traffic.message) + 8 + if order.ipv6 { 40 } else { 20 } + ethernet;
+    let datagram = u64::from(order.traffic.message)
+        + 8
+        + if order.family == study::Family::Ipv6 { 40 } else { 20 }
+        + ethernet;
     let least = link.tx_packets.saturating_sub(NOISE) * datagram;
     assert!((least..=link.tx_packets * datagram + NOISE * 120).contains(&link.tx_bytes), "{link:?}");
     let window = &account.transmitter.window;
@@ -90,8 +94,7 @@ fn each_device(test: &str, rootless: bool) {
             }
         };
         there += 1;
-        let notes = testbed.notes().join("\n");
-        assert!(notes.contains("discarded by"), "{notes}");
+        assert!(matches!(testbed.notes()[0], Note::Discards(found, _) if found == device));
         let environment = testbed.environment().unwrap();
         assert_eq!(environment.discard_device, Some(device));
         assert_eq!(environment.receiver, None);
@@ -123,7 +126,8 @@ fn the_device_is_found_and_recorded() {
     let mut testbed = build(&bench, None, true).unwrap();
     let found = testbed.environment().unwrap().discard_device.unwrap();
     let lacking = DiscardDevice::ALL.iter().take_while(|device| **device != found).count();
-    assert_eq!(testbed.notes()[0].contains("this host has no"), lacking > 0, "{:?}", testbed.notes());
+    let noted = Note::Discards(found, DiscardDevice::ALL[..lacking].to_vec());
+    assert_eq!(testbed.notes()[0], noted);
     let told = testbed.environment().unwrap().discard_devices_lacking;
     assert_eq!(told.map(|told| told.len()), Some(lacking));
     let switches = Switches { mtu: Some(4000), ..Switches::default() };

@@ -80,6 +80,7 @@ fn loopback_has_ipv6_again_after_an_mtu_too_small_for_it() {
     let (ramp, window) = (Duration::from_millis(20), Duration::from_millis(100));
     // Its connection cannot be made without the address.
     let traffic = load::Traffic::new(load::Kind::TcpStream);
-    let order = RunOrder { traffic, ipv6: true, ramp, window, step: RunOrder::step_of(window) };
+    let order =
+        RunOrder { traffic, family: study::Family::Ipv6, ramp, window, step: RunOrder::step_of(window) };
     testbed.run(&order, &mut || {}).unwrap();
 }

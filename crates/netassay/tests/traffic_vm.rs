@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 use common::{Bench, Watched, children_of, expect, expect_no_agents_of, is_root, links, skip};
+use record::{Cause, Disturbance, Note};
 use serde_json::Value;
 use study::{BootState, Guest, Scenario};
 use testbed::{Options, RunOrder, Switches, Testbed};
@@ -79,8 +80,8 @@ fn expect_real_boots(bench: &Bench) {
         }
         let notes = boot["notes"].to_string();
         let accelerated = boot["guests"]["receiver"]["acceleration"].as_str().unwrap();
-        assert!(notes.contains("KVM"), "{notes}");
-        assert_eq!(accelerated == "KVM", !notes.contains("their rates compare with each other"), "{notes}");
+        let is_noted = boot["notes"].as_array().unwrap().contains(&"kvm".into());
+        assert_eq!(accelerated == "KVM", is_noted, "{notes}");
         let host = boot["nodes"][0]["kernel"]["boot_id"].as_str().unwrap();
         assert!(!ids.contains(host), "the nodes are namespaces of this machine");
     }
@@ -180,8 +181,8 @@ fn traffic_vm_vxlan_study_over_two_boots_and_a_kill() {
 fn impaired_path(testbed: &mut Testbed) {
     let mut run = |traffic: load::Traffic| {
         let (ramp, window) = (Duration::from_millis(200), Duration::from_millis(800));
-        let order = RunOrder { traffic, ipv6: false, ramp, window, step: RunOrder::step_of(window) };
-        assert_eq!(testbed.lacking(&order.traffic, false).unwrap(), [] as [String; 0]);
+        let order = RunOrder { traffic, family: Family::Ipv4, ramp, window, step: RunOrder::step_of(window) };
+        assert_eq!(testbed.lacking(&order.traffic, order.family).unwrap(), [] as [String; 0]);
         testbed.run(&order, &mut || {}).unwrap()
     };
     let trip = |account: &record::RunAccount| {
@@ -236,13 +237,17 @@ fn traffic_inside_a_guest() {
         )
     };
     let mut testbed = Testbed::build(&options, &Interrupt::new().unwrap()).unwrap();
-    assert!(testbed.notes().iter().any(|note| note.contains("KVM")), "{:?}", testbed.notes());
+    assert!(
+        testbed.notes().iter().any(|note| matches!(note, Note::Kvm | Note::Emulation { .. })),
+        "{:?}",
+        testbed.notes()
+    );
     assert_eq!(
         (testbed.transmitter.cpus.clone(), testbed.receiver.as_ref().unwrap().cpus.clone()),
         (vec![0], vec![1])
     );
     let plain = testbed.settle(&Switches::default()).unwrap();
-    assert_eq!((plain.transmitter.mtu, plain.underlay.as_ref().unwrap()[0].mtu), (1450, 1500));
+    assert_eq!((plain.transmitter.mtu, plain.underlay.as_ref().unwrap().transmitter.mtu), (1450, 1500));
     let environment = serde_json::to_value(testbed.environment().unwrap()).unwrap();
     let own = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let boot = |side: &str| environment[side]["kernel"]["boot_id"].as_str().unwrap().to_owned();
@@ -253,7 +258,7 @@ fn traffic_inside_a_guest() {
     let (ramp, window) = (Duration::from_millis(500), Duration::from_millis(1500));
     let order = |ipv6| {
         let traffic = load::Traffic::new(load::Kind::TcpStream);
-        RunOrder { traffic, ipv6, ramp, window, step: RunOrder::step_of(window) }
+        RunOrder { traffic, family: study::Family::of(ipv6), ramp, window, step: RunOrder::step_of(window) }
     };
     for ipv6 in [false, true] {
         let order = order(ipv6);
@@ -271,7 +276,7 @@ fn traffic_inside_a_guest() {
     let order = order(false);
     let account = beside_busy_threads(|| testbed.run(&order, &mut || {})).unwrap();
     let disturbed = runner::disturbances(&account, &order);
-    let waited = |what: &String| what.contains("a virtual CPU was ready but waited for a CPU of the host");
+    let waited = |what: &Disturbance| matches!(what.cause, Cause::Waited(..));
     assert!(disturbed.iter().any(waited), "{disturbed:?}: {:?}", account.around);
     // A machine that goes is named with what it said last.
     let machine = children_of(std::process::id());
@@ -306,11 +311,15 @@ fn traffic_inside_a_guest_runs_on_the_cpus_that_the_guest_has() {
     for end in [&testbed.transmitter, testbed.receiver.as_ref().unwrap()] {
         assert_eq!(end.cpus, [0], "{}", end.side);
     }
-    assert!(testbed.notes().iter().any(|note| note.starts_with("one core only")), "{:?}", testbed.notes());
+    assert!(
+        testbed.notes().iter().any(|note| note.to_string().starts_with("one core only")),
+        "{:?}",
+        testbed.notes()
+    );
     testbed.settle(&Switches::default()).unwrap();
     let (ramp, window) = (Duration::from_millis(500), Duration::from_millis(1500));
     let traffic = load::Traffic::new(load::Kind::TcpStream);
-    let order = RunOrder { traffic, ipv6: false, ramp, window, step: RunOrder::step_of(window) };
+    let order = RunOrder { traffic, family: Family::Ipv4, ramp, window, step: RunOrder::step_of(window) };
     assert!(testbed.run(&order, &mut || {}).unwrap().receiver.unwrap().whole.outcome.received.bytes > 0);
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use agent::Interrupt;
 use common::{Bench, is_root, links, skip};
 use host::Vxlan;
-use study::{BootState, Effective, Family, Scenario};
+use study::{BootState, Effective, Family, Fragments, Scenario};
 use testbed::{Options, RunAccount, RunOrder, Switches, Testbed, UnderlaySwitches};
 
 /// Segmentation of what goes through a tunnel, by what carries it: without an outer checksum, as
@@ -35,19 +35,22 @@ fn off(features: &[&str]) -> BTreeMap<String, bool> {
 fn expect_mtus(effective: &Effective, inner: u32, outer: u32) {
     let receiver = effective.receiver.as_ref().unwrap();
     assert_eq!([effective.transmitter.mtu, receiver.mtu], [inner; 2]);
-    assert_eq!(effective.underlay.as_ref().unwrap().each_ref().map(|settled| settled.mtu), [outer; 2]);
+    assert!(
+        effective.underlay.as_ref().unwrap().each_ref().into_iter().all(|(_, settled)| settled.mtu == outer)
+    );
 }
 
 /// Whether the transmitter's tunnel, and its underlay, have this feature.
 fn has(effective: &Effective, feature: &str) -> [bool; 2] {
-    [&effective.transmitter, &effective.underlay.as_ref().unwrap()[0]].map(|settled| settled.active[feature])
+    [&effective.transmitter, &effective.underlay.as_ref().unwrap().transmitter]
+        .map(|settled| settled.active[feature])
 }
 
 /// One stream of TCP, of which bytes must arrive.
 fn run(testbed: &mut Testbed, ipv6: bool) -> RunAccount {
     let traffic = load::Traffic { message: 65_536, ..load::Traffic::new(load::Kind::TcpStream) };
     let (ramp, window) = (Duration::from_millis(50), Duration::from_millis(200));
-    let order = RunOrder { traffic, ipv6, ramp, window, step: RunOrder::step_of(window) };
+    let order = RunOrder { traffic, family: Family::of(ipv6), ramp, window, step: RunOrder::step_of(window) };
     let account = testbed.run(&order, &mut || {}).unwrap();
     let received = account.receiver.as_ref().unwrap().window.load.received.bytes;
     assert!(received > 100_000, "{received} bytes arrived");
@@ -69,7 +72,7 @@ fn check(family: Family, rootless: bool) {
 
     let plain = testbed.settle(&Switches::default()).unwrap();
     expect_mtus(&plain, 1500 - overhead, 1500);
-    assert_eq!((has(&plain, segmentation), plain.notes.len()), ([false, true], 0), "{plain:#?}");
+    assert_eq!((has(&plain, segmentation), plain.fragments), ([false, true], None), "{plain:#?}");
     for inner_ipv6 in [false, true] {
         // One packet of the underlay carries what will be many: the tunnel's headers are put before
         // each by the kernel or a device later.
@@ -108,8 +111,8 @@ fn check(family: Family, rootless: bool) {
     expect_mtus(&jumbo, 9000 - overhead, 9000);
     let tight = testbed.settle(&Switches { mtu: Some(1500), ..Switches::default() }).unwrap();
     expect_mtus(&tight, 1500, 1500);
-    let note = format!("packets of {} bytes on an underlay of 1500", 1500 + overhead);
-    assert!(tight.notes[0].contains(&note), "{:?}", tight.notes);
+    let fragments = Fragments { inner: 1500, needed: 1500 + overhead, outer: 1500 };
+    assert_eq!(tight.fragments, Some(fragments));
     let fitting = testbed.settle(&Switches::default()).unwrap();
     assert_eq!(fitting, plain);
     run(&mut testbed, true);

@@ -4,6 +4,7 @@ use load::Applied;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
+use crate::disturbance::Disturbance;
 use crate::drift::Drift;
 use crate::run::{RunAccount, SideAccount};
 
@@ -28,9 +29,9 @@ pub enum Detail {
 pub struct ExactRun {
     /// What was counted.
     pub exact: load::exact::Account,
-    /// What disturbed it, in sentences; nothing if nothing did.
+    /// What disturbed it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub disturbed: Vec<String>,
+    pub disturbed: Vec<Disturbance>,
 }
 
 /// Why a run was not begun: its switches.
@@ -62,9 +63,9 @@ impl Detail {
         })
     }
 
-    /// What disturbed the run, in sentences; nothing if nothing did.
+    /// What disturbed the run.
     #[must_use]
-    pub fn disturbed(&self) -> &[String] {
+    pub fn disturbed(&self) -> &[Disturbance] {
         match self {
             Self::Measured(account) => &account.disturbed,
             Self::Exact(exact) => &exact.disturbed,
@@ -73,7 +74,7 @@ impl Detail {
     }
 
     /// Says what disturbed the run.
-    pub fn disturb(&mut self, by: Vec<String>) {
+    pub fn disturb(&mut self, by: Vec<Disturbance>) {
         match self {
             Self::Measured(account) => account.disturbed = by,
             Self::Exact(exact) => exact.disturbed = by,

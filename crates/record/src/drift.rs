@@ -14,16 +14,17 @@ pub struct Drift(pub Vec<Difference>);
 
 /// One setting of one interface that reads back otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Difference {
     /// Where.
     pub interface: Interface,
     /// What, with its values.
-    #[serde(flatten)]
     pub setting: Setting,
 }
 
 /// An interface of a testbed, by its part in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Interface {
     /// Whose it is.
     pub side: Side,
@@ -33,7 +34,7 @@ pub struct Interface {
 
 /// A setting as it was asked for, as it read back before, and as it reads back now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "setting", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Setting {
     /// Bytes of a packet.
     Mtu {
@@ -86,18 +87,17 @@ impl fmt::Display for Difference {
             Some(false) => "off",
             None => "absent",
         };
-        let asked = |asked: Option<&dyn fmt::Display>| {
-            asked.map_or_else(|| "not requested".to_owned(), |value| format!("requested: {value}"))
+        let requested = |value: Option<String>| {
+            value.map_or_else(|| "not requested".to_owned(), |value| format!("requested: {value}"))
         };
         match &self.setting {
-            Setting::Mtu { asked: wish, before, after } => {
-                let asked = asked(wish.as_ref().map(|wish| wish as &dyn fmt::Display));
-                write!(f, "MTU ({asked}) was {before} and is {after}")
+            Setting::Mtu { asked, before, after } => {
+                let requested = requested(asked.map(|mtu| mtu.to_string()));
+                write!(f, "MTU ({requested}) was {before} and is {after}")
             }
-            Setting::Feature { name, asked: wish, before, after } => {
-                let wish = wish.map(|on| word(Some(on)));
-                let asked = asked(wish.as_ref().map(|wish| wish as &dyn fmt::Display));
-                write!(f, "{name} ({asked}) was {} and is {}", word(*before), word(*after))
+            Setting::Feature { name, asked, before, after } => {
+                let requested = requested(asked.map(|on| word(Some(on)).to_owned()));
+                write!(f, "{name} ({requested}) was {} and is {}", word(*before), word(*after))
             }
         }
     }

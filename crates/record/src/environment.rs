@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use words::{Family, Scenario};
 
 use crate::cpus::CpuSplit;
+use crate::note::Note;
 
 /// Both hosts as they describe themselves, and the testbed between them: at the beginning of a
 /// boot, and at its end.
@@ -29,7 +30,7 @@ pub struct Environment {
     /// The hosts of virtual machines, where there are any.
     pub nodes: Option<Vec<host::Environment>>,
     /// What the testbed cannot give, each with what follows from it.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The transmitter.
     pub transmitter: host::Environment,
     /// The receiver; `None` where nobody receives.

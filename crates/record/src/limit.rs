@@ -3,13 +3,14 @@
 use serde::{Deserialize, Serialize};
 use words::Label;
 
+use crate::evidence::Evidence;
+
 /// What limited a run, and why that is believed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
     /// What it was.
     pub label: Label,
-    /// Figures, in sentences: first what decided, then what else a reader may want to hold against
-    /// it.
-    pub evidence: Vec<String>,
+    /// First what decided, then what else a reader may want to hold against it.
+    pub evidence: Vec<Evidence>,
 }

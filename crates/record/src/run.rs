@@ -1,7 +1,9 @@
 //! The account of a run over time: both sides', and that of the hosts of virtual machines.
 
 use serde::{Deserialize, Serialize};
+use words::{BySide, Side};
 
+use crate::disturbance::Disturbance;
 use crate::side::{Finished, Measured};
 
 /// One side's account of a run.
@@ -26,7 +28,7 @@ pub struct RunAccount {
     /// What the two sides' virtual machines cost the host that runs them; `None` where the sides
     /// are no virtual machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hosts: Option<[HostAccount; 2]>,
+    pub hosts: Option<BySide<HostAccount>>,
     /// The same of the one virtual machine that both sides are in, where they are in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<HostAccount>,
@@ -34,16 +36,26 @@ pub struct RunAccount {
     /// where that cannot be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<host::Others>,
-    /// What disturbed the window, in sentences; nothing if nothing did.
+    /// What disturbed the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub disturbed: Vec<String>,
+    pub disturbed: Vec<Disturbance>,
 }
 
 impl RunAccount {
     /// What each virtual machine cost the host that runs it; none where the sides are in none.
     #[must_use]
-    pub fn hosts_of_guests(&self) -> &[HostAccount] {
-        self.hosts.as_ref().map_or(self.around.as_slice(), |hosts| hosts.as_slice())
+    pub fn hosts_of_guests(&self) -> Vec<&HostAccount> {
+        match &self.hosts {
+            Some(BySide { transmitter, receiver }) => vec![transmitter, receiver],
+            None => self.around.iter().collect(),
+        }
+    }
+
+    /// What the virtual machine that a side is in cost the host that runs it: both sides may be in
+    /// one.
+    #[must_use]
+    pub fn host_of_guest(&self, side: Side) -> Option<&HostAccount> {
+        self.hosts.as_ref().map(|hosts| &hosts[side]).or(self.around.as_ref())
     }
 }
 

@@ -257,12 +257,13 @@ pub fn guest_environment(emulated: bool) -> GuestEnvironment {
 mod tests {
     use super::*;
     use crate::detail::{Detail, Drifted};
+    use crate::disturbance::Cause;
     use crate::drift::{Difference, Drift, Interface, Setting};
 
     /// One of each kind.
     fn all() -> [Detail; 4] {
         let mut measured = Detail::Measured(Box::new(account()));
-        measured.disturb(vec!["somebody was loud".to_owned()]);
+        measured.disturb(vec![Cause::Slept(7).into()]);
         let interface = Interface { side: words::Side::Receiver, underlay: true };
         let setting = Setting::Mtu { asked: Some(9000), before: 9000, after: 1500 };
         let drift = Drift(vec![Difference { interface, setting }]);

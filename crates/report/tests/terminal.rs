@@ -12,8 +12,7 @@ use netassay_report::{
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use record::{Label, Limit};
-use serde_json::json;
+use record::{Evidence, Label, Limit};
 use store::{RunStatus, StoredRun, StoredStudy};
 use study::{Percent, Study};
 use unicode_width::UnicodeWidthStr as _;
@@ -25,7 +24,7 @@ fn quick() -> StoredStudy {
     let mut study = stored(3);
     for run in &mut study.runs {
         let label = if run.condition == 1 { Label::ReceiverCpu } else { Label::TransmitterCpu };
-        run.limited_by = Some(Limit { label, evidence: vec!["busy".to_owned()] });
+        run.limited_by = Some(Limit { label, evidence: vec![Evidence::NobodyBusy] });
         if run.condition % 2 == 1 {
             run.metrics.insert("transmitter.segments_per_wire_packet".to_owned(), 1.0);
         }
@@ -64,9 +63,8 @@ fn the_first_screen_of_quick_has_24_lines_and_leads_with_the_answer() {
 #[test]
 fn no_row_wraps_down_to_the_narrowest_terminal() {
     let mut study = quick();
-    for condition in study.plan_json["conditions"].as_array_mut().unwrap() {
-        let label = format!("{} queue-discipline=fq_codel", condition["label"].as_str().unwrap());
-        condition["label"] = json!(label);
+    for condition in &mut study.plan.conditions {
+        condition.label.push_str(" queue-discipline=fq_codel");
     }
     for width in [Layout::NARROWEST, 50, 64, 80, 120] {
         let layout = Layout { width, ..Layout::PLAIN };
@@ -87,7 +85,7 @@ fn measured(study: &Study) -> StoredStudy {
     let plan = study.plan();
     let mut found = stored(2);
     (found.row.name, found.row.scenario) = (study.name().to_owned(), study.scenario_names());
-    found.plan_json = serde_json::to_value(&plan).unwrap();
+    found.plan = plan.clone();
     let template = found.runs[0].clone();
     found.runs.clear();
     let count = plan.conditions.len();
@@ -146,8 +144,8 @@ fn every_bundled_study_fits_the_terminal() {
     for bundled in study::bundled::list() {
         let study = bundled.study();
         let found = measured(&study);
-        let document = serde_json::to_value(study.plan()).unwrap();
-        let plan = PlanListing::new(&study, &document, vec!["receive work is not steered".to_owned()], None);
+        let plan =
+            PlanListing::new(&study, study.plan(), vec!["receive work is not steered".to_owned()], None);
         let request = SizingRequest {
             detect: Percent::parse("2%").unwrap(),
             power: 0.8,
@@ -160,7 +158,7 @@ fn every_bundled_study_fits_the_terminal() {
         let mut pages = pages(&found, false, &widths);
         assert!(pages.len() == 4 * widths.len() && pages[0].1.contains("Answer: "), "{}", bundled.name);
         for layout in widths.map(|width| Layout { width, ..Layout::PLAIN }) {
-            pages.push((layout, plan.as_ref().unwrap().text(layout)));
+            pages.push((layout, plan.text(layout)));
             pages.extend(sized.as_ref().map(|sized| (layout, sized.text(layout))));
         }
         for (layout, page) in pages {
@@ -203,8 +201,8 @@ proptest! {
                 study.runs.remove(index.index(study.runs.len()));
             }
         }
-        for (place, condition) in study.plan_json["conditions"].as_array_mut().unwrap().iter_mut().enumerate() {
-            condition["label"] = json!(format!("{} {place}", names[place]));
+        for (place, condition) in study.plan.conditions.iter_mut().enumerate() {
+            condition.label = format!("{} {place}", names[place]);
         }
         for (layout, page) in pages(&study, all_pairs, &[width]) {
             fits(&page, layout)?;

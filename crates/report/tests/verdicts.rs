@@ -82,7 +82,7 @@ fn stored(study: &Study, boots: u32, value: impl Fn(u32, u32, usize) -> f64) -> 
             invalid_runs: 0,
             toml: study.source_text().to_owned(),
         },
-        plan_json: serde_json::to_value(&plan).unwrap(),
+        plan,
         boots: (1..=boots).map(boot).collect(),
         runs,
     }

@@ -66,7 +66,7 @@ mod tests {
     fn told(kind: Kind, direction: Direction, change: impl Fn(&mut RunAccount)) -> Option<String> {
         let order = RunOrder {
             traffic: Traffic { direction, ..Traffic::new(kind) },
-            ipv6: false,
+            family: load::Family::Ipv4,
             ramp: Duration::ZERO,
             window: Duration::from_millis(500),
             step: Duration::from_millis(10),

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use record::{Detail, Drift, Drifted, Environment};
+use record::{Cause, Detail, Disturbance, Drift, Drifted, Environment, Note};
 use store::{BootId, NewRun, Outcome};
 use study::PlannedRun;
 
@@ -45,7 +45,7 @@ impl Campaign<'_> {
             return Ok(BootEnd::Interrupted);
         }
         let begun = Instant::now();
-        let state = &session.document.plan.conditions[todo.first().map_or(0, |run| run.condition)].boot;
+        let state = &session.plan.conditions[todo.first().map_or(0, |run| run.condition)].boot;
         let mut bench = match self.lab.build(state) {
             Ok(bench) => bench,
             Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
@@ -60,7 +60,7 @@ impl Campaign<'_> {
         session.progress.built(state);
         let mut in_runs = Duration::ZERO;
         let boot = self.store.begin_boot(session.id, number, &environment)?;
-        let mut notes = bench.notes();
+        let mut notes: Vec<String> = bench.notes().iter().map(Note::to_string).collect();
         notes.retain(|note| session.noted.insert(note.clone()));
         self.tell(Event::BootStarted { boot: number, of: session.boots, build_ms, notes });
         for run in todo {
@@ -103,9 +103,9 @@ impl Campaign<'_> {
         run: &PlannedRun,
         repeats: u32,
     ) -> Result<Try, Error> {
-        let condition = &session.document.plan.conditions[run.condition];
+        let condition = &session.plan.conditions[run.condition];
         let switches = switches_of(condition);
-        let planned = &session.document.effective[run.condition];
+        let planned = &session.plan.effective[run.condition];
         let label = condition.label.clone();
         self.tell(Event::RunStarted { run: *run, label: label.clone() });
         let begun = Instant::now();
@@ -121,12 +121,12 @@ impl Campaign<'_> {
             // One that lasts is told once.
             differences.sort_unstable();
             differences.dedup();
-            readings.disturbed.extend(differences);
+            readings.disturbed.extend(differences.into_iter().map(|one| Cause::Setting(one).into()));
             Ok(Ok(readings))
         });
         let (readings, outcome, end) = match result {
             Ok(Ok(mut readings)) => {
-                readings.disturbed.extend(self.beside.clone());
+                readings.disturbed.extend(self.beside.clone().map(Disturbance::from));
                 let metrics = std::mem::take(&mut readings.metrics);
                 // Under --keep-disturbed, and for warm-ups, the only place where it is told.
                 readings.detail.disturb(readings.disturbed.clone());
@@ -147,7 +147,7 @@ impl Campaign<'_> {
             }
         };
         let kind = condition.workload.traffic.kind;
-        let exact = session.document.plan.exact;
+        let exact = session.plan.exact;
         let primary = if exact { kind.exact_metric() } else { kind.primary_metric() }.key;
         let primary = outcome.metrics().iter().find(|(key, _)| key == primary).cloned();
         let new = NewRun {
@@ -209,8 +209,9 @@ impl Campaign<'_> {
         if run.warmup || (nothing.is_none() && (self.keep_disturbed || disturbed.is_empty())) {
             return Outcome::Ok(metrics);
         }
-        let why = nothing.iter().chain(disturbed).cloned().collect::<Vec<_>>().join("; ");
-        let why = text::reason(&why);
+        let why: Vec<String> =
+            nothing.iter().cloned().chain(disturbed.iter().map(Disturbance::to_string)).collect();
+        let why = text::reason(&why.join("; "));
         if disturbed.is_empty() || self.keep_disturbed {
             Outcome::Failed(why)
         } else {

@@ -1,6 +1,7 @@
 //! What a study needs to be run, and what running it comes to. `course` runs it.
 
 use agent::Interrupt;
+use record::Cause;
 use store::{Store, StoredStudy, StudyId};
 use thiserror::Error as ThisError;
 
@@ -24,7 +25,7 @@ pub struct Campaign<'a> {
     /// disturbed them stays on record.
     pub keep_disturbed: bool,
     /// What disturbs every run of this session, as the user knows: another session beside it.
-    pub beside: Option<String>,
+    pub beside: Option<Cause>,
     /// What was changed of the machine itself for this study, in words, for the record of each
     /// boot's environment.
     pub machine: &'a [String],

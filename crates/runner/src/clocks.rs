@@ -1,6 +1,6 @@
 //! Whether the clocks and the edges of a window can be trusted.
 
-use record::SideAccount;
+use record::{Cause, SideAccount};
 use testbed::RunOrder;
 
 /// How far two clocks may be apart, as a share of the window. NTP's daemons slew by up to 0.05 %
@@ -28,46 +28,31 @@ pub(crate) const GUEST_CLOCKS_NS: f64 = 100e6;
 pub(crate) const GUEST_LATE_NS: f64 = 250e6;
 
 /// What is wrong with the clocks of a side.
-pub(crate) fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<String> {
+pub(crate) fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<Cause> {
     let clock = &own.window.clock;
     if clock.source_changed {
-        return Some("the kernel changed its clock source".to_owned());
+        return Some(Cause::ClockSource);
     }
     let apart = |other: u64| {
-        let difference = other as f64 - clock.monotonic_ns as f64;
+        let difference = other.abs_diff(clock.monotonic_ns);
         let allowed = (clock.monotonic_ns as f64 * CLOCKS).max(allowed_ns);
-        (difference.abs() > allowed).then(|| milliseconds(difference.abs()))
+        (difference as f64 > allowed).then_some(difference)
     };
     // While the machine sleeps only this clock goes on.
-    if let Some(slept) = apart(clock.boottime_ns) {
-        return Some(format!("the machine slept for {slept} of the window"));
-    }
-    let apart = apart(clock.raw_ns)?;
-    Some(format!(
-        "the clock was set {apart} apart from the hardware's (CLOCK_MONOTONIC against its raw kin): something slews it"
-    ))
+    apart(clock.boottime_ns).map(Cause::Slept).or_else(|| apart(clock.raw_ns).map(Cause::ClockApart))
 }
 
 /// Whether a side's window was at another time than it was to be.
-pub(crate) fn lateness(own: &SideAccount, order: &RunOrder, allowed_ns: f64) -> Option<String> {
-    let window = order.window.as_nanos() as f64;
-    let allowed = (window * LATE).max(allowed_ns);
+pub(crate) fn lateness(own: &SideAccount, order: &RunOrder, allowed_ns: f64) -> Option<Cause> {
+    let window = u64::try_from(order.window.as_nanos()).unwrap_or(u64::MAX);
+    let allowed = (window as f64 * LATE).max(allowed_ns);
     let late = &own.window.late;
-    for (edge, by) in [("opened", late.opened_ns), ("closed", late.closed_ns)] {
-        if by as f64 > allowed {
-            return Some(format!("the window {edge} {} late: the agent had no CPU", milliseconds(by as f64)));
-        }
+    if late.opened_ns as f64 > allowed {
+        return Some(Cause::OpenedLate(late.opened_ns));
     }
-    let off = own.window.elapsed_ns as f64 - window;
-    (off.abs() > allowed).then(|| {
-        format!(
-            "the window was {} long, not {}",
-            milliseconds(own.window.elapsed_ns as f64),
-            milliseconds(window)
-        )
-    })
-}
-
-fn milliseconds(ns: f64) -> String {
-    format!("{:.0} ms", ns / 1e6)
+    if late.closed_ns as f64 > allowed {
+        return Some(Cause::ClosedLate(late.closed_ns));
+    }
+    let elapsed = own.window.elapsed_ns;
+    (elapsed.abs_diff(window) as f64 > allowed).then_some(Cause::Length(elapsed, window))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use store::{NewStudy, StudyId, StudyStatus};
-use study::{Costs, Diagnostics, PlanDocument, PlannedRun, Study};
+use study::{Costs, Diagnostics, Plan, PlannedRun, Study};
 
 use crate::boot::BootEnd;
 use crate::campaign::{Campaign, Ending, Error, Summary};
@@ -23,13 +23,13 @@ impl Campaign<'_> {
     /// # Errors
     /// [`Error`]; failed runs are not errors but part of the [`Summary`].
     pub fn run(&mut self, study: &Study) -> Result<Summary, Error> {
-        let Probed { document, costs, .. } = probe(study.plan(), self.lab).map_err(|error| match error {
+        let Probed { plan, costs, .. } = probe(study.plan(), self.lab).map_err(|error| match error {
             error if error.is_interrupt() => Error::Interrupted,
             error => error.into(),
         })?;
-        if document.plan.conditions.is_empty() {
+        if plan.conditions.is_empty() {
             let dropped: Vec<String> =
-                document.plan.excluded.iter().map(|one| format!("{}: {}", one.label, one.why)).collect();
+                plan.excluded.iter().map(|one| format!("{}: {}", one.label, one.why)).collect();
             return Err(Error::NothingToRun {
                 why: format!("every condition is left out ({})", dropped.join("; ")),
             });
@@ -37,13 +37,12 @@ impl Campaign<'_> {
         let id = self.store.begin_study(&NewStudy {
             name: study.name().to_owned(),
             toml: study.source_text().to_owned(),
-            plan_json: serde_json::to_value(&document)
-                .map_err(|error| Error::Plan { study: 0, what: error.to_string() })?,
+            plan: plan.clone(),
             seed: study.protocol().seed,
             scenario: study.scenario_names(),
             version: self.version.to_owned(),
         })?;
-        self.go(id, study, &document, costs, None, BTreeSet::new())
+        self.go(id, study, &plan, costs, None, BTreeSet::new())
     }
 
     /// Goes on with a stored study: whatever the plan holds and the store does not. Of a complete
@@ -62,15 +61,15 @@ impl Campaign<'_> {
         let broken = |what: String| Error::Plan { study: id.0, what };
         let study = Study::parse(&format!("study {}", id.0), &stored.row.toml)
             .map_err(|diagnostics: Diagnostics| broken(diagnostics.to_string()))?;
-        let document = PlanDocument::read(&stored.plan_json).map_err(broken)?;
-        if document.effective.is_empty() {
+        let plan = &stored.plan;
+        if plan.effective.is_empty() {
             return Err(broken("it lacks the states of its conditions".to_owned()));
         }
         let tried = stored.runs.iter().filter(|run| !run.warmup).map(|run| run.condition).collect();
         // Before it is asked what is recorded: from here on, nobody else records into this file.
         self.store.resume_study(id)?;
-        let costs = Costs::stated(&document.plan);
-        self.go(id, &study, &document, costs, last, tried)
+        let costs = Costs::stated(plan);
+        self.go(id, &study, plan, costs, last, tried)
     }
 
     /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have
@@ -79,23 +78,23 @@ impl Campaign<'_> {
         &mut self,
         id: StudyId,
         study: &Study,
-        document: &PlanDocument,
+        plan: &Plan,
         costs: Costs,
         last: Option<u32>,
         tried: BTreeSet<usize>,
     ) -> Result<Summary, Error> {
-        let mut schedule = study::schedule(&document.plan.states_of_conditions(), study.protocol());
+        let mut schedule = study::schedule(&plan.states_of_conditions(), study.protocol());
         let all_boots = schedule.len();
         schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
         let recorded = self.store.recorded(id)?;
         let measured = recorded.iter().filter(|key| !key.warmup).map(|key| key.condition).collect();
-        let needs = Needs::of(&document.plan, tried, measured);
+        let needs = Needs::of(plan, tried, measured);
         // Looks are after boots in their order.
         if study.protocol().stop.is_none() {
             schedule.sort_by_key(|boot| !needs.has_lost(&pending(boot, &recorded)));
         }
         let open: Vec<Vec<PlannedRun>> = schedule.iter().map(|boot| pending(boot, &recorded)).collect();
-        let progress = Progress::new(&document.plan, &open, costs);
+        let progress = Progress::new(plan, &open, costs);
         let todo = progress.of();
         if todo == 0 {
             self.store.finish_study(id, StudyStatus::Complete)?;
@@ -104,17 +103,17 @@ impl Campaign<'_> {
         let boots = u32::try_from(all_boots).unwrap_or(u32::MAX);
         self.tell(Event::Planned {
             study: id.0,
-            conditions: document.plan.conditions.iter().map(|condition| condition.label.clone()).collect(),
+            conditions: plan.conditions.iter().map(|condition| condition.label.clone()).collect(),
             // What the file leaves out comes first in the plan.
-            lacking: document.plan.excluded.iter().skip(study.plan().excluded.len()).cloned().collect(),
-            looks_dropped: document.plan.looks_dropped,
+            lacking: plan.excluded.iter().skip(study.plan().excluded.len()).cloned().collect(),
+            looks_dropped: plan.looks_dropped,
             boots,
             runs: todo,
             expected_s: progress.left().as_secs_f64(),
         });
         let mut session = Session {
             id,
-            document,
+            plan,
             boots,
             stop: study.protocol().stop,
             recorded,

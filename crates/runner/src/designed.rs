@@ -103,10 +103,7 @@ fn interface<'e>(offload: &Offload, side: Side, effective: &'e Effective) -> Opt
     match (offload.underlay, side) {
         (false, Side::Transmitter) => Some(&effective.transmitter),
         (false, Side::Receiver) => effective.receiver.as_ref(),
-        (true, side) => effective.underlay.as_ref().map(|[transmitter, receiver]| match side {
-            Side::Transmitter => transmitter,
-            Side::Receiver => receiver,
-        }),
+        (true, side) => effective.underlay.as_ref().map(|both| &both[side]),
     }
 }
 

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::CpuTimes;
-use record::{HostAccount, RunAccount, SideAccount};
+use record::{HostAccount, RunAccount, SideAccount, Taken, Taker, Who};
 use study::Side;
 
 /// The share of its CPUs' time that others may take: what runs on any machine (timers, kernel
@@ -43,14 +43,11 @@ struct Place<'a> {
 /// What others took of a set of CPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Foreign {
-    cpus: Vec<u32>,
-    /// Of the CPUs' time in the window.
-    pub(crate) share: f64,
+    pub(crate) taken: Taken,
     /// Whether that is more than others may take and than chance explains. Then it cannot be told
     /// from the run's own time either: interrupts for the run's packets are in the time of whom
     /// they interrupted.
     pub(crate) disturbs: bool,
-    who: Vec<String>,
 }
 
 impl Foreign {
@@ -63,15 +60,7 @@ impl Foreign {
     /// the CPUs of any.
     pub(crate) fn on_hosts(account: &RunAccount) -> Option<Self> {
         let hosts = account.hosts_of_guests();
-        (!hosts.is_empty()).then(|| Place::of_hosts(hosts, account.others.as_ref()).foreign())
-    }
-
-    /// "34 % of the time of CPU 0 (dd, process 4711: 30 %)".
-    pub(crate) fn words(&self) -> String {
-        let list: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
-        let word = if list.len() == 1 { "CPU" } else { "CPUs" };
-        let who = if self.who.is_empty() { String::new() } else { format!(" ({})", self.who.join("; ")) };
-        format!("{} of the time of {word} {}{who}", percent(self.share), list.join(","))
+        (!hosts.is_empty()).then(|| Place::of_hosts(&hosts, account.others.as_ref()).foreign())
     }
 }
 
@@ -96,7 +85,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    fn of_hosts(hosts: &[HostAccount], others: Option<&'a host::Others>) -> Self {
+    fn of_hosts(hosts: &[&HostAccount], others: Option<&'a host::Others>) -> Self {
         let each: BTreeMap<u32, CpuTimes> = hosts
             .iter()
             .flat_map(|host| host.cpus.iter().copied().zip(host.cpu_each.iter().copied()))
@@ -130,18 +119,14 @@ impl<'a> Place<'a> {
         let told = self.told().min(most);
         // A process's user and kernel time are cut off to the unit each.
         let by_times = told > all * OTHERS + 2.0 * TICK_NS;
-        let who = self.who(all);
-        Foreign {
-            share: (user.max(told) / all).clamp(0.0, 1.0),
-            disturbs: by_looks || by_times,
-            cpus: self.cpus,
-            who,
-        }
+        let by = self.by(all);
+        let share = (user.max(told) / all).clamp(0.0, 1.0);
+        Foreign { taken: Taken { share, cpus: self.cpus, by }, disturbs: by_looks || by_times }
     }
 
     /// By the processes' own times on these CPUs, those of one name together, as if they had spread
     /// evenly over the time that was watched. ns of the window, the longest first.
-    fn by_name(&self) -> Vec<(String, f64)> {
+    fn by_name(&self) -> Vec<(String, Who, f64)> {
         let Some(others) = self.others else { return Vec::new() };
         let part = self.elapsed_ns as f64 / others.elapsed_ns.max(1) as f64;
         let mut times: BTreeMap<(&str, bool), (BTreeSet<u32>, f64)> = BTreeMap::new();
@@ -151,30 +136,26 @@ impl<'a> Place<'a> {
             *ns += spent.ns as f64 * part;
         }
         let named = |((name, kernel), (pids, ns)): ((&str, bool), (BTreeSet<u32>, f64))| {
-            let what = match (kernel, pids.first()) {
-                (true, _) => "kernel".to_owned(),
-                (false, Some(pid)) if pids.len() == 1 => format!("process {pid}"),
-                (false, _) => format!("{} processes", pids.len()),
+            let who = match (kernel, pids.first()) {
+                (true, _) => Who::Kernel,
+                (false, Some(pid)) if pids.len() == 1 => Who::Process(*pid),
+                (false, _) => Who::Processes(pids.len()),
             };
-            (format!("{name}, {what}"), ns)
+            (name.to_owned(), who, ns)
         };
-        let mut times: Vec<(String, f64)> = times.into_iter().map(named).collect();
-        times.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let mut times: Vec<(String, Who, f64)> = times.into_iter().map(named).collect();
+        times.sort_by(|(.., one), (.., other)| other.total_cmp(one));
         times
     }
 
     fn told(&self) -> f64 {
-        self.by_name().iter().map(|(_, ns)| ns).sum()
+        self.by_name().iter().map(|(.., ns)| ns).sum()
     }
 
-    fn who(&self, all: f64) -> Vec<String> {
-        let times = self.by_name().into_iter().take(NAMED).filter(|(_, ns)| *ns >= all * NAMED_SHARE);
-        times.map(|(name, ns)| format!("{name}: {}", percent((ns / all).min(1.0)))).collect()
+    fn by(&self, all: f64) -> Vec<Taker> {
+        let times = self.by_name().into_iter().take(NAMED).filter(|(.., ns)| *ns >= all * NAMED_SHARE);
+        times.map(|(name, who, ns)| Taker { name, who, share: (ns / all).min(1.0) }).collect()
     }
-}
-
-pub(crate) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 #[cfg(test)]
@@ -226,15 +207,15 @@ mod tests {
         account.others =
             watched(&[("dd", false, 0, 390), ("kworker/0:1", true, 0, 60), ("far", false, 1, 900)]);
         let found = of(&account);
-        assert!(found.disturbs && (found.share - 0.3).abs() < 1e-9, "{found:?}");
+        assert!(found.disturbs && (found.taken.share - 0.3).abs() < 1e-9, "{found:?}");
         assert_eq!(
-            found.words(),
+            found.taken.to_string(),
             "30 % of the time of CPU 0 (dd, process 1000: 26 %; kworker/0:1, kernel: 4 %)"
         );
         // Several of one name are told as one.
         account.others = watched(&[("cc1", false, 0, 200), ("ld", false, 0, 30), ("cc1", false, 0, 190)]);
         assert_eq!(
-            of(&account).words(),
+            of(&account).taken.to_string(),
             "28 % of the time of CPU 0 (cc1, 2 processes: 26 %; ld, process 1001: 2 %)"
         );
         // Without the processes' times nothing tells it from the run's own.
@@ -247,7 +228,7 @@ mod tests {
         let mut account = second(0, 0);
         account.others = watched(&[("make", false, 0, 900)]);
         assert!(!of(&account).disturbs, "{:?}", of(&account));
-        assert!(of(&account).share <= 0.01);
+        assert!(of(&account).taken.share <= 0.01);
     }
 
     #[test]
@@ -263,7 +244,7 @@ mod tests {
     fn those_who_cannot_be_seen_are_found_by_looks() {
         let found = of(&second(340, 0));
         assert!(found.disturbs, "{found:?}");
-        assert_eq!(found.words(), "34 % of the time of CPU 0");
+        assert_eq!(found.taken.to_string(), "34 % of the time of CPU 0");
     }
 
     proptest! {
@@ -277,7 +258,7 @@ mod tests {
             let list: Vec<_> = spent.iter().map(|ns| ("x", false, 0, ns % 1_000_000)).collect();
             account.others = watched(&list);
             let found = of(&account);
-            prop_assert!((0.0..=1.0).contains(&found.share) && !found.words().contains("NaN"), "{found:?}");
+            prop_assert!((0.0..=1.0).contains(&found.taken.share) && !found.taken.to_string().contains("NaN"), "{found:?}");
         }
     }
 }

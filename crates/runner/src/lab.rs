@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use record::{Detail, Environment, Limit};
+use record::{Detail, Disturbance, Environment, Limit, Note};
 use study::{BootState, Condition, Effective};
 use testbed::{RunOrder, Switches};
 
@@ -29,8 +29,8 @@ pub trait Lab {
 
 /// A testbed as the runner uses it. Dropping it takes it down.
 pub trait Bench {
-    /// What it cannot give, for the user.
-    fn notes(&self) -> Vec<String>;
+    /// What it cannot give.
+    fn notes(&self) -> Vec<Note>;
     /// Both hosts, described.
     ///
     /// # Errors
@@ -45,7 +45,11 @@ pub trait Bench {
     ///
     /// # Errors
     /// When a host is gone.
-    fn lacking(&mut self, traffic: &load::Traffic, ipv6: bool) -> Result<Vec<String>, testbed::Error>;
+    fn lacking(
+        &mut self,
+        traffic: &load::Traffic,
+        family: load::Family,
+    ) -> Result<Vec<String>, testbed::Error>;
     /// Runs a condition's workload once; `tick` is called now and then while it lasts.
     ///
     /// # Errors
@@ -69,8 +73,8 @@ pub struct Readings {
     pub metrics: Vec<(String, f64)>,
     /// What limited the run; `None` where nothing was counted that could tell.
     pub limited_by: Option<Limit>,
-    /// What disturbed the window, in sentences; nothing if nothing did.
-    pub disturbed: Vec<String>,
+    /// What disturbed the window; nothing if nothing did.
+    pub disturbed: Vec<Disturbance>,
     /// Why it has no rate: nothing arrived in the window; `None` if something did.
     pub nothing: Option<String>,
     /// Both sides' counters over time.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use agent::Interrupt;
 use guest::Memory;
-use record::{Detail, Environment, ExactRun};
+use record::{Detail, Environment, ExactRun, Note};
 use serde_json::{Value, json};
 use study::{BootState, Condition, Effective};
 use testbed::{RunOrder, Switches, Testbed};
@@ -89,7 +89,7 @@ impl Lab for LocalLab {
 }
 
 impl Bench for Testbed {
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Note> {
         Testbed::notes(self).to_vec()
     }
 
@@ -101,8 +101,12 @@ impl Bench for Testbed {
         Testbed::settle(self, switches)
     }
 
-    fn lacking(&mut self, traffic: &load::Traffic, ipv6: bool) -> Result<Vec<String>, testbed::Error> {
-        Testbed::lacking(self, traffic, ipv6)
+    fn lacking(
+        &mut self,
+        traffic: &load::Traffic,
+        family: load::Family,
+    ) -> Result<Vec<String>, testbed::Error> {
+        Testbed::lacking(self, traffic, family)
     }
 
     fn run(

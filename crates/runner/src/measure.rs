@@ -54,7 +54,7 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
             }
         }
         proof(&mut metrics, kind, side, own);
-        let host = account.hosts.as_ref().map(|hosts| &hosts[usize::from(side == Side::Receiver)]);
+        let host = account.hosts.as_ref().map(|hosts| &hosts[side]);
         if let Some(host) = host {
             on_host(&mut metrics, side, host, &done);
         }
@@ -149,7 +149,7 @@ fn cpu(metrics: &mut Sheet, side: Side, own: &SideAccount) {
 #[cfg(test)]
 mod tests {
     use record::HostAccount;
-    use study::Scenario;
+    use study::{BySide, Scenario};
 
     use super::*;
     use record::sample::{account, guest};
@@ -193,7 +193,7 @@ mod tests {
                 let mut account = account();
                 account.receiver = account.receiver.filter(|_| kind.is_received());
                 if scenario.has_guests() {
-                    account.hosts = Some([0, 1].map(|cpu| on(cpu, scenario.has_tunnel())));
+                    account.hosts = Some(BySide::of(|side| on(side as u32, scenario.has_tunnel())));
                 } else if scenario.has_tunnel() {
                     for own in
                         [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten()
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn what_a_virtual_machine_costs_is_counted_inside_and_outside() {
         let mut account = account();
-        account.hosts = Some([on(0, true), on(1, true)]);
+        account.hosts = Some(BySide { transmitter: on(0, true), receiver: on(1, true) });
         account.transmitter.window.counters.tcp.out_segs = 500;
         let metrics = metrics(Kind::TcpStream, &account);
         let value = |key: &str| value(&metrics, key);

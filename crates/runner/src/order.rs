@@ -1,6 +1,6 @@
 //! What a condition asks of a testbed and of a run.
 
-use study::{Condition, Family, SideSettings};
+use study::{Condition, SideSettings};
 use testbed::{RunOrder, Switches, UnderlaySwitches};
 
 /// The switches that a condition asks for.
@@ -26,7 +26,7 @@ pub fn order_of(condition: &Condition) -> RunOrder {
     let workload = &condition.workload;
     RunOrder {
         traffic: workload.traffic.clone(),
-        ipv6: condition.family == Family::Ipv6,
+        family: condition.family,
         ramp: workload.ramp,
         window: workload.duration,
         step: RunOrder::step_of(workload.duration),

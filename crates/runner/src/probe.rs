@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
 
-use study::{Condition, Costs, Effective, Plan, PlanDocument, State};
+use record::Note;
+use study::{Condition, Costs, Effective, Family, Plan, State};
 use testbed::{RunOrder, Switches};
 
 use crate::congestion_control::unpaced;
@@ -15,8 +16,8 @@ use crate::order::{order_of, switches_of};
 #[derive(Debug)]
 pub struct Probed {
     /// The plan, with what every condition read back.
-    pub document: PlanDocument,
-    /// What the testbeds cannot give, each thing once.
+    pub plan: Plan,
+    /// What the testbeds cannot give, each thing once, for the user.
     pub notes: Vec<String>,
     /// What boots and runs will take, with what building the testbeds took.
     pub costs: Costs,
@@ -41,9 +42,9 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
         let begun = Instant::now();
         let mut bench = lab.try_out(of_boot)?;
         let built_in = begun.elapsed();
-        notes.extend(bench.notes());
+        notes.extend(bench.notes().iter().map(Note::to_string));
         if plan.leaves_congestion_control_open() {
-            plan = plan.with_congestion_control(unpaced(|traffic| bench.lacking(traffic, false))?);
+            plan = plan.with_congestion_control(unpaced(|traffic| bench.lacking(traffic, Family::Ipv4))?);
         }
         let conditions = (0..).zip(&states).filter(|(_, of)| **of == state).map(|(index, _)| index);
         try_conditions(&plan, conditions, bench.as_mut(), &mut tried)?;
@@ -53,7 +54,7 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
     if every_time {
         costs.trying = begun.elapsed();
     }
-    notes.extend(tried.iter().flatten().flatten().flat_map(|shown| shown.own.notes.clone()));
+    notes.extend(tried.iter().flatten().flatten().filter_map(|shown| Some(shown.own.fragments?.to_string())));
     let mut seen = BTreeSet::new();
     notes.retain(|note| seen.insert(note.clone()));
     let lacking: Vec<Option<String>> =
@@ -61,8 +62,8 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
     let shown: Vec<Shown> = tried.into_iter().flatten().filter_map(Result::ok).collect();
     let plan = plan.without(&lacking);
     let (plan, shown) = settled(plan, shown);
-    let document = merged(plan, shown.into_iter().map(|one| one.own).collect());
-    Ok(Probed { document, notes, costs })
+    let plan = merged(plan, shown.into_iter().map(|one| one.own).collect());
+    Ok(Probed { plan, notes, costs })
 }
 
 /// What a condition's switches read back, or why its hosts cannot make its traffic.
@@ -77,7 +78,7 @@ fn try_conditions(
 ) -> Result<(), testbed::Error> {
     // Conditions of a workload differ in much that needs nothing of the kernel, so each kind of
     // traffic is tried once, and so are the switches that several conditions share.
-    let mut known: Vec<(load::Traffic, bool, Vec<String>)> = Vec::new();
+    let mut known: Vec<(load::Traffic, Family, Vec<String>)> = Vec::new();
     let mut settled: HashMap<Switches, Effective> = HashMap::new();
     let mut settle = |condition: &Condition, bench: &mut dyn Bench| {
         let switches = switches_of(condition);
@@ -90,13 +91,13 @@ fn try_conditions(
     };
     for index in conditions {
         let condition = &plan.conditions[index];
-        let RunOrder { traffic, ipv6, .. } = order_of(condition);
-        let place = known.iter().position(|(of, family, _)| *of == traffic && *family == ipv6);
+        let RunOrder { traffic, family, .. } = order_of(condition);
+        let place = known.iter().position(|known| (&known.0, known.1) == (&traffic, family));
         let place = match place {
             Some(place) => place,
             None => {
-                let lacks = bench.lacking(&traffic, ipv6)?;
-                known.push((traffic, ipv6, lacks));
+                let lacks = bench.lacking(&traffic, family)?;
+                known.push((traffic, family, lacks));
                 known.len() - 1
             }
         };
@@ -129,17 +130,17 @@ fn settled(plan: Plan, shown: Vec<Shown>) -> (Plan, Vec<Shown>) {
 }
 
 /// The plan with conditions that came to the same made one.
-fn merged(plan: Plan, effective: Vec<Effective>) -> PlanDocument {
+fn merged(plan: Plan, effective: Vec<Effective>) -> Plan {
     let states: Vec<State> = effective.iter().map(Effective::state).collect();
     let labels: Vec<String> = plan.conditions.iter().map(|condition| condition.label.clone()).collect();
-    let plan = plan.merge(&states);
+    let mut plan = plan.merge(&states);
     // Merging keeps the first of each kind, so the kept conditions' states are found again by their
     // labels.
-    let effective = plan
+    plan.effective = plan
         .conditions
         .iter()
         .filter_map(|condition| labels.iter().position(|label| *label == condition.label))
         .map(|index| effective[index].clone())
         .collect();
-    PlanDocument { plan, effective }
+    plan
 }

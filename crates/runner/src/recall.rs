@@ -4,7 +4,7 @@
 use std::time::{Duration, SystemTime};
 
 use guest::Memory;
-use record::Environment;
+use record::{Environment, Note};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use study::{Condition, Effective};
@@ -31,10 +31,10 @@ pub(crate) struct Recalling {
 /// What hosts answered.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Answers {
-    notes: Vec<String>,
+    notes: Vec<Note>,
     /// How long building the testbed took.
     built_in: Duration,
-    lacking: Vec<(load::Traffic, bool, Vec<String>)>,
+    lacking: Vec<(load::Traffic, load::Family, Vec<String>)>,
     settled: Vec<(Switches, Effective)>,
 }
 
@@ -64,14 +64,8 @@ impl Recalling {
 }
 
 impl Bench for Recalling {
-    fn notes(&self) -> Vec<String> {
-        let recalled = self.when.map(|when| {
-            format!(
-                "the virtual machines were probed on {} with this kernel, this QEMU and this netassay; `netassay kernel forget` \
-                 makes the next session probe them again",
-                guest::date(when)
-            )
-        });
+    fn notes(&self) -> Vec<Note> {
+        let recalled = self.when.map(|when| Note::Recalled(guest::date(when)));
         self.known.notes.iter().cloned().chain(recalled).collect()
     }
 
@@ -88,13 +82,18 @@ impl Bench for Recalling {
         Ok(effective)
     }
 
-    fn lacking(&mut self, traffic: &load::Traffic, ipv6: bool) -> Result<Vec<String>, testbed::Error> {
-        let same = |asked: &&(load::Traffic, bool, Vec<String>)| asked.0 == *traffic && asked.1 == ipv6;
+    fn lacking(
+        &mut self,
+        traffic: &load::Traffic,
+        family: load::Family,
+    ) -> Result<Vec<String>, testbed::Error> {
+        let same =
+            |asked: &&(load::Traffic, load::Family, Vec<String>)| asked.0 == *traffic && asked.1 == family;
         if let Some((_, _, known)) = self.known.lacking.iter().find(same) {
             return Ok(known.clone());
         }
-        let lacking = self.bench()?.lacking(traffic, ipv6)?;
-        self.known.lacking.push((traffic.clone(), ipv6, lacking.clone()));
+        let lacking = self.bench()?.lacking(traffic, family)?;
+        self.known.lacking.push((traffic.clone(), family, lacking.clone()));
         Ok(lacking)
     }
 
@@ -144,8 +143,8 @@ mod tests {
     }
 
     impl Bench for Hosts {
-        fn notes(&self) -> Vec<String> {
-            vec!["emulated".to_owned()]
+        fn notes(&self) -> Vec<Note> {
+            vec![Note::Kvm]
         }
 
         fn environment(&mut self) -> Result<Environment, testbed::Error> {
@@ -156,12 +155,16 @@ mod tests {
             self.count(1);
             let (mtu, [active, follow_on]) = (switches.mtu.unwrap_or(0), Default::default());
             let transmitter = Settled { mtu, active, refused: BTreeMap::new(), follow_on };
-            Ok(Effective { transmitter, receiver: None, underlay: None, notes: Vec::new() })
+            Ok(Effective { transmitter, receiver: None, underlay: None, fragments: None })
         }
 
-        fn lacking(&mut self, _: &load::Traffic, ipv6: bool) -> Result<Vec<String>, testbed::Error> {
+        fn lacking(
+            &mut self,
+            _: &load::Traffic,
+            family: load::Family,
+        ) -> Result<Vec<String>, testbed::Error> {
             self.count(2);
-            Ok(if ipv6 { vec!["IPv6".to_owned()] } else { Vec::new() })
+            Ok(if family == load::Family::Ipv6 { vec!["IPv6".to_owned()] } else { Vec::new() })
         }
 
         fn run(
@@ -191,18 +194,18 @@ mod tests {
             let mut bench = Recalling::new(memory.clone(), key.clone(), Box::new(build)).unwrap();
             let read = bench.settle(&Switches { mtu: Some(mtu), ..Switches::default() }).unwrap();
             assert_eq!(read.transmitter.mtu, mtu);
-            assert!(bench.lacking(&traffic, false).unwrap().is_empty());
-            assert_eq!(bench.lacking(&traffic, true).unwrap(), ["IPv6"]);
+            assert!(bench.lacking(&traffic, load::Family::Ipv4).unwrap().is_empty());
+            assert_eq!(bench.lacking(&traffic, load::Family::Ipv6).unwrap(), ["IPv6"]);
             assert_eq!(bench.built_in(), Some(Duration::from_secs(7)));
             bench.notes()
         };
-        assert_eq!(ask(1500), ["emulated"]);
+        assert_eq!(ask(1500), [Note::Kvm]);
         assert_eq!(counts.get(), [1, 1, 2]);
         let notes = ask(1500);
-        assert!(notes[0] == "emulated" && notes[1].contains("probed on 2"), "{notes:?}");
+        assert!(notes[0] == Note::Kvm && notes[1].to_string().contains("probed on 2"), "{notes:?}");
         assert_eq!(counts.get(), [1, 1, 2], "nobody was asked");
         // What is not known is asked, and kept beside the rest.
-        assert_eq!(ask(9000), ["emulated"]);
+        assert_eq!(ask(9000), [Note::Kvm]);
         assert_eq!(counts.get(), [2, 2, 2]);
         ask(1500);
         ask(9000);

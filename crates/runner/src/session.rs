@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use store::{RunKey, StudyId};
-use study::{PlanDocument, PlannedRun, Stop};
+use study::{Plan, PlannedRun, Stop};
 
 use crate::need::Needs;
 use crate::progress::Progress;
@@ -23,7 +23,7 @@ const FEWEST_REPEATS: usize = 3;
 /// One session.
 pub(crate) struct Session<'a> {
     pub(crate) id: StudyId,
-    pub(crate) document: &'a PlanDocument,
+    pub(crate) plan: &'a Plan,
     pub(crate) boots: u32,
     pub(crate) stop: Option<Stop>,
     /// The runs that count, warm-ups too.
@@ -59,7 +59,7 @@ impl Session<'_> {
 
     /// How long a run's ramp and window are.
     pub(crate) fn window_of(&self, run: &PlannedRun) -> Duration {
-        self.progress.window(&self.document.plan.conditions[run.condition])
+        self.progress.window(&self.plan.conditions[run.condition])
     }
 }
 

@@ -5,12 +5,12 @@
 //! what an undisturbed window may look like by chance is no disturbance.
 
 use host::CpuTimes;
-use record::RunAccount;
+use record::{Cause, Disturbance, Part, RunAccount};
 use study::Side;
 use testbed::RunOrder;
 
 use crate::clocks::{CLOCKS_NS, GUEST_CLOCKS_NS, GUEST_LATE_NS, LATE_NS, clocks, lateness};
-use crate::foreign::{Foreign, TICK_NS, percent};
+use crate::foreign::{Foreign, TICK_NS};
 use crate::waiting::Waited;
 
 /// The share of a CPU's time that the hypervisor may give to others. A rate falls by about as much
@@ -23,14 +23,16 @@ const STOLEN: f64 = 0.02;
 /// guests explain, though waits behind these took up to 33 %.
 const WAITED: f64 = 0.02;
 
-/// What disturbed the window, in sentences; nothing if nothing did.
+/// What disturbed the window; nothing if nothing did.
 #[must_use]
-pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
-    let sides =
-        [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())];
+pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> {
+    let sides = [
+        (Part::Transmitter, Side::Transmitter, Some(&account.transmitter)),
+        (Part::Receiver, Side::Receiver, account.receiver.as_ref()),
+    ];
     let hosts = account.hosts_of_guests();
     let mut found = Vec::new();
-    for (side, own) in sides.into_iter().filter_map(|(side, own)| Some((side, own?))) {
+    for (part, side, own) in sides.into_iter().filter_map(|(part, side, own)| Some((part, side, own?))) {
         let said = if hosts.is_empty() {
             let window = &own.window;
             [
@@ -45,57 +47,53 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<String> {
             let waited = Waited::of(account, side).and_then(|waited| waits(&waited, order));
             [clocks(own, GUEST_CLOCKS_NS), lateness(own, order, GUEST_LATE_NS), waited, None]
         };
-        found.extend(said.into_iter().flatten().map(|what| (side.to_string(), what)));
+        found.extend(said.into_iter().flatten().map(|cause| (part, cause)));
     }
-    let mut of_hosts: Vec<String> =
+    let mut of_hosts: Vec<Cause> =
         hosts.iter().filter_map(|host| stolen(&host.cpus, &host.cpu_each, host.elapsed_ns)).collect();
     of_hosts.extend(Foreign::on_hosts(account).as_ref().and_then(others));
     // Two machines on the same CPUs.
-    of_hosts.dedup();
-    found.extend(of_hosts.into_iter().map(|what| ("host".to_owned(), what)));
+    of_hosts.dedup_by(|one, other| reads_alike(one, other));
+    found.extend(of_hosts.into_iter().map(|cause| (Part::Host, cause)));
     // Two hosts on one machine have clocks and CPUs in common: what both tell is told once.
-    let mut sentences = Vec::new();
-    for (side, what) in &found {
-        let both = found.iter().filter(|(_, other)| other == what).count() > 1;
-        let sentence = if both { format!("both ends: {what}") } else { format!("{side}: {what}") };
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
+    let mut told: Vec<Disturbance> = Vec::new();
+    for (part, cause) in &found {
+        let both = found.iter().filter(|(_, other)| reads_alike(other, cause)).count() > 1;
+        let at = Some(if both { Part::BothEnds } else { *part });
+        if !told.iter().any(|known| known.at == at && reads_alike(&known.cause, cause)) {
+            told.push(Disturbance { at, cause: cause.clone() });
         }
     }
-    sentences
+    told
+}
+
+/// Whether two are one to a reader: their figures may differ in digits that nobody is shown.
+fn reads_alike(one: &Cause, other: &Cause) -> bool {
+    one.to_string() == other.to_string()
 }
 
 /// The worst of the CPUs: a flow has one of its own, and the mean over many would hide what one
 /// lost.
-fn stolen(cpus: &[u32], each: &[CpuTimes], elapsed_ns: u64) -> Option<String> {
+fn stolen(cpus: &[u32], each: &[CpuTimes], elapsed_ns: u64) -> Option<Cause> {
     let share = |cpu: &CpuTimes| (cpu.steal as f64 - TICK_NS).max(0.0) / elapsed_ns.max(1) as f64;
     let worst = cpus.iter().zip(each).max_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)));
     let (cpu, times) = worst?;
-    (share(times) > STOLEN).then(|| {
-        let lost = percent(times.steal as f64 / elapsed_ns.max(1) as f64);
-        format!("the hypervisor took {lost} of CPU {cpu}'s time (steal)")
-    })
+    let lost = times.steal as f64 / elapsed_ns.max(1) as f64;
+    (share(times) > STOLEN).then_some(Cause::Stolen(lost, *cpu))
 }
 
 /// A virtual CPU that waited for a CPU of its host, and not only behind the run's own guests.
-fn waits(waited: &Waited, order: &RunOrder) -> Option<String> {
+fn waits(waited: &Waited, order: &RunOrder) -> Option<Cause> {
     // A wait is counted when it is over, so that one of before the window may be in it.
     let rounding = TICK_NS / order.window.as_nanos().max(1) as f64;
-    (waited.unexplained - rounding > WAITED).then(|| {
-        format!(
-            "a virtual CPU was ready but waited for a CPU of the host {} of the time; the guests' own threads explain {} at most",
-            percent(waited.share),
-            percent(waited.share - waited.unexplained)
-        )
-    })
+    (waited.unexplained - rounding > WAITED)
+        .then_some(Cause::Waited(waited.share, waited.share - waited.unexplained))
 }
 
 /// CPU time of others, which is in the CPU time per unit of work, too, and cannot be told from the
 /// rest of it.
-fn others(foreign: &Foreign) -> Option<String> {
-    foreign
-        .disturbs
-        .then(|| format!("other processes used {}; CPU time per unit of work is left out", foreign.words()))
+fn others(foreign: &Foreign) -> Option<Cause> {
+    foreign.disturbs.then(|| Cause::Others(foreign.taken.clone()))
 }
 
 #[cfg(test)]
@@ -105,6 +103,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use record::sample::{account, guest};
+    use study::BySide;
 
     const S: u64 = 1_000_000_000;
     const MS: u64 = 1_000_000;
@@ -140,7 +139,7 @@ mod tests {
         }
         let order = RunOrder {
             traffic: load::Traffic::new(load::Kind::UdpStream),
-            ipv6: false,
+            family: load::Family::Ipv4,
             ramp: Duration::ZERO,
             window: Duration::from_nanos(window),
             step: RunOrder::step_of(Duration::from_nanos(window)),
@@ -152,14 +151,18 @@ mod tests {
     fn said(change: impl Fn(&mut RunAccount)) -> Vec<String> {
         let (mut account, order) = quiet(S);
         change(&mut account);
-        disturbances(&account, &order)
+        sentences(&account, &order)
+    }
+
+    fn sentences(account: &RunAccount, order: &RunOrder) -> Vec<String> {
+        disturbances(account, order).iter().map(Disturbance::to_string).collect()
     }
 
     #[test]
     fn an_undisturbed_window_is_valid_however_short() {
         for window in [MS, 20 * MS, 200 * MS, S, 120 * S] {
             let (account, order) = quiet(window);
-            assert_eq!(disturbances(&account, &order), Vec::<String>::new(), "{window} ns");
+            assert_eq!(disturbances(&account, &order), [], "{window} ns");
         }
     }
 
@@ -200,7 +203,7 @@ mod tests {
         // Three looks too many of 20, in a window of 200 ms.
         let (mut account, order) = quiet(200 * MS);
         account.transmitter.window.cpu.user += 30 * MS;
-        assert_eq!(disturbances(&account, &order), Vec::<String>::new());
+        assert_eq!(disturbances(&account, &order), []);
         // Half of the same window is no chance.
         account.transmitter.window.cpu.user += 70 * MS;
         assert_eq!(disturbances(&account, &order).len(), 1);
@@ -234,7 +237,7 @@ mod tests {
     /// whose other threads 10 %.
     fn between_guests(change: fn(&mut RunAccount)) -> Vec<String> {
         said(|account| {
-            account.hosts = Some([2, 3].map(|cpu| guest(cpu, &[(800, 0)])));
+            account.hosts = Some(BySide::of(|side| guest(2 + side as u32, &[(800, 0)])));
             change(account);
         })
     }
@@ -251,7 +254,7 @@ mod tests {
         });
         assert_eq!(inside, Vec::<String>::new(), "what a guest waits for is its own machine");
         let hog = between_guests(|account| {
-            account.hosts.as_mut().unwrap()[1].vcpu.user_ns = 400 * MS;
+            account.hosts.as_mut().unwrap().receiver.vcpu.user_ns = 400 * MS;
         });
         assert_eq!(
             hog,
@@ -259,10 +262,11 @@ mod tests {
                 "host: other processes used 20 % of the time of CPUs 2,3; CPU time per unit of work is left out"
             ]
         );
-        let stolen = between_guests(|account| account.hosts.as_mut().unwrap()[0].cpu_each[0].steal = 50 * MS);
+        let stolen =
+            between_guests(|account| account.hosts.as_mut().unwrap().transmitter.cpu_each[0].steal = 50 * MS);
         assert_eq!(stolen, ["host: the hypervisor took 5 % of CPU 2's time (steal)"]);
         let around = between_guests(|account| {
-            account.around = account.hosts.take().map(|[mut one, _]| {
+            account.around = account.hosts.take().map(|BySide { transmitter: mut one, .. }| {
                 one.vcpu.user_ns = 500 * MS;
                 one
             });
@@ -278,7 +282,7 @@ mod tests {
     #[test]
     fn a_virtual_cpu_that_waited_for_others_than_its_own_guests_is_disturbed() {
         fn waited(account: &mut RunAccount, ms: u64) {
-            account.hosts.as_mut().unwrap()[0].vcpu_each[0].waiting_ns = ms * MS;
+            account.hosts.as_mut().unwrap().transmitter.vcpu_each[0].waiting_ns = ms * MS;
         }
         // The threads that move both guests' packets had 200 ms. 10 ms may be of before the window,
         // 20 ms are allowed.
@@ -293,14 +297,14 @@ mod tests {
         // More virtual CPUs than CPUs: they wait for each other.
         let own = between_guests(|account| {
             waited(account, 450);
-            account.hosts.as_mut().unwrap()[1].cpus = vec![2];
+            account.hosts.as_mut().unwrap().receiver.cpus = vec![2];
         });
         assert_eq!(own, Vec::<String>::new());
         let inside = between_guests(|account| windows(account)[1].cpu_each[0].steal = 300 * MS);
         assert_eq!(inside.len(), 1, "the guest's kernel says that it waited: {inside:?}");
         let around = between_guests(|account| {
             waited(account, 150);
-            account.around = account.hosts.take().map(|[one, _]| one);
+            account.around = account.hosts.take().map(|hosts| hosts.transmitter);
         });
         assert_eq!(around.len(), 1, "of one guest it is said once: {around:?}");
     }
@@ -363,7 +367,7 @@ mod tests {
                 own.clock = host::ClockCheck { monotonic_ns: n[9], raw_ns: n[10], boottime_ns: n[11], source_changed: false };
                 own.late = agent::message::Late { opened_ns: n[12], closed_ns: n[13] };
             }
-            for sentence in disturbances(&account, &order) {
+            for sentence in sentences(&account, &order) {
                 prop_assert!(!sentence.contains("NaN") && !sentence.contains("inf"), "{sentence}");
             }
         }

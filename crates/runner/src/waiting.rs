@@ -28,38 +28,34 @@ pub(crate) struct Waited {
 impl Waited {
     /// Of the guest that a side is in; none of a side that is in none.
     pub(crate) fn of(account: &RunAccount, side: Side) -> Option<Self> {
-        let hosts = account.hosts_of_guests();
-        // Both sides may be in one machine.
-        let place = if side == Side::Receiver { hosts.len().checked_sub(1)? } else { 0 };
-        let host = hosts.get(place)?;
+        let host = account.host_of_guest(side)?;
+        let other = account.hosts.as_ref().map(|hosts| &hosts[side.other()]);
         let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
         // A guest under KVM is told its waits. It stands for what the host's kernel does not count.
         let stolen_inside = stolen_inside(account, side);
         let counted = share(host.vcpu_each.iter().map(|vcpu| vcpu.waiting_ns).max().unwrap_or(0));
         let waited = counted.max(stolen_inside).min(1.0);
-        let unexplained = (waited - share(own_at_most(hosts, place))).max(0.0);
+        let unexplained = (waited - share(own_at_most(host, other))).max(0.0);
         Some(Self { share: waited, unexplained, stolen_inside })
     }
 
     /// As much of the wait as may have been behind others: what the run's own guests cannot
     /// explain, and as much as those had of the CPUs who were seen there.
     pub(crate) fn behind_others(&self, foreign: &Foreign) -> f64 {
-        self.unexplained.max(self.share.min(foreign.share))
+        self.unexplained.max(self.share.min(foreign.taken.share))
     }
 }
 
-/// How long the run's own guests can have kept any virtual CPU of the guest at `place` waiting, in
-/// ns.
-fn own_at_most(hosts: &[HostAccount], place: usize) -> u64 {
-    let host = &hosts[place];
+/// How long the run's own guests, this one and the other where there is one, can have kept any
+/// virtual CPU of this one waiting, in ns.
+fn own_at_most(host: &HostAccount, other: Option<&HostAccount>) -> u64 {
     let running = |times: &ThreadTimes| times.running_ns;
     // Threads that move packets run on any CPU.
-    let moving = hosts.iter().map(|other| running(&other.io));
-    let meets = |other: &HostAccount| {
+    let moving = [Some(host), other].into_iter().flatten().map(|one| running(&one.io));
+    let meets = |other: &&HostAccount| {
         !host.pinned || !other.pinned || host.cpus.iter().any(|cpu| other.cpus.contains(cpu))
     };
-    let others = hosts.iter().enumerate().filter(|(index, other)| *index != place && meets(other));
-    let others = others.map(|(_, other)| running(&other.vcpu));
+    let others = other.filter(meets).map(|other| running(&other.vcpu));
     // With a CPU for each virtual CPU none meets its own fellows. Else the one that waited longest
     // waited behind the rest.
     let is_alone = host.pinned && host.vcpu_each.len() <= host.cpus.len();
@@ -82,11 +78,13 @@ fn stolen_inside(account: &RunAccount, side: Side) -> f64 {
 mod tests {
     use super::*;
     use record::sample::{account, guest};
+    use study::BySide;
 
     const MS: u64 = 1_000_000;
 
     /// The transmitter's wait, and what its own guests cannot explain of it, in ms of a second.
-    fn waited(hosts: [HostAccount; 2]) -> (f64, f64) {
+    fn waited([transmitter, receiver]: [HostAccount; 2]) -> (f64, f64) {
+        let hosts = BySide { transmitter, receiver };
         let account = RunAccount { hosts: Some(hosts), ..account() };
         let waited = Waited::of(&account, Side::Transmitter).unwrap();
         ((waited.share * 1e3).round(), (waited.unexplained * 1e3).round())

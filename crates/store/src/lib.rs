@@ -5,9 +5,8 @@
 //! `kill -9` or a power cut at any instant loses nothing that had been recorded. Several processes
 //! may read while one records; two that record exclude each other.
 //!
-//! What is recorded of boots and runs are the types of the crate `record`, as JSON. The conditions
-//! of a study live in its plan, which is a JSON document this crate looks into only for a
-//! condition's `label` and `slug`.
+//! What is recorded are the plan (`study::Plan`) and, of boots and runs, the types of the crate
+//! `record`, all as JSON.
 
 mod bounds;
 mod campaign;

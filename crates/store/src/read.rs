@@ -8,6 +8,7 @@ use rusqlite::types::Type;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
+use study::Plan;
 
 use crate::campaign::Campaign;
 use crate::error::StoreError;
@@ -42,8 +43,8 @@ impl Store {
             .ok_or_else(|| StoreError::NoSuchStudy { path: self.place.named.clone(), study })?;
         let plan: Vec<String> =
             self.rows("SELECT plan FROM study WHERE id = ?1", [study.0], |row| row.get(0))?;
-        let plan_json = self.json(&plan.concat(), || format!("the plan of study {study}"))?;
-        Ok(StoredStudy { plan_json, boots: self.boots(study)?, runs: self.runs(study)?, row })
+        let plan = self.read(&plan.concat(), || format!("the plan of study {study}"), Plan::read)?;
+        Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs(study)?, row })
     }
 
     fn boots(&self, study: StudyId) -> Result<Vec<BootRow>, StoreError> {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use ::record::{Detail, Limit};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use study::Plan;
 
 macro_rules! row_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -51,8 +51,8 @@ pub struct NewStudy {
     pub name: String,
     /// The study file's text, as it was read.
     pub toml: String,
-    /// The plan: `conditions[i]` has at least a `label` and a `slug`.
-    pub plan_json: Value,
+    /// The plan.
+    pub plan: Plan,
     /// What the order of runs was drawn from.
     pub seed: u64,
     /// The scenario's name.

@@ -3,6 +3,7 @@
 use record::Detail;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use study::Plan;
 
 use crate::stored::{BootRow, StoredRun, StoredStudy};
 
@@ -13,7 +14,7 @@ impl StoredStudy {
     #[must_use]
     pub fn shown(mut self) -> StoredStudy {
         [&mut self.row.name, &mut self.row.scenario, &mut self.row.version].into_iter().for_each(plain);
-        plain_value(&mut self.plan_json);
+        plain_record(&mut self.plan, Plan::read);
         for BootRow { environment, environment_after, .. } in &mut self.boots {
             let read = |json: &str| serde_json::from_str(json);
             [environment].into_iter().chain(environment_after).for_each(|one| plain_record(one, read));
@@ -27,7 +28,7 @@ impl StoredStudy {
                     std::mem::take(metrics).into_iter().map(|(key, value)| (owned(key), value)).collect();
             }
             if let Some(limit) = limited_by {
-                limit.evidence.iter_mut().for_each(plain);
+                plain_record(limit, |json| serde_json::from_str(json));
             }
             plain_record(detail, Detail::read);
         }

@@ -61,13 +61,14 @@ impl Store {
         self.campaign(|transaction, _| {
             // The process that recorded before this one is gone: this one holds the lock.
             transaction.execute(INTERRUPT_OTHERS, [-1])?;
+            let plan = serde_json::to_string(&study.plan).expect("a plan is JSON");
             transaction.execute(
                 "INSERT INTO study (name, toml, plan, seed, scenario, version, status, started_unix_ms)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'running', ?7)",
                 params![
                     study.name,
                     study.toml,
-                    study.plan_json.to_string(),
+                    plan,
                     study.seed.cast_signed(),
                     study.scenario,
                     study.version,

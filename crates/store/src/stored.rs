@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Detail, Environment, Limit};
 use serde::Serialize;
-use serde_json::Value;
+use study::{Condition, Plan};
 
 use crate::record::{BootId, RunId, RunKey, RunStatus, Series, StudyId, StudyStatus};
 
@@ -122,8 +122,8 @@ pub struct StoredSeries {
 pub struct StoredStudy {
     /// The study itself.
     pub row: StudyRow,
-    /// The plan, as it was given.
-    pub plan_json: Value,
+    /// The plan.
+    pub plan: Plan,
     /// Its boots, by number and part.
     pub boots: Vec<BootRow>,
     /// Its runs, in the order in which they were recorded.
@@ -131,20 +131,16 @@ pub struct StoredStudy {
 }
 
 impl StoredStudy {
-    /// How many conditions the plan has.
-    pub fn conditions(&self) -> usize {
-        self.plan_json.get("conditions").and_then(Value::as_array).map_or(0, Vec::len)
-    }
-
-    /// A condition's label, "condition N" if the plan gives none.
+    /// A condition's label, "condition N" if the plan has no such condition.
     pub fn label(&self, condition: usize) -> String {
-        self.condition_text(condition, "label")
-            .map_or_else(|| format!("condition {condition}"), str::to_owned)
+        let label = |one: &Condition| one.label.clone();
+        self.plan.conditions.get(condition).map_or_else(|| format!("condition {condition}"), label)
     }
 
-    /// A condition's slug, "condition_N" if the plan gives none.
+    /// A condition's slug, "condition_N" if the plan has no such condition.
     pub fn slug(&self, condition: usize) -> String {
-        self.condition_text(condition, "slug").map_or_else(|| format!("condition_{condition}"), str::to_owned)
+        let slug = |one: &Condition| one.slug.clone();
+        self.plan.conditions.get(condition).map_or_else(|| format!("condition_{condition}"), slug)
     }
 
     /// The runs that count: no warm-ups, none that failed or were disturbed.
@@ -164,9 +160,5 @@ impl StoredStudy {
     pub fn values(&self, metric: &str) -> impl Iterator<Item = (usize, u32, f64)> {
         self.measurements()
             .filter_map(move |run| run.metrics.get(metric).map(|value| (run.condition, run.boot, *value)))
-    }
-
-    fn condition_text(&self, condition: usize, field: &str) -> Option<&str> {
-        self.plan_json.get("conditions")?.get(condition)?.get(field)?.as_str()
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use netassay_store::{
     BootId, NewRun, Outcome, RunKey, RunStatus, Series, Store, StoreError, StudyId, export,
 };
-use record::{Label, Limit};
+use record::{Evidence, Label, Limit};
 use support::{environment, run, study, warmup};
 use tempfile::TempDir;
 
@@ -79,7 +79,7 @@ fn a_reason_is_stored_on_one_line_and_of_bounded_length() {
 #[test]
 fn what_limited_a_run_comes_back() {
     let (_directory, mut store, id, boot) = begun();
-    let limit = Limit { label: Label::Link, evidence: vec!["98 % of 100 Mbit/s".to_owned()] };
+    let limit = Limit { label: Label::Link, evidence: vec![Evidence::Sent(9.8e7, 1e8)] };
     store.record_run(boot, &NewRun { limited_by: Some(limit.clone()), ..run(1, 0) }).unwrap();
     store.record_run(boot, &run(2, 0)).unwrap();
     let stored = store.load(id).unwrap();

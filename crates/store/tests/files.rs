@@ -241,7 +241,7 @@ fn a_full_disk_loses_nothing_that_was_recorded() {
     let boot = store.begin_boot(id, 1, &environment()).unwrap();
     let big = |repeat| {
         let mut detail = run(repeat, 0).detail;
-        detail.disturb(vec!["x".repeat(10_000)]);
+        detail.disturb(vec![record::Cause::Setting("x".repeat(10_000)).into()]);
         NewRun { detail, ..run(repeat, 0) }
     };
     let recorded = (1..1000)

@@ -10,7 +10,8 @@ use netassay_store::{
     NewRun, Outcome, RunKey, RunStatus, Series, Store, StoreError, StoredSeries, StudyId, StudyStatus,
 };
 use proptest::prelude::*;
-use record::{Detail, Label, Limit, sample};
+use record::{Cause, Detail, Evidence, Label, Limit, Place, sample};
+use study::{Direction, Side};
 use support::{environment, environment_of, run, study, warmup};
 use tempfile::TempDir;
 
@@ -33,7 +34,7 @@ fn a_whole_study_comes_back() {
     store.finish_study(id, StudyStatus::Complete).unwrap();
 
     let stored = store.load(id).unwrap();
-    assert_eq!(stored.plan_json, study().plan_json);
+    assert_eq!(stored.plan, study().plan);
     assert_eq!(stored.label(1), "ipv6, offloads=none");
     assert_eq!(stored.slug(0), "tcp4_default");
     assert_eq!((stored.label(7), stored.slug(7)), ("condition 7".to_owned(), "condition_7".to_owned()));
@@ -270,7 +271,7 @@ fn any_run() -> impl Strategy<Value = NewRun> {
         ("\\PC{0,20}", any::<u64>()).prop_map(|(why, ns)| {
             let mut account = sample::account();
             account.transmitter.window.elapsed_ns = ns;
-            account.disturbed = vec![why];
+            account.disturbed = vec![Cause::Setting(why).into()];
             Detail::Measured(Box::new(account))
         }),
         proptest::num::f64::NORMAL.prop_map(|calls| {
@@ -280,7 +281,15 @@ fn any_run() -> impl Strategy<Value = NewRun> {
         }),
     ];
     let label = proptest::sample::select(Label::ALL.to_vec());
-    let limit = proptest::option::of((label, proptest::collection::vec("\\PC{0,8}", 0..3)))
+    let evidence = prop_oneof![
+        Just(Evidence::NobodyBusy),
+        (value, value).prop_map(|(sent, asked)| Evidence::Sent(sent, asked)),
+        (any::<u64>(), "\\PC{0,8}").prop_map(|(lost, wire)| {
+            let place = Place::Queue(Side::Transmitter, wire);
+            Evidence::Way(Direction::Reverse, Box::new(Evidence::Lost(place, lost, lost)))
+        }),
+    ];
+    let limit = proptest::option::of((label, proptest::collection::vec(evidence, 0..3)))
         .prop_map(|limit| limit.map(|(label, evidence)| Limit { label, evidence }));
     (numbers, outcome, limit, any_series(), detail).prop_map(
         |(
@@ -396,8 +405,29 @@ fn a_record_of_another_shape_is_refused_by_its_study_run_and_field() {
         connection.query_row(&format!("SELECT {column} FROM {table}"), [], |row| row.get(0)).unwrap()
     };
     let undo = format!("UPDATE run SET detail = '{}'", was("detail", "run"));
+    let undo_plan = format!("UPDATE study SET plan = '{}'", was("plan", "study"));
     let undo_document = format!("UPDATE document SET json = '{}'", was("json", "document"));
     for (change, undo, expected) in [
+        (
+            "UPDATE study SET plan = json_remove(plan, '$.asked')",
+            &undo_plan,
+            "the plan of study 1 cannot be read: missing field `asked`",
+        ),
+        (
+            "UPDATE study SET plan = json_set(plan, '$.conditions[1].label', 7)",
+            &undo_plan,
+            "the plan of study 1 cannot be read at conditions[1].label: invalid type: integer `7`",
+        ),
+        (
+            "UPDATE study SET plan = json_set(plan, '$.effective', json_array(json('{\"transmitter\": {\"mtu\": 1500, \"active\": {}, \"refused\": {}, \"follow_on\": {}}}')))",
+            &undo_plan,
+            "the plan of study 1 cannot be read: its parts do not fit each other",
+        ),
+        (
+            "UPDATE study SET plan = json_set(plan, '$.asked.protocol.boots', 4000000000)",
+            &undo_plan,
+            "the plan of study 1 cannot be read: it has more runs than a study can have",
+        ),
         (
             "UPDATE run SET detail = json_remove(detail, '$.transmitter.whole.outcome.slept')",
             &undo,

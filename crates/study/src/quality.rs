@@ -37,7 +37,7 @@ impl Quality {
     /// That of a metric of the vocabulary.
     #[must_use]
     pub fn of(metric: &Metric) -> Quality {
-        let own = metric.side().map_or(metric.key, |side| &metric.key[side.to_string().len() + 1..]);
+        let own = metric.own;
         let own = own.strip_prefix("host_").unwrap_or(own);
         let is_speed = RATES.iter().any(|rate| metric.unit.ends_with(rate))
             || ["packets", "transactions"].contains(&own)

@@ -2,13 +2,12 @@
 
 use study::BootState;
 
-use record::CpuSplit;
+use record::{CpuSplit, Note};
 
-/// What follows where the virtual machines of a testbed cannot have a CPU for each thread that is
-/// busy, in a sentence without a full stop; `None` where they can, or where there are none.
-/// `inside_guest`: everything is in one.
+/// Whether the virtual machines of a testbed cannot have a CPU for each thread that is busy; `None`
+/// where they can, or where there are none. `inside_guest`: everything is in one.
 #[must_use]
-pub fn crowded(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<String> {
+pub fn crowded(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<Note> {
     let scenario = state.scenario;
     let guest = state.guest.as_ref()?;
     let (machines, owned) = match (scenario.has_guests(), inside_guest) {
@@ -26,18 +25,7 @@ pub fn crowded(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option
     if vcpus <= count && vcpus + moving <= count + cpus.controller.len() {
         return None;
     }
-    let threads = if moving > 0 {
-        format!(" and the {moving} threads of QEMU that move their packets")
-    } else {
-        String::new()
-    };
-    let virtual_cpus = if vcpus == 1 { "1 virtual CPU".to_owned() } else { format!("{vcpus} virtual CPUs") };
-    let cpus_of_host = if count == 1 { "1 CPU".to_owned() } else { format!("{count} CPUs") };
-    let enough = vcpus + moving;
-    Some(format!(
-        "{virtual_cpus}{threads} share {cpus_of_host} of this machine: while one runs another waits, so rates depend on how the scheduler shares these CPUs \
-         out, and runs may be limited by the host CPU; on {enough} CPUs or more none has to wait"
-    ))
+    Some(Note::Crowded { vcpus, moving, cpus: count })
 }
 
 #[cfg(test)]
@@ -50,7 +38,7 @@ mod tests {
     fn said(scenario: Scenario, inside: bool, vcpus: u32, cpus: u32) -> Option<String> {
         let state = BootState { guest: Some(Guest { vcpus, ..Guest::default() }), ..scenario.into() };
         let cpus: Vec<(u32, u32)> = (0..cpus).map(|cpu| (cpu, cpu)).collect();
-        crowded(&state, inside, &split(&cpus))
+        Some(crowded(&state, inside, &split(&cpus))?.to_string())
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Difference, Drift, Interface, Setting};
-use study::{Effective, Settled, Side};
+use study::{BySide, Effective, Settled, Side};
 
 use crate::switches::Switches;
 
@@ -27,11 +27,10 @@ fn interfaces<'a>(effective: &'a Effective, asked: &'a Switches) -> impl Iterato
         let interface = Interface { side, underlay: false };
         Some(ReadBack { interface, mtu: asked.mtu, features, settled: settled? })
     });
-    let under =
-        [(Side::Transmitter, &asked.underlay.transmitter), (Side::Receiver, &asked.underlay.receiver)];
-    let under = effective.underlay.iter().flatten().zip(under).map(move |(settled, (side, features))| {
+    let features = BySide { transmitter: &asked.underlay.transmitter, receiver: &asked.underlay.receiver };
+    let under = effective.underlay.iter().flat_map(BySide::each_ref).map(move |(side, settled)| {
         let interface = Interface { side, underlay: true };
-        ReadBack { interface, mtu: asked.underlay.mtu, features, settled }
+        ReadBack { interface, mtu: asked.underlay.mtu, features: features[side], settled }
     });
     ends.chain(under)
 }
@@ -93,7 +92,7 @@ mod tests {
             serde_json::to_value(&found).unwrap()[0],
             serde_json::json!({
                 "interface": {"side": "transmitter", "underlay": false},
-                "setting": "feature", "name": "rx-gro", "asked": null, "before": true, "after": false
+                "setting": {"feature": {"name": "rx-gro", "asked": null, "before": true, "after": false}}
             })
         );
         assert_eq!(drift(&before, &before, &asked), None);
@@ -103,7 +102,7 @@ mod tests {
     fn the_interfaces_under_a_tunnel_are_told_apart_and_many_differences_are_counted() {
         let plain = settled(&[("a", true), ("b", true), ("c", true)], 1450);
         let changed = settled(&[], 1450);
-        let under = |mtu| Some([settled(&[], 1500), settled(&[], mtu)]);
+        let under = |mtu| Some(BySide { transmitter: settled(&[], 1500), receiver: settled(&[], mtu) });
         let before = Effective { underlay: under(1500), ..effective(plain.clone(), plain.clone()) };
         let after = Effective { underlay: under(9000), ..effective(changed, plain) };
         let asked = Switches {

@@ -26,7 +26,7 @@ impl Testbed {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
             (Some(receiver), _) => ExactReceiver::In { process: receiver.pid(), spec: spec(receiver, order) },
             (None, load::Kind::Pps) => {
-                let there = nobody(study::Family::of(order.ipv6), 1, order.traffic.port);
+                let there = nobody(order.family, 1, order.traffic.port);
                 ExactReceiver::Nobody(there[0])
             }
             (None, kind) => return Err(Error::NoReceiver(kind)),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use guest::{Guest, Kernel, Order};
-use record::GuestEnvironment;
+use record::{GuestEnvironment, Note};
 use study::BySide;
 
 use crate::builder::Builder;
@@ -128,30 +128,23 @@ impl Machine {
     }
 
     /// What of it the reader of any result must know.
-    pub(crate) fn notes(&self) -> Vec<String> {
-        let again = self
-            .first
-            .as_ref()
-            .map(|first| format!("{} (the boot failed, and the machine was booted again)", first.reason()));
-        let root = self.guest.borrow().stays_root().map(|why| {
-            format!("QEMU runs as root (without capabilities) because the user `nobody` cannot run it: {why}")
-        });
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        let again = self.first.as_ref().map(|first| Note::BootedAgain(first.reason()));
+        let root = self.guest.borrow().stays_root().map(|why| Note::QemuAsRoot(why.to_owned()));
         std::iter::once(self.run_by()).chain(root).chain(again).collect()
     }
 
     /// What runs it.
-    fn run_by(&self) -> String {
+    fn run_by(&self) -> Note {
         if self.order.exact {
-            return "one virtual machine, emulated: it counts instructions".to_owned();
+            return Note::CountsInstructions;
         }
         let guest = self.guest.borrow();
-        let tried = guest.kvm_recalled().map(|when| format!(", tried on {}", guest::date(when)));
-        let tried = tried.unwrap_or_default();
         match guest.accelerated() {
-            guest::Accelerated::Kvm => "virtual machines run under KVM".to_owned(),
-            guest::Accelerated::Emulation { why } => format!(
-                "virtual machines run under emulation ({why}{tried}): their rates compare with each other, not with those of hardware"
-            ),
+            guest::Accelerated::Kvm => Note::Kvm,
+            guest::Accelerated::Emulation { why } => {
+                Note::Emulation { why: why.to_string(), tried: guest.kvm_recalled().map(guest::date) }
+            }
         }
     }
 }

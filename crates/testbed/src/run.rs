@@ -7,7 +7,7 @@ use agent::CallError;
 use agent::message::{Answer, Request};
 use record::{Finished, GuestTimes, HostAccount, Measured, RunAccount, SideAccount, Watched};
 use serde::{Deserialize, Serialize};
-use study::{Family, Side};
+use study::{BySide, Family};
 
 use crate::end::End;
 use crate::error::Error;
@@ -22,8 +22,8 @@ use crate::testbed::Testbed;
 pub struct RunOrder {
     /// The traffic.
     pub traffic: load::Traffic,
-    /// Over IPv6, not IPv4.
-    pub ipv6: bool,
+    /// The version of IP.
+    pub family: Family,
     /// Time between the threads' start and the window.
     pub ramp: Duration,
     /// The window.
@@ -66,10 +66,10 @@ impl Testbed {
     ///
     /// # Errors
     /// When an agent is gone.
-    pub fn lacking(&mut self, traffic: &load::Traffic, ipv6: bool) -> Result<Vec<String>, Error> {
+    pub fn lacking(&mut self, traffic: &load::Traffic, family: Family) -> Result<Vec<String>, Error> {
         let mut lacks = Vec::new();
         for end in self.ends() {
-            match end.agent.call(&Request::Lacking { traffic: traffic.clone(), ipv6 })? {
+            match end.agent.call(&Request::Lacking { traffic: traffic.clone(), family })? {
                 Answer::Told { what } => lacks.extend(what.into_iter().map(|what| (end.side, what))),
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }
@@ -109,7 +109,7 @@ impl Testbed {
                 };
                 sockets(receiver, &listen)?
             }
-            None => nobody(Family::of(order.ipv6), order.traffic.flows, order.traffic.port),
+            None => nobody(order.family, order.traffic.flows, order.traffic.port),
         };
         let connect = Request::Connect {
             spec: spec(transmitter, order),
@@ -173,12 +173,12 @@ impl Testbed {
 
 impl Path {
     /// The host's account of each side's machine, from what its nodes watched, in the nodes' order.
-    fn hosts(&self, watched: &[Watched], pinned: bool) -> Option<[HostAccount; 2]> {
+    fn hosts(&self, watched: &[Watched], pinned: bool) -> Option<BySide<HostAccount>> {
         let account = |side| {
             let (number, guest) = self.node(side)?;
             host_account(&self.nodes[number], guest, watched.get(number)?, pinned)
         };
-        Some([account(Side::Transmitter)?, account(Side::Receiver)?])
+        BySide::try_of(|side| account(side).ok_or(())).ok()
     }
 }
 
@@ -210,7 +210,10 @@ fn turns(order: &RunOrder) -> Duration {
 }
 
 pub(crate) fn spec(end: &End, order: &RunOrder) -> load::Spec {
-    let local: IpAddr = if order.ipv6 { end.ipv6 } else { end.ipv4 };
+    let local: IpAddr = match order.family {
+        Family::Ipv4 => end.ipv4,
+        Family::Ipv6 => end.ipv6,
+    };
     load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone() }
 }
 

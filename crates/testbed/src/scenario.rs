@@ -1,5 +1,7 @@
 //! The scenarios: each composes hosts and the path between them.
 
+use host::DiscardDevice;
+use record::Note;
 use study::{BySide, Scenario, Side};
 
 use crate::builder::Builder;
@@ -8,7 +10,7 @@ use crate::error::Error;
 use crate::guests::Guests;
 use crate::options::Options;
 use crate::path::address::{LOOPBACK, TRAFFIC};
-use crate::path::discard::{self, DISCARD, create_discard};
+use crate::path::discard::{DISCARD, create_discard};
 use crate::path::node::{BRIDGE, Node, TAPS};
 use crate::path::tunnel::{TUNNEL, TunnelEnd, create_tunnel};
 use crate::path::veth::{VETH, VethEnd, await_running, create_veth};
@@ -107,7 +109,8 @@ fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let cpus = &options.cpus.transmitter;
     let mut host = builder.first(NAMES.transmitter, cpus)?;
     let discard = create_discard(&mut host, options.discard_device)?;
-    let note = discard::note(&discard);
+    let lacking = DiscardDevice::ALL.into_iter().take(discard.lacking.len()).collect();
+    let note = Note::Discards(discard.device, lacking);
     let transmitter = End::new(Side::Transmitter, host, cpus, DISCARD, TRAFFIC.transmitter);
     let path = Path { discard: Some(discard), ..Path::new(Scenario::Discard, ReceiveWork::Nowhere) };
     let mut testbed = Testbed::of(&options, transmitter, None, path);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use agent::message::{Answer, Request};
 use serde::{Deserialize, Serialize};
 
-use study::{Effective, Family, Settled, Side};
+use study::{BySide, Effective, Settled, Side};
 
 use crate::end::End;
 use crate::error::Error;
@@ -48,17 +48,16 @@ impl Testbed {
         let Some(family) = self.path.tunnel else {
             self.set_bridged_mtu(switches.mtu.unwrap_or(self.path.scenario.default_mtu()))?;
             let (transmitter, receiver) = self.settle_ends(switches, switches.mtu)?;
-            return Ok(Effective { transmitter, receiver, underlay: None, notes: Vec::new() });
+            return Ok(Effective { transmitter, receiver, underlay: None, fragments: None });
         };
-        let mtu = TunnelMtu::of(switches.mtu, switches.underlay.mtu, family == Family::Ipv6);
+        let mtu = TunnelMtu::of(switches.mtu, switches.underlay.mtu, family);
         let mut underlay = self.settle_underlay(&switches.underlay, mtu.roomy())?;
         self.set_bridged_mtu(mtu.inner)?;
         let (transmitter, receiver) = self.settle_ends(switches, Some(mtu.inner))?;
         if mtu.roomy() > mtu.outer {
             underlay = self.settle_underlay(&switches.underlay, mtu.outer)?;
         }
-        let notes = mtu.note().into_iter().collect();
-        Ok(Effective { transmitter, receiver, underlay: Some(underlay), notes })
+        Ok(Effective { transmitter, receiver, underlay: Some(underlay), fragments: mtu.fragments() })
     }
 
     fn set_bridged_mtu(&mut self, mtu: u32) -> Result<(), Error> {
@@ -90,14 +89,14 @@ impl Testbed {
         Ok((transmitter, receiver))
     }
 
-    fn settle_underlay(&mut self, switches: &UnderlaySwitches, mtu: u32) -> Result<[Settled; 2], Error> {
+    fn settle_underlay(&mut self, switches: &UnderlaySwitches, mtu: u32) -> Result<BySide<Settled>, Error> {
         let mut set = |side: Side, features: &BTreeMap<String, bool>| {
             let (agent, interface) = self.underlay(side);
             settle_one(agent, interface, Some(mtu), features)
         };
         set(Side::Receiver, &switches.receiver)?;
         let transmitter = set(Side::Transmitter, &switches.transmitter)?;
-        Ok([transmitter, set(Side::Receiver, &switches.receiver)?])
+        Ok(BySide { transmitter, receiver: set(Side::Receiver, &switches.receiver)? })
     }
 }
 
@@ -138,7 +137,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn effective(transmitter: Settled, receiver: Settled) -> Effective {
-        Effective { transmitter, receiver: Some(receiver), underlay: None, notes: Vec::new() }
+        Effective { transmitter, receiver: Some(receiver), underlay: None, fragments: None }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use agent::message::{Answer, Request};
 use host::DiscardDevice;
-use record::{CpuSplit, Environment};
+use record::{CpuSplit, Environment, Note};
 use study::{BySide, Side};
 
 use crate::crowd::crowded;
@@ -32,7 +32,7 @@ pub struct Testbed {
     pub(crate) machines: Vec<Machine>,
     /// Who watches the virtual machine that everything is inside, from its host.
     pub(crate) watcher: Option<Node>,
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl Testbed {
@@ -78,16 +78,11 @@ impl Testbed {
             return;
         }
         if self.cpus.is_shared() {
-            self.notes
-                .push("one core only: both hosts share it, so their CPU use cannot be separated".to_owned());
-            return;
+            return self.note(Note::OneCore);
         }
         match self.path.receive_work {
             ReceiveWork::Steered => {}
-            ReceiveWork::AtTheSender => {
-                let note = "loopback delivers on the CPU that sends: receive softirq work counts as the transmitter's";
-                return self.note(note.to_owned());
-            }
+            ReceiveWork::AtTheSender => return self.note(Note::Loopback),
             ReceiveWork::InGuests | ReceiveWork::Nowhere => return,
         }
         let steered = self.ends().try_for_each(|end| {
@@ -97,7 +92,7 @@ impl Testbed {
         });
         if let Err(error) = steered {
             // What is refused at one end is refused at the other, for the same reason.
-            self.notes.push(format!("receive work is not steered to each host's own CPUs: {error}"));
+            self.note(Note::NotSteered(error.to_string()));
         }
     }
 
@@ -110,7 +105,7 @@ impl Testbed {
 
     /// What this testbed cannot give, each with what follows from it.
     #[must_use]
-    pub fn notes(&self) -> &[String] {
+    pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
@@ -120,7 +115,7 @@ impl Testbed {
         self.path.discard.as_ref().map(|discard| discard.device)
     }
 
-    pub(crate) fn note(&mut self, note: String) {
+    pub(crate) fn note(&mut self, note: Note) {
         self.notes.push(note);
     }
 

@@ -8,8 +8,8 @@ use netassay_words::{KEYS, Kind, Scenario, Side};
 fn main() {
     let table = match std::env::args().nth(1).as_deref() {
         Some("keys") => keys(),
-        Some("metrics") => metrics(|metric| metric.side().is_none() && metric.needs != Needs::Exact),
-        Some("metrics-of-sides") => metrics(|metric| metric.side() == Some(Side::Transmitter)),
+        Some("metrics") => metrics(|metric| metric.side.is_none() && metric.needs != Needs::Exact),
+        Some("metrics-of-sides") => metrics(|metric| metric.side == Some(Side::Transmitter)),
         Some("metrics-of-exact-mode") => metrics(|metric| metric.needs == Needs::Exact),
         other => panic!("no table is called {other:?}"),
     };

@@ -25,7 +25,7 @@ impl Kind {
     /// [needs](Metric::needs); see [`Traffic::produces`](crate::Traffic::produces) for whether it
     /// does.
     pub fn produces(self, metric: &Metric) -> bool {
-        metric.source.covers(self) && (self.is_received() || metric.side() != Some(Side::Receiver))
+        metric.source.covers(self) && (self.is_received() || metric.side != Some(Side::Receiver))
     }
 }
 

@@ -22,6 +22,12 @@ pub struct Metric {
     /// The same without its side.
     #[serde(skip)]
     pub quantity: &'static str,
+    /// The side it is counted on, if it belongs to one.
+    #[serde(skip)]
+    pub side: Option<Side>,
+    /// The key without its side: `cpu`.
+    #[serde(skip)]
+    pub own: &'static str,
     /// The traffic whose runs yield it.
     #[serde(skip)]
     pub(crate) source: Source,
@@ -62,11 +68,11 @@ impl Metric {
         self.source == Source::BothWays
     }
 
-    /// The side it is counted on, if it belongs to one.
-    pub fn side(&self) -> Option<Side> {
-        Side::BOTH
-            .into_iter()
-            .find(|side| self.key.strip_prefix(&side.to_string()).is_some_and(|rest| rest.starts_with('.')))
+    /// Whether it is said in the plural: "retransmits are", "throughput is". Counts are, but for
+    /// those of messages, which say what became of them: "lost is".
+    #[must_use]
+    pub fn is_plural(&self) -> bool {
+        matches!(self.unit, "1" | "1/s" | "bytes") && self.source != Source::Udp
     }
 }
 
@@ -126,21 +132,21 @@ macro_rules! metrics {
         pub const METRICS: &[Metric] = &[
             $(Metric {
                 key: $key, unit: $unit, better: Better::$better, meaning: $meaning,
-                quantity: $meaning, source: Source::$source, needs: Needs::Nothing,
+                side: None, own: $key, quantity: $meaning, source: Source::$source, needs: Needs::Nothing,
             },)*
             $(Metric {
                 key: $exact_key, unit: "1", better: Better::Lower, meaning: $exact_meaning,
-                quantity: $exact_meaning, source: Source::$exact_source, needs: Needs::Exact,
+                side: None, own: $exact_key, quantity: $exact_meaning, source: Source::$exact_source, needs: Needs::Exact,
             },)*
             $(Metric {
                 key: concat!("transmitter.", $side_key), unit: $side_unit, better: Better::$side_better,
                 meaning: concat!($side_meaning, ", at the transmitter"),
-                quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
+                side: Some(Side::Transmitter), own: $side_key, quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
             },)*
             $(Metric {
                 key: concat!("receiver.", $side_key), unit: $side_unit, better: Better::$side_better,
                 meaning: concat!($side_meaning, ", at the receiver"),
-                quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
+                side: Some(Side::Receiver), own: $side_key, quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
             },)*
         ];
     };
@@ -243,13 +249,13 @@ metrics! {
 /// The metric of a key. A bare key of a side (`cpu`) means the transmitter's.
 pub fn find(key: &str) -> Option<&'static Metric> {
     let exact = METRICS.iter().find(|metric| metric.key == key);
-    exact.or_else(|| METRICS.iter().find(|metric| metric.key.strip_prefix("transmitter.") == Some(key)))
+    exact.or_else(|| METRICS.iter().find(|metric| metric.own == key))
 }
 
 /// Every key that [`find`] takes: all in full, and those of a side also bare.
 pub fn keys() -> impl Iterator<Item = &'static str> {
-    let bare = METRICS.iter().filter_map(|metric| metric.key.strip_prefix("transmitter."));
-    METRICS.iter().map(|metric| metric.key).chain(bare)
+    let bare = METRICS.iter().filter(|metric| metric.side == Some(Side::Transmitter));
+    METRICS.iter().map(|metric| metric.key).chain(bare.map(|metric| metric.own))
 }
 
 /// The key nearest to a word that is none.
@@ -277,9 +283,20 @@ mod tests {
     #[test]
     fn a_bare_side_metric_is_the_transmitters() {
         assert_eq!(find("cpu").unwrap().key, "transmitter.cpu");
-        assert_eq!(find("service_demand_byte").unwrap().side(), Some(Side::Transmitter));
-        assert_eq!(find("receiver.drops").unwrap().side(), Some(Side::Receiver));
-        assert_eq!(find("throughput").unwrap().side(), None);
+        assert_eq!(find("service_demand_byte").unwrap().side, Some(Side::Transmitter));
+        assert_eq!(find("receiver.drops").unwrap().side, Some(Side::Receiver));
+        assert_eq!(find("throughput").unwrap().side, None);
+    }
+
+    #[test]
+    fn counts_are_said_in_the_plural() {
+        for key in ["transactions", "packets", "receiver.retransmits", "instructions_byte", "call_interrupts"]
+        {
+            assert!(find(key).unwrap().is_plural(), "{key}");
+        }
+        for key in ["throughput", "latency_p99", "loss", "lost", "cpu", "service_demand_byte"] {
+            assert!(!find(key).unwrap().is_plural(), "{key}");
+        }
     }
 
     #[test]

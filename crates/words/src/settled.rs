@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::feature;
 
 /// The state of an interface after its switches were set, as the kernel reported it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settled {
     /// MTU in bytes.

@@ -2,6 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use serde::{Deserialize, Serialize};
+
 crate::vocabulary! {
     /// One of the two hosts, by its role in a workload.
     #[derive(PartialOrd, Ord)]
@@ -36,7 +38,8 @@ impl Side {
 }
 
 /// One of a thing for each side.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BySide<T> {
     /// The transmitter's.
     pub transmitter: T,

@@ -36,7 +36,7 @@ pub(crate) fn outcome() -> Outcome {
         buffers: Buffers::default(),
         zerocopy: Some(load::Zerocopy::default()),
         slept: false,
-        notes: vec!["no".to_owned()],
+        notes: vec![load::Note::NoBusyPolling("SO_BUSY_POLL".to_owned(), "no".to_owned())],
     }
 }
 

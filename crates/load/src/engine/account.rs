@@ -1,5 +1,6 @@
 //! The account of one end, drawn up when its threads have ended.
 
+use crate::note::Note;
 use std::ops::Range;
 
 use words::Kind;
@@ -69,19 +70,17 @@ pub(super) fn draw_up(
     })
 }
 
-fn shortfalls(ends: &[End]) -> Vec<String> {
+/// What the threads fell short of, all threads together.
+fn shortfalls(ends: &[End]) -> Vec<Note> {
     let sum = |of: fn(&End) -> u64| ends.iter().map(of).sum::<u64>();
     let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
     let rejected = sum(|end| end.rejected);
     let mut notes = Vec::new();
     if unsent + unanswered > 0 {
-        notes.push(format!(
-            "{unsent} requests of the open loop were not sent in time and {unanswered} not answered by the end: those \
-             of the window count as latencies with the time that they had waited, which is too short"
-        ));
+        notes.push(Note::OpenLoop(unsent, unanswered));
     }
     if rejected > 0 {
-        notes.push(format!("connections from other processes rejected: {rejected}"));
+        notes.push(Note::Rejected(rejected));
     }
     notes
 }

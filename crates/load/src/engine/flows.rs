@@ -1,5 +1,6 @@
 //! The connected sockets of one end, one for each flow, and what is known of them.
 
+use crate::note::Note;
 use std::cell::Cell;
 use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
@@ -29,7 +30,7 @@ pub(crate) struct Flows {
     pub(super) slept: bool,
     pub(super) applied: Vec<Applied>,
     /// What was not applied from the start.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Note>,
 }
 
 impl Flows {
@@ -149,7 +150,7 @@ fn sends(side: Side, traffic: &Traffic, lane: usize) -> bool {
 }
 
 /// Takes a note down once: what one flow meets, all others do.
-pub(super) fn note(notes: &mut Vec<String>, note: Option<String>) {
+pub(super) fn note(notes: &mut Vec<Note>, note: Option<Note>) {
     notes.extend(note.filter(|note| !notes.contains(note)));
 }
 

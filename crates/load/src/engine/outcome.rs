@@ -1,5 +1,6 @@
 //! What one end reports at its end.
 
+use crate::note::Note;
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
@@ -30,8 +31,8 @@ pub struct Outcome {
     pub zerocopy: Option<Zerocopy>,
     /// Whether a thread of this end slept though it was asked to poll the device; `notes` say why.
     pub slept: bool,
-    /// What was asked for and not applied, and what was done instead, in words.
-    pub notes: Vec<String>,
+    /// What was asked for and not applied, and what was done instead.
+    pub notes: Vec<Note>,
 }
 
 impl Outcome {

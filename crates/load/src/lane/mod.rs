@@ -7,6 +7,7 @@ pub(crate) mod latency;
 mod phase;
 mod zerocopy;
 
+use crate::note::Note;
 use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
@@ -64,13 +65,13 @@ pub(crate) struct End {
     pub(crate) rejected: u64,
     /// Whether the thread slept though it was asked to poll the device; `notes` say why.
     pub(crate) slept: bool,
-    /// Recorded fallbacks, in words.
-    pub(crate) notes: Vec<String>,
+    /// Recorded fallbacks.
+    pub(crate) notes: Vec<Note>,
 }
 
 impl End {
     /// Notes why busy polling, which was asked for, came to nothing; none: it did not.
-    pub(crate) fn sleeps(&mut self, why: Option<String>) {
+    pub(crate) fn sleeps(&mut self, why: Option<Note>) {
         self.slept |= why.is_some();
         self.notes.extend(why);
     }

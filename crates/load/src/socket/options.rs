@@ -1,5 +1,6 @@
 //! Socket options that a workload may ask for, and what is done where they are not applied.
 
+use crate::note::Note;
 use std::fmt;
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
@@ -130,7 +131,7 @@ pub(crate) fn unpace(socket: &Socket) {
 
 /// Makes waiting for data poll the device's queue for `time` before the thread sleeps. Returns what
 /// was not applied, with the reason and what is done instead.
-pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<String> {
+pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<Note> {
     let fd = socket.as_raw_fd();
     let micros = libc::c_int::try_from(time.as_micros()).unwrap_or(libc::c_int::MAX);
     let options = [
@@ -147,23 +148,19 @@ pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<String> {
                 Some(libc::ENOPROTOOPT) => "this kernel was built without it".to_owned(),
                 _ => error.to_string(),
             };
-            return Some(format!("busy polling not applied ({name}): {reason}; receivers slept instead"));
+            return Some(Note::NoBusyPolling(name.to_owned(), reason));
         }
     }
     None
 }
 
 /// Why busy polling, if it is on, could not do anything for a socket that has received something.
-pub(crate) fn polled_nothing(socket: &Socket) -> Option<String> {
+pub(crate) fn polled_nothing(socket: &Socket) -> Option<Note> {
     if matches!(sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_BUSY_POLL), Ok(0)) {
         return None;
     }
     match sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_INCOMING_NAPI_ID) {
-        Ok(0) => Some(
-            "busy polling had no effect: packets came through no device queue that can be polled \
-             (SO_INCOMING_NAPI_ID is 0, as on loopback and veth); receivers slept instead"
-                .to_owned(),
-        ),
+        Ok(0) => Some(Note::NothingToPoll),
         _ => None,
     }
 }
@@ -231,9 +228,9 @@ mod tests {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();
         assert_eq!(polled_nothing(&socket), None, "it was not asked to poll");
         match poll_busily(&socket, Duration::from_micros(50)) {
-            None => assert!(polled_nothing(&socket).unwrap().contains("SO_INCOMING_NAPI_ID is 0")),
+            None => assert_eq!(polled_nothing(&socket), Some(Note::NothingToPoll)),
             Some(note) => {
-                assert!(note.contains("CAP_NET_ADMIN"), "{note}");
+                assert!(note.to_string().contains("CAP_NET_ADMIN"), "{note}");
                 assert_eq!(polled_nothing(&socket), None);
             }
         }

@@ -97,20 +97,17 @@ fn pin_to_own_cpu(lab: &LocalLab) -> Result<bool, Failure> {
 
 fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Failure> {
     let plan = study.plan();
-    let (document, notes, costs) = match runner::probe(plan.clone(), lab) {
-        Ok(probed) => (serde_json::to_value(probed.document), probed.notes, Some(probed.costs)),
+    let (plan, notes, costs) = match runner::probe(plan.clone(), lab) {
+        Ok(probed) => (probed.plan, probed.notes, Some(probed.costs)),
         Err(error) if error.is_interrupt() => return Err(error.into()),
         Err(error) => {
             say(&format!(
                 "netassay: the features cannot be set here, so the plan shows only what the file says: {error}"
             ));
-            (serde_json::to_value(plan), studies::crowding(study), None)
+            (plan, studies::crowding(study), None)
         }
     };
-    let listing = document
-        .map_err(|error| error.to_string())
-        .and_then(|document| report::PlanListing::new(study, &document, notes, costs.as_ref()))
-        .map_err(Failure::Internal)?;
+    let listing = report::PlanListing::new(study, plan, notes, costs.as_ref());
     output::show(&listing, &flags.output, flags.tables.wide, report::PlanListing::text)
 }
 

@@ -101,6 +101,7 @@ pub(crate) fn crowding(study: &Study) -> Vec<String> {
     // What exact mode counts does not depend on who waits.
     for state in study.plan().states().iter().filter(|_| !study.exact()) {
         let note = testbed::crowded(state, study.inside_guest(), &cpus);
+        let note = note.map(|note| note.to_string());
         notes.extend(note.filter(|note| !notes.contains(note)));
     }
     notes

@@ -1,5 +1,6 @@
 //! Which testbeds can be built: each is, and is taken down again.
 
+use record::Note;
 use std::time::Instant;
 
 use agent::Interrupt;
@@ -40,7 +41,7 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
                         // Which device it is shapes the figures, but is no limit.
                         how = testbed.notes().iter().map(|note| format!("; {note}")).collect();
                     } else {
-                        let limit = |note| Finding::warn("limit", &name, note, remedy);
+                        let limit = |note: &Note| Finding::warn("limit", &name, note.to_string(), remedy);
                         notes.extend(testbed.notes().iter().map(limit));
                     }
                     drop(testbed);

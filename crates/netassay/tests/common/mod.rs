@@ -106,7 +106,7 @@ impl Bench {
                  WHERE run.warmup = 0 AND run.status <> 'failed'
                  AND json_extract(study.plan, '$.conditions[' || run.condition || '].slug') = ?1
                  AND EXISTS (SELECT 1 FROM json_each(run.detail, '$.disturbed')
-                             WHERE value LIKE ?2 || ': %is left out' OR value LIKE 'both ends: %is left out')",
+                             WHERE value ->> 'at' IN (?2, 'both ends') AND value -> 'cause' ->> 'others' IS NOT NULL)",
             )
             .unwrap();
         let runs: u32 = query.query_row([slug, side], |row| row.get(0)).unwrap();

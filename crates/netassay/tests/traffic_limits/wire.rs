@@ -79,7 +79,7 @@ impl Wire {
     pub(crate) fn run(&mut self, traffic: Traffic) -> Found {
         let order = RunOrder {
             traffic,
-            ipv6: false,
+            family: study::Family::Ipv4,
             ramp: Duration::from_millis(200),
             window: WINDOW,
             step: RunOrder::step_of(WINDOW),
@@ -102,7 +102,10 @@ impl Found {
     pub(crate) fn expect(&self, label: Label, words: &str) {
         let found = &self.limit;
         assert_eq!(found.label, label, "{found:#?}");
-        assert!(found.evidence.iter().any(|what| what.contains(words)), "no {words:?} in {found:#?}");
+        assert!(
+            found.evidence.iter().any(|what| what.to_string().contains(words)),
+            "no {words:?} in {found:#?}"
+        );
     }
 
     /// Asserts that datagrams were lost, and that each was lost at a place that is known.

@@ -84,7 +84,7 @@ impl Acted {
             let size =
                 mean("receiver.bytes_per_underlay_packet").or_else(|| mean("receiver.bytes_per_wire_packet"));
             if let (Some(receiver), Some(size)) = (&effective.receiver, size) {
-                let mtu = effective.underlay.as_ref().map_or(receiver.mtu, |[_, underlay]| underlay.mtu);
+                let mtu = effective.underlay.as_ref().map_or(receiver.mtu, |both| both.receiver.mtu);
                 acted.contradictions.extend(acted.merging(receiver, size <= f64::from(mtu) + HEADER));
             }
         }
@@ -102,11 +102,11 @@ impl Acted {
         let shown = figure(segments);
         match transmitter.active.get(feature)? {
             true if segments < ONE => Some(format!(
-                "TSO reads back on at the {}, but each buffer that its interface was given held one segment ({shown}): it did not act",
+                "TSO reads back on at the {}, but each buffer passed to its interface held one segment ({shown}): TSO did not act",
                 Side::Transmitter
             )),
             false if segments > SEVERAL => Some(format!(
-                "TSO reads back off at the {}, but each buffer that its interface was given held {shown} segments",
+                "TSO reads back off at the {}, but each buffer passed to its interface held {shown} segments",
                 Side::Transmitter
             )),
             _ => None,
@@ -122,11 +122,11 @@ impl Acted {
         let others = ["rx-gro-hw", "rx-lro"].into_iter().filter_map(is_on).any(|is_on| is_on);
         match is_on("rx-gro")? {
             true if packets < ONE && came_singly => Some(format!(
-                "GRO reads back on at the {}, packets came in one by one, and TCP was given them so ({shown} a batch): it did not act",
+                "GRO reads back on at the {}, and packets reached both it and TCP one by one ({shown} a batch): GRO did not act",
                 Side::Receiver
             )),
             false if packets > SEVERAL && !others => Some(format!(
-                "GRO reads back off at the {}, but TCP was given batches of {shown} packets",
+                "GRO reads back off at the {}, but TCP received batches of {shown} packets",
                 Side::Receiver
             )),
             _ => None,

@@ -2,20 +2,20 @@
 
 use store::StoredStudy;
 
-use study::{CongestionControl, PlanDocument};
+use study::CongestionControl;
 
 /// Those that let the window alone set the rate. All others may pace by a timer.
 const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
 
 /// Each congestion control of TCP runs, with the conditions that ran with it; empty without TCP.
-fn of_runs(stored: &StoredStudy, plan: &PlanDocument) -> Vec<(String, Vec<usize>)> {
+fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     let mut add = |name: &str, condition: usize| match found.iter_mut().find(|(known, _)| known == name) {
         Some((_, members)) if members.contains(&condition) => {}
         Some((_, members)) => members.push(condition),
         None => found.push((name.to_owned(), vec![condition])),
     };
-    for (index, condition) in plan.plan.conditions.iter().enumerate() {
+    for (index, condition) in stored.plan.conditions.iter().enumerate() {
         if !condition.workload.traffic.kind.is_tcp() {
             continue;
         }
@@ -48,14 +48,14 @@ fn older<'a>(stored: &'a StoredStudy, asked: &'a CongestionControl) -> Vec<&'a s
 }
 
 /// Those of all runs, in the order in which the page names them; none without TCP.
-pub(crate) fn names(stored: &StoredStudy, plan: &PlanDocument) -> Vec<String> {
-    of_runs(stored, plan).into_iter().map(|(name, _)| name).collect()
+pub(crate) fn names(stored: &StoredStudy) -> Vec<String> {
+    of_runs(stored).into_iter().map(|(name, _)| name).collect()
 }
 
 /// What a reader must know of each that may pace.
-pub(crate) fn notes(stored: &StoredStudy, plan: &PlanDocument) -> Vec<String> {
-    let conditions = &plan.plan.conditions;
-    let found = of_runs(stored, plan);
+pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
+    let conditions = &stored.plan.conditions;
+    let found = of_runs(stored);
     let pacing = found.iter().filter(|(name, _)| !WINDOW_BASED.contains(&name.as_str()));
     pacing
         .map(|(name, members)| {

@@ -4,11 +4,10 @@ use store::StoredStudy;
 
 use crate::data::error::Error;
 use crate::data::looks::boots_over;
-use crate::data::metric::{asked_of, plan_of};
 use crate::data::stored::subjects;
 use crate::data::subject::answer;
 use crate::data::target::{ComparisonRequest, own_targets};
-use study::{PlanDocument, Protocol};
+use study::Protocol;
 
 /// Whether every comparison of a study that may stop early is decided: proven to differ, or proven
 /// to differ by less than the study is to detect. What cannot be judged is not decided.
@@ -18,9 +17,8 @@ pub fn is_decided(stored: &StoredStudy) -> bool {
 }
 
 fn judged(stored: &StoredStudy) -> Result<bool, Error> {
-    let plan = plan_of(stored)?;
-    let targets = own_targets(&plan);
-    let mut subjects = subjects(stored, &plan, &targets, &ComparisonRequest::default())?;
+    let targets = own_targets(&stored.plan);
+    let mut subjects = subjects(stored, &targets, &ComparisonRequest::default())?;
     let analyses = answer(&mut subjects)?;
     // A condition of which nothing is recorded yet is in no analysis.
     let is_whole = targets
@@ -33,12 +31,9 @@ fn judged(stored: &StoredStudy) -> Result<bool, Error> {
 }
 
 /// Where a study that may stop early stands, in a sentence without a full stop.
-///
-/// # Errors
-/// [`Error::Plan`] when what the study asked cannot be read.
-pub(crate) fn stopping(stored: &StoredStudy, plan: &PlanDocument) -> Result<Option<String>, Error> {
-    let Protocol { stop, boots: most, .. } = asked_of(stored, plan)?.protocol;
-    let Some(stop) = stop else { return Ok(None) };
+pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
+    let Protocol { stop, boots: most, .. } = stored.plan.asked.protocol;
+    let stop = stop?;
     let over = boots_over(stored);
     let taken = stop.after(most).filter(|after| *after <= over).count();
     let so = if is_decided(stored) {
@@ -46,5 +41,5 @@ pub(crate) fn stopping(stored: &StoredStudy, plan: &PlanDocument) -> Result<Opti
     } else {
         format!("not every comparison is decided to within {}", stop.detect)
     };
-    Ok(Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks)))
+    Some(format!("{taken} of {}, {over} of at most {most} boots; {so}", stop.looks))
 }

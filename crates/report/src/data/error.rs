@@ -5,16 +5,6 @@ use thiserror::Error as ThisError;
 /// Why a report cannot be made.
 #[derive(Debug, ThisError)]
 pub enum Error {
-    /// The stored plan is not one of ours.
-    #[error(
-        "the plan of stored study {study} cannot be read: {what}; another program or another version of netassay wrote it: open the file with the version that measured, or use a copy"
-    )]
-    Plan {
-        /// The study's number.
-        study: i64,
-        /// What is wrong with it.
-        what: String,
-    },
     /// No run gave a value.
     #[error("study {study} holds no recorded run with {metric}: {hint}")]
     NothingRecorded {

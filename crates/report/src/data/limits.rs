@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::Label;
+use record::{Evidence, Label};
 use serde::Serialize;
 use store::StoredStudy;
 use study::Condition;
@@ -38,7 +38,8 @@ impl LimitView {
         }
         // The first of the largest: `max_by_key` would take the last.
         let (&label, &runs) = labels.iter().rev().max_by_key(|(_, runs)| **runs)?;
-        let evidence = limits.iter().rfind(|limit| limit.label == label)?.evidence.clone();
+        let evidence = &limits.iter().rfind(|limit| limit.label == label)?.evidence;
+        let evidence = evidence.iter().map(Evidence::to_string).collect();
         Some(Self { label, runs, of: limits.len(), evidence, labels })
     }
 

@@ -3,27 +3,21 @@
 use stats::Look;
 use stats::sequential::{Bounds, Schedule};
 use store::StoredStudy;
-use study::{PlanDocument, Protocol, Stop};
-
-use crate::data::error::Error;
-use crate::data::metric::asked_of;
+use study::{Protocol, Stop};
 
 /// The look that a stored study's data stand at, with what the study says of stopping; none if it
 /// takes all its boots whatever they show.
 ///
 /// Between two looks, and inside a boot (a study that was interrupted), the earlier one counts,
 /// whose bound is the stricter; before the first, the first.
-///
-/// # Errors
-/// [`Error::Plan`] when what the study asked cannot be read.
-pub(crate) fn look_of(stored: &StoredStudy, plan: &PlanDocument) -> Result<Option<(Stop, Look)>, Error> {
-    let Protocol { stop, boots, .. } = asked_of(stored, plan)?.protocol;
-    let Some(stop) = stop else { return Ok(None) };
+pub(crate) fn look_of(stored: &StoredStudy) -> Option<(Stop, Look)> {
+    let Protocol { stop, boots, .. } = stored.plan.asked.protocol;
+    let stop = stop?;
     let over = boots_over(stored);
     let schedule = schedule(stop, boots);
     let taken = schedule.after().iter().take_while(|after| **after <= over).count().max(1);
     let number = u32::try_from(taken).unwrap_or(stop.looks);
-    Ok(Some((stop, Look { number, schedule })))
+    Some((stop, Look { number, schedule }))
 }
 
 /// The last boot that ended in order. One under way, or given up, leads to no look.

@@ -6,7 +6,6 @@ use store::StoredStudy;
 use study::metric::{self, Metric};
 
 use crate::data::error::Error;
-use study::{Asked, PlanDocument};
 
 /// The unit of a metric; `None` for a metric that this program does not know.
 #[must_use]
@@ -30,34 +29,9 @@ pub(crate) fn known(word: &str) -> Result<&'static Metric, Error> {
 }
 
 /// The primary metrics of a stored study's workloads, each once.
-///
-/// # Errors
-/// [`Error::Plan`] when its plan cannot be read.
-pub fn primary_metrics(stored: &StoredStudy) -> Result<Vec<String>, Error> {
-    let plan = plan_of(stored)?;
-    let keys: BTreeSet<&str> = plan
-        .plan
-        .conditions
-        .iter()
-        .map(|condition| condition.workload.traffic.kind.primary_metric().key)
-        .collect();
-    Ok(keys.into_iter().map(str::to_owned).collect())
-}
-
-/// What a stored study asked.
-///
-/// # Errors
-/// [`Error::Plan`] when it is more than a study can ask: pages go through all planned runs.
-pub(crate) fn asked_of(stored: &StoredStudy, plan: &PlanDocument) -> Result<Asked, Error> {
-    let asked = &plan.plan.asked;
-    if asked.protocol.is_possible(plan.plan.conditions.len()) {
-        Ok(asked.clone())
-    } else {
-        let what = "it has more runs than a study can have".to_owned();
-        Err(Error::Plan { study: stored.row.id.0, what })
-    }
-}
-
-pub(crate) fn plan_of(stored: &StoredStudy) -> Result<PlanDocument, Error> {
-    PlanDocument::read(&stored.plan_json).map_err(|what| Error::Plan { study: stored.row.id.0, what })
+#[must_use]
+pub fn primary_metrics(stored: &StoredStudy) -> Vec<String> {
+    let kinds = stored.plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
+    let keys: BTreeSet<&str> = kinds.map(|kind| kind.primary_metric().key).collect();
+    keys.into_iter().map(str::to_owned).collect()
 }

@@ -7,7 +7,6 @@ use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyStatus};
 
 use crate::data::decided::is_decided;
 use crate::words::number::counted;
-use study::{PlanDocument, Protocol};
 
 /// Planned runs without a measurement, warm-ups not counted.
 #[derive(Debug, Serialize)]
@@ -44,8 +43,8 @@ struct Reason {
 }
 
 impl Missing {
-    /// What is missing of a stored study, by the protocol it was planned with; none if nothing is.
-    pub(crate) fn of(stored: &StoredStudy, plan: &PlanDocument, protocol: &Protocol) -> Option<Self> {
+    /// What is missing of a stored study; none if nothing is.
+    pub(crate) fn of(stored: &StoredStudy) -> Option<Self> {
         let mut tries: BTreeMap<RunKey, (RunStatus, &str)> = BTreeMap::new();
         for run in stored.runs.iter().filter(|run| !run.warmup) {
             let recorded = tries.get(&run.key()).is_some_and(|(status, _)| *status == RunStatus::Ok);
@@ -53,7 +52,7 @@ impl Missing {
                 tries.insert(run.key(), (run.status, run.reason.as_deref().unwrap_or_default()));
             }
         }
-        let planned = planned(stored, plan, protocol);
+        let planned = planned(stored);
         let mut missing = Self {
             runs: 0,
             planned: planned.len(),
@@ -96,7 +95,7 @@ impl Missing {
             let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(Reason::text).collect();
             let more = match self.reasons.len().saturating_sub(REASONS) {
                 0 => String::new(),
-                more => format!("; and {more} other reasons"),
+                more => format!("; and {}", counted(more, "other reason")),
             };
             parts.push(format!("{} failed ({}{more})", self.failed, reasons.join("; ")));
         }
@@ -157,12 +156,13 @@ pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) 
 }
 
 /// The runs that a study plans. Of one that ended at a look, those of the boots after it are not.
-fn planned(stored: &StoredStudy, plan: &PlanDocument, protocol: &Protocol) -> Vec<RunKey> {
+fn planned(stored: &StoredStudy) -> Vec<RunKey> {
+    let protocol = &stored.plan.asked.protocol;
     let taken = stored.row.boots;
     let at_a_look = protocol.stop.is_some_and(|stop| stop.after(protocol.boots).any(|boot| boot == taken));
     let complete = stored.row.status == StudyStatus::Complete;
     let last = if at_a_look && (complete || is_decided(stored)) { taken } else { u32::MAX };
-    study::schedule(&plan.plan.states_of_conditions(), protocol)
+    study::schedule(&stored.plan.states_of_conditions(), protocol)
         .into_iter()
         .flatten()
         .filter(|run| !run.warmup && run.boot <= last)
@@ -175,6 +175,12 @@ const REASONS: usize = 2;
 
 impl Reason {
     fn text(&self) -> String {
-        format!("{} times, last in {}, boot {}: {}", self.runs, self.condition, self.boot, self.why)
+        format!(
+            "{}, last in {}, boot {}: {}",
+            counted(self.runs, "time"),
+            self.condition,
+            self.boot,
+            self.why
+        )
     }
 }

@@ -1,31 +1,32 @@
 //! What a reader must know beside the figures.
 
+use record::Disturbance;
 use store::StoredStudy;
 
 use crate::data::ambient::ambient;
 use crate::data::congestion_control;
 use crate::data::outcomes::fallbacks;
 use crate::words::number::counted;
-use study::PlanDocument;
 
 /// What the testbeds could not give, and what of the machine shapes the results, each once.
-pub(crate) fn notes(stored: &StoredStudy, plan: &PlanDocument) -> Vec<String> {
+pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for boot in &stored.boots {
         for note in &boot.environment.notes {
-            push(&mut notes, note.clone());
+            push(&mut notes, note.to_string());
         }
     }
-    for note in congestion_control::notes(stored, plan).into_iter().chain(ambient(stored)) {
+    for note in congestion_control::notes(stored).into_iter().chain(ambient(stored)) {
         push(&mut notes, note);
     }
-    for note in plan.effective.iter().flat_map(|effective| &effective.notes) {
-        push(&mut notes, note.clone());
+    for fragments in stored.plan.effective.iter().filter_map(|effective| effective.fragments) {
+        push(&mut notes, fragments.to_string());
     }
-    for note in fallbacks(stored, &plan.plan.conditions) {
+    for note in fallbacks(stored, &stored.plan.conditions) {
         push(&mut notes, note);
     }
-    let kept: Vec<&String> = stored.measurements().filter_map(|run| run.detail.disturbed().first()).collect();
+    let kept: Vec<&Disturbance> =
+        stored.measurements().filter_map(|run| run.detail.disturbed().first()).collect();
     if let Some(by) = kept.last() {
         let runs = counted(kept.len(), "run");
         push(

@@ -38,13 +38,13 @@ pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String
 
 /// What was asked of the kernel and not had, and what was done instead, each once.
 pub(crate) fn fallbacks(stored: &StoredStudy, conditions: &[Condition]) -> Vec<String> {
-    let mut found: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut found: Vec<(&_, Vec<usize>)> = Vec::new();
     for run in stored.measurements() {
         for note in run.detail.sides().flat_map(|side| &side.whole.outcome.notes) {
-            match found.iter_mut().find(|(known, _)| known == note) {
+            match found.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, members)) if members.contains(&run.condition) => {}
                 Some((_, members)) => members.push(run.condition),
-                None => found.push((note.clone(), vec![run.condition])),
+                None => found.push((note, vec![run.condition])),
             }
         }
     }
@@ -53,7 +53,7 @@ pub(crate) fn fallbacks(stored: &StoredStudy, conditions: &[Condition]) -> Vec<S
         .into_iter()
         .map(|(note, members)| {
             if members.len() == conditions.len() {
-                return note;
+                return note.to_string();
             }
             format!("{}: {note}", members.iter().filter_map(label).collect::<Vec<_>>().join(", "))
         })

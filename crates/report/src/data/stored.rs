@@ -2,7 +2,7 @@
 
 use stats::{Against, Margin, Observation, Question};
 use store::StoredStudy;
-use study::{Condition, PlanDocument, Quality};
+use study::{Condition, Plan, Quality};
 
 use crate::data::error::Error;
 use crate::data::exact;
@@ -19,16 +19,16 @@ use crate::data::unmeasured::hint;
 /// [`Error::NothingRecorded`] for a target whose baseline has no run.
 pub(crate) fn subjects(
     stored: &StoredStudy,
-    plan: &PlanDocument,
     targets: &[Target],
     request: &ComparisonRequest,
 ) -> Result<Vec<Subject>, Error> {
-    let look = look_of(stored, plan)?;
-    let labels: Vec<String> = plan.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
-    let truth = truth(stored, plan);
+    let look = look_of(stored);
+    let labels: Vec<String> =
+        stored.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
+    let truth = truth(stored);
     let subject = |target: &Target| {
         // Every condition of the workload tells how boots treat conditions, whichever are compared.
-        let conditions = &plan.plan.conditions;
+        let conditions = &stored.plan.conditions;
         let alike = |condition: usize| {
             let workload = conditions.get(condition).map(|one| one.workload.name.as_str());
             workload == Some(target.workload.as_str())
@@ -59,10 +59,11 @@ pub(crate) fn subjects(
         let subject = Subject::new(&target.workload, metric, labels.clone(), observations, question);
         let cannot_differ =
             limits::cannot_differ(stored, conditions, target.metric.key, target.baseline, &target.conditions);
-        let is_counted = plan.plan.exact && exact::is_count(target.metric);
+        let is_counted = stored.plan.exact && exact::is_count(target.metric);
         Ok(Subject {
             compared: Some(compared),
             notes: cannot_differ.into_iter().collect(),
+            without: without(&stored.plan),
             quality: Some(Quality::of(target.metric)),
             truth,
             resolution: is_counted.then_some(exact::RESOLUTION),
@@ -71,4 +72,12 @@ pub(crate) fn subjects(
         })
     };
     targets.iter().map(subject).collect()
+}
+
+/// The conditions whose labels say what of the plan's design they are without, and nothing else.
+fn without(plan: &Plan) -> Vec<usize> {
+    let Some(design) = &plan.design else { return Vec::new() };
+    let is_without =
+        |one: &&Condition| design.words_without(&one.designed(design)).as_ref() == Some(&one.label);
+    plan.conditions.iter().filter(is_without).map(|one| one.index).collect()
 }

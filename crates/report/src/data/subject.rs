@@ -30,6 +30,8 @@ pub struct Subject {
     pub unit: String,
     /// A name for each condition that `observations` speak of, by its index.
     pub labels: Vec<String>,
+    /// The conditions whose labels say what they are without.
+    pub(crate) without: Vec<usize>,
     /// The runs, in the order in which they were measured.
     pub observations: Vec<Observation>,
     /// The conditions that are compared; the others only help to tell the error. None: all.
@@ -68,6 +70,7 @@ impl Subject {
             metric: metric.to_owned(),
             unit: unit.to_owned(),
             labels,
+            without: Vec::new(),
             observations,
             question,
             compared: None,

@@ -7,7 +7,7 @@ use store::StoredStudy;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::metric::known;
-use study::{Percent, PlanDocument, metric::Metric};
+use study::{Percent, Plan, metric::Metric};
 
 /// What is to be compared; whatever is left out is as the study says.
 #[derive(Debug, Clone)]
@@ -56,14 +56,10 @@ pub(crate) struct Target {
 }
 
 /// The comparisons that a request means.
-pub(crate) fn targets(
-    stored: &StoredStudy,
-    plan: &PlanDocument,
-    request: &ComparisonRequest,
-) -> Result<Vec<Target>, Error> {
+pub(crate) fn targets(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Vec<Target>, Error> {
     let metric = request.metric.as_deref().map(known).transpose()?;
-    let baseline = request.baseline.as_deref().map(|word| condition(stored, plan, word)).transpose()?;
-    let own = own_targets(plan);
+    let baseline = request.baseline.as_deref().map(|word| condition(stored, word)).transpose()?;
+    let own = own_targets(&stored.plan);
     let mut targets: Vec<Target> = Vec::new();
     for mut target in own {
         if let Some(metric) = metric {
@@ -72,7 +68,7 @@ pub(crate) fn targets(
         if let Some(baseline) = baseline {
             rebase(&mut target, baseline);
         }
-        let workload = plan.plan.conditions[target.baseline].workload.traffic.kind;
+        let workload = stored.plan.conditions[target.baseline].workload.traffic.kind;
         let concerned = baseline.is_none_or(|baseline| target.baseline == baseline);
         let again = targets.iter().any(|t| {
             (t.metric.key, t.baseline, &t.conditions)
@@ -91,9 +87,8 @@ pub(crate) fn targets(
 }
 
 /// The study's own comparisons.
-pub(crate) fn own_targets(plan: &PlanDocument) -> Vec<Target> {
-    plan.plan
-        .comparisons
+pub(crate) fn own_targets(plan: &Plan) -> Vec<Target> {
+    plan.comparisons
         .iter()
         .map(|comparison| Target {
             workload: comparison.workload.clone(),
@@ -106,10 +101,10 @@ pub(crate) fn own_targets(plan: &PlanDocument) -> Vec<Target> {
 }
 
 /// The metric that a study compares in: in exact mode a count, where the file has no say.
-fn metric_of(plan: &PlanDocument, comparison: &study::Comparison) -> &'static Metric {
-    let kind = plan.plan.conditions[comparison.baseline].workload.traffic.kind;
+fn metric_of(plan: &Plan, comparison: &study::Comparison) -> &'static Metric {
+    let kind = plan.conditions[comparison.baseline].workload.traffic.kind;
     let metric = study::metric::find(&comparison.metric).unwrap_or_else(|| kind.primary_metric());
-    if plan.plan.exact && !exact::is_count(metric) { kind.exact_metric() } else { metric }
+    if plan.exact && !exact::is_count(metric) { kind.exact_metric() } else { metric }
 }
 
 /// Compares the same conditions with another of them.
@@ -121,18 +116,13 @@ fn rebase(target: &mut Target, baseline: usize) {
     }
 }
 
-fn condition(stored: &StoredStudy, plan: &PlanDocument, word: &str) -> Result<usize, Error> {
-    let found = plan.plan.conditions.iter().position(|one| one.label == word || one.slug == word);
+fn condition(stored: &StoredStudy, word: &str) -> Result<usize, Error> {
+    let conditions = &stored.plan.conditions;
+    let found = conditions.iter().position(|one| one.label == word || one.slug == word);
     found.ok_or_else(|| Error::UnknownCondition {
         study: stored.row.id.0,
         word: word.to_owned(),
-        known: plan
-            .plan
-            .conditions
-            .iter()
-            .map(|one| format!("{:?}", one.label))
-            .collect::<Vec<_>>()
-            .join(", "),
+        known: conditions.iter().map(|one| format!("{:?}", one.label)).collect::<Vec<_>>().join(", "),
     })
 }
 

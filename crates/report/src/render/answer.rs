@@ -6,7 +6,7 @@ use crate::render::group::Group;
 use crate::render::remarks::once;
 use crate::render::row::Row;
 use crate::words::number::{counted, figure, percent, plain, range, times};
-use crate::words::phrases::{list, words};
+use crate::words::phrases::{is, list, words};
 
 /// So many conditions without a proven difference are named; of more their count is enough beside
 /// the table.
@@ -35,7 +35,7 @@ pub(crate) fn answer(group: &Group) -> String {
     let Some(first) = group.rows.first() else {
         return format!("only {baseline} was measured: there is nothing to compare it with.");
     };
-    let metric = words(&group.metric);
+    let (metric, is) = (words(&group.metric), is(&group.metric));
     let mut proven: Vec<String> = Vec::new();
     let mut equivalent: Vec<String> = Vec::new();
     let mut open: Vec<&str> = Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn answer(group: &Group) -> String {
                     "{} % {} {} ({} %{})",
                     percent(relative.abs()),
                     row.verdict(),
-                    with(&row.label),
+                    with(row),
                     range(Some((low, high)), percent),
                     as_measured(relative, comparison.unadjusted_relative, |share| format!(
                         "{} %",
@@ -71,7 +71,7 @@ pub(crate) fn answer(group: &Group) -> String {
                 )
             }
             (Some(relative), None) if comparison.resolution.is_some() => {
-                format!("{} % {} {}", percent(relative.abs()), row.verdict(), with(&row.label))
+                format!("{} % {} {}", percent(relative.abs()), row.verdict(), with(row))
             }
             _ => other_size(row, unit),
         });
@@ -82,10 +82,10 @@ pub(crate) fn answer(group: &Group) -> String {
     let base = format!("against {baseline} ({})", format!("{} {unit}", figure(mean)).trim_end());
     let mut parts = Vec::new();
     if !proven.is_empty() {
-        parts.push(format!("{metric} is {}", list(&proven)));
+        parts.push(format!("{metric} {is} {}", list(&proven)));
     }
     if !equivalent.is_empty() {
-        parts.push(format!("{metric} is equivalent for {}", list(&equivalent)));
+        parts.push(format!("{metric} {is} equivalent for {}", list(&equivalent)));
     }
     if !open.is_empty() {
         // Where a margin was stated, neither of the two things that could have been shown was.
@@ -119,11 +119,11 @@ pub(crate) fn answer(group: &Group) -> String {
 /// The size of a proven difference that has no interval in %: how many times the baseline, or in
 /// the metric's unit.
 fn other_size(row: &Row, unit: &str) -> String {
-    let Row { comparison, label, .. } = row;
+    let comparison = &row.comparison;
     if let Some(Ratio { value, interval }) = comparison.ratio {
         let interval = range(Some(interval), times);
         let quality = row.quality.map_or_else(String::new, |word| format!(" ({word})"));
-        return format!("{} times as high{quality} {} ({interval}, log scale)", times(value), with(label));
+        return format!("{} times as high{quality} {} ({interval}, log scale)", times(value), with(row));
     }
     let size = format!("{} {unit}", figure(comparison.difference.abs()));
     let (size, verdict) = (size.trim_end(), row.verdict());
@@ -134,7 +134,7 @@ fn other_size(row: &Row, unit: &str) -> String {
         });
         format!(" ({}{measured})", format!("{} {unit}", range(Some((low, high)), figure)).trim_end())
     });
-    format!("{size} {verdict} {}{interval}", with(label))
+    format!("{size} {verdict} {}{interval}", with(row))
 }
 
 /// What was measured, where the looks of the study made it another than what is stated.
@@ -148,8 +148,8 @@ fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String)
 
 /// A condition as what a value is seen with; one whose name says what it is without is its own
 /// word.
-fn with(label: &str) -> String {
-    if label.starts_with("without ") { label.to_owned() } else { format!("with {label}") }
+fn with(row: &Row) -> String {
+    if row.is_without { row.label.clone() } else { format!("with {}", row.label) }
 }
 
 fn margin_words(margin: Margin, unit: &str) -> String {

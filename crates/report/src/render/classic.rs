@@ -5,7 +5,6 @@ use serde::Serialize;
 use store::StoredStudy;
 
 use crate::data::error::Error;
-use crate::data::metric::plan_of;
 use crate::data::target::{ComparisonRequest, targets};
 
 /// What ministat would say of a stored study's runs.
@@ -36,13 +35,12 @@ impl Classic {
         // The confidence came in as a percentage, and ministat compares for equality.
         let percent = (request.confidence * 1e4).round() / 1e2;
         let level = Level::from_percent(percent).ok_or(Error::UnknownLevel { percent })?;
-        let plan = plan_of(stored)?;
         let mut groups = Vec::new();
-        for target in targets(stored, &plan, request)? {
+        for target in targets(stored, request)? {
             let set = |index: usize| {
                 let values = stored.values(target.metric.key).filter(|(condition, ..)| *condition == index);
                 let values: Vec<f64> = values.map(|(.., value)| value).collect();
-                Set::new(&plan.plan.conditions[index].slug, values.clone()).map(|set| (set, values))
+                Set::new(&stored.plan.conditions[index].slug, values.clone()).map(|set| (set, values))
             };
             let (baseline, baseline_values) = set(target.baseline)?;
             let mut named = vec![(baseline.name.clone(), baseline_values)];

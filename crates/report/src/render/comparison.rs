@@ -6,7 +6,7 @@ use store::StoredStudy;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::limits::LimitView;
-use crate::data::metric::{asked_of, known, plan_of};
+use crate::data::metric::known;
 use crate::data::missing::Missing;
 use crate::data::stored::subjects;
 use crate::data::subject::{Subject, answer};
@@ -39,14 +39,13 @@ impl Comparisons {
     /// # Errors
     /// [`Error`] for a metric or condition that is not there, and when nothing was recorded.
     pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
-        let plan = plan_of(stored)?;
-        let subjects = subjects(stored, &plan, &targets(stored, &plan, request)?, request)?;
+        let subjects = subjects(stored, &targets(stored, request)?, request)?;
         let mut comparisons = Self::of(&stored.row.name, subjects)?;
         explain(&mut comparisons.groups, stored);
         limit(&mut comparisons.groups, stored);
         let metric = request.metric.as_deref().map(known).transpose()?;
-        let credit = Credits::of(stored, &plan, metric, request.confidence);
-        let missing = Missing::of(stored, &plan, &asked_of(stored, &plan)?.protocol);
+        let credit = Credits::of(stored, metric, request.confidence);
+        let missing = Missing::of(stored);
         Ok(Self { study: Some(stored.row.id.0), missing, credit, ..comparisons })
     }
 

@@ -1,14 +1,14 @@
 //! Whether an answer in exact mode depends on how copies are counted: the same comparisons, counted
 //! both ways.
 
-use study::{Condition, Copies, PlanDocument};
+use study::{Condition, Copies, Plan};
 
 use crate::render::group::Group;
 use crate::render::row::{Row, size};
 
 /// A sentence for each comparison that was counted both ways, without a full stop: both figures,
 /// and first of all whether they disagree.
-pub(crate) fn both_ways(groups: &[Group], plan: &PlanDocument) -> Vec<String> {
+pub(crate) fn both_ways(groups: &[Group], plan: &Plan) -> Vec<String> {
     let of = |copies: Copies| {
         groups.iter().flat_map(move |group| {
             let rows = group.rows.iter().map(move |row| (group, row));
@@ -23,7 +23,7 @@ pub(crate) fn both_ways(groups: &[Group], plan: &PlanDocument) -> Vec<String> {
         };
         let (_, other) = of(Copies::Bytes).find(is_same)?;
         let [words, bytes] = [row, other].map(|row| {
-            let [difference, _] = size(&row.comparison, &group.unit);
+            let difference = size(&row.comparison, &group.unit).difference;
             let unit = if row.comparison.relative.is_some() { " %" } else { "" };
             format!("{difference}{unit} ({})", row.comparison.verdict)
         });
@@ -38,8 +38,8 @@ pub(crate) fn both_ways(groups: &[Group], plan: &PlanDocument) -> Vec<String> {
     of(Copies::Words).filter_map(sentence).collect()
 }
 
-fn condition<'p>(plan: &'p PlanDocument, row: &Row) -> &'p Condition {
-    &plan.plan.conditions[row.comparison.condition]
+fn condition<'p>(plan: &'p Plan, row: &Row) -> &'p Condition {
+    &plan.conditions[row.comparison.condition]
 }
 
 /// What a condition is but for the way to copy.

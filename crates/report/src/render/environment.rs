@@ -34,8 +34,11 @@ pub fn environments(stored: &StoredStudy) -> String {
     text
 }
 
+/// An environment as JSON, its notes as sentences.
 fn document(environment: &Environment) -> Value {
-    serde_json::to_value(environment).expect("it was read from JSON")
+    let mut document = serde_json::to_value(environment).expect("it was read from JSON");
+    document["notes"] = environment.notes.iter().map(ToString::to_string).collect();
+    document
 }
 
 /// A JSON document as an outline: `key: value`, nested by indentation, nulls left out.

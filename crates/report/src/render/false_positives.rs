@@ -10,13 +10,12 @@ use stats::{Components, Design, Observation, Question, Verdict};
 use store::StoredStudy;
 
 use crate::data::error::Error;
-use crate::data::metric::plan_of;
 use crate::data::unmeasured::hint;
 use crate::render::spread;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, percent};
 use crate::words::table::Table;
-use study::{PlanDocument, metric::Metric};
+use study::{Plan, metric::Metric};
 
 /// The confidence of every method, and of the intervals of their rates.
 const LEVEL: f64 = 0.95;
@@ -81,12 +80,11 @@ impl FalsePositives {
     /// [`Error::NoTwins`] for another study, [`Error::NothingRecorded`] with less than one whole
     /// experiment.
     pub fn new(stored: &StoredStudy, boots: u32) -> Result<Self, Error> {
-        let plan = plan_of(stored)?;
-        let [one, other] = plan.plan.conditions.as_slice() else { return Err(no_twins(stored)) };
+        let [one, other] = stored.plan.conditions.as_slice() else { return Err(no_twins(stored)) };
         if one.twin().is_none() || one.workload != other.workload {
             return Err(no_twins(stored));
         }
-        let metrics = metrics(&plan);
+        let metrics = metrics(&stored.plan);
         let rates = metrics
             .iter()
             .map(|metric| rates(stored, metric, boots))
@@ -154,8 +152,8 @@ impl FalsePositives {
 }
 
 /// The metrics to judge: what the workload is about, then what it costs.
-fn metrics(plan: &PlanDocument) -> Vec<&'static Metric> {
-    let kind = plan.plan.conditions[0].workload.traffic.kind;
+fn metrics(plan: &Plan) -> Vec<&'static Metric> {
+    let kind = plan.conditions[0].workload.traffic.kind;
     let costs = ["service_demand_byte", "service_demand_transaction"];
     let costs =
         ["transmitter", "receiver"].iter().flat_map(|side| costs.map(|cost| format!("{side}.{cost}")));

@@ -97,6 +97,7 @@ impl Group {
             Row {
                 sentence: comparison.sentence(&named, plain(&subject.unit), quality),
                 label: name,
+                is_without: subject.without.contains(&comparison.condition),
                 quality,
                 remarks: remarks(subject, &comparison),
                 against,

@@ -6,7 +6,6 @@ use stats::{fixed, signed};
 use store::{RunId, Series, StoredSeries, StoredStudy};
 use study::Kind;
 
-use crate::data::metric::plan_of;
 use crate::words::number::percent;
 use crate::words::table::Table;
 
@@ -27,7 +26,6 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 /// runs kept; empty without any.
 #[must_use]
 pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
-    let Ok(plan) = plan_of(stored) else { return String::new() };
     let mut by_run: BTreeMap<RunId, Vec<&Series>> = BTreeMap::new();
     for one in series {
         by_run.entry(one.run).or_default().push(&one.series);
@@ -42,7 +40,7 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
     ])
     .under(&["", "(0 to the highest)", "% of mean", "% of mean", "%", ""]);
     let mut any = false;
-    for (index, condition) in plan.plan.conditions.iter().enumerate() {
+    for (index, condition) in stored.plan.conditions.iter().enumerate() {
         let runs: Vec<Course> = stored
             .measurements()
             .filter(|run| run.condition == index)

@@ -29,7 +29,7 @@ impl Results {
             self.measured(&mut text, layout);
         }
         text.push('\n');
-        for sentence in copies::both_ways(&self.comparisons, &self.plan) {
+        for sentence in copies::both_ways(&self.comparisons, &self.stored.plan) {
             text.push_str(&format!("Copies: {sentence}.\n"));
         }
         if layout.wide {
@@ -122,7 +122,8 @@ impl Results {
         let id = self.study;
         let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
         let counts = self.conditions.first().map(|one| exact::counted_unit(one.kind));
-        let counts = counts.filter(|_| self.plan.plan.exact).map(|per| format!("kernel_instructions_{per}"));
+        let counts =
+            counts.filter(|_| self.stored.plan.exact).map(|per| format!("kernel_instructions_{per}"));
         let other = if self.conditions.iter().any(|condition| condition.kind.is_rr()) {
             "latency_p99"
         } else if self.conditions.iter().any(|condition| condition.kind.is_received()) {

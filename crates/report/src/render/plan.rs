@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::Value;
-use study::{Costs, Dropped, Effective, Expected, PlanDocument, Study};
+use study::{Costs, Dropped, Effective, Expected, Plan, Study};
 
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration};
@@ -19,7 +18,7 @@ pub struct PlanListing {
     /// Were the switches tried out, or is this only what the file says?
     tried: bool,
     #[serde(flatten)]
-    view: PlanDocument,
+    plan: Plan,
     boots: u32,
     warmups: u32,
     runs: u32,
@@ -38,32 +37,24 @@ pub struct PlanListing {
 }
 
 impl PlanListing {
-    /// The listing of a plan document (as the runner stores it, or as `study` makes it when nothing
-    /// was tried), and what its boots and runs take where that was measured.
-    ///
-    /// # Errors
-    /// What is wrong with the document.
-    pub fn new(
-        study: &Study,
-        document: &Value,
-        notes: Vec<String>,
-        costs: Option<&Costs>,
-    ) -> Result<Self, String> {
-        let view = PlanDocument::read(document)?;
+    /// The listing of a plan (as the runner stores it, or as `study` makes it when nothing was
+    /// tried), and what its boots and runs take where that was measured.
+    #[must_use]
+    pub fn new(study: &Study, plan: Plan, notes: Vec<String>, costs: Option<&Costs>) -> Self {
         let protocol = study.protocol();
-        let schedule = study::schedule(&view.plan.states_of_conditions(), protocol);
+        let schedule = study::schedule(&plan.states_of_conditions(), protocol);
         let expected = match costs {
-            Some(costs) => costs.expect(&view.plan, protocol),
-            None => Costs::stated(&view.plan).expect(&view.plan, protocol),
+            Some(costs) => costs.expect(&plan, protocol),
+            None => Costs::stated(&plan).expect(&plan, protocol),
         };
-        Ok(Self {
+        Self {
             study: study.name().to_owned(),
             question: study.question().to_owned(),
             scenario: study.scenario_names(),
-            tried: !view.effective.is_empty(),
+            tried: !plan.effective.is_empty(),
             expected_s: expected.total().as_secs_f64(),
             expected,
-            view,
+            plan,
             boots: protocol.boots,
             warmups: protocol.warmup,
             runs: protocol.runs,
@@ -73,21 +64,21 @@ impl PlanListing {
             total_runs: schedule.iter().map(Vec::len).sum(),
             schedule,
             notes,
-        })
+        }
     }
 
     /// The listing for people.
     #[must_use]
     pub fn text(&self, layout: Layout) -> String {
         let expected = duration(self.expected.total());
-        let states = self.view.plan.states().len();
+        let states = self.plan.states().len();
         let of_each =
             if states > 1 { format!(" of each of {states} states of the testbed") } else { String::new() };
         let mut text = format!("{}: {}\n", self.study, self.question);
         text.push_str(&format!(
             "scenario {}, {} x {}{of_each} x ({} warm-up + {} recorded) = {}, {}, seed {}, about {expected}\n",
             self.scenario,
-            counted(self.view.plan.conditions.len(), "condition"),
+            counted(self.plan.conditions.len(), "condition"),
             counted(self.boots as usize, "boot"),
             self.warmups,
             self.runs,
@@ -105,15 +96,15 @@ impl PlanListing {
                 stop.bounds
             ));
         }
-        if self.view.plan.conditions.is_empty() {
+        if self.plan.conditions.is_empty() {
             text.push_str("\nNothing to run: every condition is excluded.\n");
         } else {
             text.push_str(&self.condition_table(layout));
         }
-        text.push_str(&dropped("Not measured", &self.view.plan.excluded));
-        text.push_str(&dropped("Merged, because both ends read back the same state", &self.view.plan.merged));
+        text.push_str(&dropped("Not measured", &self.plan.excluded));
+        text.push_str(&dropped("Merged, because both ends read back the same state", &self.plan.merged));
         text.push_str(&self.order_of_runs(layout));
-        if let Some(dropped) = self.view.plan.looks_dropped {
+        if let Some(dropped) = self.plan.looks_dropped {
             text.push_str(&format!("\nLooks: {dropped}.\n"));
         }
         for note in &self.notes {
@@ -144,10 +135,10 @@ impl PlanListing {
         let head = if self.tried { "switches, against condition 1" } else { "switches (not tried here)" };
         let mut table = Table::new(&["", "condition", "short name", head]).named(1).optional(&[2]);
         let mut details = String::new();
-        for (index, condition) in self.view.plan.conditions.iter().enumerate() {
+        for (index, condition) in self.plan.conditions.iter().enumerate() {
             let number = (index + 1).to_string();
-            let effective = self.view.effective.get(index);
-            let words = match (self.view.effective.first(), effective) {
+            let effective = self.plan.effective.get(index);
+            let words = match (self.plan.effective.first(), effective) {
                 (Some(base), Some(effective)) => shortened(&effective.against(base)),
                 _ => String::new(),
             };

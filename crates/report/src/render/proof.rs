@@ -38,7 +38,7 @@ impl Results {
             "1/run",
             "1/run",
         ]);
-        for (index, condition) in self.plan.plan.conditions.iter().enumerate() {
+        for (index, condition) in self.stored.plan.conditions.iter().enumerate() {
             let means = boot_means(self.stored(), index);
             let show = |key: &str| means.get(key).map_or_else(|| "-".to_owned(), |value| figure(*value));
             table.row(&[
@@ -59,7 +59,7 @@ impl Results {
             table.render(),
             self.acted(),
             self.losses(),
-            outcomes::zerocopy(self.stored(), &self.plan.plan.conditions),
+            outcomes::zerocopy(self.stored(), &self.stored.plan.conditions),
             outcomes::clock(self.stored()),
             self.states()
         )
@@ -110,7 +110,7 @@ impl Results {
         .under(&["", "1/run", "1/run", "1/run", "%", "1/run", "1/run", "1/run", "1/run"]);
         let mut any = false;
         let mut beyond = String::new();
-        for (index, condition) in self.plan.plan.conditions.iter().enumerate() {
+        for (index, condition) in self.stored.plan.conditions.iter().enumerate() {
             if condition.workload.traffic.kind.is_tcp() {
                 continue;
             }
@@ -156,16 +156,18 @@ impl Results {
 
     /// The switches as they were read back.
     fn states(&self) -> String {
-        let Some(base) = self.plan.effective.first() else { return String::new() };
+        let Some(base) = self.stored.plan.effective.first() else { return String::new() };
         let who = if base.receiver.is_some() { "both ends" } else { "the one end" };
         let mut text = format!("\nSwitches as {who} read them back, against the first condition:\n");
         for (index, (condition, effective)) in
-            self.plan.plan.conditions.iter().zip(&self.plan.effective).enumerate()
+            self.stored.plan.conditions.iter().zip(&self.stored.plan.effective).enumerate()
         {
             // Conditions that differ in the traffic only have states in common: each is spelt out
             // once.
-            if let Some(twin) = self.plan.effective[..index].iter().position(|earlier| earlier == effective) {
-                let twin = &self.plan.plan.conditions[twin].label;
+            if let Some(twin) =
+                self.stored.plan.effective[..index].iter().position(|earlier| earlier == effective)
+            {
+                let twin = &self.stored.plan.conditions[twin].label;
                 text.push_str(&format!("  {}: as {twin}\n", condition.label));
                 continue;
             }
@@ -186,7 +188,8 @@ impl Results {
                 }
             }
         }
-        for (title, list) in [("Not measured", &self.plan.plan.excluded), ("Merged", &self.plan.plan.merged)]
+        for (title, list) in
+            [("Not measured", &self.stored.plan.excluded), ("Merged", &self.stored.plan.merged)]
         {
             for dropped in list {
                 text.push_str(&format!("{title}: {}: {}\n", dropped.label, dropped.why));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use store::StoredStudy;
-use study::{Asked, Kind, PlanDocument};
+use study::Kind;
 
 use crate::data::acted::Acted;
 use crate::data::congestion_control;
@@ -13,7 +13,6 @@ use crate::data::disturbed::Disturbed;
 use crate::data::error::Error;
 use crate::data::limits::LimitView;
 use crate::data::means::boot_means;
-use crate::data::metric::{asked_of, plan_of};
 use crate::data::missing::Missing;
 use crate::data::notes::notes;
 use crate::data::stored::subjects;
@@ -59,8 +58,6 @@ pub struct Results {
     pub(super) invalid_runs: Disturbed,
     #[serde(skip)]
     pub(super) stored: StoredStudy,
-    #[serde(skip)]
-    pub(crate) plan: PlanDocument,
 }
 
 /// One condition's figures.
@@ -86,41 +83,36 @@ impl Results {
     /// Works out what a stored study found.
     ///
     /// # Errors
-    /// [`Error::Plan`] when the stored plan cannot be read; [`Error::Stats`] for data that no
-    /// statistics can take.
+    /// [`Error::Stats`] for data that no statistics can take.
     pub fn new(stored: &StoredStudy) -> Result<Self, Error> {
-        let plan = plan_of(stored)?;
-        let mut conditions = conditions(stored, &plan);
+        let mut conditions = conditions(stored);
         // A study that was interrupted may lack a baseline: the table shows what there is.
         let request = ComparisonRequest::default();
-        let has_runs =
-            |target: &Target| subjects(stored, &plan, std::slice::from_ref(target), &request).is_ok();
-        let targets: Vec<Target> = own_targets(&plan).into_iter().filter(has_runs).collect();
-        let mut comparisons = groups(&mut subjects(stored, &plan, &targets, &request)?)?;
+        let has_runs = |target: &Target| subjects(stored, std::slice::from_ref(target), &request).is_ok();
+        let targets: Vec<Target> = own_targets(&stored.plan).into_iter().filter(has_runs).collect();
+        let mut comparisons = groups(&mut subjects(stored, &targets, &request)?)?;
         explain(&mut comparisons, stored);
-        let mut notes = notes(stored, &plan);
+        let mut notes = notes(stored);
         notes.extend(estimates(&mut conditions, &comparisons));
-        let Asked { question, protocol } = asked_of(stored, &plan)?;
         Ok(Self {
             study: stored.row.id.0,
             name: stored.row.name.clone(),
-            question,
+            question: stored.plan.asked.question.clone(),
             scenario: stored.row.scenario.clone(),
-            congestion_control: congestion_control::names(stored, &plan),
+            congestion_control: congestion_control::names(stored),
             status: stored.row.status.to_string(),
             confidence: request.confidence,
             answer: comparisons.iter().map(answer).collect(),
-            credit: Credits::of(stored, &plan, None, request.confidence),
-            stopping: stopping(stored, &plan)?.or_else(|| Some(plan.plan.looks_dropped?.to_string())),
-            missing: Missing::of(stored, &plan, &protocol),
+            credit: Credits::of(stored, None, request.confidence),
+            stopping: stopping(stored).or_else(|| Some(stored.plan.looks_dropped?.to_string())),
+            missing: Missing::of(stored),
             notes,
-            truth: truth(stored, &plan),
+            truth: truth(stored),
             failed_runs: stored.row.failed_runs,
-            invalid_runs: Disturbed::of(stored, &plan.plan.conditions),
+            invalid_runs: Disturbed::of(stored, &stored.plan.conditions),
             conditions,
             comparisons,
             stored: stored.clone(),
-            plan,
         })
     }
 
@@ -161,8 +153,8 @@ fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
     notes
 }
 
-fn conditions(stored: &StoredStudy, plan: &PlanDocument) -> Vec<Condition> {
-    let planned = plan.plan.conditions.iter().enumerate();
+fn conditions(stored: &StoredStudy) -> Vec<Condition> {
+    let planned = stored.plan.conditions.iter().enumerate();
     planned
         .map(|(index, condition)| {
             let means = boot_means(stored, index);
@@ -176,7 +168,7 @@ fn conditions(stored: &StoredStudy, plan: &PlanDocument) -> Vec<Condition> {
                 boots: boots.len(),
                 runs: stored.measurements().filter(|run| run.condition == index).count(),
                 limited_by: LimitView::of(stored, index),
-                acted: Acted::of(condition, plan.effective.get(index), &means),
+                acted: Acted::of(condition, stored.plan.effective.get(index), &means),
                 means,
             }
         })

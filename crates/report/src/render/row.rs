@@ -10,6 +10,9 @@ use crate::words::number::{figure, percent, plain, range, times};
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) label: String,
+    /// Whether that says what the condition is without.
+    #[serde(skip)]
+    pub(crate) is_without: bool,
     /// The label of the condition that it is compared with.
     pub(crate) against: String,
     #[serde(flatten)]
@@ -49,8 +52,10 @@ impl Row {
 /// A comparison's cells of the table, from the difference on.
 pub(super) fn cells(row: &Row) -> [String; 6] {
     let comparison = &row.comparison;
-    let [relative, relative_interval] =
-        proportion(comparison, percent).unwrap_or(["-", "-"].map(str::to_owned));
+    let [relative, relative_interval] = match proportion(comparison, percent) {
+        Some(size) => [size.difference.clone(), size.interval()],
+        None => ["-", "-"].map(str::to_owned),
+    };
     [
         figure(comparison.difference),
         range(comparison.interval, figure),
@@ -61,24 +66,51 @@ pub(super) fn cells(row: &Row) -> [String; 6] {
     ]
 }
 
-/// The size of a difference and its interval, in % of the baseline by `show`, else as so many times
-/// the baseline; none where neither can be stated.
-fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<[String; 2]> {
+/// The size of a difference and its interval.
+pub(crate) struct Size {
+    pub(crate) difference: String,
+    /// Its ends alone.
+    ends: String,
+    /// What they are in, with a blank before; empty for % and where there is no interval.
+    of_ends: String,
+}
+
+impl Size {
+    /// The interval alone, where a column tells what it is in.
+    pub(crate) fn ends(self) -> String {
+        self.ends
+    }
+
+    pub(crate) fn interval(&self) -> String {
+        format!("{}{}", self.ends, self.of_ends)
+    }
+}
+
+/// The size in % of the baseline by `show`, else as so many times the baseline; none where neither
+/// can be stated.
+fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<Size> {
     if let Some(relative) = comparison.relative {
-        return Some([show(relative), range(comparison.relative_interval, show)]);
+        let ends = range(comparison.relative_interval, &show);
+        return Some(Size { difference: show(relative), ends, of_ends: String::new() });
     }
     let Ratio { value, interval } = comparison.ratio?;
-    Some([format!("{} times", times(value)), format!("{} (log scale)", range(Some(interval), times))])
+    let of_ends = " (log scale)".to_owned();
+    Some(Size { difference: format!("{} times", times(value)), ends: range(Some(interval), times), of_ends })
 }
 
 /// The same where no column has the difference itself: in the metric's unit where there is no
 /// proportion, so that a size is always shown.
-pub(crate) fn size(comparison: &Comparison, unit: &str) -> [String; 2] {
+pub(crate) fn size(comparison: &Comparison, unit: &str) -> Size {
     let signed_figure = |value| signed(figure(value));
     proportion(comparison, |value| signed(percent(value))).unwrap_or_else(|| {
-        let in_unit = |shown: String| format!("{shown} {}", plain(unit)).trim_end().to_owned();
-        let interval = range(comparison.interval, signed_figure);
-        let interval = if comparison.interval.is_some() { in_unit(interval) } else { interval };
-        [in_unit(signed_figure(comparison.difference)), interval]
+        let in_unit = match plain(unit) {
+            "" => String::new(),
+            unit => format!(" {unit}"),
+        };
+        Size {
+            difference: signed_figure(comparison.difference) + &in_unit,
+            ends: range(comparison.interval, signed_figure),
+            of_ends: comparison.interval.map_or_else(String::new, |_| in_unit),
+        }
     })
 }

@@ -20,7 +20,7 @@ impl Results {
             .optional(&[STARTED]);
         let (mut failed, mut invalid) = (String::new(), String::new());
         for run in &self.stored().runs {
-            let Some(condition) = self.plan.plan.conditions.get(run.condition) else { continue };
+            let Some(condition) = self.stored.plan.conditions.get(run.condition) else { continue };
             let metric = condition.workload.traffic.kind.primary_metric();
             let boot = if run.part > 1 { format!("{}/{}", run.boot, run.part) } else { run.boot.to_string() };
             let (result, unit) = match (run.status, run.metrics.get(metric.key)) {

@@ -7,11 +7,11 @@ use serde::Serialize;
 use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
 use stats::{Analysis, Component, Components, Design, Question};
 use store::StoredStudy;
-use study::{Percent, PlanDocument, Protocol, Study};
+use study::{Percent, Protocol, Study};
 
 use crate::data::error::Error;
 use crate::data::looks::schedule;
-use crate::data::metric::{known, plan_of};
+use crate::data::metric::known;
 use crate::data::target::{Target, own_targets};
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration, instant, percent};
@@ -109,9 +109,8 @@ impl Spread {
         let target = target(study, metric)?;
         let what = |condition: &study::Condition| (condition.workload.traffic.kind, condition.boot.scenario);
         let planned = what(&study.plan().conditions[target.baseline]);
-        let plan = plan_of(stored)?;
         let alike =
-            |condition: usize| plan.plan.conditions.get(condition).is_some_and(|one| what(one) == planned);
+            |condition: usize| stored.plan.conditions.get(condition).is_some_and(|one| what(one) == planned);
         let observations: Vec<stats::Observation> = stored
             .values(target.metric.key)
             .filter(|(condition, ..)| alike(*condition))
@@ -121,7 +120,7 @@ impl Spread {
         // The upper end of an interval of 60 % is a limit of 80 %.
         let question = Question { level: 2.0 * ASSURANCE - 1.0, ..Question::against(baseline) };
         let analysis = stats::analyse(&observations, &question)?;
-        Ok(Self::from(stored, &plan.plan, baseline, &analysis, states_of(&study.plan(), &target) > 1))
+        Ok(Self::from(stored, &stored.plan, baseline, &analysis, states_of(&study.plan(), &target) > 1))
     }
 
     /// From what the runs of `stored` show; none where they do not tell all components. `is_apart`:
@@ -323,13 +322,13 @@ impl Sizing {
 /// What is sized: the study's first comparison, in that metric if one is given.
 fn target(study: &Study, metric: Option<&str>) -> Result<Target, Error> {
     let metric = metric.map(known).transpose()?;
-    let view = PlanDocument { plan: study.plan(), effective: Vec::new() };
+    let plan = study.plan();
     let nothing = || Error::NothingToSize { study: study.name().to_owned() };
-    let mut target = own_targets(&view).into_iter().next().ok_or_else(nothing)?;
+    let mut target = own_targets(&plan).into_iter().next().ok_or_else(nothing)?;
     if let Some(metric) = metric {
         target.metric = metric;
     }
-    let kind = view.plan.conditions[target.baseline].workload.traffic.kind;
+    let kind = plan.conditions[target.baseline].workload.traffic.kind;
     if kind.produces(target.metric) { Ok(target) } else { Err(nothing()) }
 }
 

@@ -94,12 +94,11 @@ impl<'a> Summary<'a> {
                 table.paint(place, line.style(self.better));
             }
         }
-        let table = table.fit(layout);
         // Where the limit is shown at all.
         let is_short = self.lines.iter().any(|line| line.limit.is_some_and(LimitView::is_short));
-        let is_told = is_short && table.contains("limited by\n");
-        let sides = if is_told { "; tx: transmitter, rx: receiver" } else { "" };
-        format!("{}{sides}\n{table}", self.title())
+        let is_shown = place(LIMIT).is_some_and(|place| table.columns(layout).contains(&place));
+        let sides = if is_short && is_shown { "; tx: transmitter, rx: receiver" } else { "" };
+        format!("{}{sides}\n{}", self.title(), table.fit(layout))
     }
 
     /// `tcp_stream: throughput; 95 % intervals`.
@@ -128,14 +127,13 @@ impl Line<'_> {
             Beside::Baseline => ["-".to_owned(), String::new(), "baseline".to_owned()],
             Beside::Missing => ["-".to_owned(), String::new(), "not measured".to_owned()],
             Beside::Row(row) => {
-                let [mut difference, interval] = size(&row.comparison, unit);
+                let mut size = size(&row.comparison, unit);
+                let mut difference = std::mem::take(&mut size.difference);
                 if row.comparison.relative.is_some() && !is_percent {
                     difference.push_str(" %");
                 }
                 // The title and remarks say what an interval of ratios is.
-                let interval = interval.trim_end_matches(" (log scale)");
-                let interval = interval.strip_suffix(plain(unit)).unwrap_or(interval).trim_end().to_owned();
-                [difference, interval, short(row).to_owned()]
+                [difference, size.ends(), short(row).to_owned()]
             }
         };
         [value, difference, interval, verdict, limit]

@@ -49,7 +49,7 @@ impl Results {
     /// A table of conditions that are compared with nothing, in the main metric of their traffic.
     fn uncompared<'a>(&'a self, workload: &'a str, kind: Kind, conditions: &[&'a Condition]) -> Summary<'a> {
         let counts = || study::metric::find(&format!("instructions_{}", exact::counted_unit(kind)));
-        let primary = if self.plan.plan.exact { counts() } else { None }.unwrap_or(kind.primary_metric());
+        let primary = if self.stored.plan.exact { counts() } else { None }.unwrap_or(kind.primary_metric());
         let mut summary = Summary::new(workload, primary.key, primary.unit, None);
         for own in conditions {
             let value = own.means.get(primary.key).copied();
@@ -66,7 +66,7 @@ impl Results {
         let Some(kind) = members.first().map(|condition| condition.kind) else { return String::new() };
         let groups: Vec<&Group> =
             self.comparisons.iter().filter(|group| group.workload == workload).collect();
-        let columns = if self.plan.plan.exact { columns_of_counts(kind) } else { columns(kind) };
+        let columns = if self.stored.plan.exact { columns_of_counts(kind) } else { columns(kind) };
         let confidence = groups.first().map_or(self.confidence, |group| group.level);
         let interval = format!("{} % interval", stats::confidence(confidence));
         let mut head = vec![workload];
@@ -136,6 +136,7 @@ fn verdict(group: &Group, label: &str) -> Vec<String> {
         return vec!["-".to_owned(), String::new(), "not measured".to_owned()];
     };
     let comparison = &row.comparison;
-    let [difference, interval] = size(comparison, &group.unit);
-    vec![difference, interval, row.verdict()]
+    let size = size(comparison, &group.unit);
+    let interval = size.interval();
+    vec![size.difference, interval, row.verdict()]
 }

@@ -1,14 +1,39 @@
 //! Metrics and lists as people say them.
 
+use study::metric::{METRICS, Metric};
+
+/// A metric of the vocabulary by its whole key; none for what files call their values.
+fn known(key: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|metric| metric.key == key)
+}
+
 /// A metric's key as it is spoken.
-pub(crate) fn words(metric: &str) -> String {
-    // What is per a unit of work ends with that unit.
-    let per = |key: &str, of: &str| key.replace(&format!("{of}_"), &format!("{of}_per_"));
-    let plain = |key: &str| per(&per(key, "instructions"), "service_demand").replace('_', " ");
-    match metric.split_once('.') {
-        Some((side, rest)) => format!("the {side}'s {}", plain(rest)),
-        None => plain(metric),
-    }
+pub(crate) fn words(key: &str) -> String {
+    spoken(key, |own| {
+        // What is per a unit of work ends with that unit.
+        let per = |key: &str, of: &str| key.replace(&format!("{of}_"), &format!("{of}_per_"));
+        per(&per(own, "instructions"), "service_demand").replace('_', " ")
+    })
+}
+
+/// The same in short: `the transmitter's CPU per byte`.
+pub(crate) fn short_words(key: &str) -> String {
+    spoken(key, |own| {
+        let own = own.replace("service_demand_", "CPU per ").replace("host_", "host's ");
+        own.replace("instructions_", "instructions per ").replace('_', " ")
+    })
+}
+
+/// A key with its side, if it has one, and the rest as `plain` says it.
+fn spoken(key: &str, plain: impl Fn(&str) -> String) -> String {
+    let metric = known(key);
+    let own = plain(metric.map_or(key, |metric| metric.own));
+    metric.and_then(|metric| metric.side).map_or_else(|| own.clone(), |side| format!("the {side}'s {own}"))
+}
+
+/// The verb that follows a metric.
+pub(crate) fn is(key: &str) -> &'static str {
+    if known(key).is_some_and(Metric::is_plural) { "are" } else { "is" }
 }
 
 /// `a, b and c`.
@@ -38,5 +63,14 @@ mod tests {
     fn metrics_read_as_words() {
         assert_eq!(words("receiver.cpu_softirq"), "the receiver's cpu softirq");
         assert_eq!(words("latency_p99"), "latency p99");
+        assert_eq!(words("allocs.per_op"), "allocs.per op", "a file's own name has no side");
+        assert_eq!(short_words("throughput"), "throughput");
+        assert_eq!(short_words("transmitter.service_demand_byte"), "the transmitter's CPU per byte");
+        assert_eq!(
+            short_words("receiver.host_service_demand_packet"),
+            "the receiver's host's CPU per packet"
+        );
+        assert_eq!(short_words("kernel_instructions_packet"), "kernel instructions per packet");
+        assert_eq!([is("transactions"), is("throughput"), is("allocs")], ["are", "is", "is"]);
     }
 }

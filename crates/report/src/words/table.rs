@@ -93,33 +93,12 @@ impl Table {
     /// What is not in the rows is told above and below them.
     #[must_use]
     pub fn fit(&self, layout: Layout) -> String {
-        let widths = self.widths();
-        let mut columns: Vec<usize> = (0..widths.len()).collect();
+        let (columns, widths) = (self.columns(layout), self.widths());
         if layout.wide {
             return self.lines(&columns, &widths, layout.colour);
         }
         let most = layout.columns() + GAP.len();
-        let least: Vec<usize> =
-            (0..widths.len()).map(|column| self.least(column, LEAST_NAME).min(layout.columns())).collect();
-        let total = |columns: &[usize], widths: &[usize]| -> usize {
-            columns.iter().map(|column| widths[*column] + GAP.len()).sum()
-        };
-        // Names are shortened last: a column that is left out is told by its heading, a short name
-        // by a line of its own.
-        let with_name = |widths: &[usize]| -> Vec<usize> {
-            let short = |column| if Some(column) == self.names { least[column] } else { widths[column] };
-            (0..widths.len()).map(short).collect()
-        };
-        for left_out in &self.optional {
-            if total(&columns, &with_name(&widths)) <= most {
-                break;
-            }
-            columns.retain(|column| column != left_out);
-        }
-        while columns.len() > 1 && total(&columns, &least) > most {
-            let Some(last) = columns.iter().rposition(|column| Some(*column) != self.names) else { break };
-            columns.remove(last);
-        }
+        let least = self.narrowest(layout);
         let (mut table, mut above) = (self.clone(), String::new());
         if let Some(column) = self.names {
             let others = columns.iter().filter(|other| **other != column);
@@ -138,6 +117,40 @@ impl Table {
         let below =
             if left_out.is_empty() { String::new() } else { format!("(--wide shows also: {left_out})\n") };
         layout.wrap(&above) + &table.lines(&columns, &widths, layout.colour) + &layout.wrap(&below)
+    }
+
+    /// The columns that a layout has room for.
+    pub(crate) fn columns(&self, layout: Layout) -> Vec<usize> {
+        let widths = self.widths();
+        let mut columns: Vec<usize> = (0..widths.len()).collect();
+        if layout.wide {
+            return columns;
+        }
+        let most = layout.columns() + GAP.len();
+        let least = self.narrowest(layout);
+        // Names are shortened last: a column that is left out is told by its heading, a short name
+        // by a line of its own.
+        let with_name = |widths: &[usize]| -> Vec<usize> {
+            let short = |column| if Some(column) == self.names { least[column] } else { widths[column] };
+            (0..widths.len()).map(short).collect()
+        };
+        for left_out in &self.optional {
+            if total(&columns, &with_name(&widths)) <= most {
+                break;
+            }
+            columns.retain(|column| column != left_out);
+        }
+        while columns.len() > 1 && total(&columns, &least) > most {
+            let Some(last) = columns.iter().rposition(|column| Some(*column) != self.names) else { break };
+            columns.remove(last);
+        }
+        columns
+    }
+
+    /// How narrow each column can be with its names shortened.
+    fn narrowest(&self, layout: Layout) -> Vec<usize> {
+        let least = |column| self.least(column, LEAST_NAME).min(layout.columns());
+        (0..self.widths().len()).map(least).collect()
     }
 
     /// To how many columns a column can be narrowed: numbers stay whole, other words keep their
@@ -228,6 +241,11 @@ impl Table {
         }
         text
     }
+}
+
+/// How wide these columns are, with a gap after each.
+fn total(columns: &[usize], widths: &[usize]) -> usize {
+    columns.iter().map(|column| widths[*column] + GAP.len()).sum()
 }
 
 /// A cell of at most so many columns: beginning and end stay.

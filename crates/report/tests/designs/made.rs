@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Detail, Limit, sample};
+use record::{Detail, Evidence, Limit, sample};
 use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
 use study::{Condition, Design, DesignKind, Plan, Study};
 
@@ -115,7 +115,7 @@ pub(crate) fn stored(
             invalid_runs: 0,
             toml: study.source_text().to_owned(),
         },
-        plan_json: serde_json::to_value(plan).unwrap(),
+        plan: plan.clone(),
         boots: (1..=boots).map(boot).collect(),
         runs,
     }
@@ -125,7 +125,7 @@ pub(crate) fn stored(
 pub(crate) fn limited(stored: &mut StoredStudy, by: impl Fn(usize) -> &'static str) {
     for run in &mut stored.runs {
         let label = by(run.condition).parse().unwrap();
-        run.limited_by = Some(Limit { label, evidence: vec!["so said a counter".to_owned()] });
+        run.limited_by = Some(Limit { label, evidence: vec![Evidence::NobodyBusy] });
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use netassay_report::{ComparisonRequest, Comparisons, Layout, Results};
 use record::sample;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::StoredStudy;
 use study::{Condition, DesignKind};
 
@@ -53,9 +53,10 @@ fn acted(values: impl Fn(&Condition) -> Vec<(&'static str, f64)>) -> StoredStudy
         })
     };
     let state = |condition: &Condition| json!({"transmitter": side(condition), "receiver": side(condition)});
-    let effective: Vec<Value> = plan.conditions.iter().map(state).collect();
+    let effective =
+        plan.conditions.iter().map(|condition| serde_json::from_value(state(condition)).unwrap()).collect();
     let mut stored = stored(&study, &plan, |condition, _, _| values(condition));
-    stored.plan_json["effective"] = effective.into();
+    stored.plan.effective = effective;
     stored
 }
 
@@ -82,10 +83,10 @@ fn a_switch_that_does_not_do_what_it_reads_back_is_flagged() {
     };
     let text = page(&acted(opposite));
     for flag in [
-        "Flag: tso=on gro=off: TSO reads back on at the transmitter, but each buffer that its interface was given held one segment (1.000): it did not act.",
-        "Flag: tso=off gro=on: TSO reads back off at the transmitter, but each buffer that its interface was given held 30.00 segments.",
-        "Flag: tso=on gro=on: GRO reads back on at the receiver, packets came in one by one, and TCP was given them so (1.000 a batch): it did not act.",
-        "Flag: tso=on gro=off: GRO reads back off at the receiver, but TCP was given batches of 20.00 packets.",
+        "Flag: tso=on gro=off: TSO reads back on at the transmitter, but each buffer passed to its interface held one segment (1.000): TSO did not act.",
+        "Flag: tso=off gro=on: TSO reads back off at the transmitter, but each buffer passed to its interface held 30.00 segments.",
+        "Flag: tso=on gro=on: GRO reads back on at the receiver, and packets reached both it and TCP one by one (1.000 a batch): GRO did not act.",
+        "Flag: tso=on gro=off: GRO reads back off at the receiver, but TCP received batches of 20.00 packets.",
     ] {
         assert!(text.contains(flag), "{flag}\nnot in\n{text}");
     }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use record::{Detail, Environment, sample};
+use record::{Detail, Environment, Note, sample};
 use serde_json::{Value, json};
 use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
-use study::{Study, bundled};
+use study::{Plan, Study, bundled};
 
 /// Throughput of the four conditions of `quick` in boot 0; each further boot adds 10, each further
 /// run 1.
@@ -15,15 +15,15 @@ pub(crate) fn quick() -> Study {
     bundled::find("quick").expect("bundled").study()
 }
 
-pub(crate) fn plan() -> Value {
-    let mut plan = serde_json::to_value(quick().plan()).unwrap();
+pub(crate) fn plan() -> Plan {
+    let mut plan = quick().plan();
     let side = |on: bool, follow_on: Value| {
         json!({"mtu": 1500, "active": {"tx-tcp-segmentation": on, "rx-lro": false},
                "refused": {"rx-lro": "the driver does not let it be switched [fixed]"}, "follow_on": follow_on})
     };
     let on = json!({"transmitter": side(true, json!({})), "receiver": side(true, json!({}))});
     let off = json!({"transmitter": side(false, json!({"tx-udp-segmentation": false})), "receiver": side(false, json!({}))});
-    plan["effective"] = json!([on, off, on, off]);
+    plan.effective = serde_json::from_value(json!([on, off, on, off])).unwrap();
     plan
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn ran_with(congestion_control: &str) -> Detail {
 /// An environment with one note, and a setting of the transmitter.
 fn environment() -> Environment {
     let mut environment = sample::environment();
-    environment.notes.push("receive work is not steered".to_owned());
+    environment.notes.push(Note::NotSteered("no CPU is left".to_owned()));
     let setting = ("net.ipv4.tcp_congestion_control".to_owned(), "bbr".to_owned());
     environment.transmitter.sysctls.extend([setting]);
     environment
@@ -124,7 +124,7 @@ pub(crate) fn stored(boots: u32) -> StoredStudy {
             invalid_runs: 0,
             toml: quick().source_text().to_owned(),
         },
-        plan_json: plan(),
+        plan: plan(),
         boots,
         runs,
     }

@@ -4,8 +4,7 @@ use host::{CpuTimes, ThreadTimes};
 use study::Side;
 
 use super::end::End;
-use super::words::percent;
-use record::Label;
+use record::{Evidence, Label, Threads};
 
 /// A thread that wants a CPU for this share of a long window has no time to wait for anybody else.
 const WANTED: f64 = 0.9;
@@ -34,8 +33,8 @@ pub(super) struct Busy {
     pub(super) saturated: bool,
     /// Whether its threads spent most of their time in their own code.
     mostly_user: bool,
-    /// The figures, in sentences.
-    pub(super) evidence: Vec<String>,
+    /// The figures.
+    pub(super) evidence: Vec<Evidence>,
 }
 
 impl Busy {
@@ -63,13 +62,11 @@ impl Busy {
 
         let mut evidence = Vec::new();
         if !threads.is_empty() {
-            evidence.push(sentence(end.side, sending, threads.len(), [running, waiting], user));
+            let (side, threads) = (end.side, threads.len());
+            evidence.push(Evidence::Threads(Threads { side, sending, threads, running, waiting, user }));
         }
         if polls {
-            evidence.push(format!(
-                "the {}'s threads poll, as configured, so their busy time is no evidence",
-                end.side
-            ));
+            evidence.push(Evidence::Polls(end.side));
         }
         let saturated = by_threads || full.is_some();
         evidence.extend(full);
@@ -103,30 +100,8 @@ fn waiting_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.waiting_ns as f64).min(elapsed - running_in(times, elapsed))
 }
 
-fn sentence(
-    side: Side,
-    sending: bool,
-    threads: usize,
-    [running, waiting]: [f64; 2],
-    user: Option<f64>,
-) -> String {
-    let does = if sending { "sending" } else { "receiving" };
-    let mut text = match threads {
-        1 => format!("{side}'s {does} thread {} busy", percent(running)),
-        many => format!("{side}'s {many} {does} threads {} busy on average", percent(running)),
-    };
-    if let Some(user) = user {
-        text.push_str(&format!(", {} of it in user space", percent(user)));
-    }
-    // Below a hundredth it is what any wake-up takes.
-    if waiting >= 0.01 {
-        text.push_str(&format!(", and ready but without a CPU {} of the time", percent(waiting)));
-    }
-    text
-}
-
-/// In words, if a CPU of this end had no time left, and for this traffic.
-fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<String> {
+/// If a CPU of this end had no time left, and for this traffic: which.
+fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<Evidence> {
     let side = end.side;
     let share = |part: u64, times: &CpuTimes| part as f64 / times.total().max(1) as f64;
     let interrupts = |times: &CpuTimes| times.irq.saturating_add(times.softirq);
@@ -135,7 +110,7 @@ fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<String> {
         .map(|(cpu, times)| (cpu, share(interrupts(times), times)))
         .find(|(_, inside)| *inside >= MOSTLY_INTERRUPTS - slack)
     {
-        return Some(format!("{side}'s CPU {cpu} {} in interrupts", percent(inside)));
+        return Some(Evidence::Interrupts(side, *cpu, inside));
     }
     let all = &end.window.cpu;
     // Which process a CPU worked for is not told. If others had a good part of the host's time,
@@ -148,12 +123,8 @@ fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<String> {
         .map(|(cpu, times)| (cpu, share(times.busy(), times), share(interrupts(times), times)))
         .find(|(_, busy, inside)| *busy >= ALL - slack && *inside >= MUCH_INTERRUPTS)
     {
-        let (busy, inside) = (percent(busy), percent(inside));
-        return Some(format!(
-            "{side}'s CPU {cpu} {busy} busy with this traffic, {inside} of its time in interrupts"
-        ));
+        return Some(Evidence::CpuFull(side, *cpu, busy, inside));
     }
     let busy = share(all.busy(), all);
-    (busy >= ALL - slack)
-        .then(|| format!("{side}'s {} CPUs {} busy with this traffic", end.window.cpus.len(), percent(busy)))
+    (busy >= ALL - slack).then_some(Evidence::CpusFull(side, end.window.cpus.len(), busy))
 }

@@ -4,10 +4,9 @@
 use std::collections::BTreeSet;
 
 use host::{CpuTimes, ThreadTimes};
-use record::{Label, RunAccount, SideAccount};
+use record::{Contended, Evidence, Label, RunAccount, SideAccount, WaitedFor};
 use study::Side;
 
-use super::words::percent;
 use crate::foreign::Foreign;
 use crate::waiting::Waited;
 
@@ -23,7 +22,7 @@ pub(super) struct Contention {
     /// To whom.
     pub(super) label: Label,
     /// Who had them, and what to do.
-    pub(super) evidence: String,
+    pub(super) evidence: Evidence,
 }
 
 impl Contention {
@@ -43,7 +42,7 @@ impl Contention {
             Some(guest) => (guest.share, guest.behind_others(&foreign)),
             None => {
                 let waiting = waiting(&own.window.threads, own.window.elapsed_ns);
-                (waiting, waiting.min(foreign.share))
+                (waiting, waiting.min(foreign.taken.share))
             }
         };
         let stolen = stolen(account, side, own);
@@ -51,44 +50,27 @@ impl Contention {
         if lost < LOST {
             return None;
         }
-        let mut parts = Vec::new();
-        if waited >= LOST / 2.0 {
-            let had = if foreign.share >= LOST / 2.0 {
-                format!("other processes used {}: stop them, or keep them off these CPUs", foreign.words())
-            } else {
-                format!(
-                    "the guests' own threads explain {} at most: processes outside this process namespace used the CPUs, or a \
-                     cgroup quota kept the guest off them",
-                    percent(waiting - waited)
-                )
-            };
-            parts.push(format!(
-                "{side} was ready but without a CPU {} of the time while {had}",
-                percent(waiting)
-            ));
-        }
-        if stolen >= LOST / 2.0 {
-            parts.push(format!(
-                "the hypervisor gave {} of the time of {side}'s CPUs to others (steal): measure on a dedicated machine",
-                percent(stolen)
-            ));
-        }
-        Some(Self { lost, label: Label::Contended, evidence: parts.join("; ") })
+        let waited_for = if foreign.taken.share >= LOST / 2.0 {
+            WaitedFor::Others(foreign.taken)
+        } else {
+            WaitedFor::Unexplained(waiting - waited)
+        };
+        let contended = Contended {
+            side,
+            waited: (waited >= LOST / 2.0).then_some((waiting, waited_for)),
+            stolen: (stolen >= LOST / 2.0).then_some(stolen),
+        };
+        Some(Self { lost, label: Label::Contended, evidence: Evidence::Contended(contended) })
     }
 
     fn to_guests(account: &RunAccount, side: Side, waited: &Waited) -> Option<Self> {
         let hosts = account.hosts_of_guests();
         let cpus: BTreeSet<u32> = hosts.iter().flat_map(|host| host.cpus.iter().copied()).collect();
         let vcpus: usize = hosts.iter().map(|host| host.vcpu_each.len()).sum();
-        (!hosts.is_empty()).then(|| Self {
+        (!hosts.is_empty()).then_some(Self {
             lost: waited.share,
             label: Label::HostCpu,
-            evidence: format!(
-                "a virtual CPU of {side}'s guest was ready but waited for a CPU of the host {} of the time, behind threads of the run's own guests: \
-                 {vcpus} virtual CPUs and the threads that move their packets share {} CPUs",
-                percent(waited.share),
-                cpus.len()
-            ),
+            evidence: Evidence::BehindGuests(side, waited.share, vcpus, cpus.len()),
         })
     }
 }
@@ -102,10 +84,7 @@ fn waiting(threads: &[ThreadTimes], elapsed_ns: u64) -> f64 {
 /// The share of the window in which a side's CPUs were stolen, of a virtual machine those of its
 /// host.
 fn stolen(account: &RunAccount, side: Side, own: &SideAccount) -> f64 {
-    let hosts = account.hosts_of_guests();
-    // Both sides may be in one machine.
-    let index = if side == Side::Receiver { hosts.len().saturating_sub(1) } else { 0 };
-    let (cpus, elapsed_ns): (&[CpuTimes], u64) = match hosts.get(index) {
+    let (cpus, elapsed_ns): (&[CpuTimes], u64) = match account.host_of_guest(side) {
         Some(host) => (&host.cpu_each, host.elapsed_ns),
         None => (&own.window.cpu_each, own.window.elapsed_ns),
     };

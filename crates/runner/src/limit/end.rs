@@ -3,12 +3,11 @@
 use agent::message::{Finished, Measured};
 use host::ThreadTimes;
 use load::{Sender, TcpInfo};
-use record::{RunAccount, SideAccount};
-use study::Side;
+use record::{AtLinkRate, Evidence, RunAccount, SideAccount, Tcp};
+use study::{Family, Side};
 use testbed::RunOrder;
 
 use super::contended::Contention;
-use super::words::{bits, count, percent};
 use crate::retransmits::Retransmits;
 
 /// A share of segments dropped that holds TCP back: by the square-root law (Mathis et al., 1997) a
@@ -72,40 +71,29 @@ impl<'a> End<'a> {
         self.window.link.rate_bits.filter(|bits| *bits > 0).map(|bits| bits as f64)
     }
 
-    /// In words, if this end sends as much as its interface lets through.
-    pub(super) fn sends_at_limit(&self, order: &RunOrder) -> Option<String> {
+    /// Whether this end sends as much as its interface lets through.
+    pub(super) fn sends_at_limit(&self, order: &RunOrder) -> Option<Evidence> {
         let counters = &self.window.counters;
         let rate = self.rate()?;
         let sent = 8.0 * self.per_second(self.wire_bytes(order));
         let held = self.window.link.shaped && (counters.queue.overlimits > 0 || counters.queue.drops > 0);
         (sent >= rate * REACHED || (held && sent >= rate * HELD_UP)).then(|| {
-            let queue = match (counters.queue.overlimits, counters.queue.drops) {
-                (0, 0) => String::new(),
-                (late, drops) => {
-                    format!("; delayed packets {} times, dropped {}", count(late), count(drops))
-                }
-            };
-            self.reached("sent", sent, rate) + &queue
+            let (delayed, dropped) = (counters.queue.overlimits, counters.queue.drops);
+            Evidence::AtLinkRate(AtLinkRate { delayed, dropped, ..self.reached(true, sent, rate) })
         })
     }
 
-    /// In words, if this end takes as much as its wire carries. A queueing discipline holds for
-    /// what is sent only.
-    pub(super) fn takes_at_limit(&self) -> Option<String> {
+    /// Whether this end receives as much as its wire carries. A queueing discipline holds for what
+    /// is sent only.
+    pub(super) fn takes_at_limit(&self) -> Option<Evidence> {
         let rate = self.rate().filter(|_| !self.window.link.shaped)?;
         let taken = 8.0 * self.per_second(self.window.counters.link.rx_bytes);
-        (taken >= rate * REACHED).then(|| self.reached("received", taken, rate))
+        (taken >= rate * REACHED).then(|| Evidence::AtLinkRate(self.reached(false, taken, rate)))
     }
 
-    fn reached(&self, what: &str, moved: f64, rate: f64) -> String {
-        let from = &self.window.link.from;
-        format!(
-            "{} {what} {} with headers, {} of {} ({from})",
-            self.side,
-            bits(moved),
-            percent(moved / rate),
-            bits(rate)
-        )
+    fn reached(&self, sent: bool, carried: f64, rate: f64) -> AtLinkRate {
+        let from = self.window.link.from.to_string();
+        AtLinkRate { side: self.side, sent, carried, rate, from, delayed: 0, dropped: 0 }
     }
 
     /// Bytes that left by the interface, counting for each segment that a packet will be cut into
@@ -121,7 +109,11 @@ impl<'a> End<'a> {
             0
         };
         // Ethernet, IP, and UDP or TCP with its timestamps.
-        let header = 14 + if order.ipv6 { 40 } else { 20 } + if udp { 8 } else { 32 };
+        let ip = match order.family {
+            Family::Ipv4 => 20,
+            Family::Ipv6 => 40,
+        };
+        let header = 14 + ip + if udp { 8 } else { 32 };
         let packets = counters.link.tx_packets.saturating_add(counters.queue.drops);
         let more = segments.saturating_sub(packets).saturating_mul(header);
         counters.link.tx_bytes.saturating_add(more)
@@ -164,62 +156,26 @@ pub(super) struct Waits {
 
 impl Waits {
     /// What of TCP's own machinery held it back, if any of it stands out.
-    pub(super) fn verdict(&self) -> Option<String> {
+    pub(super) fn verdict(&self) -> Option<Evidence> {
         if self.closed >= MUCH {
-            return Some(format!(
-                "TCP: the receiver's window was closed for {} of the time with data to send, while the receiver had time: its buffer is \
-                 small for this round trip, or its program slept",
-                percent(self.closed)
-            ));
+            return Some(Evidence::WindowClosed(self.closed));
         }
         if self.full >= MUCH {
-            return Some(format!(
-                "TCP: the send buffer was the limit for {} of the time with data to send: it is small for this round trip",
-                percent(self.full)
-            ));
+            return Some(Evidence::BufferFull(self.full));
         }
         let much = |segments: u64| segments as f64 > SEGMENTS_LOST * self.sent as f64;
         let (lost, needless) = (self.retransmits.lost(), self.retransmits.needless);
-        let (segments, why) = if needless > lost {
-            (needless, "retransmitted needlessly: they had arrived, after segments sent later")
+        if needless > lost {
+            much(needless).then_some(Evidence::SegmentsLate(needless, self.sent, self.window))
         } else {
-            (lost, "lost at a place without a counter")
-        };
-        much(segments).then(|| {
-            format!(
-                "TCP: {} of {} segments were {why}; the congestion window is {} segments",
-                count(segments),
-                count(self.sent),
-                self.window
-            )
-        })
+            much(lost).then_some(Evidence::SegmentsLost(lost, self.sent, self.window))
+        }
     }
 
-    pub(super) fn evidence(&self) -> Option<String> {
-        (self.sent > 0).then(|| {
-            format!(
-                "TCP: of the time with data to send, receive window closed {}, send buffer too small {}; {} of {} segments retransmitted{}; \
-                 congestion window {} segments, round trip {} µs",
-                percent(self.closed),
-                percent(self.full),
-                count(self.retransmits.all),
-                count(self.sent),
-                needless(&self.retransmits),
-                self.window,
-                self.rtt_us
-            )
-        })
-    }
-}
-
-/// How many of the retransmitted segments had arrived; nothing where none had.
-fn needless(retransmits: &Retransmits) -> String {
-    match retransmits.needless {
-        0 => String::new(),
-        needless => format!(
-            ", {} of them ({}) needlessly (they had arrived: reordering)",
-            count(needless),
-            percent(retransmits.needless_share())
-        ),
+    pub(super) fn evidence(&self) -> Option<Evidence> {
+        let Self { closed, full, retransmits, sent, window, rtt_us } = *self;
+        let (retransmitted, needless) = (retransmits.all, retransmits.needless);
+        let tcp = Tcp { closed, full, retransmitted, needless, segments: sent, window, rtt_us };
+        (sent > 0).then_some(Evidence::Tcp(tcp))
     }
 }

@@ -2,8 +2,8 @@
 
 use super::case::Case;
 use super::end::End;
-use super::words::{count, percent};
 use crate::loss::Loss;
+use record::{Evidence, Place};
 
 /// Shares of the datagrams offered. Over the whole run, as the metrics of loss are: of a window
 /// nobody knows what is on its way.
@@ -16,8 +16,8 @@ pub(super) struct Losses {
     pub(super) before: f64,
     /// Where nobody counts.
     pub(super) elsewhere: f64,
-    /// In words.
-    pub(super) evidence: Vec<String>,
+    /// What was lost where.
+    pub(super) evidence: Vec<Evidence>,
 }
 
 /// From these shares on most of a receiver's work is for nothing: of datagrams that its socket
@@ -26,18 +26,11 @@ pub(super) struct Losses {
 const DROPPED: f64 = 0.4;
 const INTERRUPTED: f64 = 0.75;
 
-/// In words, if the receiver's CPUs spend their time on datagrams that its socket then drops.
-fn livelock(to: &End<'_>, dropped: f64) -> Option<String> {
+/// If the receiver's CPUs spend their time on datagrams that its socket then drops: how much.
+fn livelock(to: &End<'_>, dropped: f64) -> Option<Evidence> {
     let times = &to.window.cpu;
     let interrupted = times.irq.saturating_add(times.softirq) as f64 / times.total().max(1) as f64;
-    (dropped >= DROPPED && interrupted >= INTERRUPTED).then(|| {
-        format!(
-            "receive livelock: interrupts take {} of the time of the {}'s CPUs, most of it for datagrams that its socket then drops. A lower \
-             rate brings more (`pacing`)",
-            percent(interrupted),
-            to.side
-        )
-    })
+    (dropped >= DROPPED && interrupted >= INTERRUPTED).then_some(Evidence::Livelock(to.side, interrupted))
 }
 
 pub(super) fn of(case: &Case<'_>) -> Losses {
@@ -45,31 +38,21 @@ pub(super) fn of(case: &Case<'_>) -> Losses {
     let share = |part: u64| if loss.offered == 0 { 0.0 } else { part as f64 / loss.offered as f64 };
     let (from, to) = (case.from, case.to);
     let places = [
-        (loss.socket, format!("{}'s socket dropped", to.side)),
-        (loss.behind, format!("the device, or the backlog, before the {} dropped", to.side)),
-        (
-            loss.queue,
-            format!("the queue before the {}'s wire ({}) dropped", from.side, from.window.link.from),
-        ),
-        (loss.device, format!("the {}'s device dropped", from.side)),
-        (loss.unaccounted(), "a place without a counter dropped".to_owned()),
+        (Place::Socket(to.side), loss.socket),
+        (Place::Behind(to.side), loss.behind),
+        (Place::Queue(from.side, from.window.link.from.to_string()), loss.queue),
+        (Place::Device(from.side), loss.device),
+        (Place::Uncounted, loss.unaccounted()),
     ];
     let livelock = livelock(to, share(loss.socket));
-    let said = places.into_iter().filter(|(lost, _)| *lost > 0);
+    let lossy = places.into_iter().filter(|(_, lost)| *lost > 0);
     Losses {
         socket: share(loss.socket),
         behind: share(loss.behind),
         before: share(loss.queue.saturating_add(loss.device)),
         elsewhere: share(loss.unaccounted()),
-        evidence: said
-            .map(|(lost, who)| {
-                format!(
-                    "{who} {} of {} datagrams ({})",
-                    count(lost),
-                    count(loss.offered),
-                    percent(share(lost))
-                )
-            })
+        evidence: lossy
+            .map(|(place, lost)| Evidence::Lost(place, lost, loss.offered))
             .chain(livelock)
             .collect(),
     }

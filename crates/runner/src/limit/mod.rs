@@ -44,17 +44,15 @@ mod case;
 mod contended;
 mod end;
 mod losses;
-mod words;
 
 use load::{Direction, Kind};
-use record::{HostAccount, Label, Limit, RunAccount};
+use record::{Dropped, Evidence, HostAccount, Label, Limit, OnHost, RunAccount};
 use study::Side;
 use testbed::RunOrder;
 
 use self::busy::Busy;
 use self::case::Case;
 use self::end::{End, MUCH, SEGMENTS_LOST};
-use self::words::{bits, count, percent};
 use crate::waiting::Waited;
 
 /// A rate that was asked for is reached from this share of it on: the edges of a window cut a burst
@@ -70,14 +68,14 @@ pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     // Most labels name what is inside the machines; what it took outside tells why.
     match (&account.hosts, &account.around) {
         (Some(hosts), _) => {
-            for (host, side) in hosts.iter().zip([Side::Transmitter, Side::Receiver]) {
+            for (side, host) in hosts.each_ref() {
                 let waited = Waited::of(account, side);
-                limit.evidence.push(on_host(&format!("{side}'s virtual machine"), host, waited));
+                limit.evidence.push(on_host(Some(side), host, waited));
             }
         }
         (None, Some(host)) => {
             let waited = Waited::of(account, Side::Transmitter);
-            limit.evidence.push(on_host("the virtual machine", host, waited));
+            limit.evidence.push(on_host(None, host, waited));
         }
         (None, None) => {}
     }
@@ -85,19 +83,16 @@ pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
 }
 
 /// What a virtual machine took of its host.
-fn on_host(machine: &str, host: &HostAccount, waited: Option<Waited>) -> String {
-    let share = |ns: u64| percent(ns as f64 / host.elapsed_ns.max(1) as f64);
-    let (waiting, inside) = waited.map_or((0.0, 0.0), |waited| (waited.share, waited.stolen_inside));
-    let told =
-        if inside > 0.0 { format!(" (its kernel reports {})", percent(inside)) } else { String::new() };
-    format!(
-        "{machine} took {} of a CPU of its host to run and {} to move its packets; of the time a virtual CPU was ready but without a CPU \
-         for {}{told}, what moves its packets for {}",
-        share(host.vcpu.running_ns),
-        share(host.io.running_ns),
-        percent(waiting),
-        share(host.io.waiting_ns)
-    )
+fn on_host(side: Option<Side>, host: &HostAccount, waited: Option<Waited>) -> Evidence {
+    let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
+    Evidence::OnHost(OnHost {
+        side,
+        ran: share(host.vcpu.running_ns),
+        moved: share(host.io.running_ns),
+        waited: waited.map_or(0.0, |waited| waited.share),
+        reported: waited.map_or(0.0, |waited| waited.stolen_inside),
+        moving_waited: share(host.io.waiting_ns),
+    })
 }
 
 fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
@@ -126,9 +121,9 @@ fn either(forward: &Case<'_>, reverse: &Case<'_>) -> Limit {
     let (one, other) = (forward.of_stream(), reverse.of_stream());
     let label = if reverse.to.received_bits() < forward.to.received_bits() { other.label } else { one.label };
     let mut evidence = Vec::new();
-    for (way, limit) in [("forward", one), ("reverse", other)] {
-        evidence.push(format!("{way}: limited by {}", limit.label));
-        evidence.extend(limit.evidence.iter().map(|what| format!("{way}: {what}")));
+    for (way, limit) in [(Direction::Forward, one), (Direction::Reverse, other)] {
+        evidence.push(Evidence::WayLimited(way, limit.label));
+        evidence.extend(limit.evidence.into_iter().map(|what| Evidence::Way(way, Box::new(what))));
     }
     Limit { label, evidence }
 }
@@ -140,20 +135,17 @@ fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     let mut evidence = Vec::new();
     let asked = asked_bits(order);
     if let Some(asked) = asked {
-        evidence.push(format!("sent {} of the requested {}", bits(sent), bits(asked)));
+        evidence.push(Evidence::Sent(sent, asked));
     }
     let label = if asked.is_some_and(|asked| sent >= ASKED * asked) {
         Label::Pacing
     } else if busy.saturated {
         busy.label(from.side)
     } else if refused > 0 {
-        evidence.insert(0, format!("the {}'s queue rejected {} datagrams", from.side, count(refused)));
+        evidence.insert(0, Evidence::QueueRejected(from.side, refused));
         Label::Device
     } else {
-        evidence.insert(
-            0,
-            "the sender was idle for part of the time, although nothing rejected its data".to_owned(),
-        );
+        evidence.insert(0, Evidence::SenderIdle);
         Label::Path
     };
     evidence.extend(busy.evidence);
@@ -189,7 +181,7 @@ impl Case<'_> {
         let mut evidence = Vec::new();
         let received = self.to.received_bits();
         if let Some(asked) = asked_bits(self.order) {
-            evidence.push(format!("received {} of the requested {}", bits(received), bits(asked)));
+            evidence.push(Evidence::Received(received, asked));
             if received >= ASKED * asked {
                 return Limit { label: Label::Pacing, evidence };
             }
@@ -202,9 +194,9 @@ impl Case<'_> {
     fn of_udp(&self) -> Limit {
         let (sends, takes) = (self.sends(), self.takes());
         let losses = losses::of(self);
-        let evidence = |first: Vec<String>| -> Vec<String> {
+        let evidence = |first: Vec<Evidence>| -> Vec<Evidence> {
             let others = losses.evidence.iter().chain(&takes.evidence).chain(&sends.evidence);
-            let rest: Vec<String> = others.filter(|what| !first.contains(what)).cloned().collect();
+            let rest: Vec<Evidence> = others.filter(|what| !first.contains(what)).cloned().collect();
             first.into_iter().chain(rest).collect()
         };
         if losses.socket >= LOST {
@@ -227,9 +219,9 @@ impl Case<'_> {
             return Limit { label: Label::cpu(self.to.side), evidence: evidence(takes.evidence.clone()) };
         }
         let told = if losses.elsewhere >= LOST {
-            format!("{} of the datagrams were lost at a place without a counter", percent(losses.elsewhere))
+            Evidence::LostUncounted(losses.elsewhere)
         } else {
-            NOBODY.to_owned()
+            Evidence::NobodyBusy
         };
         Limit { label: Label::Path, evidence: evidence(vec![told]) }
     }
@@ -237,7 +229,7 @@ impl Case<'_> {
     fn of_tcp(&self) -> Limit {
         let (sends, takes) = (self.sends(), self.takes());
         let tcp = self.from.tcp();
-        let mut evidence: Vec<String> = Vec::new();
+        let mut evidence: Vec<Evidence> = Vec::new();
         let (label, first) = if let Some(reached) = self.link() {
             (Label::Link, vec![reached])
         } else if let Some(label) = self.cpu(&sends, &takes, tcp.closed) {
@@ -246,7 +238,7 @@ impl Case<'_> {
         } else if let Some(dropped) = self.dropped() {
             (Label::Device, vec![dropped])
         } else {
-            (Label::Path, vec![tcp.verdict().unwrap_or_else(|| NOBODY.to_owned())])
+            (Label::Path, vec![tcp.verdict().unwrap_or(Evidence::NobodyBusy)])
         };
         for what in first.into_iter().chain(sends.evidence).chain(takes.evidence).chain(tcp.evidence()) {
             if !evidence.contains(&what) {
@@ -263,7 +255,7 @@ impl Case<'_> {
         let mut rest = Vec::new();
         let mut label = None;
         if let Some(asked) = self.order.traffic.rate {
-            first.push(format!("{done:.0} of the requested {asked} requests per second were answered"));
+            first.push(Evidence::Answered(done, asked));
             label = (done >= ASKED * f64::from(asked)).then_some(Label::Pacing);
         }
         if label.is_none() && self.order.traffic.kind == Kind::UdpRr {
@@ -279,17 +271,8 @@ impl Case<'_> {
         }
         let label = label.or_else(|| self.cpu(&asks, &answers, 0.0)).unwrap_or_else(|| {
             let flight = u64::from(self.order.traffic.in_flight) * u64::from(self.order.traffic.flows);
-            let polls = if self.polls(self.from) || self.polls(self.to) {
-                "; an end that polls is always busy"
-            } else {
-                ""
-            };
-            first.insert(
-                0,
-                format!(
-                    "neither end was busy all the time: {flight} in flight, waiting for the round trip{polls}"
-                ),
-            );
+            let polls = self.polls(self.from) || self.polls(self.to);
+            first.insert(0, Evidence::RoundTrip(flight, polls));
             Label::Path
         });
         first.extend(rest);
@@ -330,31 +313,29 @@ impl Case<'_> {
         Some(if receiver_first { Label::cpu(self.to.side) } else { sends.label(self.from.side) })
     }
 
-    /// In words, if the wire carried as much as it can.
-    fn link(&self) -> Option<String> {
+    /// Whether the wire carried as much as it can.
+    fn link(&self) -> Option<Evidence> {
         [self.from.sends_at_limit(self.order), self.to.takes_at_limit(), self.to.sends_at_limit(self.order)]
             .into_iter()
             .flatten()
             .next()
     }
 
-    /// In words, if segments were dropped on their way from one device to the other, and
-    /// retransmitted.
-    fn dropped(&self) -> Option<String> {
+    /// Whether segments were dropped on their way from one device to the other, and retransmitted.
+    fn dropped(&self) -> Option<Evidence> {
         let (near, far) = (&self.from.window.counters, &self.to.window.counters);
         let (queue, wire) = (near.queue.drops, near.link.tx_dropped.max(far.link.rx_dropped));
         let sent = near.tcp.out_segs.saturating_add(near.tcp.retrans_segs);
         let dropped = queue.saturating_add(wire);
         (near.tcp.retrans_segs > 0 && dropped as f64 >= SEGMENTS_LOST * sent as f64).then(|| {
-            format!(
-                "{} packets dropped by the queue before the {}'s wire and {} by the devices, {} of {} segments retransmitted ({})",
-                count(queue),
-                self.from.side,
-                count(wire),
-                count(near.tcp.retrans_segs),
-                count(sent),
-                self.from.window.link.from
-            )
+            Evidence::Dropped(Dropped {
+                side: self.from.side,
+                queue,
+                devices: wire,
+                retransmitted: near.tcp.retrans_segs,
+                segments: sent,
+                wire: self.from.window.link.from.to_string(),
+            })
         })
     }
 }
@@ -362,8 +343,6 @@ impl Case<'_> {
 /// A share of the time with data to send that was spent on a closed window, from which on it was
 /// the receiver that had no time.
 const CLOSED: f64 = 0.1;
-const NOBODY: &str =
-    "neither end was busy all the time and no place dropped much: only the path between them remains";
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,11 @@
 //! Runs that something disturbs: kept, repeated within bounds, and never counted.
 
 use netassay_runner::{Ending, Error, Event, Invalid};
+use record::Cause;
 use store::{RunStatus, StudyStatus};
 
 use crate::RECORDED;
-use crate::simulator::{Fault, looking_study};
+use crate::simulator::{Fault, looking_study, loud_neighbour};
 use crate::world::World;
 
 /// Runs before the first measured one: the warm-ups of three conditions.
@@ -64,7 +65,7 @@ fn disturbed_runs_count_where_the_user_says_so_and_stay_on_record() {
     assert_eq!((summary.ending, summary.recorded, summary.invalid), (Ending::Complete, RECORDED, 0));
     assert_eq!(told(&world.events), []);
     let stored = world.store.load(summary.study).unwrap();
-    assert!(stored.runs.iter().all(|run| run.detail.disturbed() == ["a neighbour was loud"]));
+    assert!(stored.runs.iter().all(|run| run.detail.disturbed() == [loud_neighbour()]));
 }
 
 #[test]
@@ -203,18 +204,23 @@ fn a_run_is_invalid_if_the_machine_differs_at_either_edge_of_it() {
         let stored = world.store.load(summary.study).unwrap();
         let invalid: Vec<_> = stored.runs.iter().filter(|run| run.status == RunStatus::Invalid).collect();
         assert_eq!(invalid.len(), told);
-        assert!(invalid.iter().all(|run| run.detail.disturbed() == ["ttl is 5"]), "{invalid:?}");
+        assert!(
+            invalid
+                .iter()
+                .all(|run| run.detail.disturbed() == [Cause::Setting("ttl is 5".to_owned()).into()]),
+            "{invalid:?}"
+        );
     }
 }
 
 #[test]
 fn a_session_beside_another_marks_every_run() {
-    let beside = "another session measured";
-    let mut world = World { beside: Some(beside.to_owned()), keep_disturbed: true, ..World::new() };
+    let beside = Cause::Session("process 7".to_owned());
+    let mut world = World { beside: Some(beside.clone()), keep_disturbed: true, ..World::new() };
     let summary = world.session(None).unwrap();
     assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
     let stored = world.store.load(summary.study).unwrap();
-    assert!(stored.runs.iter().all(|run| run.detail.disturbed() == [beside]));
-    let mut world = World { beside: Some(beside.to_owned()), ..World::new() };
+    assert!(stored.runs.iter().all(|run| run.detail.disturbed() == [beside.clone().into()]));
+    let mut world = World { beside: Some(beside), ..World::new() };
     assert_eq!(world.session(None).unwrap().recorded, 0, "without --keep-disturbed none counts");
 }

@@ -24,8 +24,8 @@ fn a_study_goes_through_and_merges_what_reads_back_the_same() {
     assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
     let stored = world.store.load(summary.study).unwrap();
     assert_eq!(stored.row.status, StudyStatus::Complete);
-    assert_eq!(stored.conditions(), 3, "tso off is the same as tx off, tso on: {}", stored.plan_json);
-    assert_eq!(stored.plan_json["merged"].as_array().unwrap().len(), 1);
+    assert_eq!(stored.plan.conditions.len(), 3, "tso off is the same as tx off, tso on: {:?}", stored.plan);
+    assert_eq!(stored.plan.merged.len(), 1);
     assert!(world.recorded(summary.study).values().all(|count| *count == 1));
     // A testbed for trying out, and a fresh one for each boot. What all of them cannot give is told
     // once.
@@ -154,7 +154,7 @@ fn what_the_hosts_lack_something_for_is_left_out_and_said() {
     assert_eq!((lacking.len(), conditions.len()), (2, 2));
     assert!(lacking[0].why.contains("UDP_SEGMENT") && lacking[0].label.contains("gso"), "{lacking:?}");
     let stored = world.store.load(summary.study).unwrap();
-    assert_eq!((stored.conditions(), stored.plan_json["excluded"].as_array().unwrap().len()), (2, 2));
+    assert_eq!((stored.plan.conditions.len(), stored.plan.excluded.len()), (2, 2));
     assert!(!stored.label(0).contains("gso") && !stored.label(1).contains("gso"));
 }
 

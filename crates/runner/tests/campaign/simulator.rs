@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
-use record::{Detail, Environment, sample};
+use record::{Cause, Detail, Disturbance, Environment, Note, sample};
 use study::{BootState, Condition, Effective, Settled, Study};
 use testbed::{RunOrder, Switches};
 
@@ -153,9 +153,14 @@ struct SimulatedBench {
     runs: Rc<Cell<usize>>,
 }
 
+/// What disturbs a run.
+pub(crate) fn loud_neighbour() -> Disturbance {
+    Cause::Setting("a neighbour was loud".to_owned()).into()
+}
+
 impl Bench for SimulatedBench {
-    fn notes(&self) -> Vec<String> {
-        vec!["all of it is simulated".to_owned()]
+    fn notes(&self) -> Vec<Note> {
+        vec![Note::Loopback]
     }
 
     fn environment(&mut self) -> Result<Environment, testbed::Error> {
@@ -165,10 +170,14 @@ impl Bench for SimulatedBench {
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
         let transmitter = self.side(&switches.transmitter);
         let receiver = Some(transmitter.clone());
-        Ok(Effective { transmitter, receiver, underlay: None, notes: Vec::new() })
+        Ok(Effective { transmitter, receiver, underlay: None, fragments: None })
     }
 
-    fn lacking(&mut self, traffic: &load::Traffic, _ipv6: bool) -> Result<Vec<String>, testbed::Error> {
+    fn lacking(
+        &mut self,
+        traffic: &load::Traffic,
+        _family: load::Family,
+    ) -> Result<Vec<String>, testbed::Error> {
         let lacks = self.lacks_gso && traffic.sender == load::Sender::Gso;
         Ok(lacks.then(|| "no UDP_SEGMENT (Linux 4.18)".to_owned()).into_iter().collect())
     }
@@ -198,7 +207,7 @@ impl Bench for SimulatedBench {
                     is(Fault::Nothing, Fault::DisturbedToNothing).then(|| "nothing arrived".to_owned());
                 let loud = is(Fault::Disturbed, Fault::DisturbedToNothing);
                 let throughput = if nothing.is_some() { 0.0 } else { 1000.0 + condition.index as f64 };
-                let disturbed = loud.then(|| "a neighbour was loud".to_owned()).into_iter().collect();
+                let disturbed = loud.then(loud_neighbour).into_iter().collect();
                 let metrics = vec![("throughput".into(), throughput)];
                 let detail = Detail::Measured(Box::new(sample::account()));
                 Ok(Readings { metrics, disturbed, nothing, detail, ..Readings::default() })

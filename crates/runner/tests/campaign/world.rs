@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use agent::Interrupt;
 use netassay_runner::{Campaign, Error, Event, Summary};
+use record::Cause;
 use store::{RunStatus, Store, StoredStudy, StudyId};
 use study::Study;
 
@@ -19,7 +20,7 @@ pub(crate) struct World {
     /// What a look finds.
     pub(crate) is_decided: fn(&StoredStudy) -> bool,
     pub(crate) keep_disturbed: bool,
-    pub(crate) beside: Option<String>,
+    pub(crate) beside: Option<Cause>,
     /// What differs of the machine, each time that it is asked.
     pub(crate) differences: Box<dyn Fn() -> Vec<String>>,
     /// Where the store lies.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use netassay_runner::switches_of;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use study::{Effective, Offload, PlanDocument};
+use study::{Effective, Offload, Plan};
 
 use crate::host::{Interface, RuledLab, Rules, free, kernel};
 use crate::{probed, study};
@@ -85,7 +85,7 @@ fn design() -> impl Strategy<Value = String> {
 fn states(offload: &Offload, effective: &Effective) -> Vec<bool> {
     let [over, under] = [
         [Some(&effective.transmitter), effective.receiver.as_ref()],
-        effective.underlay.as_ref().map_or([None, None], |[one, other]| [Some(one), Some(other)]),
+        study::Side::BOTH.map(|side| effective.underlay.as_ref().map(|both| &both[side])),
     ];
     let sides = study::Side::BOTH.iter().zip(if offload.underlay { under } else { over });
     let chosen = sides.filter(|(side, _)| offload.side.is_none_or(|only| only == **side));
@@ -95,13 +95,12 @@ fn states(offload: &Offload, effective: &Effective) -> Vec<bool> {
         .collect()
 }
 
-fn check(document: &PlanDocument, lab: &RuledLab, asked: usize) -> Result<(), TestCaseError> {
-    let plan = &document.plan;
+fn check(plan: &Plan, lab: &RuledLab, asked: usize) -> Result<(), TestCaseError> {
     let design = plan.design.as_ref().unwrap();
-    prop_assert_eq!(plan.conditions.len(), document.effective.len());
+    prop_assert_eq!(plan.conditions.len(), plan.effective.len());
     prop_assert!(!plan.conditions.is_empty() && plan.conditions.len() <= asked);
     let mut seen: BTreeMap<study::State, &str> = BTreeMap::new();
-    for (index, (condition, effective)) in plan.conditions.iter().zip(&document.effective).enumerate() {
+    for (index, (condition, effective)) in plan.conditions.iter().zip(&plan.effective).enumerate() {
         prop_assert_eq!(condition.index, index);
         let same = seen.insert(effective.state(), &condition.label);
         prop_assert!(same.is_none(), "{} and {:?} are the same", condition.label, same);
@@ -143,9 +142,9 @@ proptest! {
     #[test]
     fn a_factorial_and_its_unreachable_combinations_are_all(design in design(), lab in lab()) {
         let whole = design.replace(design.split('\n').next().unwrap(), "kind = \"factorial\"");
-        let document = probed(&study("vxlan", &whole, ""), &mut lab.clone());
-        let design = document.plan.design.unwrap();
-        let conditions = document.plan.conditions.iter().map(|condition| condition.designed(&design));
+        let plan = probed(&study("vxlan", &whole, ""), &mut lab.clone());
+        let design = plan.design.unwrap();
+        let conditions = plan.conditions.iter().map(|condition| condition.designed(&design));
         let unreachable = design.unreachable.iter().map(|one| one.asked.clone());
         let all: BTreeSet<Vec<bool>> = conditions.chain(unreachable).collect();
         prop_assert_eq!(all.len(), 1 << design.factors.len());

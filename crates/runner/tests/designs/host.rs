@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use netassay_runner::{Bench, Lab, Readings};
-use record::{Environment, sample};
-use study::{BootState, Condition, Effective, Settled};
+use record::{Environment, Note, sample};
+use study::{BootState, BySide, Condition, Effective, Settled};
 use testbed::{RunOrder, Switches};
 
 /// What an interface makes of the features that are wanted.
@@ -120,14 +120,14 @@ impl RuledLab {
     /// What switches come to.
     pub(crate) fn settled(&self, switches: &Switches) -> Effective {
         let under = |interface: &Interface| {
-            [&switches.underlay.transmitter, &switches.underlay.receiver]
-                .map(|asked| interface.settle(asked, self.rules))
+            BySide { transmitter: &switches.underlay.transmitter, receiver: &switches.underlay.receiver }
+                .map(|_, asked| interface.settle(asked, self.rules))
         };
         Effective {
             transmitter: self.transmitter.settle(&switches.transmitter, self.rules),
             receiver: Some(self.receiver.settle(&switches.receiver, self.rules)),
             underlay: self.underlay.as_ref().map(under),
-            notes: Vec::new(),
+            fragments: None,
         }
     }
 }
@@ -141,7 +141,7 @@ impl Lab for RuledLab {
 struct RuledBench(RuledLab);
 
 impl Bench for RuledBench {
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Note> {
         Vec::new()
     }
 
@@ -153,7 +153,11 @@ impl Bench for RuledBench {
         Ok(self.0.settled(switches))
     }
 
-    fn lacking(&mut self, _traffic: &load::Traffic, _ipv6: bool) -> Result<Vec<String>, testbed::Error> {
+    fn lacking(
+        &mut self,
+        _traffic: &load::Traffic,
+        _family: load::Family,
+    ) -> Result<Vec<String>, testbed::Error> {
         Ok(Vec::new())
     }
 

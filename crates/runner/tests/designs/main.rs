@@ -6,7 +6,7 @@ mod any_rules;
 mod host;
 
 use netassay_runner::probe;
-use study::{PlanDocument, Study};
+use study::{Plan, Study};
 
 use host::{Interface, RuledLab};
 
@@ -31,16 +31,16 @@ pub(crate) fn study(scenario: &str, design: &str, rest: &str) -> Study {
     Study::parse("x.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-pub(crate) fn probed(study: &Study, lab: &mut RuledLab) -> PlanDocument {
-    probe(study.plan(), lab).unwrap().document
+pub(crate) fn probed(study: &Study, lab: &mut RuledLab) -> Plan {
+    probe(study.plan(), lab).unwrap().plan
 }
 
-fn on_ethernet(design: &str) -> PlanDocument {
+fn on_ethernet(design: &str) -> Plan {
     probed(&study("veth", design, ""), &mut RuledLab::of(Interface::with(ETHERNET)))
 }
 
-fn labels(document: &PlanDocument) -> Vec<&str> {
-    document.plan.conditions.iter().map(|condition| condition.label.as_str()).collect()
+fn labels(plan: &Plan) -> Vec<&str> {
+    plan.conditions.iter().map(|condition| condition.label.as_str()).collect()
 }
 
 fn said(dropped: &[study::Dropped]) -> Vec<String> {
@@ -49,40 +49,37 @@ fn said(dropped: &[study::Dropped]) -> Vec<String> {
 
 #[test]
 fn a_ladder_in_the_kernels_order_has_every_step() {
-    let document = on_ethernet(
+    let plan = on_ethernet(
         "kind = \"ladder\"\norder = \"dependencies\"\n\
          offloads = [\"transmitter.tx\", \"transmitter.tso\", \"transmitter.gso\"]",
     );
-    assert_eq!(
-        labels(&document),
-        ["all on", "without transmitter.tso", "without transmitter.tso,tx", "all off"]
-    );
-    assert!(document.plan.merged.is_empty(), "{:?}", document.plan.merged);
-    let design = document.plan.design.unwrap();
+    assert_eq!(labels(&plan), ["all on", "without transmitter.tso", "without transmitter.tso,tx", "all off"]);
+    assert!(plan.merged.is_empty(), "{:?}", plan.merged);
+    let design = plan.design.unwrap();
     assert_eq!(design.factors, ["transmitter.tso", "transmitter.tx", "transmitter.gso"]);
     assert!(design.unreachable.is_empty());
 }
 
 #[test]
 fn a_step_that_takes_another_offload_with_it_is_called_what_it_is() {
-    let document = on_ethernet("kind = \"ladder\"\noffloads = [\"tx\", \"gso\", \"tso\"]");
+    let plan = on_ethernet("kind = \"ladder\"\noffloads = [\"tx\", \"gso\", \"tso\"]");
     // With the checksums TSO goes too, so that its own step, the last one, is none.
-    assert_eq!(labels(&document), ["all on", "without tx,tso", "all off"]);
+    assert_eq!(labels(&plan), ["all on", "without tx,tso", "all off"]);
     assert_eq!(
-        said(&document.plan.merged),
+        said(&plan.merged),
         ["without tx: reads back as `without tx,tso`", "without tx,gso: reads back as `all off`"]
     );
-    let slugs: Vec<&str> = document.plan.conditions.iter().map(|one| one.slug.as_str()).collect();
+    let slugs: Vec<&str> = plan.conditions.iter().map(|one| one.slug.as_str()).collect();
     assert_eq!(slugs, ["tcp4_all-on", "tcp4_no-tx.tso", "tcp4_all-off"]);
-    let second = &document.plan.conditions[1];
+    let second = &plan.conditions[1];
     assert_eq!(
         second.levels,
         [("tx", "off"), ("gso", "on"), ("tso", "off")].map(|(a, b)| (a.to_owned(), b.to_owned()))
     );
     assert!(second.transmitter.features["tx-tcp-segmentation"], "it asks for what came to this");
-    let [comparison] = document.plan.comparisons.as_slice() else { panic!("one comparison") };
+    let [comparison] = plan.comparisons.as_slice() else { panic!("one comparison") };
     assert_eq!((comparison.baseline, &comparison.conditions), (0, &vec![1, 2]));
-    let unreachable = document.plan.design.unwrap().unreachable;
+    let unreachable = plan.design.unwrap().unreachable;
     assert_eq!(
         (&unreachable[0].asked, &unreachable[0].reads),
         (&vec![false, true, true], &vec![false, true, false])
@@ -97,19 +94,19 @@ fn each_off_alone_and_each_on_alone() {
     let only = on_ethernet("kind = \"one-in\"\noffloads = [\"sg\", \"tso\", \"gso\"]");
     assert_eq!(labels(&only), ["all off", "only sg"]);
     assert_eq!(
-        said(&only.plan.merged),
+        said(&only.merged),
         ["only tso: reads back as `all off`", "only gso: reads back as `all off`"]
     );
 }
 
 #[test]
 fn a_factorial_has_every_state_that_can_be_reached() {
-    let document = on_ethernet("kind = \"factorial\"\noffloads = [\"sg\", \"tx\", \"tso\", \"gso\"]");
+    let plan = on_ethernet("kind = \"factorial\"\noffloads = [\"sg\", \"tx\", \"tso\", \"gso\"]");
     // sg on: tx on with tso on or off, tx off with tso off; each with gso on and off. sg off: tx on
     // or off.
-    assert_eq!(document.plan.conditions.len(), 3 * 2 + 2);
-    let design = document.plan.design.as_ref().unwrap();
-    let combinations: usize = document.plan.conditions.len() + design.unreachable.len();
+    assert_eq!(plan.conditions.len(), 3 * 2 + 2);
+    let design = plan.design.as_ref().unwrap();
+    let combinations: usize = plan.conditions.len() + design.unreachable.len();
     assert_eq!(combinations, 16);
 }
 
@@ -120,27 +117,24 @@ fn a_part_of_an_offload_that_stays_is_not_the_offload() {
     let mut interface = Interface::with(ETHERNET);
     interface.switchable.insert("tx-tcp-accecn-segmentation".into());
     let study = study("veth", "kind = \"factorial\"\noffloads = [\"tx\", \"tso\"]", "");
-    let document = probed(&study, &mut RuledLab::of(interface));
-    assert_eq!(labels(&document), ["all on", "without tso", "all off"]);
-    assert_eq!(said(&document.plan.merged), ["without tx: reads back as `all off`"]);
-    assert!(
-        !document.effective[2].transmitter.active["tx-tcp-accecn-segmentation"],
-        "what was asked for stays"
-    );
+    let plan = probed(&study, &mut RuledLab::of(interface));
+    assert_eq!(labels(&plan), ["all on", "without tso", "all off"]);
+    assert_eq!(said(&plan.merged), ["without tx: reads back as `all off`"]);
+    assert!(!plan.effective[2].transmitter.active["tx-tcp-accecn-segmentation"], "what was asked for stays");
 }
 
 #[test]
 fn a_fraction_says_its_aliases() {
-    let document = on_ethernet(
+    let plan = on_ethernet(
         "kind = \"fractional\"\nmost = 8\noffloads = [\"gso\", \"receiver.gro\", \"receiver.rx\", \"tso\"]",
     );
-    let design = document.plan.design.as_ref().unwrap();
-    assert_eq!(document.plan.conditions.len(), 8);
+    let design = plan.design.as_ref().unwrap();
+    assert_eq!(plan.conditions.len(), 8);
     assert_eq!(design.aliases[0], "gso x receiver.gro = receiver.rx x tso");
     let whole = on_ethernet(
         "kind = \"fractional\"\nmost = 16\noffloads = [\"gso\", \"receiver.gro\", \"receiver.rx\", \"tso\"]",
     );
-    assert_eq!((whole.plan.conditions.len(), whole.plan.design.unwrap().aliases.len()), (16, 0));
+    assert_eq!((whole.conditions.len(), whole.design.unwrap().aliases.len()), (16, 0));
 }
 
 #[test]
@@ -154,18 +148,18 @@ fn what_no_interface_has_or_can_switch_leaves_the_design_and_is_said() {
         "kind = \"factorial\"\noffloads = [\"gso\", \"ufo\", \"rxvlan\", \"lro\", \"tso\"]",
         "",
     );
-    let document = probed(&study, &mut lab);
-    assert_eq!(labels(&document), ["all on", "without tso", "without gso", "all off"]);
-    assert!(document.plan.merged.is_empty(), "the missing ones are said once: {:?}", document.plan.merged);
+    let plan = probed(&study, &mut lab);
+    assert_eq!(labels(&plan), ["all on", "without tso", "without gso", "all off"]);
+    assert!(plan.merged.is_empty(), "the missing ones are said once: {:?}", plan.merged);
     assert_eq!(
-        said(&document.plan.excluded),
+        said(&plan.excluded),
         [
             "ufo: not part of the design here: no interface here has it",
             "rxvlan: not part of the design here: it stays on (rx-vlan-hw-parse: fixed)",
             "lro: not part of the design here: it stays off (rx-lro: fixed)",
         ]
     );
-    let design = document.plan.design.unwrap();
+    let design = plan.design.unwrap();
     assert_eq!((design.factors, design.dropped.len()), (vec!["gso".to_owned(), "tso".to_owned()], 3));
 }
 
@@ -174,8 +168,8 @@ fn a_side_that_cannot_switch_an_offload_does_not_speak_for_the_other() {
     let mut lab = RuledLab::of(Interface::with(ETHERNET));
     lab.receiver.switchable.remove("tx-generic-segmentation");
     lab.receiver.fixed_on.insert("tx-generic-segmentation".into());
-    let document = probed(&study("veth", "kind = \"ladder\"\noffloads = [\"gso\"]", ""), &mut lab);
-    assert_eq!(labels(&document), ["gso=on", "gso=off"]);
+    let plan = probed(&study("veth", "kind = \"ladder\"\noffloads = [\"gso\"]", ""), &mut lab);
+    assert_eq!(labels(&plan), ["gso=on", "gso=off"]);
 }
 
 #[test]
@@ -185,9 +179,9 @@ fn a_tunnel_and_its_underlay_are_told_apart() {
         Some(Interface::with(&["tx-udp_tnl-segmentation", "tx-scatter-gather", "tx-generic-segmentation"]));
     let design = "kind = \"factorial\"\noffloads = [\"transmitter.gso\", \
                   \"transmitter.underlay.tx-udp_tnl-segmentation\", \"transmitter.tx-udp_tnl-segmentation\"]";
-    let document = probed(&study("vxlan", design, ""), &mut lab);
+    let plan = probed(&study("vxlan", design, ""), &mut lab);
     assert_eq!(
-        labels(&document),
+        labels(&plan),
         [
             "all on",
             "without transmitter.underlay.tx-udp_tnl-segmentation",
@@ -195,17 +189,17 @@ fn a_tunnel_and_its_underlay_are_told_apart() {
             "all off"
         ]
     );
-    assert_eq!(document.plan.excluded[0].label, "transmitter.tx-udp_tnl-segmentation");
+    assert_eq!(plan.excluded[0].label, "transmitter.tx-udp_tnl-segmentation");
 }
 
 #[test]
 fn other_factors_are_crossed_with_the_design() {
     let rest = "[factors]\nfamily = [\"ipv4\", \"ipv6\"]\nsg = [\"on\", \"off\"]";
     let study = study("veth", "kind = \"ladder\"\noffloads = [\"tso\", \"gso\"]", rest);
-    let document = probed(&study, &mut RuledLab::of(Interface::with(ETHERNET)));
+    let plan = probed(&study, &mut RuledLab::of(Interface::with(ETHERNET)));
     // Without scatter-gather nothing of the design can be on, which is one state.
     assert_eq!(
-        labels(&document),
+        labels(&plan),
         [
             "ipv4 sg=on all on",
             "ipv4 sg=on without tso",
@@ -218,7 +212,7 @@ fn other_factors_are_crossed_with_the_design() {
         ]
     );
     assert_eq!(
-        said(&document.plan.merged),
+        said(&plan.merged),
         [
             "all on: reads back as `all off`, in 2 conditions",
             "without tso: reads back as `all off`, in 2 conditions",

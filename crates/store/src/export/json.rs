@@ -16,7 +16,7 @@ pub fn json(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) ->
         .collect();
     json!({
         "study": study.row,
-        "plan": study.plan_json,
+        "plan": study.plan,
         "boots": study.boots,
         "runs": study.runs,
         "units": units,

@@ -25,7 +25,7 @@ pub struct StatFile {
 pub fn stat(study: &StoredStudy, metric: &str, unit: impl Fn(&str) -> Option<&'static str>) -> Vec<StatFile> {
     let mut taken = BTreeSet::new();
     let mut files = Vec::new();
-    for condition in 0..study.conditions() {
+    for condition in 0..study.plan.conditions.len() {
         let mut lines = String::new();
         for (_, boot, value) in study.values(metric).filter(|(of, ..)| *of == condition) {
             writeln!(lines, "{}\t{boot}", number(value)).expect("writing to a string cannot fail");

@@ -2,21 +2,30 @@
 
 use netassay_store::{NewRun, NewStudy, Outcome};
 use record::{Detail, Environment, sample};
-use serde_json::json;
+use study::{Plan, bundled};
 
 /// A plan of two conditions.
 pub(crate) fn study() -> NewStudy {
     NewStudy {
         name: "quick".to_owned(),
         toml: "name = \"quick\"\n".to_owned(),
-        plan_json: json!({"conditions": [
-            {"label": "ipv4 offloads=default", "slug": "tcp4_default"},
-            {"label": "ipv6, offloads=none", "slug": "tcp6_nooffload"},
-        ]}),
+        plan: plan(),
         seed: u64::MAX,
         scenario: "veth".to_owned(),
         version: "0.1.0".to_owned(),
     }
+}
+
+/// Two conditions, one of them with a comma in its name.
+fn plan() -> Plan {
+    let mut plan = bundled::find("quick").unwrap().study().plan();
+    plan.conditions.truncate(2);
+    plan.comparisons.clear();
+    let names = [("ipv4 offloads=default", "tcp4_default"), ("ipv6, offloads=none", "tcp6_nooffload")];
+    for (condition, (label, slug)) in plan.conditions.iter_mut().zip(names) {
+        (condition.label, condition.slug) = (label.to_owned(), slug.to_owned());
+    }
+    plan
 }
 
 /// A recorded run with two metrics.

@@ -70,6 +70,7 @@ impl Draft {
             exact: study.exact(),
             asked: Asked { question: study.question().to_owned(), protocol: study.protocol().clone() },
             looks_dropped: study.looks_dropped(),
+            effective: Vec::new(),
         }
     }
 }

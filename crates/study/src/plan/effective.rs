@@ -4,22 +4,48 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use words::Settled;
+use words::{BySide, Settled, Side};
 
 /// The state that both ends read back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Effective {
     /// The transmitter's interface.
     pub transmitter: Settled,
     /// The receiver's interface; `None` where nobody receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<Settled>,
-    /// The interfaces under the tunnel, the transmitter's first; `None` where there is no tunnel.
+    /// The interfaces under the tunnel; `None` where there is no tunnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub underlay: Option<[Settled; 2]>,
-    /// What a reader of the results must know of this state.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub underlay: Option<BySide<Settled>>,
+    /// Where the underlay is too small for full packets of the tunnel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fragments: Option<Fragments>,
+}
+
+/// Full packets of a tunnel that its underlay cannot carry whole, in bytes. It prints as a sentence
+/// without a full stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fragments {
+    /// The tunnel's MTU.
+    pub inner: u32,
+    /// What a packet of the underlay has to hold for it.
+    pub needed: u32,
+    /// The underlay's MTU.
+    pub outer: u32,
+}
+
+impl fmt::Display for Fragments {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { inner, needed, outer } = self;
+        write!(
+            out,
+            "the tunnel's MTU of {inner} bytes makes packets of {needed} bytes on an underlay of {outer}: those are sent in fragments, or \
+             not at all; an MTU of {} fits",
+            inner.saturating_sub(needed.saturating_sub(*outer))
+        )
+    }
 }
 
 impl Effective {
@@ -29,7 +55,10 @@ impl Effective {
         State {
             transmitter: InterfaceState::of(&self.transmitter),
             receiver: self.receiver.as_ref().map(InterfaceState::of),
-            underlay: self.underlay.as_ref().map(|both| both.each_ref().map(InterfaceState::of)),
+            underlay: self
+                .underlay
+                .as_ref()
+                .map(|both| both.each_ref().map(|_, one| InterfaceState::of(one))),
         }
     }
 }
@@ -39,7 +68,7 @@ impl Effective {
 pub struct State {
     transmitter: InterfaceState,
     receiver: Option<InterfaceState>,
-    underlay: Option<[InterfaceState; 2]>,
+    underlay: Option<BySide<InterfaceState>>,
 }
 
 /// An interface's MTU, and the features that are on. One that it does not have is off.
@@ -66,7 +95,9 @@ impl fmt::Display for State {
         if let Some(receiver) = &self.receiver {
             write!(out, " | {}", side(receiver))?;
         }
-        for (whose, underlay) in ["transmitter", "receiver"].iter().zip(self.underlay.iter().flatten()) {
+        for (underlay, whose) in
+            self.underlay.iter().flat_map(|both| Side::BOTH.map(|whose| (&both[whose], whose)))
+        {
             write!(out, " | {whose}'s underlay {}", side(underlay))?;
         }
         Ok(())
@@ -77,8 +108,9 @@ impl Effective {
     /// The sides that there are, with their names.
     pub fn sides(&self) -> impl Iterator<Item = (&'static str, &Settled)> {
         let receiver = self.receiver.as_ref().map(|receiver| ("receiver", receiver));
-        let under = ["transmitter's underlay", "receiver's underlay"];
-        let underlay = self.underlay.iter().flat_map(move |both| under.into_iter().zip(both));
+        let underlay = self.underlay.iter().flat_map(|both| {
+            [("transmitter's underlay", &both.transmitter), ("receiver's underlay", &both.receiver)]
+        });
         std::iter::once(("transmitter", &self.transmitter)).chain(receiver).chain(underlay)
     }
 
@@ -149,8 +181,11 @@ mod tests {
         Effective {
             transmitter: settled(transmitter, mtu),
             receiver: Some(settled(receiver, mtu)),
-            underlay: under.map(|under| under.map(|features| settled(features, 1600))),
-            notes: Vec::new(),
+            underlay: under.map(|[transmitter, receiver]| BySide {
+                transmitter: settled(transmitter, 1600),
+                receiver: settled(receiver, 1600),
+            }),
+            fragments: None,
         }
     }
 
@@ -161,7 +196,7 @@ mod tests {
     fn mtu_side_feature_and_underlay_tell_states_apart() {
         let base = effective([A, &[]], 1500, Some([A, &[]]));
         let mut wide = base.clone();
-        wide.underlay.as_mut().unwrap()[0].mtu = 9000;
+        wide.underlay.as_mut().unwrap().transmitter.mtu = 9000;
         for other in [
             effective([&[], A], 1500, Some([A, &[]])),
             effective([NOT_A, &[]], 1500, Some([A, &[]])),

@@ -4,7 +4,6 @@
 pub(crate) mod comparison;
 pub(crate) mod condition;
 pub(crate) mod costs;
-pub(crate) mod document;
 pub(crate) mod draft;
 pub(crate) mod effective;
 pub(crate) mod merge;
@@ -14,6 +13,7 @@ pub(crate) mod schedule;
 pub(crate) mod settings;
 mod settled;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use words::CongestionControl;
 
@@ -24,9 +24,12 @@ use crate::model::protocol::Protocol;
 use crate::model::stop::LooksDropped;
 use crate::plan::comparison::Comparison;
 use crate::plan::condition::Condition;
+use crate::plan::effective::Effective;
 
-/// The conditions of a study in their order: factors in file order, the last varies fastest.
+/// The conditions of a study in their order: factors in file order, the last varies fastest. It is
+/// stored with the runs: `--resume`, `compare` and every report go by it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// What is measured. `conditions[i].index` is `i`.
     pub conditions: Vec<Condition>,
@@ -46,6 +49,8 @@ pub struct Plan {
     /// The looks that a change of the study left no boots for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks_dropped: Option<LooksDropped>,
+    /// What both ends read back, condition by condition; empty where nothing was tried.
+    pub effective: Vec<Effective>,
 }
 
 /// What a study asks: kept with its plan, so that results are judged as they were planned, however
@@ -59,6 +64,27 @@ pub struct Asked {
 }
 
 impl Plan {
+    /// Reads one as it is stored.
+    ///
+    /// # Errors
+    /// A field that is missing, unknown or of another type, with its place in the text; parts that
+    /// do not fit each other.
+    pub fn read(json: &str) -> serde_json::Result<Self> {
+        let plan: Self = serde_json::from_str(json)?;
+        let conditions = plan.conditions.len();
+        let in_range = |index: &usize| *index < conditions;
+        let is_sound = (plan.effective.is_empty() || plan.effective.len() == conditions)
+            && plan.comparisons.iter().all(|c| in_range(&c.baseline) && c.conditions.iter().all(in_range));
+        if !is_sound {
+            return Err(serde_json::Error::custom("its parts do not fit each other"));
+        }
+        // Pages go through all planned runs.
+        if !plan.asked.protocol.is_possible(conditions) {
+            return Err(serde_json::Error::custom("it has more runs than a study can have"));
+        }
+        Ok(plan)
+    }
+
     /// What testbeds have to be built for, each state once, in the order of the conditions.
     pub fn states(&self) -> Vec<BootState> {
         let mut states: Vec<BootState> = Vec::new();

@@ -124,7 +124,7 @@ fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
 fn yields(offer: Offer<'_>) -> String {
     let keys: Vec<&str> = METRICS
         .iter()
-        .filter(|metric| metric.side().is_none() && offer.has(metric))
+        .filter(|metric| metric.side.is_none() && offer.has(metric))
         .map(|metric| metric.key)
         .collect();
     format!("{}, or one of a side, such as `transmitter.cpu`", suggest::list(&keys))

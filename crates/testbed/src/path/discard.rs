@@ -40,22 +40,6 @@ pub(crate) fn nobody(family: Family, flows: u32, port: Option<u16>) -> Vec<Socke
     (0..flows).zip(ports).map(|(_, port)| SocketAddr::new(address, port)).collect()
 }
 
-/// What a reader of results must know of it.
-pub(crate) fn note(discard: &host::Discard) -> String {
-    let what = match discard.device {
-        DiscardDevice::Dummy => "the kernel's dummy device",
-        DiscardDevice::Bridge => "a bridge without ports",
-        DiscardDevice::VethXdp => "an XDP program at the far end of a veth pair, on the CPUs that send",
-    };
-    let mut note = format!("packets are discarded by {what}");
-    let lacking: Vec<&str> =
-        DiscardDevice::ALL.into_iter().map(DiscardDevice::word).take(discard.lacking.len()).collect();
-    if !lacking.is_empty() {
-        note.push_str(&format!("; this host has no {}", lacking.join(" and no ")));
-    }
-    note
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,14 +52,5 @@ mod tests {
         assert_eq!(texts(Family::Ipv4, 2, None), ["198.18.0.2:9", "198.18.0.2:9"]);
         assert_eq!(texts(Family::Ipv6, 2, Some(7000)), ["[2001:2::2]:7000", "[2001:2::2]:7001"]);
         assert_eq!(texts(Family::Ipv4, 2, Some(65535))[1], "198.18.0.2:65535");
-    }
-
-    #[test]
-    fn the_note_says_what_is_there_and_why_not_the_better() {
-        let lacking = vec!["cannot make the dummy device".to_owned()];
-        let text = note(&host::Discard { device: DiscardDevice::Bridge, lacking });
-        assert_eq!(text, "packets are discarded by a bridge without ports; this host has no dummy");
-        let text = note(&host::Discard { device: DiscardDevice::Dummy, lacking: vec![] });
-        assert_eq!(text, "packets are discarded by the kernel's dummy device");
     }
 }

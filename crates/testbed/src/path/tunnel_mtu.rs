@@ -1,6 +1,7 @@
 //! The MTUs of a tunnel and of what lies under it.
 
 use host::Vxlan;
+use study::{Family, Fragments};
 
 /// The MTU that an underlay comes up with, in bytes: that of Ethernet.
 const UNDERLAY: u32 = 1_500;
@@ -19,9 +20,9 @@ pub(crate) struct TunnelMtu {
 impl TunnelMtu {
     /// What is asked for, and what follows from it: the outer MTU is Ethernet's if nothing is said,
     /// the inner one what fits.
-    pub(crate) fn of(inner: Option<u32>, outer: Option<u32>, ipv6: bool) -> Self {
+    pub(crate) fn of(inner: Option<u32>, outer: Option<u32>, family: Family) -> Self {
         let outer = outer.unwrap_or(UNDERLAY);
-        let overhead = Vxlan::overhead(ipv6);
+        let overhead = Vxlan::overhead(family == Family::Ipv6);
         let inner = inner.unwrap_or(outer.saturating_sub(overhead));
         Self { inner, outer, needed: inner.saturating_add(overhead) }
     }
@@ -32,16 +33,10 @@ impl TunnelMtu {
         self.outer.max(self.needed)
     }
 
-    /// In words, if full packets do not fit.
-    pub(crate) fn note(&self) -> Option<String> {
-        let Self { inner, outer, needed } = self;
-        (needed > outer).then(|| {
-            format!(
-                "the tunnel's MTU of {inner} bytes makes packets of {needed} bytes on an underlay of {outer}: those are sent in fragments, or not at \
-                 all; an MTU of {} fits",
-                inner.saturating_sub(needed - outer)
-            )
-        })
+    /// Where full packets do not fit.
+    pub(crate) fn fragments(&self) -> Option<Fragments> {
+        let Self { inner, outer, needed } = *self;
+        (needed > outer).then_some(Fragments { inner, needed, outer })
     }
 }
 
@@ -53,13 +48,13 @@ mod tests {
 
     #[test]
     fn the_inner_follows_the_outer_and_what_does_not_fit_is_said() {
-        let mtu = TunnelMtu::of(None, None, false);
-        assert_eq!((mtu.inner, mtu.outer, mtu.roomy(), mtu.note()), (1450, 1500, 1500, None));
-        assert_eq!(TunnelMtu::of(None, Some(9000), true).inner, 8930);
-        let tight = TunnelMtu::of(Some(1500), None, false);
+        let mtu = TunnelMtu::of(None, None, Family::Ipv4);
+        assert_eq!((mtu.inner, mtu.outer, mtu.roomy(), mtu.fragments()), (1450, 1500, 1500, None));
+        assert_eq!(TunnelMtu::of(None, Some(9000), Family::Ipv6).inner, 8930);
+        let tight = TunnelMtu::of(Some(1500), None, Family::Ipv4);
         assert_eq!((tight.inner, tight.outer, tight.roomy()), (1500, 1500, 1550));
         assert_eq!(
-            tight.note().unwrap(),
+            tight.fragments().unwrap().to_string(),
             "the tunnel's MTU of 1500 bytes makes packets of 1550 bytes on an underlay of 1500: those are sent in fragments, or not at all; an \
              MTU of 1450 fits"
         );
@@ -68,9 +63,9 @@ mod tests {
     proptest! {
         #[test]
         fn any_mtus_make_sense(inner in any::<Option<u32>>(), outer in any::<Option<u32>>(), ipv6 in any::<bool>()) {
-            let mtu = TunnelMtu::of(inner, outer, ipv6);
+            let mtu = TunnelMtu::of(inner, outer, Family::of(ipv6));
             prop_assert!(mtu.roomy() >= mtu.outer);
-            prop_assert_eq!(mtu.note().is_some(), mtu.roomy() > mtu.outer);
+            prop_assert_eq!(mtu.fragments().is_some(), mtu.roomy() > mtu.outer);
         }
     }
 }

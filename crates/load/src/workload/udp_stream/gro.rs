@@ -1,5 +1,6 @@
 //! Datagrams that the kernel or the device merges into one buffer (`UDP_GRO`).
 
+use crate::note::Note;
 use std::os::fd::{BorrowedFd, RawFd};
 
 use socket2::SockRef;
@@ -96,12 +97,8 @@ impl Reader for Merged {
 }
 
 /// What must be known of the socket's own count of drops, if there are any.
-pub(super) fn drops_note(lane: &Lane) -> Option<String> {
+pub(super) fn drops_note(lane: &Lane) -> Option<Note> {
     // SAFETY: the flow's socket outlives its thread.
     let socket = unsafe { BorrowedFd::borrow_raw(lane.fd) };
-    let dropped = socket::drops(&SockRef::from(&socket)) > 0;
-    dropped.then(|| {
-        "with the reader `gro` the kernel counts a buffer of datagrams that found no room in the socket as one drop"
-            .to_owned()
-    })
+    (socket::drops(&SockRef::from(&socket)) > 0).then_some(Note::GroCountsBuffers)
 }

@@ -1,7 +1,7 @@
 //! What a run gave, as one JSON object.
 
 use load::{Direction, Kind};
-use record::{Limit, RunAccount, SideAccount};
+use record::{Limit, Note, RunAccount, SideAccount};
 use serde_json::{Map, Value, json};
 use study::{Effective, Side, metric};
 
@@ -26,7 +26,7 @@ impl Document {
         asked: Asked,
         effective: Effective,
         discard_device: Option<host::DiscardDevice>,
-        of_testbed: &[String],
+        of_testbed: &[Note],
         account: RunAccount,
     ) -> Self {
         let traffic = &asked.order.traffic;
@@ -35,9 +35,10 @@ impl Document {
             metrics.extend(runner::directions(&account));
         }
         let limited_by = runner::limit(&asked.order, &account);
-        let mut disturbed = runner::disturbances(&account, &asked.order);
+        let disturbed = runner::disturbances(&account, &asked.order);
+        let mut disturbed: Vec<String> = disturbed.iter().map(ToString::to_string).collect();
         disturbed.splice(0..0, runner::nothing_arrived(&asked.order, &account));
-        let mut notes = of_testbed.to_vec();
+        let mut notes: Vec<String> = of_testbed.iter().map(Note::to_string).collect();
         for (side, settled) in
             [("transmitter", Some(&effective.transmitter)), ("receiver", effective.receiver.as_ref())]
         {
@@ -110,7 +111,7 @@ impl Document {
             "netassay": env!("CARGO_PKG_VERSION"),
             "asked": {
                 "scenario": self.asked.scenario,
-                "family": if order.ipv6 { "ipv6" } else { "ipv4" },
+                "family": order.family,
                 "seconds": order.window.as_secs_f64(),
                 "ramp": order.ramp.as_secs_f64(),
                 "mtu": self.asked.condition.mtu,
@@ -124,7 +125,7 @@ impl Document {
             "discard_device": self.discard_device,
             "metrics": self.metrics(),
             "limited_by": self.limited_by.label.to_string(),
-            "evidence": self.limited_by.evidence,
+            "evidence": self.limited_by.evidence.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "disturbed": self.disturbed,
             "notes": self.notes,
             "series": sides(&self.account)

@@ -28,18 +28,18 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     }
     let mut testbed = Testbed::build(&options, &interrupt)?;
     if asked.leaves_congestion_control_open() {
-        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, false))?;
+        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
         asked.order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
     }
     let mut document = measure(&asked, &mut testbed)?;
-    document.disturbed.extend(session.disturbance());
+    document.disturbed.extend(session.disturbance().map(|cause| cause.to_string()));
     output::show(&document.json(), &flags.output, flags.tables.wide, |_, layout| {
         document.text(flags.interval, layout)
     })
 }
 
 fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
-    let lacking = testbed.lacking(&asked.order.traffic, asked.order.ipv6)?;
+    let lacking = testbed.lacking(&asked.order.traffic, asked.order.family)?;
     if !lacking.is_empty() {
         return Err(Failure::Environment(format!(
             "this traffic is not supported here: {}",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use load::{Direction, Kind, Traffic};
 use report::{Layout, counted, figure, percent};
-use study::Side;
+use study::{Family, Side};
 use words::{KEYS, Workload};
 
 use crate::commands::load::document::{Document, sides};
@@ -85,7 +85,10 @@ impl Document {
 
     fn heading(&self) -> String {
         let order = &self.asked.order;
-        let family = if order.ipv6 { "IPv6" } else { "IPv4" };
+        let family = match order.family {
+            Family::Ipv4 => "IPv4",
+            Family::Ipv6 => "IPv6",
+        };
         let mut words = described(&order.traffic);
         words.extend(self.congestion_control());
         format!(

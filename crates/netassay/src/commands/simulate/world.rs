@@ -67,8 +67,7 @@ impl Origin {
 
     /// As a stored study's first comparison shows it.
     fn measured(stored: &StoredStudy, metric: Option<&str>) -> Result<Origin, Failure> {
-        let plan = study::PlanDocument::read(&stored.plan_json).map_err(Failure::Environment)?.plan;
-        let comparison = plan.comparisons.first();
+        let comparison = stored.plan.comparisons.first();
         let word = metric.or(comparison.map(|comparison| comparison.metric.as_str())).unwrap_or("throughput");
         let metric = report::resolve_metric(word)?;
         let takes_part = |condition: usize| {

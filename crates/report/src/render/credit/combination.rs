@@ -7,7 +7,7 @@ use serde::Serialize;
 use stats::Observation;
 use stats::effects::Layout;
 use store::StoredStudy;
-use study::{Condition, Design, Kind, PlanDocument};
+use study::{Condition, Design, Kind, Plan};
 
 use crate::data::missing::why_without;
 
@@ -42,10 +42,10 @@ pub(super) struct Combination<'a> {
 
 impl<'a> Combination<'a> {
     /// All combinations that the plan has, in its order; none without a design.
-    pub(super) fn all(plan: &'a PlanDocument) -> Vec<Self> {
-        let Some(design) = &plan.plan.design else { return Vec::new() };
+    pub(super) fn all(plan: &'a Plan) -> Vec<Self> {
+        let Some(design) = &plan.design else { return Vec::new() };
         let mut combinations: Vec<Self> = Vec::new();
-        for condition in &plan.plan.conditions {
+        for condition in &plan.conditions {
             let Some(levels) = levels(design, condition) else { continue };
             let at = others(design, condition);
             let workload = condition.workload.name.as_str();

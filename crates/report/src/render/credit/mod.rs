@@ -8,7 +8,7 @@ mod text;
 
 use serde::Serialize;
 use store::StoredStudy;
-use study::{Design, DesignKind, Dropped, Kind, PlanDocument, metric::Metric};
+use study::{Design, DesignKind, Dropped, Kind, metric::Metric};
 
 use crate::data::exact::{self, RESOLUTION, Unlike};
 use crate::data::limits;
@@ -85,25 +85,20 @@ impl Credits {
     }
 
     /// None for a study without a design. `metric`: none for the rate and CPU per unit of work.
-    pub(crate) fn of(
-        stored: &StoredStudy,
-        plan: &PlanDocument,
-        metric: Option<&'static Metric>,
-        level: f64,
-    ) -> Option<Self> {
-        let design = plan.plan.design.as_ref()?;
+    pub(crate) fn of(stored: &StoredStudy, metric: Option<&'static Metric>, level: f64) -> Option<Self> {
+        let design = stored.plan.design.as_ref()?;
         let mut credits = Vec::new();
-        for combination in Combination::all(plan) {
+        for combination in Combination::all(&stored.plan) {
             let metrics =
-                metric.map_or_else(|| metrics(combination.kind, plan.plan.exact), |metric| vec![metric]);
-            let of_metric = |metric| Credit::of(stored, plan, &combination, metric, level);
+                metric.map_or_else(|| metrics(combination.kind, stored.plan.exact), |metric| vec![metric]);
+            let of_metric = |metric| Credit::of(stored, &combination, metric, level);
             credits.extend(metrics.into_iter().filter_map(of_metric));
         }
         Some(Self {
             design: design.kind,
             unreachable: unreachable(design),
             dropped: design.dropped.clone(),
-            truth: truth(stored, plan),
+            truth: truth(stored),
             credits,
         })
     }
@@ -147,7 +142,6 @@ impl Credit {
     /// None where no run has the metric.
     fn of(
         stored: &StoredStudy,
-        plan: &PlanDocument,
         combination: &Combination,
         metric: &'static Metric,
         level: f64,
@@ -166,8 +160,8 @@ impl Credit {
         let saturated = whole.as_ref().and_then(|whole| outside(whole.ends));
         let is_saturated = |part: &&Part| part.ends.is_some_and(|ends| outside(ends).is_some());
         let saturated_parts = parts.iter().filter(is_saturated).map(|part| part.name.clone()).collect();
-        let exact = plan.plan.exact && exact::is_count(metric);
-        let label = |place: usize| plan.plan.conditions[combination.conditions[place]].label.clone();
+        let exact = stored.plan.exact && exact::is_count(metric);
+        let label = |place: usize| stored.plan.conditions[combination.conditions[place]].label.clone();
         let mut credit = Self {
             workload: combination.workload.to_owned(),
             at: combination.at.clone(),

@@ -11,7 +11,7 @@ use super::{Credit, Credits};
 use crate::data::truth;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, percent, plain, range};
-use crate::words::phrases::list;
+use crate::words::phrases::{list, short_words};
 use crate::words::table::Table;
 
 /// So many states that cannot be reached are listed; the JSON has all.
@@ -97,7 +97,7 @@ fn table(group: &[Credit], layout: Layout) -> String {
     let Some(base) = first.and_then(Credit::base) else { return String::new() };
     let unit = format!("% of {base}");
     let said = |credit: &Credit| {
-        let said = words(credit.metric).replace("the ", "");
+        let said = short_words(credit.metric).replace("the ", "");
         if layout.wide { said } else { said.replace("transmitter's", "tx").replace("receiver's", "rx") }
     };
     let heads: Vec<String> = group.iter().map(said).collect();
@@ -188,7 +188,7 @@ impl Credit {
 
     /// The credit in sentences without full stops, the whole first.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let metric = words(self.metric);
+        let metric = short_words(self.metric);
         let mut sentences = Vec::new();
         if let Some(limit) = &self.saturated {
             sentences.push(format!(
@@ -314,29 +314,5 @@ impl Credit {
             table.row(&[&view.name, &figure(view.effect.value), &absolute, &relative, &relative_interval]);
         }
         format!("\n{}", table.render())
-    }
-}
-
-/// A metric as people say it: `the transmitter's CPU per byte`.
-fn words(metric: &str) -> String {
-    let (side, own) = metric.split_once('.').map_or((None, metric), |(side, own)| (Some(side), own));
-    let own = match (own.strip_prefix("service_demand_"), own.strip_prefix("host_service_demand_")) {
-        (Some(unit), _) => format!("CPU per {unit}"),
-        (_, Some(unit)) => format!("host's CPU per {unit}"),
-        _ => own.replace("instructions_", "instructions per ").replace('_', " "),
-    };
-    side.map_or(own.clone(), |side| format!("the {side}'s {own}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn metrics_are_said_as_people_say_them() {
-        assert_eq!(words("throughput"), "throughput");
-        assert_eq!(words("transmitter.service_demand_byte"), "the transmitter's CPU per byte");
-        assert_eq!(words("receiver.host_service_demand_packet"), "the receiver's host's CPU per packet");
-        assert_eq!(words("kernel_instructions_packet"), "kernel instructions per packet");
     }
 }

@@ -28,9 +28,8 @@ pub(crate) fn reasons(metric: &Metric, rises: bool, boots: &[Boots; 2]) -> Vec<W
         Better::Lower => rises,
         Better::Neither => return Vec::new(),
     };
-    let bare = metric.side().map_or(metric.key, |side| &metric.key[side.to_string().len() + 1..]);
-    let rules = RULES.iter().filter(|rule| rule.explains.iter().any(|begin| bare.starts_with(begin)));
-    let sides = || study::Side::BOTH.into_iter().filter(|side| metric.side().is_none_or(|own| own == *side));
+    let rules = RULES.iter().filter(|rule| rule.explains.iter().any(|begin| metric.own.starts_with(begin)));
+    let sides = || study::Side::BOTH.into_iter().filter(|side| metric.side.is_none_or(|own| own == *side));
     let mut found: Vec<(About, f64, Why)> = rules
         .flat_map(|rule| sides().filter_map(|side| rule.reason(&side.to_string(), is_worse, boots)))
         .collect();
@@ -129,7 +128,7 @@ mod tests {
     fn side_keys() -> Vec<&'static str> {
         study::metric::METRICS
             .iter()
-            .filter(|metric| metric.side().is_some())
+            .filter(|metric| metric.side.is_some())
             .map(|metric| metric.key)
             .collect()
     }

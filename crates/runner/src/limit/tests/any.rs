@@ -74,7 +74,7 @@ fn any_order() -> impl Strategy<Value = RunOrder> {
                 flows,
                 ..Traffic::new(kind)
             },
-            ipv6,
+            family: load::Family::of(ipv6),
             ramp: Duration::ZERO,
             window: Duration::ZERO,
             step: Duration::ZERO,
@@ -92,6 +92,7 @@ proptest! {
         let account = RunAccount { transmitter, receiver, ..record::sample::account() };
         let limit = limit(&order, &account);
         prop_assert!(!limit.evidence.is_empty());
-        prop_assert!(limit.evidence.iter().all(|what| !what.is_empty() && !what.contains("NaN")), "{limit:?}");
+        let mut sentences = limit.evidence.iter().map(Evidence::to_string);
+        prop_assert!(sentences.all(|what| !what.is_empty() && !what.contains("NaN")), "{limit:?}");
     }
 }

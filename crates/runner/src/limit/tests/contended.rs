@@ -2,6 +2,7 @@
 
 use super::*;
 use record::sample::guest;
+use study::BySide;
 
 /// Another process that had so many ms of the transmitter's CPU, of which the window's own account
 /// has them too.
@@ -71,7 +72,7 @@ fn guests_are_contended_by_what_their_host_tells() {
         cpu_each: vec![host::CpuTimes { system: 950_000_000, idle: 50_000_000, ..Default::default() }],
         ..guest(cpu, &[(500, 320)])
     };
-    case.1.hosts = Some([host(2), host(3)]);
+    case.1.hosts = Some(BySide { transmitter: host(2), receiver: host(3) });
     // What moves the packets had 200 ms. Nobody is seen who had the rest.
     expect(
         &case,
@@ -91,7 +92,7 @@ fn guests_are_contended_by_what_their_host_tells() {
 fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
     let waiting = |kind: Kind, ms: u64| {
         let mut case = quiet(kind);
-        case.1.hosts = Some([guest(2, &[(700, ms)]), guest(3, &[(700, 0)])]);
+        case.1.hosts = Some(BySide { transmitter: guest(2, &[(700, ms)]), receiver: guest(3, &[(700, 0)]) });
         case
     };
     for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
@@ -99,7 +100,7 @@ fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
                      run's own guests: 2 virtual CPUs and the threads that move their packets share 2 CPUs";
         let mut case = waiting(kind, 150);
         expect(&case, Label::HostCpu, words);
-        let last = limit(&case.0, &case.1).evidence;
+        let last: Vec<String> = limit(&case.0, &case.1).evidence.iter().map(Evidence::to_string).collect();
         let told = "transmitter's virtual machine took 70.0 % of a CPU of its host to run and 10.0 % to move its packets; of the time a virtual CPU was \
                     ready but without a CPU for 15.0 %, what moves its packets for 0.0 %";
         assert_eq!(last[last.len() - 2], told);
@@ -113,7 +114,7 @@ fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
     assert_eq!(limit(&paced.0, &paced.1).label, Label::Pacing);
     // Others who had the CPUs come first.
     let mut both = waiting(Kind::TcpStream, 150);
-    for host in both.1.hosts.as_mut().unwrap() {
+    for (_, host) in both.1.hosts.as_mut().unwrap().each_mut() {
         host.cpu_each[0].system = 200_000_000;
     }
     let dd = |cpu| host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu, ns: 190_000_000 };
@@ -124,7 +125,7 @@ fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
     inside.1.around = Some(guest(2, &[(700, 150)]));
     inside.1.receiver.as_mut().unwrap().window.cpu_each[0].steal = 140_000_000;
     inside.1.transmitter.window.cpu_each[0].steal = 140_000_000;
-    let last = limit(&inside.0, &inside.1).evidence.pop().unwrap();
+    let last = limit(&inside.0, &inside.1).evidence.pop().unwrap().to_string();
     assert!(
         last.starts_with("the virtual machine took") && last.contains("15.0 % (its kernel reports 14.0 %)"),
         "{last}"

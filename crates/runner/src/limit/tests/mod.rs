@@ -14,7 +14,7 @@ fn quiet(kind: Kind) -> (RunOrder, RunAccount) {
     let second = Duration::from_secs(1);
     let order = RunOrder {
         traffic: Traffic { message: 1000, ..Traffic::new(kind) },
-        ipv6: false,
+        family: load::Family::Ipv4,
         ramp: second,
         window: second,
         step: second,
@@ -87,7 +87,7 @@ const SECOND: u64 = 1_000_000_000;
 fn expect((order, account): &(RunOrder, RunAccount), label: Label, words: &str) {
     let limit = limit(order, account);
     assert_eq!(limit.label, label, "{:#?}", limit.evidence);
-    assert!(limit.evidence[0].contains(words), "{:#?}", limit.evidence);
+    assert!(limit.evidence[0].to_string().contains(words), "{:#?}", limit.evidence);
 }
 
 #[test]
@@ -107,7 +107,10 @@ fn a_busy_sender_is_the_transmitters_cpu_or_the_generator() {
         works(&mut case.1.transmitter, 480, 510, 2);
         let found = limit(&case.0, &case.1);
         assert_eq!(found.label, Label::TransmitterCpu, "{kind}");
-        assert!(found.evidence.iter().any(|what| what.contains("without a CPU 51.0 %")), "{found:?}");
+        assert!(
+            found.evidence.iter().any(|what| what.to_string().contains("without a CPU 51.0 %")),
+            "{found:?}"
+        );
     }
 }
 
@@ -169,7 +172,7 @@ fn polling_that_was_refused_is_sleep() {
     works(receiver_of(&mut case), 999, 0, 30);
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
     // Words of a note decide nothing.
-    receiver_of(&mut case).whole.outcome.notes.push("receivers slept instead".to_owned());
+    receiver_of(&mut case).whole.outcome.notes.push(load::Note::NothingToPoll);
     assert_eq!(limit(&case.0, &case.1).label, Label::Path);
     receiver_of(&mut case).whole.outcome.slept = true;
     assert_eq!(limit(&case.0, &case.1).label, Label::ReceiverCpu);
@@ -184,7 +187,10 @@ fn software_interrupts_that_fill_a_cpu_are_that_cpu() {
     (receiver_of(&mut case).window.cpu, receiver_of(&mut case).window.cpu_each) = (full, vec![full]);
     let found = limit(&case.0, &case.1);
     assert_eq!(found.label, Label::ReceiverCpu);
-    assert!(found.evidence.iter().any(|what| what == "receiver's CPU 3 92.0 % in interrupts"), "{found:?}");
+    assert!(
+        found.evidence.iter().any(|what| what.to_string() == "receiver's CPU 3 92.0 % in interrupts"),
+        "{found:?}"
+    );
     // Full of other programs, with some interrupts, it is no sign of this traffic; full of this
     // program it is.
     let mixed =
@@ -195,7 +201,7 @@ fn software_interrupts_that_fill_a_cpu_are_that_cpu() {
     let found = limit(&case.0, &case.1);
     let words = "receiver's CPU 3 99.0 % busy with this traffic, 30.0 % of its time in interrupts";
     assert!(
-        found.label == Label::ReceiverCpu && found.evidence.iter().any(|what| what == words),
+        found.label == Label::ReceiverCpu && found.evidence.iter().any(|what| what.to_string() == words),
         "{found:?}"
     );
     // In a window of a few ticks nothing can be said of a CPU.
@@ -212,7 +218,10 @@ fn a_receiver_that_works_for_what_it_drops_is_in_a_livelock() {
     let is_told = |case: &(RunOrder, RunAccount)| {
         let found = limit(&case.0, &case.1);
         assert_eq!(found.label, Label::ReceiverSocket);
-        found.evidence.iter().any(|what| what.contains("receive livelock: interrupts take 98.0 %"))
+        found
+            .evidence
+            .iter()
+            .any(|what| what.to_string().contains("receive livelock: interrupts take 98.0 %"))
     };
     assert!(!is_told(&case), "its CPUs are half idle");
     receiver_of(&mut case).window.cpu =
@@ -233,7 +242,7 @@ fn a_socket_that_drops_comes_before_all_that_lies_before_it() {
     ) = (59_900, 40_100);
     expect(&case, Label::ReceiverSocket, "receiver's socket dropped 40,100 of 100,000 datagrams (40.1 %)");
     // With what says whether it was asleep.
-    let found = limit(&case.0, &case.1).evidence;
+    let found: Vec<String> = limit(&case.0, &case.1).evidence.iter().map(Evidence::to_string).collect();
     assert!(found.iter().any(|what| what.contains("receiving thread 50.0 % busy")), "{found:?}");
     // A few are a stall, not a limit.
     (
@@ -363,7 +372,7 @@ fn what_is_left_is_the_path_and_says_on_what_grounds() {
     );
     let evidence = limit(&reordered.0, &reordered.1).evidence;
     let share = "1,000 of 100,000 segments retransmitted, 960 of them (96.0 %) needlessly";
-    assert!(evidence.iter().any(|what| what.contains(share)), "{evidence:#?}");
+    assert!(evidence.iter().any(|what| what.to_string().contains(share)), "{evidence:#?}");
     expect(&info(|info| info.retransmits = 7), Label::Path, "neither end was busy");
     tcp.1.transmitter.whole.outcome.flows.clear();
     expect(&tcp, Label::Path, "neither end was busy");
@@ -379,10 +388,13 @@ fn a_stream_that_flows_back_has_its_sender_at_the_receiver() {
     expect(&case, Label::ReceiverCpu, "receiver's sending thread 99.0 % busy");
     case.0.traffic.direction = Direction::Both;
     let both = limit(&case.0, &case.1);
-    assert!(both.evidence.iter().any(|what| what.starts_with("reverse: receiver's sending")), "{both:?}");
+    assert!(
+        both.evidence.iter().any(|what| what.to_string().starts_with("reverse: receiver's sending")),
+        "{both:?}"
+    );
     // Its CPU, full of sending, is what the way forward waits for too.
     assert_eq!(
-        (both.label, both.evidence[0].as_str()),
+        (both.label, both.evidence[0].to_string().as_str()),
         (Label::ReceiverCpu, "forward: limited by receiver CPU")
     );
 }

@@ -15,6 +15,11 @@ impl Design {
         }
     }
 
+    /// The words of a combination that they say what it is without; none of another.
+    pub fn words_without(&self, on: &[bool]) -> Option<String> {
+        matches!(self.named(on), Named::Without(_)).then(|| self.words(on))
+    }
+
     /// The same for slugs: `all-on`, `no-tx-tso.tx_rx-gro`.
     pub(crate) fn slug(&self, on: &[bool]) -> String {
         let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, Scope::short, ".", "_");

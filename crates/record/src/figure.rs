@@ -1,7 +1,7 @@
-//! Figures as they are read.
+//! Figures as they are read in sentences.
 
 /// A count in groups of three digits.
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -13,18 +13,28 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
-/// A share in percent.
-pub(super) fn percent(share: f64) -> String {
+/// A share in percent, to a tenth.
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// A share in whole percent.
+pub(crate) fn whole_percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
 /// A rate in bits/s.
-pub(super) fn bits(rate: f64) -> String {
+pub(crate) fn bits(rate: f64) -> String {
     match rate {
         rate if rate >= 1e9 => format!("{:.2} Gbit/s", rate / 1e9),
         rate if rate >= 1e6 => format!("{:.1} Mbit/s", rate / 1e6),
         rate => format!("{:.1} kbit/s", rate / 1e3),
     }
+}
+
+/// A time, given in ns.
+pub(crate) fn milliseconds(ns: u64) -> String {
+    format!("{:.0} ms", ns as f64 / 1e6)
 }
 
 #[cfg(test)]
@@ -37,7 +47,8 @@ mod tests {
             ["0", "999", "1,000", "1,204,331"].map(str::to_owned),
             [0, 999, 1000, 1_204_331].map(count)
         );
-        assert_eq!(percent(0.4014), "40.1 %");
+        assert_eq!((percent(0.4014), whole_percent(0.4014)), ("40.1 %".to_owned(), "40 %".to_owned()));
         assert_eq!([9.41e8, 1.5e10, 8e4].map(bits), ["941.0 Mbit/s", "15.00 Gbit/s", "80.0 kbit/s"]);
+        assert_eq!(milliseconds(1_500_000), "2 ms");
     }
 }

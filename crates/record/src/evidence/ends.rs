@@ -1,0 +1,145 @@
+//! Evidence from the ends: their threads, their CPUs, their hosts.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use words::Side;
+
+use crate::figure::percent;
+use crate::taken::Taken;
+
+/// How busy the threads of an end were; shares are means over them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Threads {
+    /// Whose threads.
+    pub side: Side,
+    /// Whether they send; else they receive.
+    pub sending: bool,
+    /// How many they are.
+    pub threads: usize,
+    /// The share in which they ran.
+    pub running: f64,
+    /// The share in which they were ready but without a CPU.
+    pub waiting: f64,
+    /// The part of their CPU time in user space, where that is known.
+    pub user: Option<f64>,
+}
+
+/// Who kept an end off its CPUs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contended {
+    /// The end.
+    pub side: Side,
+    /// The share in which it was ready but without a CPU, and whom it waited for; `None` if that
+    /// was little.
+    pub waited: Option<(f64, WaitedFor)>,
+    /// The share of its CPUs' time that the hypervisor gave to others; `None` if that was little.
+    pub stolen: Option<f64>,
+}
+
+/// Whom an end waited for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitedFor {
+    /// Other processes.
+    Others(Taken),
+    /// Nobody who was seen. The guests' own threads explain this share.
+    Unexplained(f64),
+}
+
+/// What a virtual machine took of its host; shares are of a CPU's time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnHost {
+    /// Whose machine; `None`: the one that both sides are in.
+    pub side: Option<Side>,
+    /// To run.
+    pub ran: f64,
+    /// To move its packets.
+    pub moved: f64,
+    /// The time in which a virtual CPU was ready but without a CPU.
+    pub waited: f64,
+    /// The same as the guest's kernel reports it; 0 where it reports nothing.
+    pub reported: f64,
+    /// The time in which what moves its packets was ready but without a CPU.
+    pub moving_waited: f64,
+}
+
+impl fmt::Display for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { side, running, .. } = self;
+        let does = if self.sending { "sending" } else { "receiving" };
+        match self.threads {
+            1 => write!(f, "{side}'s {does} thread {} busy", percent(*running))?,
+            many => write!(f, "{side}'s {many} {does} threads {} busy on average", percent(*running))?,
+        }
+        if let Some(user) = self.user {
+            write!(f, ", {} of it in user space", percent(user))?;
+        }
+        // Below a hundredth it is what any wake-up takes.
+        if self.waiting >= 0.01 {
+            write!(f, ", and ready but without a CPU {} of the time", percent(self.waiting))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Contended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = self.side;
+        if let Some((share, waited)) = &self.waited {
+            write!(f, "{side} was ready but without a CPU {} of the time while {waited}", percent(*share))?;
+        }
+        if self.waited.is_some() && self.stolen.is_some() {
+            f.write_str("; ")?;
+        }
+        self.stolen.map_or(Ok(()), |share| {
+            write!(
+                f,
+                "the hypervisor gave {} of the time of {side}'s CPUs to others (steal): measure on a dedicated machine",
+                percent(share)
+            )
+        })
+    }
+}
+
+impl fmt::Display for WaitedFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Others(taken) => {
+                write!(f, "other processes used {taken}: stop them, or keep them off these CPUs")
+            }
+            Self::Unexplained(own) => write!(
+                f,
+                "the guests' own threads explain {} at most: processes outside this process namespace used the CPUs, or a cgroup quota kept \
+                 the guest off them",
+                percent(*own)
+            ),
+        }
+    }
+}
+
+impl fmt::Display for OnHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.side {
+            Some(side) => write!(f, "{side}'s virtual machine")?,
+            None => f.write_str("the virtual machine")?,
+        }
+        let told = if self.reported > 0.0 {
+            format!(" (its kernel reports {})", percent(self.reported))
+        } else {
+            String::new()
+        };
+        write!(
+            f,
+            " took {} of a CPU of its host to run and {} to move its packets; of the time a virtual CPU was ready but without a CPU for \
+             {}{told}, what moves its packets for {}",
+            percent(self.ran),
+            percent(self.moved),
+            percent(self.waited),
+            percent(self.moving_waited)
+        )
+    }
+}

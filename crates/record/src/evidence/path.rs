@@ -1,0 +1,142 @@
+//! Evidence from the path between the ends.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use words::Side;
+
+use crate::figure::{bits, count, percent};
+
+/// An interface that carried as much as it can.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AtLinkRate {
+    /// Whose interface.
+    pub side: Side,
+    /// Whether it sent so much; else it received it.
+    pub sent: bool,
+    /// What it carried, with headers.
+    pub carried: f64,
+    /// What it lets through.
+    pub rate: f64,
+    /// What says so.
+    pub from: String,
+    /// Packets that its queue delayed.
+    pub delayed: u64,
+    /// Packets that its queue dropped.
+    pub dropped: u64,
+}
+
+/// Segments dropped between one device and the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dropped {
+    /// Who sent them.
+    pub side: Side,
+    /// Packets that the queue before the wire dropped.
+    pub queue: u64,
+    /// Packets that the devices dropped.
+    pub devices: u64,
+    /// Segments retransmitted.
+    pub retransmitted: u64,
+    /// Segments sent.
+    pub segments: u64,
+    /// What the wire is.
+    pub wire: String,
+}
+
+/// What TCP waited for over the life of the connections; shares are of the time with data to send.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tcp {
+    /// The receive window was closed.
+    pub closed: f64,
+    /// The send buffer was full.
+    pub full: f64,
+    /// Segments retransmitted.
+    pub retransmitted: u64,
+    /// Those of them that had arrived.
+    pub needless: u64,
+    /// Segments sent.
+    pub segments: u64,
+    /// The smallest congestion window at the end, in segments.
+    pub window: u32,
+    /// The longest round trip at the end, in µs.
+    pub rtt_us: u32,
+}
+
+/// Where datagrams are lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// The socket of this side.
+    Socket(Side),
+    /// The device or the backlog before this side.
+    Behind(Side),
+    /// The queue before this side's wire, and what the wire is.
+    Queue(Side, String),
+    /// This side's device.
+    Device(Side),
+    /// A place without a counter.
+    Uncounted,
+}
+
+impl fmt::Display for AtLinkRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { side, carried, rate, from, .. } = self;
+        let did = if self.sent { "sent" } else { "received" };
+        let (share, carried, rate) = (percent(carried / rate), bits(*carried), bits(*rate));
+        write!(f, "{side} {did} {carried} with headers, {share} of {rate} ({from})")?;
+        match (self.delayed, self.dropped) {
+            (0, 0) => Ok(()),
+            (delayed, dropped) => {
+                write!(f, "; delayed packets {} times, dropped {}", count(delayed), count(dropped))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Dropped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { side, wire, .. } = self;
+        let [queue, devices, again, segments] =
+            [self.queue, self.devices, self.retransmitted, self.segments].map(count);
+        write!(
+            f,
+            "{queue} packets dropped by the queue before the {side}'s wire and {devices} by the devices, {again} of {segments} segments \
+             retransmitted ({wire})"
+        )
+    }
+}
+
+impl fmt::Display for Tcp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { closed, full, retransmitted, needless, segments, window, rtt_us } = self;
+        write!(
+            f,
+            "TCP: of the time with data to send, receive window closed {}, send buffer too small {}; {} of {} segments retransmitted",
+            percent(*closed),
+            percent(*full),
+            count(*retransmitted),
+            count(*segments)
+        )?;
+        if *needless > 0 {
+            let share = *needless as f64 / (*retransmitted).max(1) as f64;
+            let needless = count(*needless);
+            write!(f, ", {needless} of them ({}) needlessly (they had arrived: reordering)", percent(share))?;
+        }
+        write!(f, "; congestion window {window} segments, round trip {rtt_us} µs")
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(side) => write!(f, "{side}'s socket"),
+            Self::Behind(side) => write!(f, "the device, or the backlog, before the {side}"),
+            Self::Queue(side, wire) => write!(f, "the queue before the {side}'s wire ({wire})"),
+            Self::Device(side) => write!(f, "the {side}'s device"),
+            Self::Uncounted => f.write_str("a place without a counter"),
+        }
+    }
+}

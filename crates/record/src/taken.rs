@@ -1,0 +1,66 @@
+//! CPU time that others than the run had.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::figure::whole_percent;
+
+/// What others had of a set of CPUs. It prints as "34 % of the time of CPU 0 (dd, process 4711: 30
+/// %)".
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Taken {
+    /// Of the CPUs' time in the window.
+    pub share: f64,
+    /// The CPUs.
+    pub cpus: Vec<u32>,
+    /// Those who had the most.
+    pub by: Vec<Taker>,
+}
+
+/// Processes of one name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Taker {
+    /// Their name.
+    pub name: String,
+    /// Which they were.
+    pub who: Who,
+    /// What they had of the CPUs' time.
+    pub share: f64,
+}
+
+/// Who had CPU time under one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Who {
+    /// Threads of the kernel.
+    Kernel,
+    /// One process, by its id.
+    Process(u32),
+    /// So many processes.
+    Processes(usize),
+}
+
+impl fmt::Display for Taken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
+        let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
+        write!(f, "{} of the time of {word} {}", whole_percent(self.share), cpus.join(","))?;
+        let by: Vec<String> = self.by.iter().map(Taker::to_string).collect();
+        if by.is_empty() { Ok(()) } else { write!(f, " ({})", by.join("; ")) }
+    }
+}
+
+impl fmt::Display for Taker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, who, share } = self;
+        match who {
+            Who::Kernel => write!(f, "{name}, kernel")?,
+            Who::Process(pid) => write!(f, "{name}, process {pid}")?,
+            Who::Processes(count) => write!(f, "{name}, {count} processes")?,
+        }
+        write!(f, ": {}", whole_percent(*share))
+    }
+}
