@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng as _;
+use stats::simulate::normal;
 use tempfile::TempDir;
 
+use crate::bench::temporary_directory;
 use crate::failure::Failure;
-use crate::random::normal;
 
 /// Mean and standard deviation of the numbers: the throughput of a TCP stream in Mbit/s, to the
 /// kilobit.
@@ -34,16 +35,15 @@ pub(super) enum Content {
 
 /// The directory.
 #[derive(Debug)]
-pub(super) struct Material {
+pub(super) struct Files {
     directory: TempDir,
     lines: u64,
 }
 
-impl Material {
+impl Files {
     /// An empty one, for files of `lines` lines.
     pub(super) fn new(lines: u64) -> Result<Self, Failure> {
-        let directory = tempfile::tempdir().map_err(Failure::io("cannot make a temporary directory"))?;
-        Ok(Self { directory, lines })
+        Ok(Self { directory: temporary_directory()?, lines })
     }
 
     /// The directory's path.
@@ -53,7 +53,12 @@ impl Material {
 
     /// The name of the file with this content, which is written if it is not there.
     pub(super) fn file(&self, content: Content) -> Result<&'static str, Failure> {
-        let name = content.name();
+        let name = match content {
+            Content::Three => "three.stat",
+            Content::Numbers => "numbers.stat",
+            Content::OtherNumbers => "others.stat",
+            Content::Text => "text.stat",
+        };
         let path = self.path().join(name);
         if !path.exists() {
             self.write(content, &path).map_err(Failure::io(format!("cannot write {}", path.display())))?;
@@ -71,49 +76,20 @@ impl Material {
         Ok(copy)
     }
 
-    /// Removes what is no longer read: a large file holds memory, too.
-    pub(super) fn clear(&self) -> Result<(), Failure> {
-        for content in [Content::Three, Content::Numbers, Content::OtherNumbers, Content::Text] {
-            let path = self.path().join(content.name());
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Failure::io(format!("cannot remove {}", path.display()))(error));
-                }
-                _ => {}
+    fn write(&self, content: Content, path: &Path) -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 18, File::create(path)?);
+        let mut random = ChaCha8Rng::seed_from_u64(content as u64);
+        let lines = if content == Content::Three { 3 } else { self.lines };
+        let mean = if content == Content::OtherNumbers { OTHER_MEAN } else { MEAN };
+        for line in 0..lines {
+            let number = mean + SD * normal(&mut random);
+            match content {
+                Content::Text => writeln!(out, "run-{line:08} {number:.3} tcp_stream ipv4 offloads=default")?,
+                _ => writeln!(out, "{number:.3}")?,
             }
         }
-        Ok(())
-    }
-
-    fn write(&self, content: Content, path: &PathBuf) -> io::Result<()> {
-        let mut out = BufWriter::with_capacity(1 << 18, File::create(path)?);
-        content.write(self.lines, &mut out)?;
         // On the disk before anything is timed: writing it out later would be in somebody's time.
         out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
-    }
-}
-
-impl Content {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Three => "three.stat",
-            Self::Numbers => "numbers.stat",
-            Self::OtherNumbers => "others.stat",
-            Self::Text => "text.stat",
-        }
-    }
-
-    fn write(self, lines: u64, out: &mut impl Write) -> io::Result<()> {
-        let mut random = ChaCha8Rng::seed_from_u64(self as u64);
-        let mut draw = |mean: f64| mean + SD * normal(&mut random);
-        match self {
-            Self::Three => (0..3).try_for_each(|_| writeln!(out, "{:.3}", draw(MEAN))),
-            Self::Numbers => (0..lines).try_for_each(|_| writeln!(out, "{:.3}", draw(MEAN))),
-            Self::OtherNumbers => (0..lines).try_for_each(|_| writeln!(out, "{:.3}", draw(OTHER_MEAN))),
-            Self::Text => (0..lines).try_for_each(|line| {
-                writeln!(out, "run-{line:08} {:.3} tcp_stream ipv4 offloads=default", draw(MEAN))
-            }),
-        }
     }
 }
 
@@ -122,23 +98,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_the_same_every_time_and_do_not_outlive_the_bench() {
-        let material = Material::new(5).unwrap();
+    fn files_hold_numbers_and_do_not_outlive_the_bench() {
+        let files = Files::new(5).unwrap();
         let read =
-            |content| std::fs::read_to_string(material.path().join(material.file(content).unwrap())).unwrap();
-        let numbers = read(Content::Numbers);
-        assert_eq!(numbers.lines().count(), 5);
-        assert!(numbers.lines().all(|line| line.parse::<f64>().is_ok()), "{numbers}");
-        assert_ne!(numbers, read(Content::OtherNumbers));
-        assert_eq!(read(Content::Three).lines().count(), 3);
-        assert!(
-            read(Content::Text).lines().all(|line| line.split(' ').nth(1).unwrap().parse::<f64>().is_ok())
-        );
-        material.clear().unwrap();
-        assert_eq!(std::fs::read_dir(material.path()).unwrap().count(), 0);
-        assert_eq!(read(Content::Numbers), numbers);
-        let path = material.path().to_owned();
-        drop(material);
+            |content| std::fs::read_to_string(files.path().join(files.file(content).unwrap())).unwrap();
+        assert_ne!(read(Content::Numbers), read(Content::OtherNumbers));
+        for (content, column, lines) in [
+            (Content::Three, 0, 3),
+            (Content::Numbers, 0, 5),
+            (Content::OtherNumbers, 0, 5),
+            (Content::Text, 1, 5),
+        ] {
+            let text = read(content);
+            let number =
+                |line: &str| line.split(' ').nth(column).is_some_and(|word| word.parse::<f64>().is_ok());
+            assert!(text.lines().all(number) && text.lines().count() == lines, "{text}");
+        }
+        let path = files.path().to_owned();
+        drop(files);
         assert!(!path.exists());
     }
 }
